@@ -1,0 +1,92 @@
+# Two commands on a fresh machine with python3 and make: `make demo` and `make test`.
+# All is installed into .venv, from requirements pinned with hashes; a second run installs nothing.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-long check bench lock clean distclean
+# Two pips at once in one environment would tread on each other.
+.NOTPARALLEL:
+
+VENV := .venv
+BIN := $(VENV)/bin
+# A stamp file records that its requirements file has been installed.
+STAMPS := $(VENV)/stamps
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Nothing is built from source but pyspark and windrow, and these with the pinned build tools.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation
+INSTALL := $(PIP_INSTALL) --require-hashes --only-binary=:all: --no-binary=pyspark
+
+help:  ## Show the commands.
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has shown its alarms.
+	@$(BIN)/windrow demo
+
+test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-long: $(STAMPS)/java $(STAMPS)/dev  ## All tests, with many more generated streams.
+	@HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest
+
+check: $(STAMPS)/windrow $(STAMPS)/dev  ## Style, format, types and import rules.
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/python -m mypy
+	@$(BIN)/lint-imports
+
+bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query beside its baselines.
+	@$(BIN)/python benchmarks/anchor.py
+
+# Pins stay as they are unless LOCK_FLAGS=--upgrade is given.
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+  --generate-hashes --no-header --no-emit-index-url $(LOCK_FLAGS)
+
+lock: $(STAMPS)/lock  ## Write the pinned requirements anew.
+	$(LOCK) requirements/build.in -o requirements/build.txt
+	$(LOCK) requirements/lock.in -o requirements/lock.txt
+	$(LOCK) --extra spark pyproject.toml -o requirements/run.txt
+	$(LOCK) -c requirements/run.txt requirements/dev.in -o requirements/dev.txt
+	$(LOCK) requirements/java.in -o requirements/java.txt
+
+clean:  ## Remove what tools and tests left behind.
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean  ## Remove the environment too.
+	rm -rf $(VENV)
+
+$(STAMPS)/venv:
+	@sh requirements/make-venv.sh $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/build: requirements/build.txt $(STAMPS)/venv
+	@$(INSTALL) -r $<
+	@touch $@
+
+$(STAMPS)/run: requirements/run.txt $(STAMPS)/build
+	@echo "Installing what Windrow needs (Spark is large: a minute or more) ..."
+	@$(INSTALL) -r $<
+	@touch $@
+
+$(STAMPS)/dev: requirements/dev.txt $(STAMPS)/run
+	@echo "Installing what the tests and checks need ..."
+	@$(INSTALL) -r $<
+	@touch $@
+
+$(STAMPS)/lock: requirements/lock.txt $(STAMPS)/venv
+	@$(INSTALL) -r $<
+	@touch $@
+
+$(STAMPS)/windrow: pyproject.toml $(STAMPS)/run
+	@$(PIP_INSTALL) --no-deps --editable .
+	@touch $@
+
+# The machine's own Java 17 or later is preferred; without one, a runtime is installed from a wheel.
+FIND_JAVA := from windrow.spark.java import find_java; raise SystemExit(find_java() is None)
+
+$(STAMPS)/java: requirements/java.txt $(STAMPS)/windrow
+	@$(BIN)/python -c "$(FIND_JAVA)" || { \
+	  echo "No Java 17 or later on this machine: installing one into $(VENV) ..." && \
+	  $(INSTALL) -r $<; }
+	@touch $@

@@ -1,0 +1,22 @@
+"""Hypothesis profiles: HYPOTHESIS_PROFILE names one (dev, ci, long); otherwise CI decides."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+# Random on purpose: each run tries new streams, and a failure prints the blob that repeats it.
+# No deadline: the first example of a kernel pays for its compilation.
+for _name, _examples in {"dev": 50, "ci": 200, "long": 5_000}.items():
+    settings.register_profile(
+        _name, max_examples=_examples, deadline=None, derandomize=False, print_blob=True
+    )
+
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
+)
+
+
+def pytest_report_header() -> str:
+    return f"hypothesis profile: {settings.get_current_profile_name()}"

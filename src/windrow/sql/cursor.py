@@ -1,0 +1,117 @@
+"""A place in the tokens of a text: look, take, or say what was expected instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from windrow.errors import Place, QuerySyntaxError, UnsupportedError
+from windrow.sql.limits import check_text, check_tokens
+from windrow.sql.tokens import Token, tokens_of
+from windrow.sql.words import NOT_AN_ALIAS, RESERVED, nearest
+
+__all__ = ["Cursor"]
+
+
+class Cursor:
+    """Reads the tokens of one text from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = check_text(text)
+        self._tokens = tokens_of(self.text)
+        check_tokens(self._tokens, self.text)
+        self._index = 0
+
+    @property
+    def token(self) -> Token:
+        """The token that comes next."""
+        return self._tokens[self._index]
+
+    @property
+    def before(self) -> Token:
+        """The token taken last."""
+        return self._tokens[max(0, self._index - 1)]
+
+    def ahead(self, count: int = 1) -> Token:
+        """The token that many behind the next one."""
+        return self._tokens[min(self._index + count, len(self._tokens) - 1)]
+
+    def take(self) -> Token:
+        """Moves past the next token and returns it; the end is never passed."""
+        token = self.token
+        self._index = min(self._index + 1, len(self._tokens) - 1)
+        return token
+
+    def at(self, *wanted: str) -> bool:
+        """Whether these words or signs come next, in this order."""
+        return all(self.ahead(index).upper == word for index, word in enumerate(wanted))
+
+    def at_any(self, *wanted: str) -> bool:
+        """Whether one of these words or signs comes next."""
+        return self.token.upper in wanted
+
+    def accept(self, *wanted: str) -> bool:
+        """Takes these words or signs if they all come next."""
+        if not self.at(*wanted):
+            return False
+        for _ in wanted:
+            self.take()
+        return True
+
+    def expect(self, *wanted: str) -> Token:
+        """Takes these words or signs, or fails at the first that is missing; returns the first."""
+        first = self.token
+        for word in wanted:
+            if not self.at(word):
+                raise self.expected(f"'{word}'", possible=[word])
+            self.take()
+        return first
+
+    def at_name(self) -> bool:
+        """Whether a name comes next: quoted, or a word that is not reserved."""
+        token = self.token
+        return token.kind == "quoted" or (token.kind == "word" and token.upper not in RESERVED)
+
+    def at_alias(self) -> bool:
+        """Whether a name comes next that can be an alias without AS."""
+        return self.at_name() and self.token.upper not in NOT_AN_ALIAS
+
+    def name(self, what: str) -> Token:
+        """Takes a name; `what` says of what, such as 'a stream'."""
+        if self.at_name():
+            return self.take()
+        if self.token.kind == "word":
+            raise QuerySyntaxError(
+                "WS113",
+                f"expected the name of {what}, found the word {self.token.upper}",
+                hint=f"if it is a name, write it in backquotes: `{self.token.text}`",
+                place=self.place(),
+            )
+        raise self.expected(f"the name of {what}")
+
+    def place(self, token: Token | None = None) -> Place:
+        """The place of a token, or of the one that comes next."""
+        return (token or self.token).place(self.text)
+
+    def expected(self, what: str, possible: Sequence[str] = (), hint: str = "") -> QuerySyntaxError:
+        """The error that something else was expected here."""
+        meant = nearest(self.token.text, possible) if self.token.kind == "word" else None
+        if meant is not None and meant != self.token.upper:
+            hint = f"did you mean {meant}?"
+        return QuerySyntaxError(
+            "WS110",
+            f"expected {what}, found {self.token.shown()}",
+            hint=hint or f"{what} stands here",
+            place=self.place(),
+        )
+
+    def wrong(
+        self, code: str, message: str, hint: str, token: Token | None = None
+    ) -> QuerySyntaxError:
+        """An error of syntax at a token, or at the one that comes next."""
+        return QuerySyntaxError(code, message, hint=hint, place=self.place(token))
+
+    def unsupported(
+        self, code: str, message: str, hint: str, token: Token | None = None
+    ) -> UnsupportedError:
+        """The error for what SQL knows and WQL does not run."""
+        return UnsupportedError(code, message, hint=hint, place=self.place(token))

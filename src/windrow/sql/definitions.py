@@ -1,0 +1,105 @@
+"""CREATE STREAM, CREATE HISTORY, CREATE QUERY and SET."""
+
+from __future__ import annotations
+
+from windrow.sql.cursor import Cursor
+from windrow.sql.endpoints import parse_endpoint, parse_option_name, parse_value
+from windrow.sql.operands import parse_type
+from windrow.sql.parser import parse_select
+from windrow.sql.spans import parse_positive_span, parse_span
+from windrow.sql.statements import (
+    CreateHistory,
+    CreateQuery,
+    CreateStream,
+    HistoryLevel,
+    SetOption,
+    Statement,
+)
+
+__all__ = ["parse_create", "parse_set"]
+
+
+def parse_create(cursor: Cursor) -> Statement:
+    """What follows CREATE."""
+    if cursor.accept("STREAM"):
+        return _stream(cursor)
+    if cursor.accept("HISTORY"):
+        return _history(cursor)
+    if cursor.accept("QUERY"):
+        return _query(cursor)
+    words = ["STREAM", "HISTORY", "QUERY"]
+    hint = "CREATE STREAM, CREATE HISTORY and CREATE QUERY are possible"
+    raise cursor.expected("STREAM, HISTORY or QUERY", possible=words, hint=hint)
+
+
+def parse_set(cursor: Cursor) -> SetOption:
+    """What follows SET: `memory = '64 MB'`."""
+    place = cursor.place()
+    name = parse_option_name(cursor)
+    cursor.expect("=")
+    return SetOption(name, parse_value(cursor), place=place)
+
+
+def _stream(cursor: Cursor) -> CreateStream:
+    name = cursor.name("the stream")
+    cursor.expect("(")
+    columns = [_column(cursor)]
+    while cursor.accept(","):
+        columns.append(_column(cursor))
+    cursor.expect(")")
+    cursor.expect("TIME")
+    time = cursor.name("the time column").text
+    lateness_us = parse_span(cursor, "the lateness") if cursor.accept("LATENESS") else 0
+    source = parse_endpoint(cursor, "a source") if cursor.accept("FROM") else None
+    return CreateStream(
+        name.text, tuple(columns), time, lateness_us, source, place=cursor.place(name)
+    )
+
+
+def _column(cursor: Cursor) -> tuple[str, str]:
+    name = cursor.name("a column").text
+    return name, str(parse_type(cursor))
+
+
+def _history(cursor: Cursor) -> CreateHistory:
+    cursor.expect("ON")
+    stream = cursor.name("a stream")
+    cursor.expect("(")
+    measures = _names(cursor)
+    cursor.expect(")")
+    group_by: tuple[str, ...] = ()
+    if cursor.accept("GROUP"):
+        cursor.expect("BY")
+        group_by = _names(cursor)
+    cursor.expect("LEVELS")
+    cursor.expect("(")
+    levels = [_level(cursor)]
+    while cursor.accept(","):
+        levels.append(_level(cursor))
+    cursor.expect(")")
+    return CreateHistory(stream.text, measures, group_by, tuple(levels), place=cursor.place(stream))
+
+
+def _names(cursor: Cursor) -> tuple[str, ...]:
+    names = [cursor.name("a column").text]
+    while cursor.accept(","):
+        names.append(cursor.name("a column").text)
+    return tuple(names)
+
+
+def _level(cursor: Cursor) -> HistoryLevel:
+    grain_us = parse_positive_span(cursor, "the grain of the level")
+    word = cursor.expect("FOR")
+    retention_us = parse_positive_span(cursor, "the time that the level is kept")
+    if retention_us < grain_us:
+        hint = "keep at least one grain: 1 SECOND FOR 10 MINUTES"
+        raise cursor.wrong("WS153", "the level is kept for less than its grain", hint, word)
+    return HistoryLevel(grain_us, retention_us)
+
+
+def _query(cursor: Cursor) -> CreateQuery:
+    name = cursor.name("the query")
+    cursor.expect("AS")
+    select = parse_select(cursor)
+    sink = parse_endpoint(cursor, "a sink") if cursor.accept("INTO") else None
+    return CreateQuery(name.text, select, sink, place=cursor.place(name))

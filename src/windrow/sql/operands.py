@@ -1,0 +1,227 @@
+"""The operands of scalar expressions: literals, columns, calls, CAST, CASE and brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from windrow.errors import BindingError
+from windrow.schema import ColumnType, type_named
+from windrow.sql.cursor import Cursor
+from windrow.sql.functions import build_call
+from windrow.sql.tokens import Token
+from windrow.sql.words import needs_quotes
+
+__all__ = ["identifier", "mark", "parse_operand", "parse_type"]
+
+Reader = Callable[[Cursor], exp.Expression]
+
+_SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float"}
+
+
+def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
+    """The operand that comes next, signs and casts with it; `expression` reads what is nested."""
+    signs = []
+    while cursor.at_any("-", "+"):
+        signs.append(cursor.take())
+    operand = _primary(cursor, expression)
+    while cursor.accept("::"):
+        operand = _cast(operand, parse_type(cursor))
+    for sign in reversed(signs):
+        if sign.text == "-":
+            operand = mark(exp.Neg(this=operand), sign)
+    return operand
+
+
+def mark(expression: exp.Expression, token: Token) -> exp.Expression:
+    """The expression, with the token's place in its meta as sqlglot would note it."""
+    return expression.update_positions(line=None, col=None, start=token.start, end=token.end - 1)
+
+
+def identifier(token: Token) -> exp.Identifier:
+    """A name as sqlglot's identifier; whether it is quoted depends on the name, not on the text."""
+    name = exp.Identifier(this=token.text, quoted=needs_quotes(token.text))
+    mark(name, token)
+    return name
+
+
+def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
+    token = cursor.token
+    if token.kind == "number":
+        return _number(cursor)
+    if token.kind == "string":
+        return _string(cursor)
+    reader = _WORDS.get(token.upper)
+    if reader is not None:
+        return reader(cursor, expression)
+    if cursor.at("INTERVAL") and cursor.ahead().kind in ("number", "string"):
+        hint = "windows carry lengths of time; compare timestamps with TIMESTAMP '...'"
+        raise cursor.unsupported("WU106", "INTERVAL values are not run", hint)
+    if cursor.at_any("DATE", "TIMESTAMP") and cursor.ahead().kind == "string":
+        return mark(_cast_literal(cursor), token)
+    if token.kind == "word" and cursor.ahead().upper == "(" and cursor.at_name():
+        return _call(cursor, expression)
+    if cursor.at_name():
+        return _column(cursor)
+    raise _no_operand(cursor)
+
+
+def _no_operand(cursor: Cursor) -> Exception:
+    if cursor.token.kind == "word":
+        return cursor.wrong(
+            "WS117",
+            f"expected a value, found the word {cursor.token.upper}",
+            f"if it is a name, write it in backquotes: `{cursor.token.text}`",
+        )
+    hint = "a column, a number, a 'text', a function or an expression in brackets stands here"
+    return cursor.wrong("WS116", f"expected a value, found {cursor.token.shown()}", hint)
+
+
+def _number(cursor: Cursor) -> exp.Expression:
+    token = cursor.take()
+    number = mark(exp.Literal.number(token.text), token)
+    suffix = cursor.token
+    if suffix.kind != "word" or suffix.start != token.end:
+        return number
+    if suffix.upper not in _SUFFIXES:
+        hint = "leave a space behind the number"
+        raise cursor.wrong("WS118", f"'{token.text}{suffix.text}' is not a number", hint, token)
+    return _cast(number, type_named(_SUFFIXES[cursor.take().upper]))
+
+
+def _string(cursor: Cursor) -> exp.Expression:
+    first = cursor.take()
+    parts = [first.text]
+    while cursor.token.kind == "string":  # 'a' 'b' is one text, as in Spark
+        parts.append(cursor.take().text)
+    return mark(exp.Literal.string("".join(parts)), first)
+
+
+def _cast_literal(cursor: Cursor) -> exp.Expression:
+    kind = type_named(cursor.take().text)
+    return _cast(_string(cursor), kind)
+
+
+def _column(cursor: Cursor) -> exp.Expression:
+    first = cursor.take()
+    column = exp.Column(this=identifier(first))
+    if cursor.accept("."):
+        if cursor.at("*"):
+            hint = "alias.* stands for itself in the select list"
+            raise cursor.wrong("WS119", "alias.* cannot be part of an expression", hint)
+        column = exp.Column(this=identifier(cursor.name("a column")), table=identifier(first))
+    if cursor.at_any(".", "["):
+        hint = "a column is written as name or as alias.name"
+        raise cursor.unsupported("WU108", "parts of a column's value cannot be taken", hint)
+    return column
+
+
+def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
+    name = cursor.take()
+    cursor.expect("(")
+    arguments: list[exp.Expression] = []
+    if cursor.at("*") and cursor.ahead().upper == ")":
+        arguments.append(mark(exp.Star(), cursor.take()))
+    elif cursor.accept("DISTINCT"):
+        arguments.append(exp.Distinct(expressions=_arguments(cursor, expression)))
+    elif not cursor.at(")"):
+        arguments = _arguments(cursor, expression)
+    cursor.expect(")")
+    _refuse_window_function(cursor)
+    return mark(build_call(name, arguments, cursor), name)
+
+
+def _arguments(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
+    arguments = [expression(cursor)]
+    while cursor.accept(","):
+        arguments.append(expression(cursor))
+    return arguments
+
+
+def _refuse_window_function(cursor: Cursor) -> None:
+    if cursor.at("OVER"):
+        hint = "the window stands behind the stream: FROM s [10 MINUTES]"
+        raise cursor.unsupported("WU104", "window functions are not run", hint)
+    if cursor.at_any("FILTER", "WITHIN") and cursor.ahead().upper in ("(", "GROUP"):
+        hint = "put the condition into the aggregate: SUM(CASE WHEN condition THEN x END)"
+        raise cursor.unsupported("WU109", f"{cursor.token.upper} is not run", hint)
+
+
+def _brackets(cursor: Cursor, expression: Reader) -> exp.Expression:
+    opening = cursor.expect("(")
+    if cursor.at_any("SELECT", "WITH"):
+        hint = "register the inner query on its own, or join its stream"
+        raise cursor.unsupported("WU110", "a query as a value is not run", hint)
+    inside = expression(cursor)
+    cursor.expect(")")
+    return mark(exp.Paren(this=inside), opening)
+
+
+def _case(cursor: Cursor, expression: Reader) -> exp.Expression:
+    word = cursor.expect("CASE")
+    subject = None if cursor.at("WHEN") else expression(cursor)
+    branches = []
+    while cursor.accept("WHEN"):
+        condition = expression(cursor)
+        cursor.expect("THEN")
+        branches.append(exp.If(this=condition, true=expression(cursor)))
+    if not branches:
+        raise cursor.expected("WHEN", possible=["WHEN"])
+    default = expression(cursor) if cursor.accept("ELSE") else None
+    cursor.expect("END")
+    return mark(exp.Case(this=subject, ifs=branches, default=default), word)
+
+
+def _cast_call(cursor: Cursor, expression: Reader) -> exp.Expression:
+    word = cursor.take()
+    cursor.expect("(")
+    value = expression(cursor)
+    cursor.expect("AS")
+    kind = parse_type(cursor)
+    cursor.expect(")")
+    return mark(_cast(value, kind), word)
+
+
+def _cast(value: exp.Expression, kind: ColumnType) -> exp.Expression:
+    # A cast that fails is NULL in WQL, which sqlglot calls TryCast whatever the text said.
+    return exp.TryCast(this=value, to=exp.DataType.build(kind.spark, dialect="spark"))
+
+
+def parse_type(cursor: Cursor) -> ColumnType:
+    """The column type that comes next."""
+    word = cursor.name("a type")
+    text = word.text
+    if cursor.accept("("):
+        digits = [cursor.take().text]
+        while cursor.accept(","):
+            digits.append(cursor.take().text)
+        cursor.expect(")")
+        text += f"({', '.join(digits)})"
+    try:
+        return type_named(text)
+    except BindingError as error:
+        place = cursor.place(word)
+        raise BindingError(error.code, error.message, hint=error.hint, place=place) from None
+
+
+def _constant(cursor: Cursor, _: Reader) -> exp.Expression:
+    token = cursor.take()
+    if token.upper == "NULL":
+        return mark(exp.Null(), token)
+    return mark(exp.Boolean(this=token.upper == "TRUE"), token)
+
+
+def _exists(cursor: Cursor, _: Reader) -> exp.Expression:
+    hint = "join the streams; NOT EXISTS (SELECT ...) can be run, as a condition of WHERE"
+    raise cursor.unsupported("WU107", "EXISTS (SELECT ...) is not run", hint)
+
+
+_WORDS: dict[str, Callable[[Cursor, Reader], exp.Expression]] = {
+    "(": _brackets,
+    "CASE": _case,
+    "CAST": _cast_call,
+    "TRY_CAST": _cast_call,
+    "EXISTS": _exists,
+    **dict.fromkeys(["NULL", "TRUE", "FALSE"], _constant),
+}

@@ -1,0 +1,183 @@
+"""Scalar expressions: operators by precedence, as in Spark SQL, into sqlglot's nodes.
+
+    OR  <  AND  <  NOT  <  comparisons, IS, IN, BETWEEN, LIKE  <  + - ||  <  * / %  <  signs  <  ::
+
+Comparisons do not chain (`a = b = c`): dialects disagree on what that means, so brackets are asked
+for. The parser is ours rather than sqlglot's because that one needs twenty frames for a bracket,
+reads far more than WQL runs, and loses the place of most errors; tests compare the trees of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from windrow.sql.cursor import Cursor
+from windrow.sql.operands import parse_operand
+from windrow.sql.tokens import Token
+
+__all__ = ["parse_conjunct", "parse_expression", "resume_expression"]
+
+_OR, _AND, _NOT, _PREDICATE, _SUM, _PRODUCT = range(1, 7)
+_POWERS = {
+    "OR": _OR,
+    "AND": _AND,
+    **dict.fromkeys(["+", "-", "||"], _SUM),
+    **dict.fromkeys(["*", "/", "%"], _PRODUCT),
+}
+_BINARY: dict[str, type[exp.Expression]] = {
+    "OR": exp.Or,
+    "AND": exp.And,
+    "+": exp.Add,
+    "-": exp.Sub,
+    "*": exp.Mul,
+    "%": exp.Mod,
+}
+_COMPARISONS: dict[str, type[exp.Expression]] = {
+    "=": exp.EQ,
+    "==": exp.EQ,
+    "<>": exp.NEQ,
+    "!=": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "<=>": exp.NullSafeEQ,
+}
+_LIKES: dict[str, type[exp.Expression]] = {
+    "LIKE": exp.Like,
+    "ILIKE": exp.ILike,
+    "RLIKE": exp.RegexpLike,
+}
+_PREDICATES = frozenset([*_COMPARISONS, *_LIKES, "IS", "IN", "BETWEEN", "NOT"])
+
+
+def parse_expression(cursor: Cursor) -> exp.Expression:
+    """The expression that comes next, up to the first word that cannot go on with it."""
+    return _parse(cursor, _OR)
+
+
+def parse_conjunct(cursor: Cursor) -> exp.Expression:
+    """The expression that comes next, up to an AND or OR at its top."""
+    return _parse(cursor, _NOT)
+
+
+def resume_expression(cursor: Cursor, left: exp.Expression) -> exp.Expression:
+    """Goes on with an expression whose first operand has been read already."""
+    return _climb(cursor, left, _OR)
+
+
+def _parse(cursor: Cursor, power: int) -> exp.Expression:
+    if cursor.at_any("NOT", "!"):
+        return _climb(cursor, _negation(cursor, power), power)
+    return _climb(cursor, parse_operand(cursor, parse_expression), power)
+
+
+def _negation(cursor: Cursor, power: int) -> exp.Expression:
+    first = cursor.token
+    if power > _NOT:
+        hint = "put brackets around the NOT and what it negates"
+        raise cursor.wrong("WS115", "NOT cannot stand behind an operator", hint)
+    count = 0
+    while cursor.at_any("NOT", "!"):
+        cursor.take()
+        count += 1
+    if cursor.at("EXISTS", "("):
+        hint = "write WHERE condition AND NOT EXISTS (SELECT ...), outside brackets, OR and ON"
+        raise cursor.wrong("WS140", "NOT EXISTS cannot stand here", hint, first)
+    negated = _parse(cursor, _PREDICATE)
+    for _ in range(count):
+        negated = exp.Not(this=negated)
+    negated.update_positions(line=None, col=None, start=first.start, end=first.end - 1)
+    return negated
+
+
+def _climb(cursor: Cursor, left: exp.Expression, least_power: int) -> exp.Expression:
+    while True:
+        word = cursor.token.upper
+        power = _POWERS.get(word, 0)
+        if power and power >= least_power:
+            operator = cursor.take()
+            left = _binary(operator, left, _parse(cursor, power + 1))
+        elif word in _PREDICATES and least_power <= _PREDICATE:
+            left = _predicate(cursor, left)
+            _refuse_chain(cursor)
+        else:
+            return left
+
+
+def _binary(operator: Token, left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    if operator.upper == "/":
+        return exp.Div(this=left, expression=right, typed=False, safe=True)
+    if operator.upper == "||":
+        return exp.DPipe(this=left, expression=right, safe=True)
+    if isinstance(left, exp.DPipe):
+        # Spark gives || the power of +, others a lower one: brackets keep it the same everywhere.
+        left = exp.Paren(this=left)
+    return _BINARY[operator.upper](this=left, expression=right)
+
+
+def _refuse_chain(cursor: Cursor) -> None:
+    if cursor.token.upper in _PREDICATES or _POWERS.get(cursor.token.upper, 0) > _PREDICATE:
+        hint = "put brackets around the comparison that comes first"
+        raise cursor.wrong("WS114", f"{cursor.token.shown()} cannot follow a comparison", hint)
+
+
+def _predicate(cursor: Cursor, left: exp.Expression) -> exp.Expression:
+    word = cursor.token.upper
+    if word in _COMPARISONS:
+        cursor.take()
+        return _COMPARISONS[word](this=left, expression=_parse(cursor, _SUM))
+    if cursor.accept("IS"):
+        return _is(cursor, left)
+    negated = cursor.accept("NOT")
+    reader = _READERS.get(cursor.token.upper)
+    if reader is None:
+        raise cursor.expected("IN, BETWEEN or LIKE", possible=list(_READERS))
+    predicate = reader(cursor, left)
+    return exp.Not(this=predicate) if negated else predicate
+
+
+def _is(cursor: Cursor, left: exp.Expression) -> exp.Expression:
+    negated = cursor.accept("NOT")
+    if cursor.accept("DISTINCT", "FROM"):
+        kind = exp.NullSafeEQ if negated else exp.NullSafeNEQ
+        return kind(this=left, expression=_parse(cursor, _SUM))
+    if not cursor.at_any("NULL", "TRUE", "FALSE"):
+        words = ["NULL", "TRUE", "FALSE", "DISTINCT"]
+        raise cursor.expected("NULL, TRUE, FALSE or DISTINCT FROM", possible=words)
+    found = exp.Is(this=left, expression=parse_operand(cursor, parse_expression))
+    return exp.Not(this=found) if negated else found
+
+
+def _in(cursor: Cursor, left: exp.Expression) -> exp.Expression:
+    cursor.expect("IN")
+    cursor.expect("(")
+    if cursor.at_any("SELECT", "WITH"):
+        hint = "join the streams, or list the values: x IN (1, 2)"
+        raise cursor.unsupported("WU105", "IN (SELECT ...) is not run", hint)
+    values = [parse_expression(cursor)]
+    while cursor.accept(","):
+        values.append(parse_expression(cursor))
+    cursor.expect(")")
+    return exp.In(this=left, expressions=values)
+
+
+def _between(cursor: Cursor, left: exp.Expression) -> exp.Expression:
+    cursor.expect("BETWEEN")
+    low = _parse(cursor, _SUM)
+    cursor.expect("AND")
+    return exp.Between(this=left, low=low, high=_parse(cursor, _SUM))
+
+
+def _like(cursor: Cursor, left: exp.Expression) -> exp.Expression:
+    kind = _LIKES[cursor.take().upper]
+    return kind(this=left, expression=_parse(cursor, _SUM))
+
+
+_READERS: dict[str, Callable[[Cursor, exp.Expression], exp.Expression]] = {
+    "IN": _in,
+    "BETWEEN": _between,
+    **dict.fromkeys(_LIKES, _like),
+}

@@ -1,0 +1,91 @@
+"""Texts to statements: one query, one statement, or a script of them separated by semicolons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from windrow.errors import QuerySyntaxError
+from windrow.sql.cursor import Cursor
+from windrow.sql.definitions import parse_create, parse_set
+from windrow.sql.parser import parse_select
+from windrow.sql.refusals import refuse_clause, refuse_rest
+from windrow.sql.statements import Explain, Select, Statement
+
+__all__ = ["parse_query", "parse_script", "parse_statement"]
+
+Result = TypeVar("Result")
+_BEGINNINGS = ("SELECT", "CREATE", "EXPLAIN", "SET")
+
+
+def parse_query(text: str) -> Select:
+    """The one SELECT that the text holds."""
+    statement = parse_statement(text)
+    if isinstance(statement, Select):
+        return statement
+    raise QuerySyntaxError(
+        "WS160",
+        "the text is a statement, not a query",
+        hint="a query begins with SELECT; run other statements as a script",
+        place=Cursor(text).place(),
+    )
+
+
+def parse_statement(text: str) -> Statement:
+    """The one statement that the text holds; a semicolon may end it."""
+
+    def read(cursor: Cursor) -> Statement:
+        statement = _statement(cursor)
+        while cursor.accept(";"):
+            continue
+        if cursor.before.text == ";" and cursor.token.kind != "end":
+            hint = "give one statement, or run the text as a script"
+            raise cursor.wrong("WS161", "a second statement begins here", hint)
+        refuse_rest(cursor)
+        return statement
+
+    return _reading(text, read)
+
+
+def parse_script(text: str) -> tuple[Statement, ...]:
+    """All statements of a script, in their order; empty ones are skipped."""
+
+    def read(cursor: Cursor) -> tuple[Statement, ...]:
+        statements = []
+        while cursor.token.kind != "end":
+            if cursor.accept(";"):
+                continue
+            statements.append(_statement(cursor))
+            if not cursor.at(";"):
+                refuse_rest(cursor)
+        return tuple(statements)
+
+    return _reading(text, read)
+
+
+def _reading(text: str, read: Callable[[Cursor], Result]) -> Result:
+    try:
+        return read(Cursor(text))
+    except RecursionError:
+        # The limits keep our own depth small: only a caller that is deep itself gets here.
+        raise QuerySyntaxError(
+            "WS162",
+            "the text is nested too deeply to be read from here",
+            hint="remove brackets that are not needed",
+        ) from None
+
+
+def _statement(cursor: Cursor) -> Statement:
+    if cursor.at("SELECT"):
+        return parse_select(cursor)
+    if cursor.accept("CREATE"):
+        return parse_create(cursor)
+    if cursor.accept("EXPLAIN"):
+        return Explain(parse_select(cursor))
+    if cursor.accept("SET"):
+        return parse_set(cursor)
+    refuse_clause(cursor)
+    if cursor.token.kind == "end":
+        raise cursor.wrong("WS163", "there is no statement in the text", "begin with SELECT")
+    hint = f"a statement begins with one of {', '.join(_BEGINNINGS)}"
+    raise cursor.expected("a statement", possible=_BEGINNINGS, hint=hint)

@@ -1,0 +1,121 @@
+"""ERROR, EVERY and DURATION: how exact a query is, how often it answers, how long it lives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from windrow.errors import Place
+from windrow.event_time import show_instant
+from windrow.sql.cursor import Cursor
+from windrow.sql.spans import parse_instant, parse_positive_span, parse_span, print_span
+from windrow.sql.statements import Source
+from windrow.sql.tokens import Token
+
+__all__ = ["ServiceClauses", "parse_service_clauses", "print_service_clauses"]
+
+Moment = tuple[str, int]
+_SECOND_US = 1_000_000
+
+
+@dataclass
+class ServiceClauses:
+    """What the three clauses say; None where one is not written."""
+
+    error_percent: float | None = None
+    every_us: int | None = None
+    duration: tuple[Moment, Moment] | None = None
+    places: dict[str, Place] = field(default_factory=dict)
+
+
+def parse_service_clauses(cursor: Cursor, sources: Sequence[Source]) -> ServiceClauses:
+    """The service clauses that come next, in any order, each at most once."""
+    clauses = ServiceClauses()
+    while cursor.at_any("ERROR", "EVERY", "DURATION"):
+        word = cursor.take()
+        if word.upper in clauses.places:
+            hint = "keep one of them"
+            raise cursor.wrong("WS133", f"{word.upper} is written twice", hint, word)
+        clauses.places[word.upper] = cursor.place(word)
+        if word.upper == "ERROR":
+            clauses.error_percent = _error_percent(cursor)
+        elif word.upper == "EVERY":
+            clauses.every_us = _every(cursor, word, sources)
+        else:
+            clauses.duration = _duration(cursor, word)
+    return clauses
+
+
+def _error_percent(cursor: Cursor) -> float:
+    cursor.expect("(")
+    negative = cursor.accept("-")
+    number = cursor.token
+    if number.kind != "number":
+        raise cursor.expected("the tolerated error in percent", hint="write ERROR (2%)")
+    cursor.take()
+    if not cursor.accept("%"):
+        raise cursor.expected("'%'", hint=f"write ERROR ({number.text}%)")
+    cursor.expect(")")
+    percent = -float(number.text) if negative else float(number.text)
+    if negative or not 0 <= percent <= 100:
+        hint = "write a percentage from 0 to 100"
+        raise cursor.wrong("WS130", f"an error of {percent:g}% cannot be tolerated", hint, number)
+    return percent
+
+
+def _every(cursor: Cursor, word: Token, sources: Sequence[Source]) -> int:
+    bracket = cursor.accept("(")
+    every_us = parse_positive_span(cursor, "the time between answers")
+    if bracket:
+        cursor.expect(")")
+    slides = [source.window.slide_us for source in sources if source.window.kind == "slide"]
+    if slides and every_us < max(slides):
+        raise cursor.wrong(
+            "WS131",
+            f"EVERY {print_span(every_us)} is finer than SLIDE {print_span(max(slides))}",
+            "the window only changes at its slides: answer at them or less often",
+            word,
+        )
+    return every_us
+
+
+def _duration(cursor: Cursor, word: Token) -> tuple[Moment, Moment]:
+    cursor.expect("[")
+    begin = _moment(cursor)
+    cursor.expect(",")
+    end = _moment(cursor)
+    cursor.expect("]")
+    if begin[0] == end[0] and end[1] < begin[1]:
+        hint = "write the first instant, then the last"
+        raise cursor.wrong("WS132", "the query's life ends before it begins", hint, word)
+    return begin, end
+
+
+def _moment(cursor: Cursor) -> Moment:
+    if cursor.token.kind == "string" or cursor.at("TIMESTAMP"):
+        return "instant", parse_instant(cursor)
+    number = cursor.token
+    span_us = parse_span(cursor, "the time after the stream's start")
+    if span_us % _SECOND_US:
+        hint = "DURATION counts whole seconds after the stream's start"
+        raise cursor.wrong("WS134", "the time is not a whole number of seconds", hint, number)
+    return "seconds", span_us // _SECOND_US
+
+
+def print_service_clauses(
+    error_percent: float | None, every_us: int | None, duration: tuple[Moment, Moment] | None
+) -> list[str]:
+    """The clauses as WQL, those that are there."""
+    printed = []
+    if error_percent is not None:
+        printed.append(f"ERROR ({repr(error_percent).removesuffix('.0')}%)")
+    if every_us is not None:
+        printed.append(f"EVERY ({print_span(every_us)})")
+    if duration is not None:
+        printed.append(f"DURATION [{_print_moment(duration[0])}, {_print_moment(duration[1])}]")
+    return printed
+
+
+def _print_moment(moment: Moment) -> str:
+    kind, value = moment
+    return str(value) if kind == "seconds" else f"'{show_instant(value)}'"

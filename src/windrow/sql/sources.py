@@ -1,0 +1,94 @@
+"""FROM: streams with their windows and aliases, joined by commas, JOIN or LEFT ANTI JOIN."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from windrow.sql.cursor import Cursor
+from windrow.sql.limits import check_tree
+from windrow.sql.refusals import refuse_join
+from windrow.sql.scalar import parse_expression
+from windrow.sql.statements import Source, Window
+from windrow.sql.window_clause import parse_history_range, parse_window
+
+__all__ = ["parse_sources"]
+
+
+def parse_sources(cursor: Cursor) -> tuple[Source, ...]:
+    """FROM and all its sources."""
+    if not cursor.at("FROM"):
+        raise cursor.expected(
+            "FROM", possible=["FROM"], hint="name the stream: FROM s [10 MINUTES]"
+        )
+    cursor.take()
+    sources = [_source(cursor)]
+    while True:
+        joined = _joined(cursor)
+        if joined is None:
+            return tuple(sources)
+        sources.append(joined)
+
+
+def _joined(cursor: Cursor) -> Source | None:
+    if cursor.accept(","):
+        return replace(_source(cursor), join="inner")
+    if cursor.accept("INNER", "JOIN") or cursor.accept("JOIN"):
+        source = _source(cursor)
+        return replace(source, join="inner", on=_on(cursor))
+    if cursor.at("LEFT", "ANTI"):
+        word = cursor.expect("LEFT", "ANTI", "JOIN")
+        source = _source(cursor)
+        on = _on(cursor)
+        if on is None:
+            hint = "write LEFT ANTI JOIN s [10 MINUTES] ON a.k = s.k"
+            raise cursor.wrong("WS145", "LEFT ANTI JOIN needs ON", hint, word)
+        return replace(source, join="anti", on=on)
+    refuse_join(cursor)
+    return None
+
+
+def _on(cursor: Cursor) -> exp.Expression | None:
+    if cursor.at("USING"):
+        hint = "write ON a.k = b.k"
+        raise cursor.unsupported("WU116", "USING is not run", hint)
+    if not cursor.accept("ON"):
+        return None
+    return check_tree(parse_expression(cursor), cursor.text)
+
+
+def _source(cursor: Cursor) -> Source:
+    if cursor.at("("):
+        hint = "register the inner query on its own and read its stream"
+        raise cursor.unsupported("WU117", "a query in FROM is not run", hint)
+    refuse_join(cursor)
+    if cursor.at("HISTORY", "("):
+        return _history(cursor)
+    stream = cursor.name("a stream")
+    window = parse_window(cursor)
+    alias = _alias(cursor, stream.text)
+    if cursor.at("["):
+        hint = f"the window stands before the alias: {stream.text} [10 MINUTES] AS {alias}"
+        raise cursor.wrong("WS129", "a window cannot stand here", hint)
+    return Source(stream.text, alias, window, place=cursor.place(stream))
+
+
+def _history(cursor: Cursor) -> Source:
+    cursor.expect("HISTORY", "(")
+    stream = cursor.name("a stream")
+    cursor.expect(")")
+    history = parse_history_range(cursor)
+    return Source(
+        stream.text,
+        _alias(cursor, stream.text),
+        Window("unbounded", written=False),
+        history=history,
+        place=cursor.place(stream),
+    )
+
+
+def _alias(cursor: Cursor, otherwise: str) -> str:
+    if cursor.accept("AS"):
+        return cursor.name("the alias").text
+    return cursor.take().text if cursor.at_alias() else otherwise

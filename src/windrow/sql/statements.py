@@ -1,0 +1,179 @@
+"""The statement tree: what a text says, before any name in it is looked up.
+
+Scalar expressions stay sqlglot expressions; their identifiers and literals carry their place in
+`.meta` ('line', 'col', 'start', 'end'). Everything else is a frozen dataclass of ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from windrow.errors import Place
+
+__all__ = [
+    "CreateHistory",
+    "CreateQuery",
+    "CreateStream",
+    "Endpoint",
+    "Explain",
+    "HistoryLevel",
+    "HistoryRange",
+    "Select",
+    "SelectItem",
+    "SetOption",
+    "Source",
+    "Statement",
+    "Window",
+]
+
+
+@dataclass(frozen=True)
+class Window:
+    """What stands in the brackets behind a stream.
+
+    kind: 'time' (length_us), 'slide' (length_us, slide_us), 'rows' (rows),
+    'partition_rows' (rows, partition_by) or 'unbounded'.
+    """
+
+    kind: str
+    length_us: int = 0
+    slide_us: int = 0
+    rows: int = 0
+    partition_by: tuple[str, ...] = ()
+    written: bool = True  # False when there was no bracket at all
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class HistoryRange:
+    """FROM HISTORY(s) [FROM ... TO ... AT ...]: instants in microseconds; until None means NOW."""
+
+    since_us: int
+    until_us: int | None
+    at_us: int | None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One entry of FROM: join is 'first', 'inner' (comma or JOIN) or 'anti'."""
+
+    stream: str
+    alias: str
+    window: Window
+    join: str = "first"
+    on: exp.Expression | None = field(default=None)
+    history: HistoryRange | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class SelectItem:
+    """One entry of the select list; alias is None where the text gives none."""
+
+    expression: exp.Expression
+    alias: str | None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Select:
+    """A query. `AND NOT EXISTS (SELECT ...)` is taken out of `where` and kept in `not_exists`.
+
+    `text` is the whole text that was parsed (a script, too), to which all places refer; the query
+    itself stands at text[start:end]. Queries that say the same are equal, wherever they stand.
+    error_percent, every_us and duration_us hold the service clauses; duration entries are
+    ('seconds', n) after the stream's start or ('instant', microseconds).
+    """
+
+    text: str = field(compare=False)
+    items: tuple[SelectItem, ...]
+    sources: tuple[Source, ...]
+    distinct: bool = False
+    where: exp.Expression | None = None
+    group_by: tuple[exp.Expression, ...] = ()
+    having: exp.Expression | None = None
+    error_percent: float | None = None
+    every_us: int | None = None
+    duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    not_exists: tuple[Select, ...] = ()
+    places: dict[str, Place] = field(default_factory=dict, compare=False)  # clause -> its word
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
+
+    @property
+    def own_text(self) -> str:
+        """The query as written, without the rest of its script."""
+        return self.text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """source(options) or sink(options): a name, then positional values and named ones."""
+
+    name: str
+    arguments: tuple[str | int | float | bool, ...] = ()
+    options: tuple[tuple[str, str | int | float | bool], ...] = ()
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class CreateStream:
+    """CREATE STREAM name (col type, ...) TIME col [LATENESS span] [FROM source(options)]."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]  # name, type in its canonical spelling
+    time: str
+    lateness_us: int = 0
+    source: Endpoint | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class HistoryLevel:
+    """grain FOR retention."""
+
+    grain_us: int
+    retention_us: int
+
+
+@dataclass(frozen=True)
+class CreateHistory:
+    """CREATE HISTORY ON s (measures) [GROUP BY columns] LEVELS (grain FOR retention, ...)."""
+
+    stream: str
+    measures: tuple[str, ...]
+    group_by: tuple[str, ...]
+    levels: tuple[HistoryLevel, ...]
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class CreateQuery:
+    """CREATE QUERY name AS SELECT ... [INTO sink(options)]."""
+
+    name: str
+    select: Select
+    sink: Endpoint | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Explain:
+    """EXPLAIN SELECT ..."""
+
+    select: Select
+
+
+@dataclass(frozen=True)
+class SetOption:
+    """SET name = value."""
+
+    name: str
+    value: str | int | float | bool
+    place: Place | None = field(default=None, compare=False)
+
+
+Statement = Select | CreateStream | CreateHistory | CreateQuery | Explain | SetOption

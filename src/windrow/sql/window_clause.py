@@ -1,0 +1,143 @@
+"""The brackets behind a stream: `[10 MINUTES]`, `[ROWS 1000]`; of history: `[FROM ... TO ...]`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from windrow.event_time import show_instant
+from windrow.sql.cursor import Cursor
+from windrow.sql.spans import (
+    at_span,
+    parse_instant,
+    parse_positive_span,
+    parse_whole_number,
+    print_span,
+)
+from windrow.sql.statements import HistoryRange, Window
+from windrow.sql.words import print_name
+
+__all__ = [
+    "MAX_ROWS",
+    "parse_history_range",
+    "parse_window",
+    "print_history_range",
+    "print_window",
+]
+
+MAX_ROWS = 2**40
+_KINDS = ("RANGE", "ROWS", "PARTITION", "UNBOUNDED")
+
+
+def parse_window(cursor: Cursor) -> Window:
+    """The window in brackets that comes next; without a bracket an unbounded one, not written."""
+    if not cursor.at("["):
+        return Window("unbounded", written=False)
+    place = cursor.place(cursor.take())
+    window = _inside(cursor)
+    cursor.expect("]")
+    return replace(window, place=place)
+
+
+def _inside(cursor: Cursor) -> Window:
+    if cursor.accept("UNBOUNDED"):
+        return Window("unbounded")
+    if cursor.accept("ROWS"):
+        return Window("rows", rows=_rows(cursor))
+    if cursor.accept("PARTITION"):
+        return _partition_rows(cursor)
+    if cursor.accept("RANGE"):
+        return _from_now(cursor) if cursor.at("NOW") else _range(cursor)
+    if at_span(cursor):
+        return _range(cursor)
+    raise cursor.expected(
+        "a window",
+        possible=_KINDS,
+        hint="write [10 MINUTES], [RANGE 60 SECONDS SLIDE 5 SECONDS], [ROWS 1000], "
+        "[PARTITION BY k ROWS 10] or [UNBOUNDED]",
+    )
+
+
+def _range(cursor: Cursor) -> Window:
+    length_us = parse_positive_span(cursor, "the length of the window")
+    if not cursor.at("SLIDE"):
+        if not cursor.at("]"):
+            raise cursor.expected("']' or SLIDE", possible=["SLIDE"])
+        return Window("time", length_us=length_us)
+    word = cursor.take()
+    slide_us = parse_positive_span(cursor, "the slide of the window")
+    if length_us % slide_us:
+        raise cursor.wrong(
+            "WS127",
+            f"SLIDE {print_span(slide_us)} does not divide RANGE {print_span(length_us)}",
+            "a window moves in whole steps: choose a slide that goes into the range evenly",
+            word,
+        )
+    return Window("slide", length_us=length_us, slide_us=slide_us)
+
+
+def _from_now(cursor: Cursor) -> Window:
+    """`Now-3600, Now`: the form of the papers, the number in seconds."""
+    cursor.expect("NOW")
+    cursor.expect("-")
+    length_us = parse_positive_span(cursor, "the length of the window")
+    cursor.expect(",")
+    cursor.expect("NOW")
+    return Window("time", length_us=length_us)
+
+
+def _rows(cursor: Cursor) -> int:
+    return parse_whole_number(cursor, "the number of rows", MAX_ROWS)
+
+
+def _partition_rows(cursor: Cursor) -> Window:
+    cursor.expect("BY")
+    columns = [cursor.name("a column").text]
+    while cursor.accept(","):
+        columns.append(cursor.name("a column").text)
+    cursor.expect("ROWS")
+    return Window("partition_rows", rows=_rows(cursor), partition_by=tuple(columns))
+
+
+def parse_history_range(cursor: Cursor) -> HistoryRange:
+    """`[FROM '...' TO '...' AT 1 MINUTE]`; AT may be left out, TO may be NOW."""
+    if not cursor.at("["):
+        hint = "write HISTORY(s) [FROM '2026-01-01 09:30' TO '2026-01-01 16:00' AT 1 MINUTE]"
+        raise cursor.wrong("WS135", "HISTORY needs the interval it is asked for", hint)
+    place = cursor.place(cursor.take())
+    cursor.expect("FROM")
+    since_us = parse_instant(cursor)
+    to = cursor.expect("TO")
+    until_us = None if cursor.accept("NOW") else parse_instant(cursor)
+    at_us = parse_positive_span(cursor, "the grain") if cursor.accept("AT") else None
+    cursor.expect("]")
+    if until_us is not None and until_us <= since_us:
+        hint = "FROM is included, TO is not: TO must be later than FROM"
+        raise cursor.wrong("WS136", "the interval ends before it begins", hint, to)
+    return HistoryRange(since_us, until_us, at_us, place=place)
+
+
+def print_window(window: Window) -> str:
+    """The bracket as WQL, with a space before it; nothing for a window that was not written."""
+    if not window.written:
+        return ""
+    return f" [{_print_inside(window)}]"
+
+
+def _print_inside(window: Window) -> str:
+    if window.kind == "time":
+        return f"RANGE {print_span(window.length_us)}"
+    if window.kind == "slide":
+        return f"RANGE {print_span(window.length_us)} SLIDE {print_span(window.slide_us)}"
+    if window.kind == "rows":
+        return f"ROWS {window.rows}"
+    if window.kind == "partition_rows":
+        columns = ", ".join(print_name(name) for name in window.partition_by)
+        return f"PARTITION BY {columns} ROWS {window.rows}"
+    return "UNBOUNDED"
+
+
+def print_history_range(history: HistoryRange) -> str:
+    """The bracket of HISTORY as WQL."""
+    until = "NOW" if history.until_us is None else f"'{show_instant(history.until_us)}'"
+    at = "" if history.at_us is None else f" AT {print_span(history.at_us)}"
+    return f"[FROM '{show_instant(history.since_us)}' TO {until}{at}]"

@@ -1,0 +1,134 @@
+"""Aggregates: COUNT, SUM and AVG, and the scope of groups in which select list and HAVING stand.
+
+SUM of integers is BIGINT, of DECIMAL(p, s) is DECIMAL(p + 10, s), of FLOAT and DOUBLE is DOUBLE; AVG
+is DOUBLE, also of decimals; COUNT is BIGINT. Equal aggregates are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from windrow.errors import WindrowError
+from windrow.plan.expressions import AggregateRef, Expr, GroupRef, Literal, inputs_of
+from windrow.plan.model import Aggregate
+from windrow.plan.names import Names
+from windrow.plan.rows import row_scope
+from windrow.plan.scalars import scope_of
+from windrow.plan.scope import Scope
+from windrow.plan.types import convert, is_null, sum_type
+from windrow.schema import BIGINT, DOUBLE
+
+__all__ = ["Groups"]
+
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+}
+
+
+class Groups:
+    """Binds what stands above the groups, and collects the aggregates that it needs."""
+
+    def __init__(self, names: Names, group_by: tuple[Expr, ...]) -> None:
+        self.aggregates: list[Aggregate] = []
+        self._names = names
+        self._group_by = group_by
+        self._row = row_scope(names, "a group")
+        self._argument = row_scope(names, "an aggregate")
+
+    def scope(self, aliases: Mapping[str, exp.Expr] | None = None) -> Scope:
+        """A scope of groups and aggregates, and then of names of the select list."""
+        plain = scope_of(self._names.text, self._resolve)
+        if not aliases:
+            return plain
+
+        def resolve(node: exp.Expr) -> Expr | None:
+            if isinstance(node, exp.Column) and not node.table and not self._names.find(node):
+                written = aliases.get(node.name.lower())
+                if written is not None:
+                    return plain.bind(written)
+            return self._resolve(node)
+
+        return scope_of(self._names.text, resolve)
+
+    def _resolve(self, node: exp.Expr) -> Expr | None:
+        if isinstance(node, exp.AggFunc):
+            return self._aggregate(node)
+        index = self._group_index(node)
+        if index is not None:
+            return GroupRef(index, self._group_by[index].type)
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            raise self._ungrouped(node)
+        return None
+
+    def _group_index(self, node: exp.Expr) -> int | None:
+        if not self._group_by or node.find(exp.AggFunc) is not None:
+            return None
+        try:
+            bound = self._row.bind(node)
+        except WindrowError:
+            return None  # binding its parts raises the same error, at the place of the part
+        return self._group_by.index(bound) if bound in self._group_by else None
+
+    def _ungrouped(self, node: exp.Column) -> Exception:
+        column = self._names.resolve(node)
+        return self._row.wrong(
+            "WB243",
+            f"column {column.column!r} is neither grouped nor aggregated",
+            node,
+            hint="add it to GROUP BY, or put it into COUNT, SUM or AVG",
+        )
+
+    def _aggregate(self, node: exp.AggFunc) -> AggregateRef:
+        found = self._bound(node)
+        if found not in self.aggregates:
+            self.aggregates.append(found)
+        return AggregateRef(self.aggregates.index(found), found.type)
+
+    def _bound(self, node: exp.AggFunc) -> Aggregate:
+        function = _FUNCTIONS.get(type(node))
+        if function is None:
+            raise self._row.refused(
+                "WU205",
+                f"the aggregate {node.sql_name()}",
+                node,
+                hint="COUNT(*), COUNT(x), SUM and AVG run",
+            )
+        if isinstance(node.this, exp.Distinct):
+            raise self._row.refused("WU204", f"{function.upper()}(DISTINCT ...)", node)
+        if node.this is None or node.expressions:
+            given = 0 if node.this is None else 1 + len(node.expressions)
+            message = f"{function.upper()} takes 1 argument, but here are {given}"
+            raise self._row.wrong("WB231", message, node)
+        if function == "count" and isinstance(node.this, exp.Star):
+            return Aggregate("count_star", None, None, BIGINT)
+        return self._over(function, node)
+
+    def _over(self, function: str, node: exp.AggFunc) -> Aggregate:
+        argument = self._argument.bind(node.this)
+        sources = sorted(inputs_of(argument))
+        if len(sources) > 1:
+            raise self._row.refused(
+                "WU209",
+                "an aggregate over columns of two inputs",
+                node,
+                hint="aggregate an expression of one input",
+            )
+        source = sources[0] if sources else 0
+        if function == "count":
+            if isinstance(argument, Literal) and argument.value is not None:
+                return Aggregate("count_star", None, None, BIGINT)
+            return Aggregate("count", argument, source, BIGINT)
+        argument = convert(argument, DOUBLE) if is_null(argument) else argument
+        if not argument.type.is_numeric:
+            raise self._row.wrong(
+                "WB242",
+                f"{function.upper()} takes numbers, but this is {argument.type}",
+                node.this,
+                hint="COUNT takes any type; text becomes a number with CAST(... AS DOUBLE)",
+            )
+        kind = DOUBLE if function == "avg" else sum_type(argument.type)
+        return Aggregate(function, argument, source, kind)

@@ -1,0 +1,95 @@
+"""Bound, typed scalar expressions: what remains of sqlglot's tree once every name is resolved.
+
+Only what this file can express can run: it is the allow-list. Expressions that have no value for a row
+(division by zero, integer overflow, a failed cast) are NULL there, as with Spark's try_ functions.
+NaN follows Spark: equal to itself and larger than every other number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from windrow.schema import ColumnType
+
+__all__ = [
+    "FUNCTIONS",
+    "AggregateRef",
+    "Call",
+    "ColumnRef",
+    "Expr",
+    "GroupRef",
+    "Literal",
+    "inputs_of",
+    "walk",
+]
+
+# Call.function is one of these. 'cast' converts its argument to Call.type; 'case' has the arguments
+# (condition, value, condition, value, ..., otherwise); 'in' has (value, literal, literal, ...).
+FUNCTIONS = frozenset(
+    [
+        *("+", "-", "*", "/", "%", "negate"),
+        *("=", "<>", "<", "<=", ">", ">=", "is_same"),  # is_same is <=>: NULL-safe equality
+        *("and", "or", "not", "is_null", "in", "case", "cast", "coalesce", "nullif"),
+        *("abs", "ceil", "floor", "round", "sqrt", "exp", "ln", "power", "least", "greatest"),
+        *("lower", "upper", "length", "concat", "substring", "trim", "like"),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant; None is NULL. Timestamps are int microseconds, dates int days, decimals Decimal."""
+
+    value: object
+    type: ColumnType
+
+
+@dataclass(frozen=True)
+class ColumnRef:
+    """A column of the input at that position in FROM."""
+
+    source: int
+    column: str
+    type: ColumnType
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of FUNCTIONS; arguments already have the types that it needs (casts are explicit)."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    type: ColumnType
+
+
+@dataclass(frozen=True)
+class GroupRef:
+    """The value of QueryPlan.group_by[index]; only in select items and HAVING of an aggregate query."""
+
+    index: int
+    type: ColumnType
+
+
+@dataclass(frozen=True)
+class AggregateRef:
+    """The value of QueryPlan.aggregates[index]; only in select items and HAVING."""
+
+    index: int
+    type: ColumnType
+
+
+Expr = Literal | ColumnRef | Call | GroupRef | AggregateRef
+
+
+def walk(expression: Expr) -> Iterator[Expr]:
+    """The expression and everything in it, parents first."""
+    yield expression
+    if isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from walk(argument)
+
+
+def inputs_of(expression: Expr) -> frozenset[int]:
+    """The positions in FROM of all inputs that the expression reads."""
+    return frozenset(part.source for part in walk(expression) if isinstance(part, ColumnRef))

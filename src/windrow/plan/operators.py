@@ -1,0 +1,192 @@
+"""Operators and the forms of SQL that have words of their own: AND, IN, BETWEEN, CASE, LIKE, IS."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sqlglot import exp
+
+from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.literals import into
+from windrow.plan.scope import Binder, Scope
+from windrow.plan.types import arithmetic, balanced, common_type, convert, is_null
+from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING
+
+__all__ = ["bind_together", "operator_binders"]
+
+_ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
+_COMPARISONS = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "is_same",
+}
+
+
+def bind_together(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:
+    """The nodes bound and converted to the one type in which they meet."""
+    bound = [scope.bind(node) for node in nodes]
+    kind = common_type(bound)
+    if kind is None:
+        raise scope.mismatch(what, [part.type for part in bound if not is_null(part)], nodes[0])
+    return [into(scope, node, part, kind) for node, part in zip(nodes, bound, strict=True)]
+
+
+def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:
+    sides = (node.this, node.expression)
+    if any(isinstance(side.unnest(), exp.Interval) for side in sides):
+        raise scope.refused(
+            "WU216",
+            "arithmetic with INTERVAL",
+            node,
+            hint="compare with a written timestamp, or CAST a timestamp AS DOUBLE for seconds",
+        )
+    function = _ARITHMETIC[type(node)]
+    left, right = (_number(scope, side, function) for side in sides)
+    return arithmetic(function, left, right)
+
+
+def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
+    bound = scope.bind(node)
+    if not bound.type.is_numeric and not is_null(bound):
+        raise scope.wrong(
+            "WB221",
+            f"{what} takes numbers, but this is {bound.type}",
+            node,
+            hint="convert it with CAST(... AS DOUBLE)",
+        )
+    return bound
+
+
+def _negate(scope: Scope, node: exp.Neg) -> Expr:
+    inner = node.this
+    if isinstance(inner, exp.Literal) and inner.this == str(2**63):
+        return Literal(-(2**63), BIGINT)
+    bound = _number(scope, inner, "-")
+    if isinstance(bound, Literal) and isinstance(bound.value, (int, float, Decimal)):
+        return Literal(-bound.value, bound.type)
+    kind = BIGINT if bound.type.is_integer else bound.type
+    kind = DOUBLE if kind.is_float or is_null(bound) else kind
+    return Call("negate", (convert(bound, kind),), kind)
+
+
+def _comparison(scope: Scope, node: exp.Binary) -> Expr:
+    function = _COMPARISONS[type(node)]
+    written = "<=>" if function == "is_same" else function
+    left, right = bind_together(scope, written, [node.this, node.expression])
+    return Call(function, (left, right), BOOLEAN)
+
+
+def _connective(scope: Scope, node: exp.Connector) -> Expr:
+    word = "and" if isinstance(node, exp.And) else "or"
+    parts = [scope.condition(part, word.upper()) for part in _operands(node, type(node))]
+    return balanced(word, parts, BOOLEAN)
+
+
+def _operands(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
+    """The operands of a chain such as a AND b AND c, in text order, however deep it hangs."""
+    found: list[exp.Expr] = []
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, kind):
+            waiting += [part.expression, part.this]
+        else:
+            found.append(part)
+    return found
+
+
+def _not(scope: Scope, node: exp.Not) -> Expr:
+    return Call("not", (scope.condition(node.this, "NOT"),), BOOLEAN)
+
+
+def _maybe_not(node: exp.Expr, bound: Expr) -> Expr:
+    return Call("not", (bound,), BOOLEAN) if node.args.get("negate") else bound
+
+
+def _is(scope: Scope, node: exp.Is) -> Expr:
+    if isinstance(node.expression, exp.Boolean):
+        value = scope.condition(node.this, "IS TRUE or IS FALSE")
+        return _maybe_not(node, Call("is_same", (value, scope.bind(node.expression)), BOOLEAN))
+    return _maybe_not(node, Call("is_null", (scope.bind(node.this),), BOOLEAN))
+
+
+def _in(scope: Scope, node: exp.In) -> Expr:
+    if node.args.get("query") is not None or not node.expressions:
+        raise scope.refused("WU207", "IN with a sub-query", node, hint="list the values")
+    bound = bind_together(scope, "IN", [node.this, *node.expressions])
+    for written, value in zip(node.expressions, bound[1:], strict=True):
+        if not isinstance(value, Literal):
+            raise scope.refused(
+                "WU219", "IN with values that are not constants", written, hint="write = and OR"
+            )
+    return _maybe_not(node, Call("in", tuple(bound), BOOLEAN))
+
+
+def _between(scope: Scope, node: exp.Between) -> Expr:
+    low = bind_together(scope, "BETWEEN", [node.this, node.args["low"]])
+    high = bind_together(scope, "BETWEEN", [node.this, node.args["high"]])
+    parts = (Call(">=", tuple(low), BOOLEAN), Call("<=", tuple(high), BOOLEAN))
+    return _maybe_not(node, Call("and", parts, BOOLEAN))
+
+
+def _case(scope: Scope, node: exp.Case) -> Expr:
+    branches = node.args["ifs"]
+    default = node.args.get("default") or exp.Null()
+    values = bind_together(scope, "CASE", [*(branch.args["true"] for branch in branches), default])
+    arguments: list[Expr] = []
+    for branch, value in zip(branches, values[:-1], strict=True):
+        arguments += [_when(scope, node, branch), value]
+    return Call("case", (*arguments, values[-1]), values[-1].type)
+
+
+def _when(scope: Scope, node: exp.Case, branch: exp.If) -> Expr:
+    if node.this is None:
+        return scope.condition(branch.this, "WHEN")
+    return Call("=", tuple(bind_together(scope, "CASE", [node.this, branch.this])), BOOLEAN)
+
+
+def _if(scope: Scope, node: exp.If) -> Expr:
+    otherwise = node.args.get("false") or exp.Null()
+    values = bind_together(scope, "IF", [node.args["true"], otherwise])
+    return Call("case", (scope.condition(node.this, "IF"), *values), values[0].type)
+
+
+def _like(scope: Scope, node: exp.Like) -> Expr:
+    value, pattern = scope.bind(node.this), scope.bind(node.expression)
+    if value.type != STRING:
+        raise scope.wrong("WB221", f"LIKE takes text, but this is {value.type}", node.this)
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        raise scope.refused("WU219", "LIKE with a pattern that is not a constant", node.expression)
+    return _maybe_not(node, Call("like", (value, pattern), BOOLEAN))
+
+
+def _escape(scope: Scope, node: exp.Expr) -> Expr:
+    raise scope.refused(
+        "WU219", "LIKE with ESCAPE", node, hint="a backslash before % or _ takes it literally"
+    )
+
+
+def _paren(scope: Scope, node: exp.Paren) -> Expr:
+    return scope.bind(node.this)
+
+
+operator_binders: dict[type[exp.Expr], Binder] = {
+    **dict.fromkeys(_ARITHMETIC, _arithmetic),
+    **dict.fromkeys(_COMPARISONS, _comparison),
+    exp.And: _connective,
+    exp.Or: _connective,
+    exp.Not: _not,
+    exp.Neg: _negate,
+    exp.Is: _is,
+    exp.In: _in,
+    exp.Between: _between,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Like: _like,
+    exp.Escape: _escape,
+    exp.Paren: _paren,
+}

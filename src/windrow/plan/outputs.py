@@ -1,0 +1,100 @@
+"""The select list: what * stands for, and the name of every column of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from windrow.errors import BindingError, Place
+from windrow.plan.expressions import ColumnRef
+from windrow.plan.model import OutputColumn
+from windrow.plan.names import Names
+from windrow.plan.scope import Scope
+from windrow.sql.places import place_of
+from windrow.sql.statements import Select, SelectItem
+
+__all__ = ["RESERVED_NAMES", "aliases_of", "bind_items", "is_star"]
+
+# Columns that answers() and changes() put before the select list.
+RESERVED_NAMES = frozenset(["at", "level", "error_bound", "change"])
+
+
+def bind_items(
+    select: Select, names: Names, scope: Scope, *, grouped: bool
+) -> tuple[OutputColumn, ...]:
+    """The columns of the answer, each under a name of its own."""
+    found: list[OutputColumn] = []
+    for item in select.items:
+        place = item.place or place_of(item.expression, select.text)
+        if is_star(item.expression):
+            columns = _all_columns(names, item, place, grouped=grouped)
+        else:
+            bound = scope.bind(item.expression)
+            columns = [OutputColumn(_name(item), bound, bound.type)]
+        for column in columns:
+            _check_name(column.name, found, place)
+            found.append(column)
+    return tuple(found)
+
+
+def is_star(node: exp.Expr) -> bool:
+    """Whether it is * or t.*."""
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
+
+
+def aliases_of(select: Select) -> dict[str, exp.Expr]:
+    """What the names given with AS stand for; looked up in lower case."""
+    return {item.alias.lower(): item.expression for item in select.items if item.alias}
+
+
+def _all_columns(
+    names: Names, item: SelectItem, place: Place | None, *, grouped: bool
+) -> list[OutputColumn]:
+    if grouped:
+        raise BindingError(
+            "WB244",
+            "* cannot stand beside GROUP BY, HAVING or aggregates",
+            hint="name the columns, each in GROUP BY or in an aggregate",
+            place=place,
+        )
+    node = item.expression
+    sources = names.sources(node) if isinstance(node, exp.Column) else range(len(names.inputs))
+    return [
+        OutputColumn(column.name, ColumnRef(source, column.name, column.type), column.type)
+        for source in sources
+        for column in names.inputs[source].stream.columns
+    ]
+
+
+def _name(item: SelectItem) -> str:
+    if item.alias:
+        return item.alias
+    node = item.expression.unnest()
+    if isinstance(node, exp.Column):
+        return node.name
+    bare = node.transform(_without_input)
+    return bare.sql("spark", normalize_functions="lower", comments=False)
+
+
+def _without_input(node: exp.Expr) -> exp.Expr:
+    return exp.column(node.this.copy()) if isinstance(node, exp.Column) and node.table else node
+
+
+def _check_name(name: str, found: Sequence[OutputColumn], place: Place | None) -> None:
+    if name.lower() in RESERVED_NAMES:
+        raise BindingError(
+            "WB251",
+            f"a column of the answer cannot be named {name!r}: answers carry one of their own",
+            hint=f"give it another name: ... AS {name}_value",
+            place=place,
+        )
+    if any(name.lower() == column.name.lower() for column in found):
+        raise BindingError(
+            "WB250",
+            f"two columns of the answer are named {name!r}",
+            hint="give one of them another name with AS",
+            place=place,
+        )

@@ -1,0 +1,103 @@
+"""Windows bound to their stream: kinds, PARTITION BY columns, and the rules on SLIDE and EVERY."""
+
+from __future__ import annotations
+
+from windrow.errors import BindingError
+from windrow.event_time import show_span
+from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.model import WindowSpec
+from windrow.plan.names import column_named
+from windrow.plan.nearest import nearest
+from windrow.schema import StreamSchema
+from windrow.sql.statements import Select, Source, Window
+
+__all__ = ["MAX_LENGTH_US", "bind_window", "check_every", "check_join_window"]
+
+# Adding this to any plausible event time stays below END_OF_TIME.
+MAX_LENGTH_US = 2**61
+
+
+def bind_window(window: Window, stream: StreamSchema, source: int) -> WindowSpec:
+    """The window of the input at that position."""
+    _check_length(window)
+    if window.kind == "slide" and window.length_us % window.slide_us:
+        raise BindingError(
+            "WB212",
+            f"SLIDE {show_span(window.slide_us)} does not divide "
+            f"RANGE {show_span(window.length_us)}",
+            hint="choose a RANGE that is a multiple of SLIDE",
+            place=window.place,
+        )
+    return WindowSpec(
+        window.kind,
+        window.length_us,
+        window.slide_us,
+        window.rows,
+        tuple(_partition_column(window, stream, source, name) for name in window.partition_by),
+    )
+
+
+def _check_length(window: Window) -> None:
+    timed = window.kind in ("time", "slide")
+    if (timed and not (0 <= window.length_us <= MAX_LENGTH_US)) or window.slide_us < 0:
+        raise BindingError(
+            "WB215",
+            f"a window cannot be {window.length_us} microseconds long",
+            hint="write [UNBOUNDED] for everything",
+            place=window.place,
+        )
+    too_small = {
+        "slide": window.slide_us < 1 or window.length_us < 1,
+        "rows": window.rows < 1,
+        "partition_rows": window.rows < 1,
+    }
+    if too_small.get(window.kind, False):
+        raise BindingError(
+            "WB216",
+            "a window of this kind holds at least one row or one slide",
+            hint="write ROWS 1 or more, SLIDE 1 MICROSECOND or more",
+            place=window.place,
+        )
+
+
+def _partition_column(window: Window, stream: StreamSchema, source: int, name: str) -> Expr:
+    column = column_named(stream, name)
+    if column is not None:
+        return ColumnRef(source, column.name, column.type)
+    names = [known.name for known in stream.columns]
+    guess = nearest(name, names)
+    listed = f"the columns are {', '.join(names)}"
+    raise BindingError(
+        "WB214",
+        f"PARTITION BY names no column of {stream.name!r}: {name!r}",
+        hint=f"did you mean {guess}? {listed}" if guess else listed,
+        place=window.place,
+    )
+
+
+def check_join_window(source: Source) -> None:
+    """In a join every input needs a window that ends."""
+    if source.window.kind != "unbounded":
+        return
+    reason = "a join keeps every row of its windows, and without an end memory would grow for ever"
+    code, what = ("WB211", "is UNBOUNDED") if source.window.written else ("WB210", "has no window")
+    raise BindingError(
+        code,
+        f"{source.alias!r} {what} in a join: {reason}",
+        hint=f"write {source.stream} [10 MINUTES] or {source.stream} [ROWS 1000]",
+        place=source.window.place or source.place,
+    )
+
+
+def check_every(select: Select) -> None:
+    """EVERY finer than a SLIDE would repeat the same answer."""
+    for source in select.sources:
+        slide_us = source.window.slide_us if source.window.kind == "slide" else 0
+        if select.every_us is not None and select.every_us < slide_us:
+            raise BindingError(
+                "WB213",
+                f"EVERY {show_span(select.every_us)} is finer than SLIDE {show_span(slide_us)} "
+                f"of {source.alias!r}",
+                hint=f"write EVERY ({show_span(slide_us).upper()}) or longer",
+                place=select.places.get("EVERY") or source.window.place,
+            )

@@ -34,7 +34,7 @@ class Catalog(Mapping[str, StreamSchema]):
         return len(self.streams)
 
     def with_stream(self, schema: StreamSchema) -> Catalog:
-        """This catalog and one more stream; a name cannot be declared twice."""
+        """The same catalog with one more stream; a name cannot be declared twice."""
         if schema.name in self:
             raise BindingError(
                 "WB200",

@@ -1,4 +1,4 @@
-"""WHERE and ON taken apart: the conditions on each input alone, and the equalities that join two."""
+"""WHERE and ON taken apart: conditions on each input alone, and the equalities that join two."""
 
 from __future__ import annotations
 

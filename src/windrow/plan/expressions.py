@@ -1,6 +1,6 @@
 """Bound, typed scalar expressions: what remains of sqlglot's tree once every name is resolved.
 
-Only what this file can express can run: it is the allow-list. Expressions that have no value for a row
+Only what this file can express can run: it is the allow-list. Expressions without a value for a row
 (division by zero, integer overflow, a failed cast) are NULL there, as with Spark's try_ functions.
 NaN follows Spark: equal to itself and larger than every other number.
 """
@@ -39,7 +39,7 @@ FUNCTIONS = frozenset(
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant; None is NULL. Timestamps are int microseconds, dates int days, decimals Decimal."""
+    """A constant; None is NULL. Timestamps are int microseconds, dates int days."""
 
     value: object
     type: ColumnType
@@ -56,7 +56,7 @@ class ColumnRef:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of FUNCTIONS; arguments already have the types that it needs (casts are explicit)."""
+    """A function of FUNCTIONS; arguments have the types that it needs (casts are explicit)."""
 
     function: str
     arguments: tuple[Expr, ...]
@@ -65,7 +65,7 @@ class Call:
 
 @dataclass(frozen=True)
 class GroupRef:
-    """The value of QueryPlan.group_by[index]; only in select items and HAVING of an aggregate query."""
+    """The value of QueryPlan.group_by[index]; only in select items and HAVING."""
 
     index: int
     type: ColumnType

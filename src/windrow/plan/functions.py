@@ -1,7 +1,7 @@
 """Functions by name: the allow-list, their arguments and their types.
 
-Only a function of the table below can be called; a name that is not in it ends in an error that names
-the nearest one. CEIL and FLOOR give BIGINT, as in Spark; LENGTH gives INT.
+Only a function of the table below can be called; a name that is not in it ends in an error that
+names the nearest one. CEIL and FLOOR give BIGINT, as in Spark; LENGTH gives INT.
 """
 
 from __future__ import annotations

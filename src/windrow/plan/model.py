@@ -28,7 +28,7 @@ class WindowSpec:
 
 @dataclass(frozen=True)
 class PlanInput:
-    """One entry of FROM: a stream seen through a window, the condition on it alone, and its join key."""
+    """One entry of FROM: a stream through a window, the condition on it alone, and its join key."""
 
     stream: StreamSchema
     alias: str
@@ -64,9 +64,11 @@ class QueryPlan:
 
     kind 'select': one input; `select` reads its columns (ColumnRef).
     kind 'aggregate': one input or an equi-join of two; `select` and `having` read GroupRef and
-    AggregateRef. `group_sources[i]` is the input that group_by[i] reads, or None for a constant. A group
-    column that equals join key j is noted in `group_keys[i]` (else None): all group columns being keys
-    means that a group never spans two keys.
+    AggregateRef. `group_sources[i]` is the input that group_by[i] reads, or None for a constant. A
+    group column that equals join key j is noted in `group_keys[i]` (else None): all group columns
+    being keys means that a group never spans two keys.
+
+    algorithm: 'scan' for kind 'select', 'factorised' for kind 'aggregate'.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""A scope: the text at fault, what names mean in it, and the way from a parsed node to a bound one."""
+"""A scope: the text at fault, what names mean in it, and the way from a node to its bound form."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Scalar functions over whole columns: one family a file; evaluate.py calls them by name."""

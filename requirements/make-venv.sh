@@ -2,7 +2,14 @@
 # Create the environment $1 with the first Python of 3.11 or later: $PYTHON, python3 or a named one.
 set -eu
 
-for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
+venv=$1
+if [ -n "${PYTHON:-}" ]; then
+    set -- "$PYTHON"
+else
+    set -- python3 python3.13 python3.12 python3.11
+fi
+
+for candidate do
     if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
         python=$candidate
         break
@@ -10,7 +17,7 @@ for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
 done
 
 if [ -z "${python:-}" ]; then
-    echo "Windrow needs Python 3.11 or later; found: $(python3 --version 2>&1 || true)" >&2
+    echo "Windrow needs Python 3.11 or later; $1 is: $("$1" --version 2>&1 || true)" >&2
     echo "Install one, or name it: make PYTHON=/path/to/python3.12 ..." >&2
     exit 1
 fi
@@ -20,5 +27,5 @@ if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
     exit 1
 fi
 
-echo "Creating $1 with $("$python" --version) ..."
-"$python" -m venv "$1"
+echo "Creating $venv with $("$python" --version) ..."
+"$python" -m venv "$venv"

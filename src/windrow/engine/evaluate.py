@@ -1,7 +1,7 @@
 """Bound expressions over whole columns, with Arrow's kernels.
 
 `leaf` gives the column of a ColumnRef, GroupRef or AggregateRef; the result has exactly the Arrow
-type of the expression. Nothing here raises for a value: what has no value in a row is NULL in that row.
+type of the expression. Nothing here raises for a value: what has none in a row is NULL in that row.
 """
 
 from __future__ import annotations

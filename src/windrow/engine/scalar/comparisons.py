@@ -1,7 +1,7 @@
 """Comparisons and choices. NaN is one value, equal to itself and larger than all others.
 
 IEEE says false to every comparison with NaN but <>. That is right for `x < y` and `x = y` as long
-as y is not NaN, so where one side holds none, at most a negation is needed and the kernels stay plain.
+as y is not NaN: where one side holds none, at most a negation is needed and kernels stay plain.
 """
 
 from __future__ import annotations

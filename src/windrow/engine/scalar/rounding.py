@@ -1,8 +1,8 @@
 """ROUND, CEIL and FLOOR: half is rounded away from zero, by the decimal digits that a value shows.
 
 As in Spark, ROUND(2.675, 2) is 2.68, although the double is a little below 2.675: what counts is
-the shortest decimal text of the double. That text is only made for values next to a half; all others
-are rounded by whole columns.
+the shortest decimal text of the double. That text is only made for values next to a half; all
+others are rounded by whole columns.
 """
 
 from __future__ import annotations
@@ -36,10 +36,13 @@ def fit_decimal(value: Decimal, kind: ColumnType) -> Decimal | None:
 def decimal_to_scale(column: pa.Array, kind: ColumnType) -> pa.Array:
     """Decimals in another decimal type, rounded; NULL where they do not fit."""
     try:
-        if column.type.scale > kind.scale:
-            column = pc.round(column, kind.scale, round_mode="half_towards_infinity")
-        return column.cast(kind.arrow)
-    except pa.ArrowInvalid:
+        if column.type.scale <= kind.scale:
+            return column.cast(kind.arrow)
+        # A carry may need one digit more; Arrow gives 0 without a word where there is none.
+        roomy = column.cast(pa.decimal128(column.type.precision + 1, column.type.scale))
+        rounded = pc.round(roomy, kind.scale, round_mode="half_towards_infinity")
+        return rounded.cast(kind.arrow)
+    except (pa.ArrowInvalid, ValueError):
         return map_distinct(
             column, lambda value: None if value is None else fit_decimal(value, kind), kind.arrow
         )

@@ -29,7 +29,8 @@ def check_shape(select: Select) -> None:
         )
     if select.distinct:
         hint = "GROUP BY the columns gives each combination once"
-        raise refusal("WU203", "SELECT DISTINCT", _clause(select, "DISTINCT"), hint)
+        place = _clause(select, "DISTINCT") or _clause(select, "SELECT")
+        raise refusal("WU203", "SELECT DISTINCT", place, hint)
     _check_service(select)
 
 

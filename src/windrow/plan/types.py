@@ -2,8 +2,8 @@
 
 Integers meet in the wider integer, a number and a FLOAT or DOUBLE meet in DOUBLE, decimals meet in
 the decimal that holds both. Arithmetic of integers is BIGINT, `/` is DOUBLE; `+ - *` of decimals
-stay exact while the result fits the digits of a column (of a sum, where an aggregate takes part) and
-are DOUBLE beyond; `%` of decimals is DOUBLE. Text never becomes a number by itself.
+stay exact while the result fits the digits of a column (of a sum, where an aggregate takes part)
+and are DOUBLE beyond; `%` of decimals is DOUBLE. Text never becomes a number by itself.
 """
 
 from __future__ import annotations

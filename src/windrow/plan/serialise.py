@@ -1,0 +1,85 @@
+"""Plans as JSON and back, never as pickle: only dataclasses named here can come out of a text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+from windrow.errors import CheckpointError
+from windrow.plan.expressions import (
+    FUNCTIONS,
+    AggregateRef,
+    Call,
+    ColumnRef,
+    GroupRef,
+    Literal,
+)
+from windrow.plan.model import Aggregate, OutputColumn, PlanInput, QueryPlan, WindowSpec
+from windrow.schema import Column, ColumnType, StreamSchema
+
+__all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
+
+PLAN_FORMAT = 1
+
+_CLASSES: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        *(AggregateRef, Call, ColumnRef, GroupRef, Literal),
+        *(Aggregate, OutputColumn, PlanInput, QueryPlan, WindowSpec),
+        *(Column, ColumnType, StreamSchema),
+    )
+}
+
+
+def plan_to_json(plan: QueryPlan) -> str:
+    """The plan as text, the same for equal plans."""
+    body = {"format": PLAN_FORMAT, "plan": _to_json(plan)}
+    return json.dumps(body, sort_keys=True, separators=(",", ":"))
+
+
+def plan_from_json(text: str) -> QueryPlan:
+    """The plan that plan_to_json made the text of."""
+    try:
+        body = json.loads(text)
+        version = body["format"]
+        plan = _from_json(body["plan"]) if version == PLAN_FORMAT else None
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
+        raise CheckpointError("WC201", f"this text is not a plan: {error}") from None
+    if version != PLAN_FORMAT:
+        raise CheckpointError(
+            "WC202",
+            f"the plan has format {version!r}, this version reads {PLAN_FORMAT}",
+            hint="register the query again from its text",
+        )
+    if not isinstance(plan, QueryPlan):
+        raise CheckpointError("WC201", "this text is not a plan: it holds something else")
+    return plan
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_to_json(part) for part in value]
+    if isinstance(value, Decimal):
+        return {"is": "Decimal", "value": str(value)}
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return {"is": "float", "value": repr(value)}  # JSON has no infinity and no NaN
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    parts = {field.name: _to_json(getattr(value, field.name)) for field in fields(value)}
+    return {"is": type(value).__name__, **parts}
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_from_json(part) for part in value)
+    if not isinstance(value, dict):
+        return value
+    kind = value["is"]
+    if kind in ("Decimal", "float"):
+        return Decimal(value["value"]) if kind == "Decimal" else float(value["value"])
+    parts = {name: _from_json(part) for name, part in value.items() if name != "is"}
+    if kind == "Call" and parts["function"] not in FUNCTIONS:
+        raise ValueError(f"there is no function {parts['function']!r}")
+    return _CLASSES[kind](**parts)

@@ -93,15 +93,21 @@ class Cursor:
         return (token or self.token).place(self.text)
 
     def expected(self, what: str, possible: Sequence[str] = (), hint: str = "") -> QuerySyntaxError:
-        """The error that something else was expected here."""
-        meant = nearest(self.token.text, possible) if self.token.kind == "word" else None
-        if meant is not None and meant != self.token.upper:
-            hint = f"did you mean {meant}?"
+        """The error that something else was expected here.
+
+        A misspelt word may have been taken for an alias just before: then the error points at it.
+        """
+        misspelt = self.token
+        for token in (self.token, self.before):
+            meant = nearest(token.text, possible) if token.kind == "word" else None
+            if meant is not None and meant != token.upper:
+                misspelt, hint = token, f"did you mean {meant}?"
+                break
         return QuerySyntaxError(
             "WS110",
-            f"expected {what}, found {self.token.shown()}",
+            f"expected {what}, found {misspelt.shown()}",
             hint=hint or f"{what} stands here",
-            place=self.place(),
+            place=self.place(misspelt),
         )
 
     def wrong(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
+from windrow.errors import QuerySyntaxError
 from windrow.sql.cursor import Cursor
 from windrow.sql.tokens import Token
 
@@ -46,16 +49,41 @@ def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> 
     if name.upper not in AGGREGATES | SCALARS:
         return exp.Anonymous(this=name.text, expressions=arguments)
     try:
-        if not arguments:
-            raise ValueError("it needs an argument")
-        call = exp.func(name.upper, *arguments, copy=False, dialect="spark")
-    except (ValueError, IndexError, TypeError) as error:
-        raise cursor.wrong(
-            "WS128",
-            f"{name.upper} cannot be called with {len(arguments)} arguments",
-            str(error) or "see Spark's description of the function",
-            name,
-        ) from None
-    if not isinstance(call, exp.Expression):
-        raise cursor.wrong("WS128", f"{name.upper} is not a function", "call a function", name)
+        call = _BUILDERS.get(name.upper, _by_table)(name.upper, arguments)
+    except (ValueError, IndexError, TypeError):
+        raise _wrong_arguments(name, arguments, cursor) from None
+    # sqlglot gives up on some calls by leaving them anonymous; COUNT() it takes, Spark does not.
+    if not arguments or isinstance(call, exp.Anonymous) or not isinstance(call, exp.Expression):
+        raise _wrong_arguments(name, arguments, cursor)
     return call
+
+
+def _by_table(name: str, arguments: list[exp.Expression]) -> exp.Expr:
+    return exp.func(name, *arguments, copy=False, dialect="spark")
+
+
+def _quantile(name: str, arguments: list[exp.Expression]) -> exp.Expr:
+    """The quantile by sketch; sqlglot reads it outside its table."""
+    if not 2 <= len(arguments) <= 3:
+        raise ValueError(name)
+    return exp.ApproxQuantile(
+        **dict(zip(["this", "quantile", "accuracy"], arguments, strict=False))
+    )
+
+
+_BUILDERS: dict[str, Callable[[str, list[exp.Expression]], exp.Expr]] = {
+    "APPROX_PERCENTILE": _quantile,
+    "PERCENTILE_APPROX": _quantile,
+}
+
+
+def _wrong_arguments(
+    name: Token, arguments: list[exp.Expression], cursor: Cursor
+) -> QuerySyntaxError:
+    count = len(arguments)
+    return cursor.wrong(
+        "WS128",
+        f"{name.upper} cannot be called with {count} argument{'' if count == 1 else 's'}",
+        "give it the arguments that it has in Spark SQL",
+        name,
+    )

@@ -30,7 +30,7 @@ __all__ = [
 MAX_TEXT_BYTES = 64 * 1024
 MAX_TOKENS = 10_000
 MAX_DEPTH = 32  # brackets and CASE within each other; also NOT NOT ... and - - ... in a row
-MAX_TREE_DEPTH = 160  # an expression as a tree: `a OR b OR c` is a chain two deep
+MAX_TREE_DEPTH = 128  # an expression as a tree: `a OR b OR c` is a chain two deep
 MAX_NUMBER_CHARS = 64
 MAX_NAME_CHARS = 255
 
@@ -55,7 +55,7 @@ def check_text(text: object) -> str:
         raise QuerySyntaxError(
             "WS102",
             f"the character U+{ord(found.group()):04X} cannot stand in a query",
-            hint="remove it; inside a string write it as an escape",
+            hint="remove it",
             place=place_at(_without_surrogates(text), found.start()),
         )
     return text

@@ -26,7 +26,7 @@ def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
     while cursor.at_any("-", "+"):
         signs.append(cursor.take())
     operand = _primary(cursor, expression)
-    while cursor.accept("::"):
+    if cursor.accept("::"):  # only once: a chain of casts would be a nesting without brackets
         operand = _cast(operand, parse_type(cursor))
     for sign in reversed(signs):
         if sign.text == "-":

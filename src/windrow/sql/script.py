@@ -35,9 +35,9 @@ def parse_statement(text: str) -> Statement:
     """The one statement that the text holds; a semicolon may end it."""
 
     def read(cursor: Cursor) -> Statement:
+        _skip_semicolons(cursor)
         statement = _statement(cursor)
-        while cursor.accept(";"):
-            continue
+        _skip_semicolons(cursor)
         if cursor.before.text == ";" and cursor.token.kind != "end":
             hint = "give one statement, or run the text as a script"
             raise cursor.wrong("WS161", "a second statement begins here", hint)
@@ -52,12 +52,12 @@ def parse_script(text: str) -> tuple[Statement, ...]:
 
     def read(cursor: Cursor) -> tuple[Statement, ...]:
         statements = []
+        _skip_semicolons(cursor)
         while cursor.token.kind != "end":
-            if cursor.accept(";"):
-                continue
             statements.append(_statement(cursor))
             if not cursor.at(";"):
                 refuse_rest(cursor)
+            _skip_semicolons(cursor)
         return tuple(statements)
 
     return _reading(text, read)
@@ -73,6 +73,11 @@ def _reading(text: str, read: Callable[[Cursor], Result]) -> Result:
             "the text is nested too deeply to be read from here",
             hint="remove brackets that are not needed",
         ) from None
+
+
+def _skip_semicolons(cursor: Cursor) -> None:
+    while cursor.accept(";"):
+        continue
 
 
 def _statement(cursor: Cursor) -> Statement:

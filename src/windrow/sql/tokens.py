@@ -86,7 +86,9 @@ def tokens_of(text: str) -> list[Token]:
     """All tokens of the text and one of kind 'end'."""
     try:
         raw_tokens = WQL().tokenize(text)
-    except TokenError:
+    except TokenError as error:
+        if isinstance(error.__cause__, RecursionError):  # sqlglot wraps whatever happens in there
+            raise error.__cause__ from None
         raise _unterminated(text) from None
     tokens = [_token(raw, text) for raw in raw_tokens]
     tokens = _join_leading_dots(tokens)
@@ -106,6 +108,10 @@ def _token(raw: RawToken, text: str) -> Token:
             f"{raw.text!a} has no meaning in WQL",
             hint="a name with such characters stands in backquotes, a text in single quotes",
             place=token.place(text),
+        )
+    if "\0" in raw.text:  # an escape can make one: it has no spelling that reads back in all cases
+        raise QuerySyntaxError(
+            "WS154", "a text holds the character U+0000", hint="remove it", place=token.place(text)
         )
     if kind == "number" and not _NUMBER.match(raw.text):
         raise QuerySyntaxError(
@@ -138,7 +144,7 @@ def _join_leading_dots(tokens: list[Token]) -> list[Token]:
         ):
             joined.append(token)
         else:
-            joined[-1] = Token("number", f".{token.text}", dot.start, token.end)
+            joined[-1] = Token("number", f"0.{token.text}", dot.start, token.end)
     return joined
 
 

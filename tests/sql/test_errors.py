@@ -1,0 +1,233 @@
+"""Every code of the front end once, with the word that it points at."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import windrow.sql
+from windrow.errors import BindingError, QuerySyntaxError, UnsupportedError, WindrowError
+from windrow.sql import parse_query, parse_script, parse_statement
+from windrow.sql.codes import CODES
+
+FROM = "SELECT a FROM t "
+
+# code, text, the word under the caret ("" where it is behind the last word)
+WITH_PLACE = [
+    ("WS102", "SELECT \x00", "\ufffd"),
+    ("WS102", "SELECT '\ud800'", "\ufffd"),
+    ("WS103", "SELECT " + "a, " * 6_000, ","),
+    ("WS104", "SELECT " + "(" * 33 + "a" + ")" * 33, "("),
+    ("WS104", "SELECT " + "NOT " * 33 + "a", "NOT"),
+    ("WS104", "SELECT " + "- " * 33 + "a", "-"),
+    ("WS104", "SELECT " + "CASE WHEN " * 33 + "a", "CASE"),
+    ("WS105", "SELECT b FROM t WHERE " + " OR ".join(["a"] * 200), "a"),
+    ("WS106", "SELECT 'abc", "'"),
+    ("WS106", "SELECT 'fine', \"abc", '"'),
+    ("WS106", "SELECT 1 /* abc", "/*"),
+    ("WS106", "/* outer /* inner */ SELECT 1", "/*"),
+    ("WS106", "SELECT `abc", "`"),
+    ("WS107", "SELECT a # b FROM t", "#"),
+    ("WS107", "SELECT a\x01 FROM t", "a\x01"),
+    ("WS108", f"SELECT {'1' * 65} FROM t", "1" * 65),
+    ("WS109", f"SELECT {'x' * 256} FROM t", "x" * 256),
+    ("WS110", "SELEC a", "SELEC"),
+    ("WS110", "SELECT a b c FROM t", "c"),
+    ("WS110", "SELECT a FORM t", "FORM"),
+    ("WS110", "SELECT (a FROM t", "FROM"),
+    ("WS110", FROM + "[5", ""),
+    ("WS110", "CREATE TABLE x", "TABLE"),
+    ("WS110", FROM + "ERROR (2)", ")"),
+    ("WS110", FROM + "[RANGE Now-5, 7]", "7"),
+    ("WS110", FROM + "[ROWS -5]", "-"),
+    ("WS110", "SELECT a IS 5 FROM t", "5"),
+    ("WS110", "SELECT a NOT 5 FROM t", "5"),
+    ("WS110", "SELECT CASE a END FROM t", "END"),
+    ("WS110", "SET a = b", "b"),
+    ("WS111", "SELECT 1e FROM t", "1e"),
+    ("WS111", "SELECT 1e9999 FROM t", "1e9999"),
+    ("WS112", "SELECT `` FROM t", "``"),
+    ("WS113", "SELECT a FROM select", "select"),
+    ("WS114", "SELECT a = b = c FROM t", "="),
+    ("WS114", "SELECT a IN (1) + 2 FROM t", "+"),
+    ("WS115", "SELECT a = NOT b FROM t", "NOT"),
+    ("WS116", "SELECT a + , b FROM t", ","),
+    ("WS116", FROM + "WHERE", ""),
+    ("WS117", "SELECT a, FROM t", "FROM"),
+    ("WS118", "SELECT 5x FROM t", "5"),
+    ("WS119", "SELECT 1 + a.* FROM t", "*"),
+    ("WS120", FROM + "[5 MINTUES]", "MINTUES"),
+    ("WS120", FROM + "EVERY (5 PARSECS)", "PARSECS"),
+    ("WS121", FROM + "[0.5 MICROSECONDS]", "0.5"),
+    ("WS122", FROM + "[0 SECONDS]", "0"),
+    ("WS122", FROM + "EVERY 0", "0"),
+    ("WS122", FROM + "[RANGE Now-0, Now]", "0"),
+    ("WS122", FROM + "[RANGE 5 SLIDE 0]", "0"),
+    ("WS123", FROM + "[-5 MINUTES]", "-"),
+    ("WS123", FROM + "EVERY (-5)", "-"),
+    ("WS124", FROM + "[1e9 DAYS]", "1e9"),
+    ("WS125", FROM + "[ROWS 0]", "0"),
+    ("WS125", FROM + "[ROWS 1.5]", "1.5"),
+    ("WS125", FROM + "[PARTITION BY a ROWS 0]", "0"),
+    ("WS126", FROM + "DURATION ['2500-01-01', '2500-01-02']", "'2500-01-01'"),
+    ("WS127", FROM + "[RANGE 60 SECONDS SLIDE 7 SECONDS]", "SLIDE"),
+    ("WS128", "SELECT sum() FROM t", "sum"),
+    ("WS128", "SELECT sum(a, b, c) FROM t", "sum"),
+    ("WS129", "SELECT a FROM t x [5 MINUTES]", "["),
+    ("WS130", FROM + "ERROR (101%)", "101"),
+    ("WS130", FROM + "ERROR (-1%)", "1"),
+    ("WS131", FROM + "[RANGE 60 SLIDE 5] EVERY (1 SECOND)", "EVERY"),
+    ("WS132", FROM + "DURATION [500, 70]", "DURATION"),
+    ("WS132", FROM + "DURATION ['2026-01-02', '2026-01-01']", "DURATION"),
+    ("WS133", FROM + "EVERY 5 EVERY 6", "EVERY"),
+    ("WS134", FROM + "DURATION [0.5, 70]", "0.5"),
+    ("WS135", "SELECT a FROM HISTORY(s)", ""),
+    ("WS136", "SELECT a FROM HISTORY(s) [FROM '2026-01-02' TO '2026-01-02']", "TO"),
+    ("WS140", FROM + "WHERE (NOT EXISTS (SELECT 1 FROM u))", "NOT"),
+    ("WS140", FROM + "JOIN u ON NOT EXISTS (SELECT 1 FROM v)", "NOT"),
+    ("WS140", FROM + "WHERE a OR NOT EXISTS (SELECT 1 FROM u)", "NOT"),
+    ("WS141", "SELECT FROM t", "FROM"),
+    ("WS142", FROM + "WHERE NOT EXISTS (SELECT 1 FROM u) OR a", "OR"),
+    ("WS143", FROM + "WHERE b GROPU BY a", "GROPU"),
+    ("WS143", FROM + "GROPU BY a", "GROPU"),
+    ("WS144", FROM + "WHERE b )", ")"),
+    ("WS145", FROM + "LEFT ANTI JOIN u [5]", "LEFT"),
+    ("WS150", "CREATE QUERY q AS SELECT a FROM t INTO x(a = 1, 2)", "2"),
+    ("WS151", "CREATE QUERY q AS SELECT a FROM t INTO x(a = 1, a = 2)", "a"),
+    ("WS152", "SET a = 1e999", "1e999"),
+    ("WS153", "CREATE HISTORY ON s (p) LEVELS (1 HOUR FOR 1 MINUTE)", "FOR"),
+    ("WS154", r"SET a = 'x\u0000'", r"'x\u0000'"),
+    ("WS161", "SELECT a FROM t; SELECT b FROM t", "SELECT"),
+    ("WS163", " ;", ""),
+    ("WU101", FROM + "ORDER BY a", "ORDER"),
+    ("WU101", FROM + "SORT BY a", "SORT"),
+    ("WU102", FROM + "LIMIT 5", "LIMIT"),
+    ("WU103", FROM + "UNION ALL SELECT b FROM t", "UNION"),
+    ("WU103", FROM + "WHERE a = 1 EXCEPT SELECT b FROM t", "EXCEPT"),
+    ("WU104", "SELECT sum(a) OVER (PARTITION BY b) FROM t", "OVER"),
+    ("WU105", FROM + "WHERE a IN (SELECT b FROM u)", "SELECT"),
+    ("WU106", FROM + "WHERE ts > now() - INTERVAL 5 MINUTES", "INTERVAL"),
+    ("WU107", FROM + "WHERE EXISTS (SELECT 1 FROM u)", "EXISTS"),
+    ("WU108", "SELECT a.b.c FROM t", "."),
+    ("WU108", "SELECT a[1] FROM t", "["),
+    ("WU109", "SELECT sum(a) FILTER (WHERE b) FROM t", "FILTER"),
+    ("WU110", "SELECT (SELECT 1 FROM t) FROM t", "SELECT"),
+    (
+        "WU111",
+        FROM + "WHERE NOT EXISTS (SELECT 1 FROM u WHERE NOT EXISTS (SELECT 1 FROM v))",
+        "NOT",
+    ),
+    ("WU112", FROM + "GROUP BY ROLLUP (a)", "ROLLUP"),
+    ("WU113", "WITH x AS (SELECT 1) SELECT a FROM x", "WITH"),
+    ("WU114", FROM + "TABLESAMPLE (5 PERCENT)", "TABLESAMPLE"),
+    ("WU115", FROM + "LEFT OUTER JOIN u ON a = b", "LEFT"),
+    ("WU115", FROM + "LEFT SEMI JOIN u ON a = b", "LEFT"),
+    ("WU115", FROM + "FULL JOIN u ON a = b", "FULL"),
+    ("WU115", FROM + "CROSS JOIN u", "CROSS"),
+    ("WU116", FROM + "JOIN u USING (a)", "USING"),
+    ("WU117", "SELECT a FROM (SELECT b FROM t)", "("),
+    ("WB102", "SELECT a FROM HISTORY(s) [FROM 'yesterday' TO NOW]", "'yesterday'"),
+    ("WB110", "SELECT CAST(a AS blob) FROM t", "blob"),
+    ("WB111", "CREATE STREAM s (a decimal(40, 2)) TIME a", "decimal"),
+]
+
+
+def error_of(text: object) -> WindrowError:
+    with pytest.raises(WindrowError) as caught:
+        parse_statement(text)  # type: ignore[arg-type]  # one test gives no text
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "word"), WITH_PLACE, ids=[f"{row[0]}-{i}" for i, row in enumerate(WITH_PLACE)]
+)
+def test_an_error_has_its_code_points_at_its_word_and_gives_a_hint(
+    code: str, text: str, word: str
+) -> None:
+    error = error_of(text)
+    assert error.code == code
+    place = error.place
+    assert place is not None
+    line = place.text.split("\n")[place.line - 1]
+    assert line[place.column - 1 : place.column - 1 + place.length] == word
+    assert error.hint
+    kind = {"WS": QuerySyntaxError, "WU": UnsupportedError, "WB": BindingError}[code[:2]]
+    assert type(error) is kind
+
+
+def test_an_error_of_the_whole_text_has_no_place() -> None:
+    assert error_of(None).code == "WS100"
+    assert error_of("a" * 65_537).code == "WS101"
+    assert error_of("é" * 32_769).code == "WS101"
+
+
+def test_a_statement_is_not_a_query() -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        parse_query("-- the budget\nSET memory = 5")
+    assert caught.value.code == "WS160"
+    assert caught.value.place is not None
+    assert caught.value.place.line == 2
+
+
+def test_a_deep_caller_gets_an_error_of_ours() -> None:
+    def call_from_depth(frames: int) -> None:
+        if frames:
+            call_from_depth(frames - 1)
+        else:
+            parse_query("SELECT " + "(" * 30 + "a" + ")" * 30 + " FROM t")
+
+    used = len(_frames())
+    with pytest.raises(QuerySyntaxError) as caught:
+        call_from_depth(sys.getrecursionlimit() - used - 80)
+    assert caught.value.code == "WS162"
+
+
+def _frames() -> list[object]:
+    frames: list[object] = []
+    frame = sys._getframe()
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
+    return frames
+
+
+def test_every_code_is_listed_and_every_listed_code_is_tested() -> None:
+    folder = Path(windrow.sql.__file__).parent
+    raised = {
+        code
+        for path in folder.glob("*.py")
+        if path.name != "codes.py"
+        for code in re.findall(r'"(W[SU]\d+)"', path.read_text())
+    }
+    assert raised == set(CODES)
+    tested = {row[0] for row in WITH_PLACE} | {"WS100", "WS101", "WS160", "WS162"}
+    assert set(CODES) <= tested
+
+
+def test_places_count_lines_and_columns_from_one_in_a_script() -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        parse_script("SET a = 1;\n\nSELECT x\n  FROM t [5 MINTUES]")
+    assert caught.value.place is not None
+    assert (caught.value.place.line, caught.value.place.column) == (4, 13)
+    assert str(caught.value).splitlines()[1:3] == ["  FROM t [5 MINTUES]", "            ^^^^^^^"]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("SELCT a FROM t", "SELECT"),
+        ("SELECT a FORM t", "FROM"),
+        (FROM + "[RNAGE 5]", "RANGE"),
+        (FROM + "[RANGE 10 SECONDS SLDIE 5 SECONDS]", "SLIDE"),
+        (FROM + "[5 SECOND] WHRE a", "WHERE"),
+        (FROM + "[5 SECOND] EVRY (5)", "EVERY"),
+        (FROM + "WHERE a > 1 HAVNG b > 1", "HAVING"),
+        ("CREATE STERAM s (a int) TIME a", "STREAM"),
+        ("EXPLIAN SELECT a FROM t", "EXPLAIN"),
+    ],
+)
+def test_a_misspelt_keyword_is_named(text: str, meant: str) -> None:
+    assert f"did you mean {meant}" in (error_of(text).hint or "")

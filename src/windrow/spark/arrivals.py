@@ -1,0 +1,75 @@
+"""Arrivals: all packets of one batch for one bucket, put in order and added up per stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.spark.event_times import unpack_times
+from windrow.spark.packets import Packet, table_of
+
+__all__ = ["Arrivals", "StreamArrivals", "gather"]
+
+Instants = NDArray[np.int64]
+
+
+@dataclass
+class StreamArrivals:
+    """What came of one stream; times and kept rows are there in the ledger bucket only."""
+
+    rows_in: int = 0
+    bad_time: int = 0
+    newest_us: int | None = None
+    complete_through_us: int | None = None
+    times: list[Instants] = field(default_factory=list)
+    oldest: list[pa.Table] = field(default_factory=list)
+    unplaced: list[pa.Table] = field(default_factory=list)
+
+    def add(self, packet: Packet) -> None:
+        """Adds what one packet says about the stream."""
+        self.rows_in += packet.rows_in
+        self.bad_time += packet.bad_time
+        self.newest_us = _later(self.newest_us, packet.newest_us)
+        self.complete_through_us = _later(self.complete_through_us, packet.complete_through_us)
+        if packet.times is not None:
+            self.times.append(unpack_times(packet.times))
+        if packet.oldest is not None:
+            self.oldest.append(table_of(packet.oldest))
+        if packet.unplaced is not None:
+            self.unplaced.append(table_of(packet.unplaced))
+
+
+@dataclass
+class Arrivals:
+    """Per stream what came, and per position its prepared rows in order of arrival."""
+
+    streams: dict[str, StreamArrivals]
+    rows: dict[int, pa.RecordBatch]
+
+
+def gather(
+    packets: Iterable[bytes], streams: Iterable[str], schemas: Mapping[int, pa.Schema]
+) -> Arrivals:
+    """Everything that came in the packets, in an order that does not depend on the network."""
+    opened = sorted(
+        map(Packet.from_bytes, packets), key=lambda packet: (packet.task, packet.sequence)
+    )
+    arrivals = {stream: StreamArrivals() for stream in streams}
+    rows: dict[int, list[pa.RecordBatch]] = {}
+    for packet in opened:
+        arrivals[packet.stream].add(packet)
+        for position, data in packet.rows:
+            batch = pa.ipc.read_record_batch(pa.py_buffer(data), schemas[position])
+            rows.setdefault(position, []).append(batch)
+    joined = {position: pa.concat_batches(batches) for position, batches in rows.items()}
+    return Arrivals(arrivals, joined)
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return max(one, other)

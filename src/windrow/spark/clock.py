@@ -1,0 +1,33 @@
+"""How far streams are complete, and the clock that follows from it.
+
+Every bucket works this out for itself from the same packets, so all come to the same clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from windrow.plan.model import QueryPlan
+from windrow.spark.arrivals import StreamArrivals
+
+__all__ = ["clock_of", "completeness_after"]
+
+
+def completeness_after(
+    plan: QueryPlan, before_us: Mapping[str, int], arrivals: Mapping[str, StreamArrivals]
+) -> dict[str, int]:
+    """Per stream, the instant through which it is complete once these rows and orders have come."""
+    lateness = {entry.stream.name: entry.stream.lateness_us for entry in plan.inputs}
+    after = dict(before_us)
+    for stream, came in arrivals.items():
+        if came.newest_us is not None:
+            # Rows of equal time may still follow, hence the microsecond.
+            after[stream] = max(after[stream], came.newest_us - lateness[stream] - 1)
+        if came.complete_through_us is not None:
+            after[stream] = max(after[stream], came.complete_through_us)
+    return after
+
+
+def clock_of(complete_us: Mapping[str, int]) -> int:
+    """The instant through which every stream is complete."""
+    return min(complete_us.values())

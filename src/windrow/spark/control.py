@@ -1,0 +1,59 @@
+"""The control stream: heartbeats and ends of streams, as one more input that is checkpointed.
+
+Each order is one small JSON file in the query's control directory. Spark reads the directory as a
+stream, so an order belongs to exactly one batch and is replayed with it.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.event_time import END_OF_TIME
+from windrow.spark.packets import PACKET_SCHEMA, Packet, packets_batch
+from windrow.spark.storage import Storage
+
+__all__ = ["control_packets", "order_advance", "order_finish"]
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def order_advance(control: Storage, stream: str, instant_us: int) -> None:
+    """The stream is complete through that instant."""
+    _order(control, stream, instant_us)
+
+
+def order_finish(control: Storage, stream: str) -> None:
+    """No row of the stream will come any more."""
+    _order(control, stream, END_OF_TIME)
+
+
+def _order(control: Storage, stream: str, instant_us: int) -> None:
+    text = json.dumps({"stream": stream, "instant_us": instant_us})
+    control.write(f"{uuid.uuid4().hex}.json", text.encode() + b"\n")
+
+
+def control_packets(session: SparkSession, location: str, buckets: tuple[int, ...]) -> DataFrame:
+    """The control stream as packets, each order sent to every bucket."""
+    lines = session.readStream.format("text").load(location)
+    return lines.select("value").mapInArrow(_sent_to_all(buckets), PACKET_SCHEMA)
+
+
+def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
+    def send(batches: Batches) -> Batches:
+        for batch in batches:
+            orders = [json.loads(line) for line in batch.column(0).to_pylist() if line]
+            packets = [
+                Packet(stream=order["stream"], complete_through_us=order["instant_us"])
+                for order in orders
+            ]
+            data = [packet.to_bytes() for packet in packets]
+            yield packets_batch(
+                [bucket for bucket in buckets for _ in data], [one for _ in buckets for one in data]
+            )
+
+    return send

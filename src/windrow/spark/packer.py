@@ -1,0 +1,166 @@
+"""Packing: the rows of one task become one packet per bucket.
+
+Rows leave the JVM once and cross the shuffle as a few large binaries instead of row by row.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark import TaskContext
+
+from windrow.engine.prepare import Preparer, bucket_of
+from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
+from windrow.plan.model import QueryPlan
+from windrow.schema import StreamSchema
+from windrow.spark.event_times import pack_times
+from windrow.spark.packets import Packet, packets_batch, table_bytes
+from windrow.spark.shipped_errors import shipping_errors
+from windrow.spark.worker import plan_of, settle_worker
+
+__all__ = ["LATE_ROWS_PER_TASK", "Packer", "packing"]
+
+# A task's rows are sent on when they hold this much, so that no packet nears the limit of a value.
+TASK_BYTES_LIMIT = 256 << 20
+# Late rows are always among the oldest of a task, so these few are all that can be kept of them.
+LATE_ROWS_PER_TASK = 256
+BAD_TIME_ROWS_PER_TASK = 16
+
+Batches = Iterator[pa.RecordBatch]
+Instants = NDArray[np.int64]
+
+
+def packing(plan_text: str, stream: str, buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
+    """The function that Spark runs over each partition of the stream."""
+
+    def pack(batches: Batches) -> Batches:
+        settle_worker()
+        with shipping_errors():
+            context = TaskContext.get()
+            task = context.partitionId() if context is not None else 0
+            packer = Packer(plan_of(plan_text), stream, buckets, task)
+            for batch in batches:
+                packer.add(batch)
+                if packer.held_bytes > TASK_BYTES_LIMIT:
+                    yield packer.take()
+            yield packer.take()
+
+    return pack
+
+
+class Packer:
+    """Gathers the rows of one task of one stream."""
+
+    def __init__(
+        self, plan: QueryPlan, stream: str, buckets: tuple[int, ...], task: int = 0
+    ) -> None:
+        self._plan = plan
+        self._buckets = buckets
+        self._task = task
+        self._sequence = 0
+        positions = [i for i, entry in enumerate(plan.inputs) if entry.stream.name == stream]
+        self._preparers = {position: Preparer(plan, position) for position in positions}
+        self._schema = plan.inputs[positions[0]].stream
+        self._start()
+
+    def _start(self) -> None:
+        self.held_bytes = 0
+        self._rows: list[list[tuple[int, bytes | memoryview]]] = [[] for _ in self._buckets]
+        self._times: list[Instants] = []
+        self._oldest: list[pa.RecordBatch] = []
+        self._unplaced: list[pa.RecordBatch] = []
+        self._bad_time = 0
+
+    def add(self, given: pa.RecordBatch) -> None:
+        """Takes one batch of the stream's rows, of the columns that the query reads."""
+        if given.num_rows == 0:
+            return
+        batch = in_stream_types(given, self._schema)
+        column = batch.column(self._schema.time).cast(pa.int64())
+        times = column.fill_null(MAX_EVENT_TIME).to_numpy(zero_copy_only=False)
+        placed = (times >= MIN_EVENT_TIME) & (times < MAX_EVENT_TIME)
+        if not placed.all():
+            self._set_aside(batch.filter(pa.array(~placed)))
+            batch, times = batch.filter(pa.array(placed)), times[placed]
+        ordered = np.sort(times)
+        self._times.append(ordered)
+        self._oldest.append(_oldest(batch, times, ordered))
+        self.held_bytes += batch.nbytes
+        for position, preparer in self._preparers.items():
+            self._spread(position, preparer.prepare(batch))
+
+    def _set_aside(self, rows: pa.RecordBatch) -> None:
+        kept = sum(batch.num_rows for batch in self._unplaced)
+        self._bad_time += rows.num_rows
+        self._unplaced.append(rows.slice(0, max(0, BAD_TIME_ROWS_PER_TASK - kept)))
+
+    def _spread(self, position: int, prepared: pa.RecordBatch) -> None:
+        if prepared.num_rows == 0:
+            return
+        for bucket, rows in enumerate(self._split(prepared)):
+            if rows.num_rows:
+                self._rows[bucket].append((position, memoryview(rows.serialize())))
+
+    def _split(self, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+        count = len(self._buckets)
+        if count == 1:
+            return [prepared]
+        # Sorting 16-bit numbers stably is a radix sort, and keeps arrival order inside a bucket.
+        owners = bucket_of(self._plan, prepared, count).astype(np.uint16)
+        order = np.argsort(owners, kind="stable")
+        moved = prepared.take(pa.array(order))
+        edges = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=count))))
+        return [moved.slice(a, b - a) for a, b in itertools.pairwise(edges)]
+
+    def take(self) -> pa.RecordBatch:
+        """The packets of everything gathered so far, one per bucket; gathering starts anew."""
+        times = np.concatenate([*self._times, np.empty(0, np.int64)])
+        if len(self._times) > 1:
+            times.sort()
+        packets = [self._packet(bucket, times) for bucket in range(len(self._buckets))]
+        self._sequence += 1
+        self._start()
+        return packets_batch(self._buckets, packets)
+
+    def _packet(self, bucket: int, times: Instants) -> bytes:
+        packet = Packet(
+            stream=self._schema.name,
+            task=self._task,
+            sequence=self._sequence,
+            rows_in=times.size + self._bad_time,
+            bad_time=self._bad_time,
+            newest_us=int(times[-1]) if times.size else None,
+            rows=self._rows[bucket],
+        )
+        if bucket == 0:  # the ledger bucket
+            packet.times = pack_times(times)
+            if self._oldest:
+                packet.oldest = table_bytes(pa.Table.from_batches(self._oldest))
+            if self._unplaced:
+                packet.unplaced = table_bytes(pa.Table.from_batches(self._unplaced))
+        return packet.to_bytes()
+
+
+def in_stream_types(batch: pa.RecordBatch, stream: StreamSchema) -> pa.RecordBatch:
+    """The batch with the Arrow types that the stream's columns have.
+
+    Spark labels timestamps with the session's zone, and those without zone count as UTC.
+    """
+    fields = [pa.field(name, stream.column(name).type.arrow) for name in batch.schema.names]
+    columns = [
+        column if column.type == wanted.type else pc.cast(column, wanted.type)
+        for column, wanted in zip(batch.columns, fields, strict=True)
+    ]
+    return pa.record_batch(columns, schema=pa.schema(fields))
+
+
+def _oldest(batch: pa.RecordBatch, times: Instants, ordered: Instants) -> pa.RecordBatch:
+    if times.size <= LATE_ROWS_PER_TASK:
+        return batch
+    chosen = np.flatnonzero(times <= ordered[LATE_ROWS_PER_TASK - 1])[:LATE_ROWS_PER_TASK]
+    return batch.take(pa.array(chosen))

@@ -1,0 +1,113 @@
+"""Publication: the partial answers of all buckets become answers on the driver, exactly once.
+
+What the driver knows after batch n is saved under n before Spark commits the batch. When Spark
+gives batch n again, the driver goes back to what it knew after n - 1 and gets the same answers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.engine.partial import Partial
+from windrow.engine.publish import Publisher
+from windrow.errors import CheckpointError
+from windrow.plan.model import QueryPlan
+from windrow.spark.frames import read_frame, write_frame
+from windrow.spark.shard_output import ShardOutput
+from windrow.spark.status import QueryStatus
+from windrow.spark.storage import Storage
+
+__all__ = ["BATCHES_KEPT", "Publication"]
+
+BATCHES_KEPT = 3
+
+
+class Publication:
+    """The publisher of one query, and the batch that it stands at."""
+
+    def __init__(self, plan: QueryPlan, storage: Storage) -> None:
+        self._plan = plan
+        self._storage = storage
+        self._lock = threading.Lock()
+        self._publisher = Publisher(plan)
+        self._batch_id = -1
+        self.status = self._last_status()
+
+    def absorb(self, batch_id: int, outputs: Sequence[ShardOutput]) -> tuple[pa.Table, pa.Table]:
+        """The answers and the changes that a batch gives."""
+        with self._lock:
+            if self._batch_id != batch_id - 1:
+                self._load(batch_id - 1)
+            # Until the batch is done the publisher stands at no batch at all.
+            self._batch_id = -2
+            partials = [(each.bucket, Partial.from_bytes(bytes(each.partial))) for each in outputs]
+            instants = np.concatenate([each.instants for each in outputs])
+            self._publisher.absorb(partials, instants, outputs[0].clock_us)
+            answers, changes = self._publisher.answers(), self._publisher.changes()
+            self._batch_id = batch_id
+            self.status.absorb(batch_id, outputs, answers.num_rows)
+            return answers, changes
+
+    def save(self) -> None:
+        """Saves what the driver knows after the last batch; a few earlier ones stay."""
+        with self._lock:
+            data = write_frame(
+                {"batch": self._batch_id, "status": self.status.to_dict()},
+                [self._publisher.snapshot()],
+            )
+            self._storage.write(_name(self._batch_id), data)
+            for name in self._storage.names():
+                if name < _name(self._batch_id - BATCHES_KEPT + 1):
+                    self._storage.remove(name)
+
+    def result(self) -> pa.Table:
+        """The answer at the clock."""
+        with self._lock:
+            return self._publisher.result()
+
+    def empty(self, feed: str) -> pa.Table:
+        """A table without rows that has the columns of the feed."""
+        publisher = Publisher(self._plan)
+        table = publisher.changes() if feed == "changes" else publisher.answers()
+        return table.slice(0, 0)
+
+    def _last_status(self) -> QueryStatus:
+        names = self._storage.names()
+        if not names:
+            return QueryStatus.new(self._plan)
+        header, _ = self._read(names[-1])
+        return QueryStatus.from_dict(self._plan, header["status"])
+
+    def _load(self, batch_id: int) -> None:
+        if batch_id < 0:
+            self._publisher, self._batch_id = Publisher(self._plan), -1
+            self.status = QueryStatus.new(self._plan)
+            return
+        header, sections = self._read(_name(batch_id))
+        if header["batch"] != batch_id:
+            raise CheckpointError(
+                "WC221", f"the file of batch {batch_id} holds batch {header['batch']}"
+            )
+        self._publisher = Publisher.restore(self._plan, bytes(sections[0]))
+        self._batch_id = batch_id
+        self.status = QueryStatus.from_dict(self._plan, header["status"])
+
+    def _read(self, name: str) -> tuple[dict[str, Any], list[memoryview]]:
+        data = self._storage.read(name)
+        if data is None:
+            raise CheckpointError(
+                "WC220",
+                f"the checkpoint lacks {self._storage.location}/{name}, which says what had been "
+                "answered",
+                hint="restore the checkpoint directory from a copy, or start with a new one",
+            )
+        return read_frame(data, f"publication {name}")
+
+
+def _name(batch_id: int) -> str:
+    return f"{batch_id:012d}.batch"

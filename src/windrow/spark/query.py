@@ -1,0 +1,272 @@
+"""The handle of one query on Spark: started with a sink, followed, stopped, started again."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from windrow.engine.prepare import can_shard
+from windrow.errors import BindingError, UnsupportedError, WindrowError
+from windrow.event_time import span_of
+from windrow.plan.explain import explain
+from windrow.plan.fingerprint import fingerprint
+from windrow.plan.model import QueryPlan
+from windrow.sinks import Memory, sink_of
+from windrow.spark.buckets import bucket_ids
+from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.columns import schema_read
+from windrow.spark.control import order_advance, order_finish
+from windrow.spark.kept_rows import KeptRows
+from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
+from windrow.spark.progress import progress_of
+from windrow.spark.publication import Publication
+from windrow.spark.settings import query_settings, settings_applied
+from windrow.spark.shard_output import ShardOutput
+from windrow.spark.shipped_errors import received_error, shipping_errors
+from windrow.spark.sinks import MemoryWriter, Writer, writer_of
+from windrow.spark.status import QueryStatus
+
+__all__ = ["SparkQuery"]
+
+AVAILABLE = "available"
+
+
+class SparkQuery:
+    """One query of a session on Spark; it does nothing until it is started."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        name: str,
+        plan: QueryPlan,
+        sources: Mapping[str, DataFrame],
+        checkpoint: QueryCheckpoint,
+        buckets: int | None,
+    ) -> None:
+        self.name = name
+        self.plan = plan
+        self._spark = spark
+        self._sources = {stream: sources[stream] for stream in plan.streams}
+        self._checkpoint = checkpoint
+        self._wanted_buckets = buckets
+        self._publication: Publication | None = None
+        self._writer: Writer | None = None
+        self._stream: StreamingQuery | None = None
+        self._trigger: str | None = None
+        self._failure: WindrowError | None = None
+        schemas = {stream: schema_read(plan, stream) for stream in plan.streams}
+        self._late = {stream: KeptRows(schema) for stream, schema in schemas.items()}
+        self._unplaced = {stream: KeptRows(schema) for stream, schema in schemas.items()}
+
+    def start(self, sink: object, trigger: str | None = None) -> SparkQuery:
+        """Starts the query and returns at once.
+
+        trigger: a span such as '1 second' between batches, 'available' to run through what is there
+        and end, or None for a batch whenever there is something new.
+        """
+        if self.is_running:
+            raise BindingError(
+                "WB412", f"query {self.name!r} is running already", hint="stop() it first"
+            )
+        options = _trigger_options(trigger)
+        self._writer = writer_of(sink_of(sink))
+        self._trigger = trigger
+        self._run(options)
+        return self
+
+    @property
+    def is_running(self) -> bool:
+        """Whether Spark is at work on it."""
+        return self._stream is not None and bool(self._stream.isActive)
+
+    def _run(self, options: Mapping[str, Any]) -> None:
+        print_ = fingerprint(self.plan)
+        buckets = self._bucket_count()
+        self._checkpoint.claim(print_, buckets)
+        self._failure = None
+        if self._publication is None:
+            self._publication = Publication(self.plan, self._checkpoint.publish)
+        settings = query_settings(buckets, self._checkpoint.spark_location)
+        with settings_applied(self._spark, settings):
+            outputs = shard_outputs(
+                self._spark,
+                self.plan,
+                print_,
+                self._sources,
+                self._checkpoint,
+                bucket_ids(buckets, buckets),
+            )
+            self._stream = (
+                outputs.writeStream.foreachBatch(self._on_batch)
+                .outputMode(OUTPUT_MODE)
+                .option("checkpointLocation", self._checkpoint.spark_location)
+                .queryName(f"windrow {self.name} {uuid.uuid4().hex[:8]}")
+                .trigger(**options)
+                .start()
+            )
+
+    def _bucket_count(self) -> int:
+        if not can_shard(self.plan):
+            return 1
+        if self._wanted_buckets is not None:
+            return self._wanted_buckets
+        claimed = self._checkpoint.claimed_buckets()
+        return claimed or max(1, int(self._spark.sparkContext.defaultParallelism))
+
+    def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
+        """Takes what the shards gave in one batch; Spark commits the batch when this returns."""
+        assert self._publication is not None
+        assert self._writer is not None
+        began = time.perf_counter()
+        try:
+            column = frame.select("output").toArrow().column("output")
+            outputs = [ShardOutput.from_bytes(bytes(each.as_buffer())) for each in column]
+            if not outputs:
+                return
+            outputs.sort(key=lambda output: output.bucket)
+            answers, changes = self._publication.absorb(batch_id, outputs)
+            self._writer.write(answers, changes, batch_id)
+            self._keep(outputs)
+            self._publication.status.batch_ms = 1_000 * (time.perf_counter() - began)
+            self._publication.save()
+        except WindrowError as error:
+            self._failure = error
+            with shipping_errors():
+                raise
+
+    def _keep(self, outputs: list[ShardOutput]) -> None:
+        for output in outputs:
+            for stream, rows in output.late.items():
+                self._late[stream].add(rows)
+            for stream, rows in output.unplaced.items():
+                self._unplaced[stream].add(rows)
+
+    def await_end(self, timeout: float | None = None) -> bool:
+        """Waits until the query has ended, or for so many seconds; raises what it failed with."""
+        stream = self._started()
+        try:
+            if timeout is None:
+                stream.awaitTermination()
+                return True
+            return bool(stream.awaitTermination(max(1, int(timeout))))
+        except PySparkException as problem:
+            raise self._error(problem) from problem
+
+    def stop(self) -> None:
+        """Stops the query; it can be started again and goes on where it stopped."""
+        if self._stream is not None:
+            self._stream.stop()
+
+    def advance(self, stream: str, instant_us: int) -> None:
+        """Orders a heartbeat: the stream is complete through that instant."""
+        order_advance(self._checkpoint.control, stream, instant_us)
+
+    def finish(self) -> None:
+        """Works through what is there, then completes all streams; the last answers come out."""
+        if self._stream is None:
+            return
+        if self._trigger == AVAILABLE:
+            self.await_end()
+        if self.is_running:
+            self._catch_up()
+            self._order_finish()
+            self._catch_up()
+            return
+        self._order_finish()
+        self._run(_trigger_options(AVAILABLE))
+        self.await_end()
+
+    def _order_finish(self) -> None:
+        for stream in self.plan.streams:
+            order_finish(self._checkpoint.control, stream)
+
+    def _catch_up(self) -> None:
+        try:
+            self._started().processAllAvailable()
+        except PySparkException as problem:
+            raise self._error(problem) from problem
+
+    def _error(self, problem: PySparkException) -> WindrowError:
+        if self._failure is not None:
+            return self._failure
+        text = str(problem)
+        first = next((line for line in text.splitlines() if line.strip()), type(problem).__name__)
+        return received_error(text) or WindrowError(
+            "WX401",
+            f"query {self.name!r} failed on Spark: {first.strip()}",
+            hint="the cause of this exception is Spark's own error, with all its detail",
+        )
+
+    def answers(self) -> pa.Table:
+        """Every answer since the last call; the sink must be 'memory'."""
+        return self._taken("answers")
+
+    def changes(self) -> pa.Table:
+        """Every change since the last call; the sink must be 'memory'."""
+        return self._taken("changes")
+
+    def result(self) -> pa.Table:
+        """The answer now; the sink must be 'memory'."""
+        self._memory()
+        assert self._publication is not None
+        return self._publication.result()
+
+    def _taken(self, feed: str) -> pa.Table:
+        writer = self._memory()
+        assert self._publication is not None
+        return writer.take(feed, self._publication.empty(feed))
+
+    def _memory(self) -> MemoryWriter:
+        if not isinstance(self._writer, MemoryWriter):
+            raise UnsupportedError(
+                "WU411",
+                f"query {self.name!r} does not hold its answers in memory",
+                hint=f"start it with the sink {Memory()} or 'memory'",
+            )
+        return self._writer
+
+    def progress(self) -> dict[str, Any]:
+        """How the query stands after its last batch."""
+        last = self._stream.lastProgress if self._stream is not None else None
+        return progress_of(self.name, self.status, self.is_running, last)
+
+    @property
+    def status(self) -> QueryStatus:
+        """The reports of the last batch, added up."""
+        if self._publication is None:
+            return QueryStatus.new(self.plan)
+        return self._publication.status
+
+    def late(self, stream: str) -> pa.Table:
+        """Late rows that this query has kept, of the columns that it reads."""
+        return self._late[stream].table()
+
+    def bad_time(self, stream: str) -> pa.Table:
+        """Some of the rows whose time was missing or absurd."""
+        return self._unplaced[stream].table()
+
+    def explain(self) -> str:
+        """The plan, as text."""
+        return explain(self.plan)
+
+    def _started(self) -> StreamingQuery:
+        if self._stream is None:
+            raise BindingError(
+                "WB413", f"query {self.name!r} was not started", hint="call start(sink) first"
+            )
+        return self._stream
+
+
+def _trigger_options(trigger: str | None) -> dict[str, Any]:
+    if trigger is None:
+        return {"processingTime": "0 seconds"}
+    if trigger == AVAILABLE:
+        return {"availableNow": True}
+    return {"processingTime": f"{max(0, span_of(trigger) // 1_000)} milliseconds"}

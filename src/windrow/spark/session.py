@@ -1,0 +1,158 @@
+"""The session on Spark: streams are streaming DataFrames, each query is a Spark streaming query."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.errors import BindingError, UnsupportedError
+from windrow.event_time import instant_of, is_plausible
+from windrow.plan.binder import bind
+from windrow.plan.catalog import Catalog
+from windrow.spark.buckets import MAX_BUCKETS
+from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.query import SparkQuery
+from windrow.spark.storage import Storage
+from windrow.spark.stream_schema import schema_of
+from windrow.spark.window_table import window_table
+from windrow.sql import parse_query
+
+__all__ = ["SparkWindrowSession"]
+
+_LEDGER_SCHEMA = pa.schema(
+    [
+        ("stream", pa.string()),
+        *((name, pa.int64()) for name in ("rows_in", "applied", "late", "bad_time")),
+        *((name, pa.int64()) for name in ("rejected", "waiting")),
+        ("query", pa.string()),
+    ]
+)
+_QUERY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\Z")
+
+
+class SparkWindrowSession:
+    """What windrow.connect(spark) gives."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        memory: int,
+        checkpoint: str | Path | None = None,
+        buckets: int | None = None,
+    ) -> None:
+        if not hasattr(spark, "_jsparkSession"):
+            raise UnsupportedError(
+                "WU412",
+                "a session over Spark Connect cannot be used",
+                hint="give a classic SparkSession, made where the driver runs",
+            )
+        if buckets is not None and not 1 <= buckets <= MAX_BUCKETS:
+            raise BindingError(
+                "WB417", f"{buckets} is no number of buckets", hint=f"give 1 to {MAX_BUCKETS}"
+            )
+        self.memory_bytes = memory
+        self._spark = spark
+        self._buckets = buckets
+        self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="windrow-"))
+        self._root = Storage(checkpoint or self._temporary or "")
+        self._catalog = Catalog()
+        self._sources: dict[str, DataFrame] = {}
+        self._queries: dict[str, SparkQuery] = {}
+
+    def stream(
+        self,
+        name: str,
+        source: DataFrame,
+        time: str,
+        lateness: str | int | float = 0,
+    ) -> None:
+        """Declares a stream: a streaming DataFrame, its time column, and how late rows may come."""
+        schema = schema_of(name, source, time, lateness)
+        self._catalog = self._catalog.with_stream(schema)
+        self._sources[schema.name] = source
+
+    def query(self, text: str, name: str | None = None, algorithm: str = "auto") -> SparkQuery:
+        """Registers a query; start(sink) on what it gives sets it to work."""
+        plan = bind(parse_query(text), self._catalog, algorithm)
+        chosen = name or f"query_{len(self._queries) + 1}"
+        if not _QUERY_NAME.match(chosen):
+            raise BindingError(
+                "WB418",
+                f"{chosen!r} cannot name a query on Spark, where it names a directory",
+                hint="use letters, digits, '_', '-' and '.', at most 100",
+            )
+        if chosen in self._queries:
+            raise BindingError("WB419", f"there already is a query {chosen!r}")
+        query = SparkQuery(
+            self._spark,
+            chosen,
+            plan,
+            self._sources,
+            QueryCheckpoint(self._root, chosen),
+            self._buckets,
+        )
+        self._queries[chosen] = query
+        return query
+
+    def push(self, stream: str, rows: object) -> None:  # noqa: ARG002 - as in the embedded session
+        """Refused: on Spark rows come from the streaming DataFrame."""
+        raise UnsupportedError(
+            "WU413",
+            f"rows cannot be pushed into stream {stream!r} on Spark",
+            hint="write them where its DataFrame reads from, or connect() without Spark",
+        )
+
+    def advance(self, stream: str, to: str | int | datetime) -> None:
+        """Event time of the stream moves on without rows: it is complete through that instant."""
+        name = self._catalog.stream(stream).name
+        instant_us = instant_of(to)
+        if not is_plausible(instant_us):
+            raise BindingError(
+                "WB420", f"{to!r} is not a plausible event time", hint="use years 1 to 2199"
+            )
+        for query in self._reading(name):
+            query.advance(name, instant_us)
+
+    def finish(self) -> None:
+        """Completes all streams once the started queries have worked through what is there."""
+        for query in self._queries.values():
+            query.finish()
+
+    def windows(self) -> pa.Table:
+        """One row for each window of each query, as of its last batch."""
+        return window_table([(query.plan, query.status) for query in self._queries.values()])
+
+    def late(self, stream: str, query: str | None = None) -> pa.Table:
+        """Late rows of the stream that were kept, as one query saw them: by default the first."""
+        name = self._catalog.stream(stream).name
+        readers = [each for each in self._reading(name) if query in (None, each.name)]
+        if not readers:
+            raise BindingError("WB421", f"no query {query or ''} reads stream {name!r}")
+        return readers[0].late(name)
+
+    def ledger(self) -> pa.Table:
+        """Per stream and query where its rows went; rows_in is the sum of the other counts."""
+        rows: list[dict[str, Any]] = [
+            {"stream": stream, "query": query.name, **asdict(ledger)}
+            for query in self._queries.values()
+            for stream, ledger in query.status.ledgers.items()
+        ]
+        return pa.Table.from_pylist(rows, schema=_LEDGER_SCHEMA)
+
+    def stop(self) -> None:
+        """Stops all queries; a temporary checkpoint is removed."""
+        for query in self._queries.values():
+            query.stop()
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _reading(self, stream: str) -> list[SparkQuery]:
+        return [query for query in self._queries.values() if stream in query.plan.streams]

@@ -1,0 +1,139 @@
+"""Spark's settings: those that a query runs with, and those of a local session of our own.
+
+What each is worth was measured; docs say how much. A query's settings hold for that query only:
+Spark copies the session when a stream starts, and the user's session gets its own values back.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pyspark.sql import SparkSession
+
+from windrow.errors import UnsupportedError
+from windrow.spark.java import ensure_java
+
+__all__ = ["local_session", "query_settings", "settings_applied"]
+
+_STATE = "spark.sql.streaming.stateStore"
+_FILE_MANAGER = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+_QUERY_SETTINGS = {
+    # transformWithState runs on this state store only.
+    f"{_STATE}.providerClass": _ROCKSDB,
+    # A batch then writes what it changed, not the files of the whole store.
+    f"{_STATE}.rocksdb.changelogCheckpointing.enabled": "true",
+    # Counting all keys of the store costs a look-up per write.
+    f"{_STATE}.rocksdb.trackTotalNumberOfRows": "false",
+    # Rows reach Python in few large batches.
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4000000",
+    # The clock comes from data and orders; a batch without either has nothing to do.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+}
+
+# Setting and restoring a session's values must not interleave between two starting queries.
+_SESSION_LOCK = threading.Lock()
+
+
+def query_settings(partitions: int, checkpoint: str) -> dict[str, str]:
+    """The settings that a query starts with."""
+    settings = {**_QUERY_SETTINGS, "spark.sql.shuffle.partitions": str(partitions)}
+    if urlsplit(checkpoint).scheme in ("", "file"):
+        # On a local disk the default one forks a process for each of some thirty files a batch.
+        settings["spark.sql.streaming.checkpointFileManagerClass"] = _FILE_MANAGER
+    return settings
+
+
+@contextmanager
+def settings_applied(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Inside, the session has these settings; afterwards its own again."""
+    with _SESSION_LOCK:
+        before = {name: session.conf.get(name, None) for name in settings}
+        explicit = {name: value for name, value in before.items() if value is not None}
+        try:
+            for name, value in settings.items():
+                session.conf.set(name, value)
+            yield
+        finally:
+            for name in settings:
+                if name in explicit:
+                    session.conf.set(name, explicit[name])
+                else:
+                    session.conf.unset(name)
+
+
+def local_session(
+    cores: int = 2, ui: bool = False, memory: str = "2g", quiet: bool = True
+) -> SparkSession:
+    """A Spark session in this machine alone, which listens on the loopback address only.
+
+    quiet: what the JVM and the workers would write to the terminal goes to a file of the temporary
+    directory instead; errors still reach the caller as exceptions.
+    """
+    if cores < 1:
+        raise UnsupportedError("WU410", f"Spark cannot run on {cores} cores", hint="give 1 or more")
+    _prepare_environment()
+    builder = SparkSession.builder.master(f"local[{cores}]").appName("windrow")
+    for name, value in _local_settings(cores, ui, memory).items():
+        builder = builder.config(name, value)
+    log = Path(tempfile.gettempdir()) / f"windrow-spark-{os.getpid()}.log"
+    with _stderr_into(log) if quiet else nullcontext():
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _stderr_into(log: Path) -> Iterator[None]:
+    """Inside, processes that are started write their errors into the file.
+
+    Spark's worker for state greets on the JVM's error stream, and no log level silences it.
+    """
+    sys.stderr.flush()
+    kept = os.dup(2)
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.dup2(file, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(file)
+        os.close(kept)
+
+
+def _prepare_environment() -> None:
+    """Sets what the JVM and the workers inherit; it must happen before the JVM starts."""
+    os.environ.update(ensure_java())
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # Workers must find this package also where it is not installed.
+    source = str(Path(__file__).parents[2])
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if source not in known:
+        os.environ["PYTHONPATH"] = os.pathsep.join([source, *filter(None, known)])
+
+
+def _local_settings(cores: int, ui: bool, memory: str) -> dict[str, str]:
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": memory,
+        "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+        # The page has no log-in. It keeps to the loopback address, but only who asks gets it.
+        "spark.ui.enabled": "true" if ui else "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.python.worker.reuse": "true",
+    }

@@ -1,0 +1,95 @@
+"""The header of a shard in the state store: one small value that says what the panes mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+
+from windrow.errors import CheckpointError
+from windrow.event_time import START_OF_TIME
+from windrow.spark.frames import read_frame, write_frame
+
+__all__ = ["HEADER_VERSION", "Ledger", "PaneEntry", "ShardHeader"]
+
+HEADER_VERSION = 1
+
+
+@dataclass
+class Ledger:
+    """Where the rows of one stream went: rows_in is the sum of all others."""
+
+    rows_in: int = 0
+    applied: int = 0
+    late: int = 0
+    bad_time: int = 0
+    rejected: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
+class PaneEntry:
+    """One stored pane: when it can go, and what to expect when it is read again."""
+
+    sequence: int
+    rows: int
+    bytes: int
+    gone_at_us: int  # the clock at which nothing in it is needed any more
+    clock_us: int  # the clock after the batch that wrote it
+    is_snapshot: bool = False  # a whole shard instead of rows; always the first of the panes
+
+
+@dataclass
+class ShardHeader:
+    """What one bucket knows between batches, besides its rows."""
+
+    fingerprint: str
+    bucket: int
+    nonce: str = ""  # names the state that a live shard must have to go with this header
+    holder: str = ""  # where that live shard was left
+    clock_us: int = START_OF_TIME
+    complete_us: dict[str, int] = field(default_factory=dict)
+    newest_us: dict[str, int] = field(default_factory=dict)
+    ledgers: dict[str, Ledger] = field(default_factory=dict)
+    panes: list[PaneEntry] = field(default_factory=list)
+    next_sequence: int = 0
+
+    @classmethod
+    def new(cls, fingerprint: str, bucket: int, streams: Iterable[str]) -> ShardHeader:
+        """The header before the first batch."""
+        names = list(streams)
+        return cls(
+            fingerprint,
+            bucket,
+            complete_us=dict.fromkeys(names, START_OF_TIME),
+            newest_us=dict.fromkeys(names, START_OF_TIME),
+            ledgers={name: Ledger() for name in names},
+        )
+
+    def to_bytes(self) -> bytes:
+        """The header as a checksummed frame."""
+        parts = asdict(self)
+        parts["panes"] = [list(asdict(pane).values()) for pane in self.panes]
+        return write_frame({"version": HEADER_VERSION, **parts})
+
+    @classmethod
+    def from_bytes(cls, data: bytes, fingerprint: str, bucket: int) -> ShardHeader:
+        """The header again; refused when it is damaged or belongs to something else."""
+        parts, _ = read_frame(data, f"state header of bucket {bucket}")
+        version = parts.pop("version")
+        if version != HEADER_VERSION:
+            raise _foreign("version", version, HEADER_VERSION)
+        if parts["fingerprint"] != fingerprint:
+            raise _foreign("plan fingerprint", parts["fingerprint"], fingerprint)
+        if parts["bucket"] != bucket:
+            raise _foreign("bucket", parts["bucket"], bucket)
+        parts["ledgers"] = {name: Ledger(**counts) for name, counts in parts["ledgers"].items()}
+        parts["panes"] = [PaneEntry(*entry) for entry in parts["panes"]]
+        return cls(**parts)
+
+
+def _foreign(what: str, found: object, wanted: object) -> CheckpointError:
+    return CheckpointError(
+        "WC212",
+        f"the state store holds a shard of another {what}: {found}, not {wanted}",
+        hint="give the query another name or another checkpoint directory",
+    )

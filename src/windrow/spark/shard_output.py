@@ -1,0 +1,71 @@
+"""What a shard sends to the driver after each batch, as one binary value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.spark.event_times import pack_times, unpack_times
+from windrow.spark.frames import read_frame, write_frame
+from windrow.spark.packets import table_bytes, table_of
+from windrow.spark.shard_header import Ledger
+
+__all__ = ["OUTPUT_SCHEMA", "ShardOutput"]
+
+OUTPUT_SCHEMA = "bucket int, output binary"
+
+Instants = NDArray[np.int64]
+
+
+@dataclass
+class ShardOutput:
+    """The partial answers of one bucket, and how it stands.
+
+    Ledgers, instants and kept rows come from the ledger bucket only.
+    """
+
+    bucket: int  # its index, 0 for the ledger bucket
+    clock_us: int
+    complete_us: dict[str, int]
+    partial: bytes | memoryview
+    instants: Instants
+    windows: list[tuple[int, int, int]]  # position, rows, bytes
+    state_bytes: int
+    pane_count: int
+    was_rebuilt: bool
+    ledgers: dict[str, Ledger] = field(default_factory=dict)
+    late: Mapping[str, pa.Table] = field(default_factory=dict)
+    unplaced: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """The output as one frame."""
+        header = {
+            "bucket": self.bucket,
+            "clock_us": self.clock_us,
+            "complete_us": self.complete_us,
+            "windows": self.windows,
+            "state_bytes": self.state_bytes,
+            "pane_count": self.pane_count,
+            "was_rebuilt": self.was_rebuilt,
+            "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
+            "late": list(self.late),
+            "unplaced": list(self.unplaced),
+        }
+        kept = [*self.late.values(), *self.unplaced.values()]
+        sections = [self.partial, pack_times(self.instants), *map(table_bytes, kept)]
+        return write_frame(header, sections)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ShardOutput:
+        """The output again."""
+        header, (partial, instants, *kept) = read_frame(data, "output of a shard")
+        tables = iter(map(table_of, kept))
+        header["ledgers"] = {name: Ledger(**counts) for name, counts in header["ledgers"].items()}
+        header["windows"] = [(position, rows, size) for position, rows, size in header["windows"]]
+        for feed in ("late", "unplaced"):
+            header[feed] = {stream: next(tables) for stream in header[feed]}
+        return cls(partial=partial, instants=unpack_times(instants), **header)

@@ -1,0 +1,49 @@
+"""Errors of ours on their way from a Python worker through the JVM to the driver.
+
+Spark turns an exception of a worker into a long text. The error's parts are put into that text as
+one marked word, and the driver finds the word and raises the error that it stands for.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from windrow import errors
+from windrow.errors import WindrowError
+
+__all__ = ["ShippedError", "received_error", "shipping_errors"]
+
+_MARK = re.compile(r"windrow-error:([A-Za-z0-9+/=]+):")
+
+
+class ShippedError(Exception):
+    """Carries an error of ours as text."""
+
+    def __init__(self, error: WindrowError) -> None:
+        parts = [type(error).__name__, error.code, error.message, error.hint]
+        word = base64.b64encode(json.dumps(parts).encode()).decode()
+        super().__init__(f"{error} windrow-error:{word}:")
+
+
+@contextmanager
+def shipping_errors() -> Iterator[None]:
+    """Inside, an error of ours is raised in the form that survives the way to the driver."""
+    try:
+        yield
+    except WindrowError as error:
+        raise ShippedError(error) from error
+
+
+def received_error(text: str) -> WindrowError | None:
+    """The error of ours in an exception's text, or None when there is none."""
+    found = _MARK.search(text)
+    if found is None:
+        return None
+    name, code, message, hint = json.loads(base64.b64decode(found.group(1)))
+    kind = getattr(errors, name, WindrowError)
+    error: WindrowError = kind(code, message, hint=hint)
+    return error

@@ -1,0 +1,131 @@
+"""Writing what a batch gives to its sink."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from windrow.errors import AdmissionError, DataError, WindrowError
+from windrow.sinks import Console, Memory, Parquet, Sink
+from windrow.spark.storage import Storage
+
+__all__ = ["MEMORY_ROWS_LIMIT", "MemoryWriter", "Writer", "writer_of"]
+
+MEMORY_ROWS_LIMIT = 10_000_000
+CONSOLE_ROWS = 20
+
+
+class Writer(Protocol):
+    """Takes the answers and the changes of each batch, in order, perhaps one batch twice."""
+
+    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:
+        """Writes one batch."""
+
+
+def writer_of(sink: Sink) -> Writer:
+    """The writer that serves a sink."""
+    if isinstance(sink, Parquet):
+        return ParquetWriter(sink)
+    if isinstance(sink, Console):
+        return ConsoleWriter()
+    if isinstance(sink, Memory):
+        return MemoryWriter()
+    return CallableWriter(sink)
+
+
+class ParquetWriter:
+    """One file per batch id, put in place in one step: a replayed batch replaces its own file."""
+
+    def __init__(self, sink: Parquet) -> None:
+        self._storage = Storage(sink.path)
+        self._feed = sink.feed
+
+    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:
+        """Writes the file of the batch, if there is anything to write."""
+        table = changes if self._feed == "changes" else answers
+        if table.num_rows:
+            data = pa.BufferOutputStream()
+            pq.write_table(table, data)
+            self._storage.write(f"batch-{batch_id:012d}.parquet", memoryview(data.getvalue()))
+
+
+class ConsoleWriter:
+    """Prints the first rows of each batch that has answers."""
+
+    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:  # noqa: ARG002 - the protocol has it
+        """Prints the batch."""
+        if answers.num_rows:
+            shown = answers.slice(0, CONSOLE_ROWS).to_pandas().to_string(index=False)
+            more = answers.num_rows - CONSOLE_ROWS
+            rest = f"... and {more} more\n" if more > 0 else ""
+            sys.stdout.write(f"batch {batch_id}\n{shown}\n{rest}")
+            sys.stdout.flush()
+
+
+class CallableWriter:
+    """Calls the user's function with the answers and the batch id."""
+
+    def __init__(self, function: Callable[[pa.Table, int], object]) -> None:
+        self._function = function
+
+    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:  # noqa: ARG002 - the protocol has it
+        """Calls the function; what it raises ends the query with an error that says so."""
+        try:
+            self._function(answers, batch_id)
+        except WindrowError:
+            raise
+        except Exception as problem:
+            raise DataError(
+                "WD410",
+                f"the sink failed at batch {batch_id}: {type(problem).__name__}: {problem}",
+                hint="the batch is given again, with the same id, when the query is restarted",
+            ) from problem
+
+
+class MemoryWriter:
+    """Holds answers and changes until they are taken.
+
+    Whoever takes only one of the two feeds must not be stopped by the other: a feed that outgrows
+    the limit is let go, and says so when it is asked for.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: dict[str, list[pa.Table]] = {"answers": [], "changes": []}
+        self._rows = {"answers": 0, "changes": 0}
+        self._last_batch = -1
+
+    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:
+        """Adds one batch; one that is given again after a restart is not added twice."""
+        with self._lock:
+            if batch_id <= self._last_batch:
+                return
+            for feed, table in (("answers", answers), ("changes", changes)):
+                self._rows[feed] += table.num_rows
+                self._held[feed].append(table)
+                if self._rows[feed] > MEMORY_ROWS_LIMIT:
+                    self._held[feed].clear()
+            self._last_batch = batch_id
+
+    def take(self, feed: str, empty: pa.Table) -> pa.Table:
+        """All that came since the last call; `empty` gives the columns."""
+        with self._lock:
+            rows, self._rows[feed] = self._rows[feed], 0
+            held, self._held[feed] = self._held[feed], []
+        if rows > MEMORY_ROWS_LIMIT:
+            raise _too_many(feed, rows)
+        return pa.concat_tables([empty, *held])
+
+
+def _too_many(feed: str, rows: int) -> AdmissionError:
+    return AdmissionError(
+        "WA410",
+        f"{rows} rows of {feed} came since the last call; the memory sink let them go, "
+        f"it holds at most {MEMORY_ROWS_LIMIT}",
+        hint="take them more often, or use windrow.sinks.parquet(path)",
+    )

@@ -1,0 +1,68 @@
+"""How a query stands after its last batch, put together from what its shards report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from windrow.plan.model import QueryPlan
+from windrow.spark.shard_header import Ledger
+from windrow.spark.shard_output import ShardOutput
+
+__all__ = ["QueryStatus"]
+
+
+@dataclass
+class QueryStatus:
+    """The sums over all buckets; the ledgers come from the one that keeps them."""
+
+    batch_id: int = -1
+    clock_us: int | None = None
+    complete_us: dict[str, int] = field(default_factory=dict)
+    ledgers: dict[str, Ledger] = field(default_factory=dict)
+    windows: list[tuple[int, int]] = field(default_factory=list)  # rows, bytes per position
+    state_bytes: int = 0
+    panes: int = 0
+    rebuilt: int = 0  # buckets whose live shard was built again in the last batch
+    answers: int = 0  # rows given so far
+    batch_ms: float = 0.0
+
+    @classmethod
+    def new(cls, plan: QueryPlan) -> QueryStatus:
+        """The status before the first batch."""
+        return cls(
+            ledgers={stream: Ledger() for stream in plan.streams},
+            windows=[(0, 0) for _ in plan.inputs],
+        )
+
+    def absorb(self, batch_id: int, outputs: Sequence[ShardOutput], answers: int) -> None:
+        """Takes the reports of one batch."""
+        self.batch_id = batch_id
+        self.clock_us = outputs[0].clock_us
+        self.complete_us = outputs[0].complete_us
+        self.ledgers = next(each.ledgers for each in outputs if each.ledgers)
+        self.windows = [_total(outputs, position) for position in range(len(self.windows))]
+        self.state_bytes = sum(each.state_bytes for each in outputs)
+        self.panes = sum(each.pane_count for each in outputs)
+        self.rebuilt = sum(each.was_rebuilt for each in outputs)
+        self.answers += answers
+
+    def to_dict(self) -> dict[str, Any]:
+        """The status as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plan: QueryPlan, saved: dict[str, Any]) -> QueryStatus:
+        """The status that was saved."""
+        if not saved:
+            return cls.new(plan)
+        parts = dict(saved)
+        parts["ledgers"] = {name: Ledger(**counts) for name, counts in saved["ledgers"].items()}
+        parts["windows"] = [(rows, size) for rows, size in saved["windows"]]
+        return cls(**parts)
+
+
+def _total(outputs: Sequence[ShardOutput], position: int) -> tuple[int, int]:
+    own = [each for output in outputs for each in output.windows if each[0] == position]
+    return sum(rows for _, rows, _ in own), sum(size for _, _, size in own)

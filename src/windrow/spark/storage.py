@@ -1,0 +1,68 @@
+"""Files of ours under a checkpoint or a sink: local paths or URIs, written whole or not at all."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pyarrow import fs
+
+from windrow.errors import CheckpointError
+
+__all__ = ["Storage"]
+
+
+class Storage:
+    """A directory on a file system that pyarrow knows; it is made when it is not there."""
+
+    def __init__(self, location: str | Path) -> None:
+        text = str(location)
+        self.location = text
+        if urlsplit(text).scheme and "://" in text:
+            self._files, self._root = fs.FileSystem.from_uri(text)
+        elif text.startswith("file:"):
+            self._files, self._root = fs.LocalFileSystem(), urlsplit(text).path
+        else:
+            self._files, self._root = fs.LocalFileSystem(), str(Path(text).absolute())
+        self._files.create_dir(self._root, recursive=True)
+
+    def inside(self, name: str) -> Storage:
+        """The directory of that name in this one."""
+        return Storage(f"{self.location.rstrip('/')}/{name}")
+
+    def read(self, name: str) -> bytes | None:
+        """What the file holds, or None when there is none."""
+        try:
+            with self._files.open_input_file(f"{self._root}/{name}") as source:
+                return bytes(source.read())
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise CheckpointError(
+                "WC203", f"{self.location}/{name} cannot be read: {problem}"
+            ) from problem
+
+    def write(self, name: str, data: bytes | memoryview) -> None:
+        """Replaces the file in one step: readers see the old bytes or the new, never a part."""
+        # Spark's file sources and readers of Parquet folders skip names that begin with a dot.
+        temporary = f"{self._root}/.{name}.{uuid.uuid4().hex}"
+        with self._files.open_output_stream(temporary) as sink:
+            sink.write(data)
+        self._files.move(temporary, f"{self._root}/{name}")
+
+    def names(self) -> list[str]:
+        """The finished files, sorted."""
+        entries = self._files.get_file_info(fs.FileSelector(self._root, allow_not_found=True))
+        return sorted(
+            entry.base_name
+            for entry in entries
+            if entry.type == fs.FileType.File and not entry.base_name.startswith(".")
+        )
+
+    def remove(self, name: str) -> None:
+        """Removes the file; it need not be there."""
+        try:
+            self._files.delete_file(f"{self._root}/{name}")
+        except FileNotFoundError:
+            return

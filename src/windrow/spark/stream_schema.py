@@ -1,0 +1,42 @@
+"""The schema that a streaming DataFrame gives a stream."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.errors import BindingError
+from windrow.event_time import span_of
+from windrow.schema import Column, StreamSchema, type_named
+
+__all__ = ["schema_of"]
+
+
+def schema_of(name: str, source: object, time: str, lateness: str | int | float) -> StreamSchema:
+    """The stream's schema; refused when the DataFrame does not stream or has unknown types."""
+    if not isinstance(source, DataFrame):
+        raise BindingError(
+            "WB414",
+            f"stream {name!r} on Spark needs a streaming DataFrame, not {type(source).__name__}",
+            hint="give what spark.readStream...load() returns",
+        )
+    if not source.isStreaming:
+        raise BindingError(
+            "WB415",
+            f"the DataFrame of stream {name!r} does not stream",
+            hint="read it with spark.readStream instead of spark.read",
+        )
+    columns = tuple(
+        _column(name, field.name, field.dataType.simpleString()) for field in source.schema
+    )
+    return StreamSchema(name, columns, time, span_of(lateness))
+
+
+def _column(stream: str, name: str, kind: str) -> Column:
+    try:
+        return Column(name, type_named(kind))
+    except BindingError as problem:
+        raise BindingError(
+            "WB416",
+            f"column {name!r} of stream {stream!r} has Spark's type {kind}, which cannot be held",
+            hint="leave the column out with select(), or cast it; " + (problem.hint or ""),
+        ) from problem

@@ -1,0 +1,73 @@
+"""Times of rows above the clock: how many wait, and at which instants answers are due.
+
+Only the ledger bucket has them, so that no instant is reported twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.event_time import START_OF_TIME
+
+__all__ = ["WaitingTimes"]
+
+Instants = NDArray[np.int64]
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+class WaitingTimes:
+    """Sorted times per stream and the instants they lead to, each until the clock reaches it."""
+
+    def __init__(self, instants_of: Mapping[str, Callable[[Instants], Instants]]) -> None:
+        self._instants_of = instants_of
+        self._times: dict[str, Instants] = dict.fromkeys(instants_of, _NONE)
+        self._instants = _NONE
+
+    def add(self, stream: str, times_us: Instants) -> None:
+        """Adds times of rows that are not late."""
+        if times_us.size == 0:
+            return
+        self._times[stream] = _merged(self._times[stream], times_us)
+        instants = self._instants_of[stream](times_us)
+        if instants.size:
+            self._instants = np.union1d(self._instants, instants)
+
+    def release(self, until_us: int) -> tuple[dict[str, int], Instants]:
+        """How many rows per stream, and which instants, the clock has reached."""
+        counts = {}
+        for stream, times in self._times.items():
+            reached = int(np.searchsorted(times, until_us, side="right"))
+            counts[stream] = reached
+            self._times[stream] = times[reached:]
+        reached = int(np.searchsorted(self._instants, until_us, side="right"))
+        due, self._instants = self._instants[:reached], self._instants[reached:]
+        return counts, due
+
+    def held(self) -> tuple[dict[str, Instants], Instants]:
+        """The times that wait, per stream, and the instants that are due later."""
+        return dict(self._times), self._instants
+
+    def add_instants(self, instants_us: Instants) -> None:
+        """Adds instants whose rows no longer wait."""
+        self._instants = np.union1d(self._instants, instants_us)
+
+    @property
+    def newest_instant_us(self) -> int:
+        """The last instant that is still to come."""
+        return int(self._instants[-1]) if self._instants.size else START_OF_TIME
+
+    def waiting(self, stream: str) -> int:
+        """How many rows of the stream are above the clock."""
+        return int(self._times[stream].size)
+
+
+def _merged(held: Instants, added: Instants) -> Instants:
+    if held.size == 0:
+        return np.sort(added)
+    if added[0] >= held[-1] and bool((np.diff(added) >= 0).all()):
+        return np.concatenate([held, added])
+    return np.sort(np.concatenate([held, added]), kind="stable")

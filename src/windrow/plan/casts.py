@@ -12,8 +12,8 @@ from windrow.errors import BindingError
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Scope
-from windrow.plan.types import convert, digits_limit, is_null
-from windrow.schema import ColumnType, decimal, type_named
+from windrow.plan.types import convert, is_null
+from windrow.schema import ColumnType, type_named
 
 __all__ = ["bind_cast"]
 
@@ -33,7 +33,7 @@ _TARGETS = {
 def bind_cast(scope: Scope, node: exp.Cast) -> Expr:
     """CAST(x AS type), which is TRY_CAST(x AS type) here."""
     bound = scope.bind(node.this)
-    kind = _target(scope, node, bound)
+    kind = _target(scope, node)
     if bound.type == kind or is_null(bound):
         return convert(bound, kind)
     bound = into(scope, node.this, bound, kind)
@@ -50,14 +50,8 @@ def bind_cast(scope: Scope, node: exp.Cast) -> Expr:
     return bound
 
 
-def _target(scope: Scope, node: exp.Cast, bound: Expr) -> ColumnType:
-    target = node.args["to"]
-    digits = [int(part.name) for part in target.expressions if part.name.isdigit()]
-    if target.this == exp.DataType.Type.DECIMAL and digits:
-        precision, scale = (*digits, 0)[:2]
-        if 0 < precision <= digits_limit(bound) and 0 <= scale <= precision:
-            return decimal(precision, scale)
+def _target(scope: Scope, node: exp.Cast) -> ColumnType:
     try:
-        return type_named(target.sql("spark"))
+        return type_named(node.args["to"].sql("spark"))
     except BindingError as error:
         raise scope.wrong(error.code, error.message, node, hint=error.hint) from None

@@ -100,8 +100,10 @@ def arithmetic(function: str, left: Expr, right: Expr) -> Call:
     """Left function right for one of + - * / %, with the casts that it needs; both are numbers."""
     if is_null(left) and is_null(right):
         left = right = Literal(None, DOUBLE)
-    elif is_null(left) or is_null(right):
-        left, right = convert(left, right.type), convert(right, left.type)
+    elif is_null(left):
+        left = convert(left, right.type)
+    elif is_null(right):
+        right = convert(right, left.type)
     if left.type.is_integer and right.type.is_integer and function != "/":
         return Call(function, (convert(left, BIGINT), convert(right, BIGINT)), BIGINT)
     if function in ("+", "-", "*") and not (left.type.is_float or right.type.is_float):

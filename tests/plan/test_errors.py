@@ -1,0 +1,246 @@
+"""Every error of the planner, raised once, with its code, its place and what it says."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from windrow.errors import BindingError, CheckpointError, UnsupportedError, WindrowError
+from windrow.plan.binder import bind
+from windrow.plan.catalog import Catalog
+from windrow.plan.model import QueryPlan
+from windrow.plan.names import NamedInput, Names
+from windrow.plan.rows import row_scope
+from windrow.plan.scope import MAX_DEPTH
+from windrow.plan.serialise import plan_from_json, plan_to_json
+from windrow.plan.windows import MAX_LENGTH_US
+from windrow.schema import StreamSchema, columns_of
+from windrow.sql import parse_query
+from windrow.sql.statements import Select, SelectItem, Source, Window
+
+TEMP = StreamSchema(
+    "temp",
+    columns_of(
+        "location string, ts timestamp, celsius double, n int, price decimal(10, 2), flag boolean"
+    ),
+    "ts",
+)
+SMOKE = StreamSchema(
+    "smoke", columns_of("location string, ts timestamp, strength double, k bigint"), "ts"
+)
+CATALOG = Catalog(TEMP, SMOKE)
+JOIN = "FROM temp [10 MINUTES], smoke [ROWS 5]"
+ON = "WHERE temp.location = smoke.location"
+
+# text, code, the word that the caret is under, a part of the message or hint
+WRONG = [
+    ("SELECT COUNT(*) FROM tmp [5]", "WB201", "tmp", "did you mean temp?"),
+    ("SELECT COUNT(*) FROM xyzzy [5]", "WB201", "xyzzy", "the streams are: temp, smoke"),
+    ("SELECT COUNT(*) FROM temp [5], Temp [5]", "WB202", "Temp", "AS Temp2"),
+    ("SELECT celsios FROM temp", "WB203", "celsios", "did you mean celsius?"),
+    ("SELECT qqq FROM temp", "WB203", "qqq", "the columns are location, ts"),
+    (f"SELECT COUNT(*) {JOIN} {ON} AND location = 'a'", "WB204", "location", "temp.location or"),
+    ("SELECT x.n FROM temp t", "WB205", "x", "FROM names t"),
+    ("SELECT temp.n FROM temp t", "WB205", "temp", "did you mean t?"),
+    ("SELECT COUNT(*) FROM temp, smoke [5] " + ON, "WB210", "temp", "memory would grow"),
+    ("SELECT COUNT(*) FROM temp [UNBOUNDED], smoke [5] " + ON, "WB211", None, "UNBOUNDED"),
+    ("SELECT n FROM temp [PARTITION BY lokation ROWS 5]", "WB214", None, "mean location?"),
+    ("SELECT n FROM temp [PARTITION BY zzz ROWS 5]", "WB214", None, "the columns are"),
+    (f"SELECT COUNT(*) {JOIN} WHERE temp.location = smoke.k", "WB220", None, "STRING and BIGINT"),
+    ("SELECT n FROM temp WHERE location = 5", "WB220", "location", "CAST"),
+    ("SELECT n FROM temp WHERE flag = 1", "WB220", "flag", "BOOLEAN and INT"),
+    ("SELECT location + 1 FROM temp", "WB221", "location", "+ takes numbers"),
+    ("SELECT upper(n) FROM temp", "WB221", "n", "UPPER takes text"),
+    ("SELECT sqrt(location) FROM temp", "WB221", "location", "SQRT takes numbers"),
+    ("SELECT n LIKE 'a' FROM temp", "WB221", "n", "LIKE takes text"),
+    ("SELECT n FROM temp WHERE n", "WB222", "n", "WHERE takes a condition"),
+    ("SELECT n FROM temp WHERE flag AND n", "WB222", "n", "takes a condition"),
+    ("SELECT COUNT(*) FROM temp HAVING 5", "WB222", "5", "HAVING takes a condition"),
+    ("SELECT n FROM temp WHERE ts > 'soon'", "WB223", "'soon'", "not a timestamp"),
+    ("SELECT n FROM temp WHERE DATE '2020-13-01' < ts", "WB223", None, "not a date"),
+    ("SELECT n = 99999999999999999999 FROM temp", "WB225", None, "does not fit a BIGINT"),
+    ("SELECT abss(n) FROM temp", "WB230", "abss", "did you mean abs?"),
+    ("SELECT xyzzy(n) FROM temp", "WB230", "xyzzy", "the functions are abs"),
+    ("SELECT round(n, n) FROM temp", "WB232", "n", "written integer"),
+    ("SELECT n FROM temp WHERE SUM(n) > 5", "WB240", "SUM", "HAVING"),
+    ("SELECT COUNT(*) FROM temp GROUP BY SUM(n)", "WB240", "SUM", "GROUP BY"),
+    ("SELECT COUNT(*) AS c FROM temp GROUP BY c", "WB240", "COUNT", "GROUP BY"),
+    ("SELECT SUM(COUNT(*)) FROM temp", "WB241", "COUNT", "inside another"),
+    ("SELECT SUM(location) FROM temp", "WB242", "location", "SUM takes numbers"),
+    ("SELECT AVG(flag) FROM temp", "WB242", "flag", "AVG takes numbers"),
+    ("SELECT n, COUNT(*) FROM temp", "WB243", "n", "neither grouped nor aggregated"),
+    ("SELECT COUNT(*) FROM temp GROUP BY n HAVING price > 1", "WB243", "price", "GROUP BY"),
+    ("SELECT * FROM temp GROUP BY n", "WB244", None, "name the columns"),
+    ("SELECT n FROM temp GROUP BY 1", "WB245", "1", "positions are not counted"),
+    ("SELECT n, celsius AS N FROM temp", "WB250", None, "AS"),
+    ("SELECT n AS Level FROM temp", "WB251", None, "Level_value"),
+    ("SELECT CAST(n AS blob) FROM temp", "WB110", None, "no column type"),
+    ("SELECT CAST(n AS DECIMAL(30, 2)) FROM temp", "WB111", None, "18 digits"),
+]
+REFUSED = [
+    (
+        "SELECT COUNT(*) FROM temp [5] AS a, temp [5] AS b, temp [5] AS c WHERE a.n = b.n",
+        "WU201",
+        "temp",
+    ),
+    (f"SELECT n {JOIN} {ON}", "WU202", "smoke"),
+    ("SELECT DISTINCT n FROM temp", "WU203", None),
+    ("SELECT COUNT(DISTINCT n) FROM temp", "WU204", "COUNT"),
+    ("SELECT MAX(n) FROM temp", "WU205", "MAX"),
+    ("SELECT STDDEV(n) FROM temp", "WU205", "STDDEV"),
+    ("SELECT APPROX_PERCENTILE(n, 0.5) FROM temp", "WU205", None),
+    (
+        "SELECT n FROM temp [5] LEFT ANTI JOIN smoke [5] ON temp.location = smoke.location",
+        "WU206",
+        "smoke",
+    ),
+    (
+        "SELECT n FROM temp [5] WHERE NOT EXISTS "
+        "(SELECT 1 FROM smoke [5] WHERE temp.location = smoke.location)",
+        "WU207",
+        None,
+    ),
+    (f"SELECT COUNT(*) {JOIN} {ON} AND celsius < strength", "WU208", "celsius"),
+    (f"SELECT COUNT(*) {JOIN} {ON} AND (celsius > 1 OR strength > 1)", "WU208", "celsius"),
+    (f"SELECT COUNT(*) {JOIN} {ON} AND celsius + strength = 1", "WU208", "celsius"),
+    (f"SELECT COUNT(*) {JOIN} WHERE temp.location <=> smoke.location", "WU208", "temp"),
+    (f"SELECT SUM(celsius * strength) {JOIN} {ON}", "WU209", "SUM"),
+    (f"SELECT COUNT(*) {JOIN} {ON} GROUP BY celsius + strength", "WU210", "celsius"),
+    (
+        "SELECT AVG(n) FROM HISTORY(temp) [FROM '2026-01-01' TO '2026-01-02' AT 1 MINUTE]",
+        "WU211",
+        None,
+    ),
+    ("SELECT COUNT(*) FROM temp [5] ERROR (2%)", "WU212", "ERROR"),
+    ("SELECT COUNT(*) FROM temp [5] DURATION [70, 500]", "WU213", "DURATION"),
+    (f"SELECT COUNT(*) {JOIN} WHERE celsius > 1", "WU215", "smoke"),
+    ("SELECT CAST(celsius AS STRING) FROM temp", "WU217", None),
+    ("SELECT CAST(location AS TIMESTAMP) FROM temp", "WU217", None),
+    ("SELECT location LIKE location FROM temp", "WU219", None),
+    ("SELECT n IN (n, 1) FROM temp", "WU219", None),
+    (f"SELECT COUNT(*) {JOIN} WHERE price = k", "WU220", "price"),
+]
+
+
+def failure(text: str) -> WindrowError:
+    with pytest.raises(WindrowError) as caught:
+        bind(parse_query(text), CATALOG)
+    return caught.value
+
+
+def word_at(error: WindrowError) -> str:
+    assert error.place is not None, error
+    line = error.place.text.split("\n")[error.place.line - 1]
+    return line[error.place.column - 1 :][: error.place.length]
+
+
+@pytest.mark.parametrize(("text", "code", "word", "said"), WRONG)
+def test_what_is_wrong_is_said_and_shown(text: str, code: str, word: str | None, said: str) -> None:
+    error = failure(text)
+    assert isinstance(error, BindingError)
+    assert error.code == code
+    assert said in str(error)
+    assert word is None or word_at(error) == word
+    assert error.place is not None
+
+
+@pytest.mark.parametrize(("text", "code", "word"), REFUSED)
+def test_what_does_not_run_yet_is_refused(text: str, code: str, word: str | None) -> None:
+    error = failure(text)
+    assert isinstance(error, UnsupportedError)
+    assert error.code == code
+    assert "is not run yet" in error.message
+    assert word is None or word_at(error) == word
+    assert error.place is not None
+
+
+def test_algorithms() -> None:
+    select = parse_query("SELECT COUNT(*) FROM temp [5]")
+    with pytest.raises(BindingError, match=r"pipelined") as wrong:
+        bind(select, CATALOG, "pipeline")
+    assert wrong.value.code == "WB252"
+    with pytest.raises(UnsupportedError) as refused:
+        bind(select, CATALOG, "charged")
+    assert refused.value.code == "WU214"
+
+
+def test_a_stream_is_declared_once() -> None:
+    with pytest.raises(BindingError, match="WB200"):
+        CATALOG.with_stream(StreamSchema("TEMP", TEMP.columns, "ts"))
+
+
+# The front end refuses the following itself; the binder must not rely on it.
+
+
+def by_hand(window: Window, expression: exp.Expression, every_us: int | None = None) -> Select:
+    source = Source("temp", "temp", window)
+    return Select("", (SelectItem(expression, None),), (source,), every_us=every_us)
+
+
+@pytest.mark.parametrize(
+    ("window", "code"),
+    [
+        (Window("slide", 10, 3), "WB212"),
+        (Window("slide", 10, 5), "WB213"),
+        (Window("time", MAX_LENGTH_US + 1), "WB215"),
+        (Window("rows"), "WB216"),
+        (Window("slide", 10, 0), "WB216"),
+    ],
+)
+def test_windows_that_cannot_be(window: Window, code: str) -> None:
+    with pytest.raises(BindingError) as caught:
+        bind(by_hand(window, exp.column("n"), every_us=4), CATALOG)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("node", "code"),
+    [
+        (exp.Abs(), "WB231"),
+        (exp.Round(), "WB231"),
+        (exp.Sum(), "WB231"),
+        (exp.Count(this=exp.column("n"), expressions=[exp.column("n")]), "WB231"),
+        (exp.Star() + 1, "WB244"),
+        (exp.column("ts") + exp.Interval(this=exp.Literal.string("1")), "WU216"),
+        (exp.Interval(this=exp.Literal.string("1")), "WU216"),
+        (exp.Window(this=exp.Sum(this=exp.column("n"))), "WU218"),
+        (exp.Subquery(this=exp.select("n")), "WU207"),
+        (exp.In(this=exp.column("n"), query=exp.Subquery(this=exp.select("n"))), "WU207"),
+        (
+            exp.Escape(
+                this=exp.Like(this=exp.column("location"), expression=exp.Literal.string("a")),
+                expression=exp.Literal.string("!"),
+            ),
+            "WU219",
+        ),
+        (exp.Placeholder(), "WU221"),
+        (exp.column("n", table="temp", db="other"), "WB205"),
+    ],
+)
+def test_nodes_that_are_not_of_the_language(node: exp.Expression, code: str) -> None:
+    with pytest.raises(WindrowError) as caught:
+        bind(by_hand(Window("time", 10), node), CATALOG)
+    assert caught.value.code == code
+
+
+def test_depth_is_bounded() -> None:
+    node: exp.Expression = exp.column("n")
+    for _ in range(MAX_DEPTH):
+        node = exp.Neg(this=node)
+    scope = row_scope(Names("", (NamedInput("temp", TEMP),)), "SELECT")
+    with pytest.raises(BindingError) as caught:
+        scope.bind(node)
+    assert caught.value.code == "WB253"
+
+
+def test_texts_that_are_not_plans() -> None:
+    plan = bind(parse_query("SELECT n + 1 FROM temp"), CATALOG)
+    assert isinstance(plan, QueryPlan)
+    good = plan_to_json(plan)
+    for bad in ("", "{}", "[]", "3", good.replace('"+"', '"system"'), '{"format":1,"plan":3}'):
+        with pytest.raises(CheckpointError) as caught:
+            plan_from_json(bad)
+        assert caught.value.code == "WC201"
+    with pytest.raises(CheckpointError) as newer:
+        plan_from_json(good.replace('"format":1', '"format":2'))
+    assert newer.value.code == "WC202"

@@ -70,10 +70,13 @@ def _is_same(left: Any, right: Any) -> Any:
     return pc.or_(true_where(equal(left, right)), both_null)
 
 
-@over_arrays
-def _in(arguments: list[Any], _kind: ColumnType) -> Any:
-    value, *rest = arguments
-    listed = [choice[0] for choice in rest] if len(value) else []
+def _in(arguments: list[Any], kind: ColumnType) -> Any:
+    value, *listed = arguments
+    # The choices are one set for all rows; only the value is a column.
+    return over_arrays(lambda columns, _kind: _among(columns[0], listed))([value], kind)
+
+
+def _among(value: pa.Array, listed: list[pa.Scalar]) -> pa.Array:
     choices = pa.array([choice.as_py() for choice in listed if choice.is_valid], value.type)
     if pa.types.is_floating(value.type):
         # Sets tell -0.0 from 0.0; adding 0.0 makes them one.

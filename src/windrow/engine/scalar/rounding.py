@@ -48,10 +48,12 @@ def decimal_to_scale(column: pa.Array, kind: ColumnType) -> pa.Array:
         )
 
 
-@over_arrays
 def _round(arguments: list[Any], kind: ColumnType) -> Any:
-    column = arguments[0]
-    digits = arguments[1][0].as_py() if len(column) else 0
+    value, digits = arguments[0], arguments[1].as_py()
+    return over_arrays(lambda columns, kind: _to_digits(columns[0], digits, kind))([value], kind)
+
+
+def _to_digits(column: pa.Array, digits: int, kind: ColumnType) -> pa.Array:
     if pa.types.is_decimal(column.type):
         return map_distinct(column, lambda value: _decimal(value, digits, kind), kind.arrow)
     if kind == BIGINT:

@@ -33,13 +33,13 @@ def partitioning(plan: QueryPlan) -> Partitioning:
     window = plan.inputs[0].window
     if window.kind == "partition_rows":
         return Partitioning("key", (window.partition_by,), "rows are counted for each PARTITION BY")
-    own = tuple(part for part in plan.group_by if part_reads_input(plan, part))
+    own = tuple(part for part in plan.group_by if _reads_input(plan, part))
     if own:
         return Partitioning("key", (own,), "groups are apart from each other")
     return Partitioning("any", ((),), "no row depends on another; partial answers combine")
 
 
-def part_reads_input(plan: QueryPlan, part: Expr) -> bool:
+def _reads_input(plan: QueryPlan, part: Expr) -> bool:
     """Whether the group column reads its input, and so tells rows apart."""
     return plan.group_sources[plan.group_by.index(part)] is not None
 

@@ -50,7 +50,7 @@ def _from_integer(column: pa.Array, kind: ColumnType) -> pa.Array:
     if pa.types.is_boolean(column.type):
         return _from_integer(column.cast(pa.int8()), kind)
     if kind.name == "DECIMAL":
-        return map_or_cast(column, kind)
+        return _integer_to_decimal(column, kind)
     if kind.is_float:
         return column.cast(kind.arrow, safe=False)
     try:
@@ -65,7 +65,7 @@ def _narrowed(values: Any, column: pa.Array, kind: ColumnType) -> pa.Array:
     return from_numpy(np.where(valid, values, 0), kind, [column], valid)
 
 
-def map_or_cast(column: pa.Array, kind: ColumnType) -> pa.Array:
+def _integer_to_decimal(column: pa.Array, kind: ColumnType) -> pa.Array:
     """Integers as decimals: Arrow wants room for all of 64 bits, the rest goes value by value."""
     try:
         return column.cast(kind.arrow)

@@ -1,0 +1,108 @@
+"""States of groups as the values of aggregates: exact sums rounded once, at the very end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.errors import DataError
+from windrow.exact.kernels import INTEGER_LIMB, LIMB_BITS, to_doubles
+from windrow.joins.lanes import LaneLayout, Matrix, ValueLanes, Vector, read_value
+from windrow.plan.model import Aggregate
+
+__all__ = ["aggregate_values"]
+
+_INT64 = np.iinfo(np.int64)
+
+
+def aggregate_values(
+    aggregate: Aggregate, value: int | None, count: Vector, lanes: Matrix, layout: LaneLayout
+) -> pa.Array:
+    """The value of one aggregate for each state."""
+    if value is None:
+        return pa.array(count)
+    read = read_value(lanes, count, layout, value)
+    if aggregate.function == "count":
+        return pa.array(np.ascontiguousarray(read.valid))
+    empty = read.valid == 0
+    if aggregate.function == "avg":
+        scale = _scale(aggregate)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = _doubles(read) / scale / np.where(empty, 1, read.valid)
+        return pa.array(mean, mask=empty if empty.any() else None)
+    if aggregate.type.is_float:
+        return pa.array(_doubles(read), mask=empty if empty.any() else None)
+    return _integers(read, empty, aggregate)
+
+
+def _scale(aggregate: Aggregate) -> float:
+    argument = aggregate.argument
+    if argument is None or argument.type.name != "DECIMAL":
+        return 1.0
+    return float(10**argument.type.scale)
+
+
+def _doubles(read: ValueLanes) -> NDArray[np.float64]:
+    if read.narrow is not None:
+        return read.narrow.astype(np.float64)
+    out = np.empty(read.valid.size, np.float64)
+    to_doubles(np.ascontiguousarray(read.limbs), read.low_limb, out)
+    nan, plus, minus = (read.special[:, i] > 0 for i in range(3))
+    out[plus] = np.inf
+    out[minus] = -np.inf
+    out[nan | (plus & minus)] = np.nan
+    return out
+
+
+def _integers(read: ValueLanes, empty: NDArray[np.bool_], aggregate: Aggregate) -> pa.Array:
+    mask = empty if empty.any() else None
+    if read.narrow is not None and aggregate.type.name != "DECIMAL":
+        return pa.array(np.ascontiguousarray(read.narrow), mask=mask)
+    if read.narrow is not None:
+        low, high = read.narrow, read.narrow >> 63
+    else:
+        low, high = _words_128(read, aggregate)
+    if aggregate.type.name == "DECIMAL":
+        return _decimals(low, high, mask, aggregate.type.arrow)
+    if not np.array_equal(high, low >> 63):
+        raise DataError(
+            "WD302",
+            "a SUM of integers is beyond 64 bits",
+            hint="sum a DOUBLE or DECIMAL instead: SUM(CAST(x AS DOUBLE))",
+        )
+    return pa.array(low, mask=mask)
+
+
+def _words_128(read: ValueLanes, aggregate: Aggregate) -> tuple[Vector, Vector]:
+    """Integers of limbs as two words; what does not fit into 128 bits is an error."""
+    limbs = read.limbs.copy()
+    carry = np.zeros(limbs.shape[0], np.int64)
+    for limb in range(limbs.shape[1] - 1):
+        total = limbs[:, limb] + carry
+        limbs[:, limb] = total & ((1 << LIMB_BITS) - 1)
+        carry = total >> LIMB_BITS
+    limbs[:, -1] += carry
+    first = INTEGER_LIMB - read.low_limb
+    sign = limbs[:, -1] >> 63
+    words = []
+    for place in range(4):
+        at = first + place
+        word = limbs[:, at] if at < limbs.shape[1] else sign
+        words.append(word & ((1 << LIMB_BITS) - 1))
+    beyond = limbs[:, first + 4 : -1] if first + 4 < limbs.shape[1] else limbs[:, :0]
+    fill = (sign & ((1 << LIMB_BITS) - 1))[:, None]
+    top_fits = limbs[:, -1] == sign if first + 4 <= limbs.shape[1] - 1 else True
+    if not (np.all(beyond == fill) and np.all(top_fits)):
+        raise DataError("WD303", f"a {aggregate.function.upper()} is beyond 128 bits")
+    low = words[0] | (words[1] << LIMB_BITS)
+    high = words[2] | (words[3] << LIMB_BITS)
+    return low, high
+
+
+def _decimals(
+    low: Vector, high: Vector, mask: NDArray[np.bool_] | None, kind: pa.DataType
+) -> pa.Array:
+    pairs = np.stack([low, high], axis=1)
+    validity = None if mask is None else pa.array(~mask).buffers()[1]
+    return pa.Array.from_buffers(kind, low.size, [validity, pa.py_buffer(pairs)])

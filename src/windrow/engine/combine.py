@@ -1,0 +1,157 @@
+"""Touches of several shards as touches of the whole: exact states of one group add up over shards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine import kernels
+from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
+
+__all__ = ["Combiner", "EntityTouches"]
+
+# States in narrow lanes may be added over this many shards before a lane could run over.
+NARROW_LIMIT = 1 << 52
+
+
+@dataclass(frozen=True)
+class EntityTouches:
+    """States of entities (groups, by code) in time order."""
+
+    at: Vector
+    entity: NDArray[np.int32]
+    count: Vector
+    lanes: Matrix
+    layout: LaneLayout
+
+
+class Combiner:
+    """Keeps the last state of every entity in every shard, so that the next one can replace it."""
+
+    def __init__(self, layout: LaneLayout) -> None:
+        self.layout = layout
+        self._buckets: list[int] = []
+        self._last_count = np.zeros((0, 0), np.int64)  # bucket, entity
+        self._last_lanes = np.zeros((0, 0, layout.lane_count), np.int64)
+        self._touched_in = np.empty(0, np.int64)
+
+    def combine(self, parts: Sequence[tuple[int, EntityTouches]]) -> EntityTouches:
+        """One state per instant and entity, over all shards."""
+        self._fit([touches for _, touches in parts])
+        self._reserve(
+            [bucket for bucket, _ in parts],
+            max((int(touches.entity.max(initial=-1)) + 1 for _, touches in parts), default=0),
+        )
+        at, entity, count, lanes, owner = self._joined(parts)
+        entities = self._last_count.shape[1]
+        total_count = self._last_count.sum(axis=0)
+        total_lanes = self._last_lanes.sum(axis=0)
+        out = [np.empty(at.size, np.int64), np.empty(at.size, np.int32), np.empty(at.size, np.int64)]
+        out_lanes = np.empty((at.size, lanes.shape[1]), np.int64)
+        used = kernels.add_up(
+            at, entity, owner * entities + entity, count, lanes,
+            self._last_count.reshape(-1), self._last_lanes.reshape(-1, lanes.shape[1]),
+            total_count, total_lanes, self._touched_in, np.empty(entities, np.int32),
+            *out, out_lanes,
+        )  # fmt: skip
+        trimmed = [column[:used] for column in out]
+        return EntityTouches(trimmed[0], trimmed[1], trimmed[2], out_lanes[:used], self.layout)
+
+    def header(self) -> dict[str, Any]:
+        """Layout and buckets, for saving."""
+        return {"layout": self.layout.to_json(), "buckets": self._buckets}
+
+    def table(self, codes: NDArray[np.int32]) -> pa.Table:
+        """The states of these entities in every shard, for saving: a row per entity."""
+        columns = {}
+        for place in range(len(self._buckets)):
+            columns[f"count{place}"] = self._states(self._last_count[place][:, None], codes)[:, 0]
+            lanes = self._states(self._last_lanes[place], codes)
+            columns |= {f"lane{place}_{i}": lanes[:, i].copy() for i in range(lanes.shape[1])}
+        return pa.table(columns)
+
+    @classmethod
+    def load(
+        cls, header: Mapping[str, Any], table: pa.Table, codes: NDArray[np.int32]
+    ) -> Combiner:
+        """Back from header() and table(); the entities of the rows have these codes now."""
+        combiner = cls(LaneLayout.from_json(header["layout"]))
+        combiner._reserve(list(header["buckets"]), int(codes.max(initial=-1)) + 1)
+        for place in range(len(header["buckets"])):
+            combiner._last_count[place, codes] = table.column(f"count{place}").to_numpy()
+            for lane in range(combiner.layout.lane_count):
+                saved = table.column(f"lane{place}_{lane}").to_numpy()
+                combiner._last_lanes[place, codes, lane] = saved
+        return combiner
+
+    @staticmethod
+    def _states(kept: Matrix, codes: NDArray[np.int32]) -> Matrix:
+        out = np.zeros((codes.size, kept.shape[1]), np.int64)
+        inside = codes < kept.shape[0]
+        out[inside] = kept[codes[inside]]
+        return out
+
+    def alive(self) -> NDArray[np.bool_]:
+        """Which entities have rows in some shard."""
+        return self._last_count.any(axis=0)
+
+    def _joined(
+        self, parts: Sequence[tuple[int, EntityTouches]]
+    ) -> tuple[Vector, NDArray[np.int32], Vector, Matrix, Vector]:
+        at = np.concatenate([touches.at for _, touches in parts])
+        sizes = [touches.at.size for _, touches in parts]
+        stops = np.cumsum(sizes)
+        order = np.empty(at.size, np.int64)
+        kernels.merge_order(at, stops - sizes, stops, order)
+        entity = np.concatenate([touches.entity for _, touches in parts])
+        count = np.concatenate([touches.count for _, touches in parts])
+        lanes = np.concatenate([self._in_layout(touches) for _, touches in parts])
+        owners = [self._buckets.index(bucket) for bucket, _ in parts]
+        owner = np.repeat(np.array(owners, np.int64), sizes)
+        return at[order], entity[order], count[order], lanes[order], owner[order]
+
+    def _in_layout(self, touches: EntityTouches) -> Matrix:
+        if touches.layout == self.layout:
+            return touches.lanes
+        counts = np.repeat(touches.count[:, None], self.layout.value_count, axis=1)
+        return moved(touches.lanes, counts, touches.layout, self.layout)
+
+    def _fit(self, parts: Sequence[EntityTouches]) -> None:
+        """Take a layout that holds what all parts hold."""
+        layout = self.layout
+        for part in parts:
+            if part.layout.is_nullable:
+                layout = layout.nullable()
+            large = part.lanes.size and int(np.abs(part.lanes).max()) >= NARROW_LIMIT
+            if part.layout.is_wide:
+                high = part.layout.low_limb + part.layout.limb_count
+                layout = layout.reaching(part.layout.low_limb, high)
+            elif large and not layout.is_wide:
+                layout = layout.reaching(0, 0)
+        if layout == self.layout:
+            return
+        old, self.layout = self.layout, layout
+        shape = self._last_lanes.shape
+        counts = np.repeat(self._last_count.reshape(-1, 1), old.value_count, axis=1)
+        flat = moved(self._last_lanes.reshape(-1, shape[2]), counts, old, layout)
+        self._last_lanes = flat.reshape(shape[0], shape[1], layout.lane_count)
+
+    def _reserve(self, buckets: list[int], entities: int) -> None:
+        new = [bucket for bucket in buckets if bucket not in self._buckets]
+        size = self._last_count.shape[1]
+        if not new and entities <= size:
+            return
+        size = max(64, 2 * entities) if entities > size else size
+        self._buckets = self._buckets + new
+        count = np.zeros((len(self._buckets), size), np.int64)
+        lanes = np.zeros((len(self._buckets), size, self.layout.lane_count), np.int64)
+        rows, columns = self._last_count.shape
+        count[:rows, :columns] = self._last_count
+        lanes[:rows, :columns] = self._last_lanes
+        self._last_count, self._last_lanes = count, lanes
+        self._touched_in = np.full(size, np.iinfo(np.int64).min)

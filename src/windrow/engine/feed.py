@@ -1,0 +1,337 @@
+"""The feed of a query: rows of its result as they come and go, read as answers, as changes or as they are now.
+
+An entity is whatever has one row in the result at a time: a group, the whole of an ungrouped query, or a
+set of equal rows of a select (then with a number of copies). A touch says what an entity's row is from
+an instant on. Touches are kept until both readers, answers() and changes(), have gone over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from windrow.engine import kernels
+from windrow.engine.row_log import RowLog
+from windrow.errors import DataError
+
+__all__ = ["ANSWER_ROWS_LIMIT", "TOUCHES_LIMIT", "Feed"]
+
+# What is kept for readers that do not come: beyond it changes are netted and answers are let go, counted.
+TOUCHES_LIMIT = 4_000_000
+# Rows that one call of answers() may give.
+ANSWER_ROWS_LIMIT = 50_000_000
+
+Vector = NDArray[np.int64]
+NO_ROWS: Vector = np.empty(0, np.int64)
+
+
+@dataclass
+class Touches:
+    """Touches in time order; row and previous_row are numbers in the log of rows, ABSENT for none."""
+
+    at: Vector
+    entity: NDArray[np.int32]
+    row: Vector
+    many: Vector
+    previous_row: Vector
+    previous_many: Vector
+
+    @classmethod
+    def none(cls) -> Touches:
+        """No touches."""
+        return cls(NO_ROWS, np.empty(0, np.int32), NO_ROWS, NO_ROWS, NO_ROWS, NO_ROWS)
+
+    def columns(self) -> tuple[Any, ...]:
+        """All columns, in the order of the fields."""
+        return (
+            *(self.at, self.entity, self.row),
+            *(self.many, self.previous_row, self.previous_many),
+        )
+
+    def since(self, start: int) -> Touches:
+        """The touches from a place on, in arrays of their own: row numbers change in place."""
+        if start == 0:
+            return self
+        return Touches(*(column[start:].copy() for column in self.columns()))
+
+    @classmethod
+    def joined(cls, parts: list[Touches]) -> Touches:
+        """All touches of the parts."""
+        parts = [part for part in parts if part.at.size]
+        if len(parts) < 2:
+            return parts[0] if parts else cls.none()
+        columns = zip(*(part.columns() for part in parts), strict=True)
+        return cls(*(np.concatenate(each) for each in columns))
+
+
+class Feed:
+    """The result of a query over time. `rank` orders entities within an instant."""
+
+    def __init__(
+        self, schema: pa.Schema, rank: Callable[[NDArray[np.int32]], Vector], compares_rows: bool
+    ) -> None:
+        self._log = RowLog(schema)
+        self._rank = rank
+        self._compares_rows = compares_rows
+        self._now = EntityRows()  # the result after the last touch
+        self._answered = EntityRows()  # the result as far as answers() has read
+        self._for_answers: list[Touches] = []
+        self._for_changes: list[Touches] = []
+        self._instants: list[Vector] = []
+        self.instants_lost = 0
+
+    def record(
+        self, at: Vector, entity: NDArray[np.int32], many: Vector, rows: pa.Table
+    ) -> None:
+        """Take touches in time order; row i of `rows` is what touch i shows, in `many` copies."""
+        if at.size == 0:
+            return
+        self._now.reserve(int(entity.max()) + 1)
+        first_row = self._log.append(rows)
+        row, previous_row, previous_many = (np.empty(at.size, np.int64) for _ in range(3))
+        kernels.chain(
+            entity, many, first_row, self._now.row, self._now.many, row, previous_row, previous_many
+        )
+        touches = Touches(at, entity, row, many, previous_row, previous_many)
+        self._for_answers.append(touches)
+        self._for_changes.append(touches)
+
+    def ask(self, instants: Vector) -> None:
+        """An answer is due at each of these instants, all later than those asked for before."""
+        if instants.size:
+            self._instants.append(instants)
+
+    def settle(self) -> None:
+        """Keep within the limits: called after touches and instants of a step are in."""
+        waiting = sum(part.at.size for part in self._for_answers)
+        if max(waiting, sum(part.at.size for part in self._for_changes)) > TOUCHES_LIMIT:
+            self._fold()
+        references = [*self._now.rows(), *self._answered.rows()]
+        for part in {id(part): part for part in self._for_answers + self._for_changes}.values():
+            references += [part.row, part.previous_row]
+        self._log.compact(references)
+
+    def answers(self) -> pa.Table:
+        """The answers at all instants asked for since the last call."""
+        instants = np.concatenate([*self._instants, NO_ROWS])
+        self._instants = []
+        touches = Touches.joined(self._for_answers)
+        which, rows, done = self._list(instants, touches)
+        rest = touches.since(done)
+        self._for_answers = [rest] if rest.at.size else []
+        return _with_answer_columns(instants[which], self._log.take(rows))
+
+    def changes(self) -> pa.Table:
+        """Rows that came and went since the last call."""
+        touches = Touches.joined(self._for_changes)
+        self._for_changes = []
+        gone, come = touches.previous_many.copy(), touches.many.copy()
+        same = self._same_rows(touches)
+        common = np.where(same, np.minimum(gone, come), 0)
+        gone -= common
+        come -= common
+        copies = np.stack([gone, come], axis=1).ravel()
+        rows = np.stack([touches.previous_row, touches.row], axis=1).ravel()
+        signs = np.tile(np.array([-1, 1], np.int8), touches.at.size)
+        at = np.repeat(touches.at, 2)
+        table = self._log.take(np.repeat(rows, copies))
+        columns = [_timestamps(np.repeat(at, copies)), pa.array(np.repeat(signs, copies))]
+        names = ["at", "change", *table.schema.names]
+        return pa.Table.from_arrays([*columns, *table.columns], names=names)
+
+    def result(self) -> pa.Table:
+        """The rows of the result now."""
+        present = np.flatnonzero(self._now.many).astype(np.int32)
+        present = present[np.argsort(self._rank(present), kind="stable")]
+        return self._log.take(np.repeat(self._now.row[present], self._now.many[present]))
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Everything that it holds, for saving."""
+        entity = np.flatnonzero(self.entities_in_use()).astype(np.int32)
+        self._now.reserve(entity.size and int(entity[-1]) + 1)
+        self._answered.reserve(self._now.row.size)
+        states = {
+            "entity": entity,
+            "now_row": self._now.row[entity],
+            "now_many": self._now.many[entity],
+            "answered_row": self._answered.row[entity],
+            "answered_many": self._answered.many[entity],
+        }
+        return {
+            "rows": self._log.table(),
+            "states": pa.table(states),
+            "for_answers": _touch_table(Touches.joined(self._for_answers)),
+            "for_changes": _touch_table(Touches.joined(self._for_changes)),
+            "instants": pa.table({"instant": np.concatenate([*self._instants, NO_ROWS])}),
+        }
+
+    def load(self, tables: Mapping[str, pa.Table], new_code: NDArray[np.int32]) -> None:
+        """Back from tables(); entities have the codes new_code[old code] now."""
+        self._log.append(tables["rows"])
+        names = ("entity", "now_row", "now_many", "answered_row", "answered_many")
+        entity, *states = (tables["states"].column(name).to_numpy() for name in names)
+        entity = new_code[entity]
+        for kept, row, many in ((self._now, *states[:2]), (self._answered, *states[2:])):
+            kept.reserve(int(entity.max(initial=-1)) + 1)
+            kept.row[entity] = row
+            kept.many[entity] = many
+            kept.list_present()
+        self._for_answers = [_touches_of(tables["for_answers"], new_code)]
+        self._for_changes = [_touches_of(tables["for_changes"], new_code)]
+        self._instants = [tables["instants"].column("instant").to_numpy()]
+
+    def entities_in_use(self) -> NDArray[np.bool_]:
+        """Which entities something still refers to."""
+        size = max(self._now.many.size, self._answered.many.size)
+        used = np.zeros(size, np.bool_)
+        used[: self._now.many.size] |= self._now.many > 0
+        used[: self._answered.many.size] |= self._answered.many > 0
+        for part in (*self._for_answers, *self._for_changes):
+            used[part.entity] = True
+        return used
+
+    def _list(
+        self, instants: Vector, touches: Touches
+    ) -> tuple[NDArray[np.int64], Vector, int]:
+        """Per row of the answers: the number of its instant and its row; and how far touches went."""
+        state = self._answered
+        state.reserve(int(touches.entity.max(initial=-1)) + 1)
+        total = kernels.count_answers(
+            instants, 0, touches.at, touches.entity, touches.many,
+            state.many.copy(), int(state.many.sum()),
+        )  # fmt: skip
+        if total > ANSWER_ROWS_LIMIT:
+            raise DataError(
+                "WD301",
+                f"the answers since the last call have {total} rows, more than {ANSWER_ROWS_LIMIT}",
+                hint="call answers() more often, give the query an EVERY clause, or read changes()",
+            )
+        which = np.empty(total, np.int64)
+        rows = np.empty(total, np.int64)
+        entities = np.empty(total, np.int32)
+        done = kernels.list_answers(
+            instants, 0, touches.at, touches.entity, touches.many, touches.row,
+            state.many, state.row, state.active, state.place, state.size, which, rows, entities,
+        )  # fmt: skip
+        if total > instants.size:  # else no instant has two rows that could be out of order
+            order = np.lexsort((self._rank(entities), which))
+            which, rows = which[order], rows[order]
+        return which, rows, int(done)
+
+    def _same_rows(self, touches: Touches) -> NDArray[np.bool_]:
+        both = (touches.previous_many > 0) & (touches.many > 0)
+        if not self._compares_rows or not both.any():
+            return both
+        old = self._log.take(touches.previous_row[both])
+        new = self._log.take(touches.row[both])
+        same = np.ones(old.num_rows, np.bool_)
+        for left, right in zip(old.columns, new.columns, strict=True):
+            same &= _equal(left, right)
+        both[both] = same
+        return both
+
+    def _fold(self) -> None:
+        """Net the changes that nobody has read; let go of the answers that nobody has asked for."""
+        touches = Touches.joined(self._for_changes)
+        last = np.full(self._now.many.size, -1, np.int64)
+        first = last.copy()
+        last[touches.entity] = np.arange(touches.at.size)
+        first[touches.entity[::-1]] = np.arange(touches.at.size)[::-1]
+        entity = np.flatnonzero(last >= 0).astype(np.int32)
+        ends, begins = last[entity], first[entity]
+        netted = Touches(
+            np.full(entity.size, touches.at[-1], np.int64),
+            entity,
+            touches.row[ends],
+            touches.many[ends],
+            touches.previous_row[begins],
+            touches.previous_many[begins],
+        )
+        self._for_changes = [netted]
+        self.instants_lost += sum(each.size for each in self._instants)
+        self._instants = []
+        self._for_answers = []
+        self._answered = self._now.copy()
+
+
+class EntityRows:
+    """For each entity the row that it has and in how many copies; and a list of those present."""
+
+    def __init__(self) -> None:
+        self.row = np.empty(0, np.int64)
+        self.many = np.empty(0, np.int64)
+        self.active = np.empty(0, np.int32)
+        self.place = np.empty(0, np.int32)
+        self.size = np.zeros(1, np.int64)
+
+    def reserve(self, count: int) -> None:
+        """Make room for entities below this number."""
+        if count <= self.row.size:
+            return
+        more = max(64, 2 * count) - self.row.size
+        self.row = np.concatenate([self.row, np.full(more, kernels.ABSENT, np.int64)])
+        self.many = np.concatenate([self.many, np.zeros(more, np.int64)])
+        self.active = np.concatenate([self.active, np.zeros(more, np.int32)])
+        self.place = np.concatenate([self.place, np.zeros(more, np.int32)])
+
+    def rows(self) -> list[Vector]:
+        """The rows referred to."""
+        return [self.row]
+
+    def copy(self) -> EntityRows:
+        """The same state, with its list of those present made anew."""
+        out = EntityRows()
+        out.reserve(self.row.size)
+        out.row[: self.row.size] = self.row
+        out.many[: self.many.size] = self.many
+        out.list_present()
+        return out
+
+    def list_present(self) -> None:
+        """Make the list of those present from the numbers of copies."""
+        present = np.flatnonzero(self.many).astype(np.int32)
+        self.active[: present.size] = present
+        self.place[present] = np.arange(present.size)
+        self.size[0] = present.size
+
+
+def _touch_table(touches: Touches) -> pa.Table:
+    names = [field.name for field in fields(Touches)]
+    return pa.table(dict(zip(names, touches.columns(), strict=True)))
+
+
+def _touches_of(table: pa.Table, new_code: NDArray[np.int32]) -> Touches:
+    # Copies: row numbers are changed in place, and what Arrow gives is read-only.
+    touches = Touches(*(column.to_numpy().copy() for column in table.columns))
+    touches.entity = new_code[touches.entity]
+    return touches
+
+
+def _with_answer_columns(at: Vector, table: pa.Table) -> pa.Table:
+    columns = [
+        _timestamps(at),
+        pa.repeat(pa.scalar("A"), at.size),
+        pa.nulls(at.size, pa.float64()),
+    ]
+    names = ["at", "level", "error_bound", *table.schema.names]
+    return pa.Table.from_arrays([*columns, *table.columns], names=names)
+
+
+def _timestamps(instants: Vector) -> pa.Array:
+    return pa.array(instants, pa.int64()).view(pa.timestamp("us", tz="UTC"))
+
+
+def _equal(left: pa.ChunkedArray, right: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Where two columns show the same: NULL equals NULL, NaN equals NaN."""
+    equal = pc.fill_null(pc.equal(left, right), False).to_numpy()
+    equal = equal | (left.is_null().to_numpy() & right.is_null().to_numpy())
+    if pa.types.is_floating(left.type):
+        both_nan = pc.and_(pc.is_nan(left), pc.is_nan(right))
+        equal = equal | pc.fill_null(both_nan, False).to_numpy()
+    return equal  # type: ignore[no-any-return]  # untyped Arrow

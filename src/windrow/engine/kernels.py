@@ -1,0 +1,130 @@
+"""Loops over touches: chaining states of a group, listing answers, adding up shards."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+ABSENT = -1
+
+
+@njit(cache=True)
+def chain(entity, many, first_row, last_row, last_many, row, previous_row, previous_many):
+    """For each touch: the row it makes, and row and number of copies that its entity had before."""
+    for i in range(entity.size):
+        which = entity[i]
+        previous_row[i] = last_row[which]
+        previous_many[i] = last_many[which]
+        row[i] = first_row + i if many[i] > 0 else ABSENT
+        last_row[which] = row[i]
+        last_many[which] = many[i]
+
+
+@njit(cache=True)
+def count_answers(instants, start, at, entity, many, held, total):
+    """How many rows the answers at these instants have; `held` and `total` say what was held before."""
+    rows = 0
+    touch = start
+    for j in range(instants.size):
+        while touch < at.size and at[touch] <= instants[j]:
+            total += many[touch] - held[entity[touch]]
+            held[entity[touch]] = many[touch]
+            touch += 1
+        rows += total
+    return rows
+
+
+@njit(cache=True)
+def list_answers(
+    instants, start, at, entity, many, row, held_many, held_row, active, place, size,
+    out_instant, out_row, out_entity,
+):  # fmt: skip
+    """Write the rows of the answers at these instants.
+
+    active lists the entities that are present, place says where in the list; size[0] is its length.
+    Returns the first touch that is later than all instants.
+    """
+    used = 0
+    touch = start
+    for j in range(instants.size):
+        while touch < at.size and at[touch] <= instants[j]:
+            which = entity[touch]
+            held_row[which] = row[touch]
+            before = held_many[which]
+            held_many[which] = many[touch]
+            if before == 0 and many[touch] > 0:
+                active[size[0]] = which
+                place[which] = size[0]
+                size[0] += 1
+            elif before > 0 and many[touch] == 0:
+                size[0] -= 1
+                moved = active[size[0]]
+                active[place[which]] = moved
+                place[moved] = place[which]
+            touch += 1
+        for index in range(size[0]):
+            which = active[index]
+            for _ in range(held_many[which]):
+                out_instant[used] = j
+                out_row[used] = held_row[which]
+                out_entity[used] = which
+                used += 1
+    return touch
+
+
+@njit(cache=True)
+def add_up(
+    at, entity, part, count, lanes, last_count, last_lanes, total_count, total_lanes,
+    touched_in, touched, out_at, out_entity, out_count, out_lanes,
+):  # fmt: skip
+    """Turn touches of parts (an entity in a shard) into touches of entities: states summed over shards.
+
+    Touches are in time order; returns how many there are after those of one instant were merged.
+    """
+    used = 0
+    waiting = 0
+    for i in range(at.size):
+        which = entity[i]
+        mine = part[i]
+        total_count[which] += count[i] - last_count[mine]
+        last_count[mine] = count[i]
+        for lane in range(lanes.shape[1]):
+            total_lanes[which, lane] += lanes[i, lane] - last_lanes[mine, lane]
+            last_lanes[mine, lane] = lanes[i, lane]
+        if touched_in[which] != at[i]:
+            touched_in[which] = at[i]
+            touched[waiting] = which
+            waiting += 1
+        if i + 1 == at.size or at[i + 1] != at[i]:
+            for index in range(waiting):
+                out_at[used] = at[i]
+                out_entity[used] = touched[index]
+                out_count[used] = total_count[touched[index]]
+                for lane in range(lanes.shape[1]):
+                    out_lanes[used, lane] = total_lanes[touched[index], lane]
+                used += 1
+            waiting = 0
+    return used
+
+
+@njit(cache=True)
+def merge_order(at, starts, stops, order):
+    """The stable order by time of several sorted runs of `at`."""
+    heads = starts.copy()
+    for index in range(order.size):
+        best = -1
+        for run in range(heads.size):
+            if heads[run] < stops[run] and (best < 0 or at[heads[run]] < at[heads[best]]):
+                best = run
+        order[index] = heads[best]
+        heads[best] += 1
+
+
+@njit(cache=True)
+def latest_touch(instants, at, out):
+    """For each instant the last touch that is not later, ABSENT if there is none."""
+    touch = np.int64(0)
+    for j in range(instants.size):
+        while touch < at.size and at[touch] <= instants[j]:
+            touch += 1
+        out[j] = touch - 1

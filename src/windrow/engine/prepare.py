@@ -1,0 +1,164 @@
+"""Rows of a stream made ready for a shard: filtered, pruned, every expression evaluated.
+
+Prepared rows have the columns ts (int64), k0.. (join key), g0.. (groups), p0.. (partitions), v0.. (values)
+and, for windows that count rows, live (whether the row takes part: it counts in the window either way).
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from windrow.engine.evaluate import evaluate, evaluate_filter
+from windrow.engine.shape import SideShape, shape_of
+from windrow.plan.expressions import Call, ColumnRef, Expr, walk
+from windrow.plan.model import QueryPlan, WindowSpec
+from windrow.plan.partitioning import partitioning
+from windrow.schema import BOOLEAN
+from windrow.windows.key_coder import words_of_array
+from windrow.windows.lifetime import Lifetime
+
+__all__ = ["Preparer", "bucket_of", "can_shard", "lifetime_of", "needed_columns"]
+
+Instants = NDArray[np.int64]
+# Odd constants that mix the words of a key into a bucket; the same in every process and version.
+_MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+
+
+class Preparer:
+    """Makes rows of the input at `position` ready."""
+
+    def __init__(self, plan: QueryPlan, position: int) -> None:
+        self._entry = plan.inputs[position]
+        self._side = shape_of(plan).sides[position]
+        self._lifetime = lifetime_of(self._entry.window)
+        self._is_timed = self._entry.window.is_timed
+        self._condition = _with_keys_present(self._entry.filter, self._side.keys)
+        self.schema = _schema(self._side, self._is_timed)
+
+    def prepare(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Prepared rows, in order of arrival."""
+        live = None
+        if self._condition is not None:
+            live = evaluate_filter(self._condition, _leaf(batch), batch.num_rows)
+            if self._is_timed and not live.all():
+                batch = batch.filter(pa.array(live))
+        columns = [batch.column(self._entry.stream.time).cast(pa.int64())]
+        leaf = _leaf(batch)
+        parts = (*self._side.keys, *self._side.groups, *self._side.partitions)
+        columns += [evaluate(part, leaf, batch.num_rows) for part in parts]
+        columns += [_value(part, leaf, batch.num_rows) for part in self._side.values]
+        if not self._is_timed:
+            columns.append(pa.array(np.ones(batch.num_rows, np.bool_) if live is None else live))
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def instants(self, times_us: Instants) -> Instants:
+        """When rows of these times enter: there an answer is due if the query has no EVERY."""
+        return self._lifetime.enter(times_us)
+
+
+def needed_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
+    """The columns of the stream that the input reads, its time first."""
+    entry, side = plan.inputs[position], shape_of(plan).sides[position]
+    parts = [*side.keys, *side.groups, *side.partitions, *side.values]
+    if entry.filter is not None:
+        parts.append(entry.filter)
+    read = {leaf.column for part in parts for leaf in walk(part) if isinstance(leaf, ColumnRef)}
+    ordered = [column.name for column in entry.stream.columns if column.name in read]
+    return (entry.stream.time, *(name for name in ordered if name != entry.stream.time))
+
+
+def lifetime_of(window: WindowSpec) -> Lifetime:
+    """When rows enter and leave; rows of windows that count never leave by time."""
+    if window.kind == "time":
+        return Lifetime.closed(window.length_us)
+    if window.kind == "slide":
+        return Lifetime.sliding(window.length_us, window.slide_us)
+    return Lifetime.unbounded()
+
+
+def can_shard(plan: QueryPlan) -> bool:
+    """Whether the rows of the query can be dealt out to several shards."""
+    return partitioning(plan).kind != "one"
+
+
+def bucket_of(plan: QueryPlan, prepared: pa.RecordBatch, buckets: int) -> NDArray[np.int64]:
+    """The bucket of each prepared row; rows that meet in an answer's making get the same one."""
+    dealt = partitioning(plan)
+    if buckets == 1 or dealt.kind == "one":
+        return np.zeros(prepared.num_rows, np.int64)
+    names = [name for name in prepared.schema.names if name[0] == _dealt_by(plan)]
+    if dealt.kind == "any" or not names:
+        names = ["ts"]
+    mixed = np.zeros(prepared.num_rows, np.uint64)
+    for name in names:
+        mixed = (mixed ^ _words(prepared.column(name))) * np.uint64(_MIX[0])
+        mixed ^= mixed >> np.uint64(31)
+    mixed = mixed * np.uint64(_MIX[1])
+    return ((mixed >> np.uint64(33)) % np.uint64(buckets)).astype(np.int64)
+
+
+def _dealt_by(plan: QueryPlan) -> str:
+    if len(plan.inputs) > 1:
+        return "k"
+    return "p" if plan.inputs[0].window.kind == "partition_rows" else "g"
+
+
+def _words(column: pa.Array) -> NDArray[np.uint64]:
+    if not pa.types.is_string(column.type):
+        words, valid = words_of_array(column)
+        if valid.size:
+            words = np.where(valid.astype(np.bool_), words, -1)
+        return words.view(np.uint64)
+    encoded = pc.dictionary_encode(column, null_encoding="encode")
+    sums = [zlib.crc32((text or "").encode()) for text in encoded.dictionary.to_pylist()]
+    return np.array(sums, np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _leaf(batch: pa.RecordBatch):  # type: ignore[no-untyped-def]  # pa.Array has no useful type
+    def column(part: Expr) -> pa.Array:
+        assert isinstance(part, ColumnRef)
+        return batch.column(part.column)
+
+    return column
+
+
+def _with_keys_present(condition: Expr | None, keys: tuple[Expr, ...]) -> Expr | None:
+    """The condition, and that no part of the join key is NULL: such a row matches nothing."""
+    for key in keys:
+        present = Call("not", (Call("is_null", (key,), BOOLEAN),), BOOLEAN)
+        condition = present if condition is None else Call("and", (condition, present), BOOLEAN)
+    return condition
+
+
+def _value(part: Expr, leaf, length: int) -> pa.Array:  # type: ignore[no-untyped-def]  # see _leaf
+    column = evaluate(part, leaf, length)
+    wanted = _value_type(part)
+    if column.type == wanted:
+        return column
+    if part.type.is_numeric:
+        return column.cast(wanted)
+    # Of other types only COUNT is asked: whether there is a value.
+    zeros = np.zeros(length, np.int64)
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(zeros, pa.int64(), mask=missing)
+
+
+def _value_type(part: Expr) -> pa.DataType:
+    if part.type.is_float:
+        return pa.float64()
+    return part.type.arrow if part.type.name == "DECIMAL" else pa.int64()
+
+
+def _schema(side: SideShape, is_timed: bool) -> pa.Schema:
+    fields = [("ts", pa.int64())]
+    for letter, parts in (("k", side.keys), ("g", side.groups), ("p", side.partitions)):
+        fields += [(f"{letter}{i}", part.type.arrow) for i, part in enumerate(parts)]
+    fields += [(f"v{i}", _value_type(part)) for i, part in enumerate(side.values)]
+    if not is_timed:
+        fields.append(("live", pa.bool_()))
+    return pa.schema(fields)

@@ -1,0 +1,1 @@
+"""Aggregates over windows and over joins of windows, kept up to date row by row."""

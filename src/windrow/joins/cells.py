@@ -1,0 +1,95 @@
+"""Cells: the rows of one join key and one group of a side, as dense codes.
+
+Needed only where GROUP BY names columns beside the join key; elsewhere a cell is a key.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, WordCodes
+
+__all__ = ["CellLists", "Cells"]
+
+_HIGH = 32
+_LOW_MASK = (1 << _HIGH) - 1
+
+
+class Cells:
+    """Codes of (key, group) on one side."""
+
+    def __init__(self) -> None:
+        self._codes = WordCodes()
+
+    def acquire(self, keys: Codes, groups: Codes) -> tuple[Codes, Codes]:
+        """The cell of each row, counted once for the row; and the cells that are new, each once."""
+        cells = self._codes.encode((keys.astype(np.int64) << _HIGH) | groups, NO_FLAGS)
+        return cells, self._codes.retain(cells)
+
+    def release(self, cells: Codes) -> Codes:
+        """Count one row less of each cell; returns the cells that have none. Forget them afterwards."""
+        return self._codes.release(cells)
+
+    def forget(self, cells: Codes) -> None:
+        """Free cells without rows for reuse."""
+        self._codes.forget(cells)
+
+    def parts(self, cells: Codes) -> tuple[Codes, Codes]:
+        """The key and the group of each cell."""
+        words, _ = self._codes.words(cells)
+        return (words >> _HIGH).astype(np.int32), (words & _LOW_MASK).astype(np.int32)
+
+    @property
+    def capacity(self) -> int:
+        """Every cell is below this."""
+        return self._codes.capacity
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self._codes.nbytes
+
+
+class CellLists:
+    """The lists of cells under each key, both sides interleaved: place 2 * code + side."""
+
+    def __init__(self) -> None:
+        self.key_of_cell = _unset(0)
+        self.group_of_cell = _unset(0)
+        self.next_cell = _unset(0)
+        self.previous_cell = _unset(0)
+        self.first_cell = _unset(0)
+        self.cells_of_key = np.zeros(0, np.int32)
+
+    def reserve(self, cells: int, keys: int) -> None:
+        """Make room for codes below these."""
+        if 2 * cells > self.key_of_cell.size:
+            self.key_of_cell = _grown(self.key_of_cell, 2 * cells)
+            self.group_of_cell = _grown(self.group_of_cell, 2 * cells)
+            self.next_cell = _grown(self.next_cell, 2 * cells)
+            self.previous_cell = _grown(self.previous_cell, 2 * cells)
+        if 2 * keys > self.first_cell.size:
+            self.first_cell = _grown(self.first_cell, 2 * keys)
+            self.cells_of_key = np.concatenate(
+                [self.cells_of_key, np.zeros(2 * keys - self.cells_of_key.size, np.int32)]
+            )
+
+    def place(self, side: int, cells: Codes, keys: Codes, groups: Codes) -> None:
+        """Say which key and group new cells belong to."""
+        self.key_of_cell[2 * cells + side] = keys
+        self.group_of_cell[2 * cells + side] = groups
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        arrays = (self.key_of_cell, self.group_of_cell, self.next_cell, self.previous_cell)
+        return sum(a.nbytes for a in (*arrays, self.first_cell, self.cells_of_key))
+
+
+def _unset(size: int) -> NDArray[np.int32]:
+    return np.full(size, NO_CODE, np.int32)
+
+
+def _grown(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    return np.concatenate([array, _unset(size - array.size)])

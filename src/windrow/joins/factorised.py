@@ -1,0 +1,274 @@
+"""The factorised aggregate: state per key, cell and group, fed with the events of one window or two."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.exact.kernels import limb_range
+from windrow.joins import kernels
+from windrow.joins.cells import CellLists
+from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
+from windrow.joins.touches import OutputRoom, Touches
+from windrow.windows.codes import Codes, WordCodes
+from windrow.windows.kernels import merge_events
+from windrow.windows.window import EventColumns, Window
+
+__all__ = ["SINGLE", "FactorisedAggregate"]
+
+# One window: its cells are the groups. The other modes are those of kernels.py.
+SINGLE = -1
+
+# Events of a side are worked on in pieces that stay in the cache.
+CHUNK = 8192
+# Sums stay below this in narrow lanes.
+NARROW_LIMIT = 1 << 62
+# Lanes up to this number are loops that the compiler unrolls; each number is compiled for itself.
+UNROLLED_LANES = 4
+
+
+class FactorisedAggregate:
+    """COUNT and SUM per group over `windows` (one, or two that join on equal codes)."""
+
+    def __init__(
+        self, windows: tuple[Window, ...], kinds: tuple[tuple[int, ...], ...], mode: int
+    ) -> None:
+        self._windows = windows
+        self._mode = mode
+        self._layout = LaneLayout.smallest(kinds)
+        self._largest = [0] * len(windows)
+        self.lists = CellLists()
+        self.pairs = WordCodes()
+        self._count = np.zeros(0, np.int64)
+        self._lanes = np.zeros((0, self._layout.lane_count), np.int64)
+        self._group_count = np.zeros(0, np.int64)
+        self._group_lanes = np.zeros((0, self._layout.lane_count), np.int64)
+        self._touched_in = np.zeros(0, np.int64)
+        self._touched = np.zeros(0, np.int32)
+        self._room = OutputRoom()
+        self._events = EventColumns(CHUNK * len(windows))
+        self._cells = np.empty(CHUNK * len(windows), np.int32)
+        self._order = np.empty(CHUNK * len(windows), np.int32)
+        self._share = np.zeros((0, 0), np.int64)
+
+    def admit(self, side: int, values: Matrix, valid: NDArray[np.uint8]) -> None:
+        """Make the layout fit rows that are about to enter this side's window."""
+        layout = self._layout
+        if valid.size and not layout.is_nullable and not valid.all():
+            layout = layout.nullable()
+        if not layout.is_wide:
+            self._largest[side] = max(self._largest[side], _largest(values))
+            rows = [window.columns.end - window.columns.head for window in self._windows]
+            rows[side] += values.shape[1]
+            bound = max(self._largest)
+            for count in rows:
+                bound *= max(count, 1)
+            if bound >= NARROW_LIMIT:
+                layout = layout.reaching(0, 0)
+        if layout.is_wide:
+            layout = self._reaching(layout, side, values, valid)
+        self._change_layout(layout)
+
+    def reserve(self, cells: int, groups: int) -> None:
+        """Make room for cell and group codes below these."""
+        if self._mode != SINGLE and 2 * cells > self._count.size:
+            self._count = _grown(self._count, 2 * cells)
+            self._lanes = _grown(self._lanes, 2 * cells)
+        if groups > self._group_count.size:
+            self._group_count = _grown(self._group_count, groups)
+            self._group_lanes = _grown(self._group_lanes, groups)
+            self._touched_in = _grown(self._touched_in, groups)
+            self._touched = np.resize(self._touched, groups)
+
+    def advance(self, until: int, grid_us: int = 1) -> Touches:
+        """Run the windows up to and including `until`; touches at multiples of the grid."""
+        self._room.fit(self._layout.lane_count)
+        for window in self._windows:
+            window.open(until)
+        if self._mode == SINGLE:
+            self._run_single(until, grid_us)
+        else:
+            self._run_pair(until, grid_us)
+        if self._room.control[kernels.PENDING_AT] <= until:
+            while not self._flush():
+                self._room.grow()
+        return self._room.take(self._layout)
+
+    def touch_all(self, at: int) -> None:
+        """Count every live group as changed at this instant, for output on a grid after a rebuild."""
+        live = np.flatnonzero(self._group_count).astype(np.int32)
+        control = self._room.control
+        self._touched[: live.size] = live
+        self._touched_in[live] = control[kernels.SERIAL]
+        control[kernels.TOUCHED] = live.size
+        control[kernels.PENDING_AT] = at
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of state per key, cell and group."""
+        named = (self._count, self._lanes, self._group_count, self._group_lanes, self._touched_in)
+        return (
+            sum(a.nbytes for a in (*named, self._touched)) + self.lists.nbytes + self.pairs.nbytes
+        )
+
+    def _run_single(self, until: int, grid_us: int) -> None:
+        window, events = self._windows[0], self._events
+        size = CHUNK
+        while size == CHUNK:
+            size = window.fill(events, 0, CHUNK, until, grid_us)
+            self._fill_share(0, 0, size)
+            done = 0
+            while True:
+                done = kernels.apply_single(
+                    done, size, events.at, events.sign, self._cells, self._share,
+                    self._layout.masks, *self._group_arrays(),
+                )  # fmt: skip
+                if done == size:
+                    break
+                self._room.grow()
+
+    def _run_pair(self, until: int, grid_us: int) -> None:
+        position = np.array([0, CHUNK], np.int64)
+        stop = position.copy()
+        has_more = np.array([True, True])
+        while True:
+            for side, window in enumerate(self._windows):
+                if position[side] == stop[side] and has_more[side]:
+                    first = side * CHUNK
+                    size = window.fill(self._events, first, CHUNK, until, grid_us)
+                    self._fill_share(side, first, size)
+                    position[side], stop[side] = first, first + size
+                    has_more[side] = size == CHUNK
+            count = merge_events(self._events.at, CHUNK, position, stop, has_more, self._order)
+            if count == 0 and not has_more.any():
+                return
+            self._apply_pair(int(count))
+
+    def _apply_pair(self, size: int) -> None:
+        events = self._events
+        done = 0
+        while True:
+            head = (
+                done,
+                size,
+                self._order,
+                CHUNK,
+                events.at,
+                events.sign,
+                self._cells,
+                self._share,
+            )
+            done = self._apply_step(head)
+            if done == size:
+                return
+            if self._room.control[kernels.NEEDS_PAIRS]:
+                self._room.control[kernels.NEEDS_PAIRS] = 0
+                self.pairs.grow()
+                self.reserve(0, self.pairs.capacity)
+            else:
+                self._room.grow()
+
+    def _apply_step(self, head: tuple[object, ...]) -> int:
+        state = (self._mode, self._count, self._lanes)
+        masks = self._layout.masks
+        if self._mode in (kernels.WHOLE, kernels.BY_KEY):
+            if masks.size == 0 and self._layout.lane_count <= UNROLLED_LANES:
+                fixed = (0,) * self._layout.lane_count
+                return int(kernels.apply_keyed_plain(*head, fixed, *state, *self._group_arrays()))
+            return int(kernels.apply_keyed(*head, masks, *state, *self._group_arrays()))
+        lists = self.lists
+        listed = (
+            lists.key_of_cell,
+            lists.group_of_cell,
+            lists.first_cell,
+            lists.next_cell,
+            lists.previous_cell,
+            lists.cells_of_key,
+        )
+        tables = self.pairs.tables()
+        return int(
+            kernels.apply_cells(*head, masks, *state, *listed, *tables, *self._group_arrays())
+        )
+
+    def _group_arrays(self) -> tuple[object, ...]:
+        room = self._room
+        return (
+            self._group_count,
+            self._group_lanes,
+            self._touched_in,
+            self._touched,
+            room.control,
+            room.at,
+            room.group,
+            room.count,
+            room.lanes,
+        )
+
+    def _flush(self) -> bool:
+        room = self._room
+        return bool(
+            kernels.flush(
+                self._group_count, self._group_lanes, self._layout.masks, self._touched,
+                room.control, room.at, room.group, room.count, room.lanes,
+            )
+        )  # fmt: skip
+
+    def _fill_share(self, side: int, first: int, size: int) -> None:
+        layout, columns = self._layout, self._windows[side].columns
+        if self._share.shape[1] != layout.lane_count or not self._share.shape[0]:
+            self._share = np.zeros((self._events.at.size, layout.lane_count), np.int64)
+        rows = (first, size, self._events.row, columns.codes, columns.values, columns.valid)
+        value = layout.first_value(side)
+        if layout.is_wide:
+            kinds = np.array(layout.kinds[side], np.int64)
+            offset = value * layout.width
+            kernels.share_wide(
+                *rows, kinds, layout.low_limb, layout.width, offset, self._cells, self._share
+            )
+            return
+        valid_offset = layout.value_count + value if layout.is_nullable else -1
+        kernels.share_narrow(*rows, value, valid_offset, self._cells, self._share)
+
+    def _reaching(
+        self, layout: LaneLayout, side: int, values: Matrix, valid: NDArray[np.uint8]
+    ) -> LaneLayout:
+        found = np.array([1 << 30, -1], np.int64)
+        none = np.empty(0, np.uint8)
+        for value, kind in enumerate(layout.kinds[side]):
+            limb_range(values[value], valid[value] if valid.size else none, kind, found)
+        low, high = int(found[0]), int(found[1])
+        return layout.reaching(low, high)
+
+    def _change_layout(self, layout: LaneLayout) -> None:
+        if layout == self._layout:
+            return
+        old, self._layout = self._layout, layout
+        self._lanes = moved(self._lanes, _cell_counts(self._count, old), old, layout)
+        by_group = np.repeat(self._group_count[:, None], old.value_count, axis=1)
+        self._group_lanes = moved(self._group_lanes, by_group, old, layout)
+
+    def release_groups(self, groups: Codes) -> None:
+        """Free pairs of groups that have no joined rows."""
+        dead = groups[self._group_count[groups] == 0]
+        self.pairs.forget(dead)
+
+
+def _cell_counts(count: Vector, layout: LaneLayout) -> Matrix:
+    """For each cell and value the rows behind it: none where the value is the other side's."""
+    out = np.zeros((count.size, layout.value_count), np.int64)
+    for side, kinds in enumerate(layout.kinds):
+        first = layout.first_value(side)
+        out[side::2, first : first + len(kinds)] = count[side::2, None]
+    return out
+
+
+def _largest(values: Matrix) -> int:
+    if not values.size:
+        return 1
+    return max(1, -int(values.min()), int(values.max()))
+
+
+def _grown(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    out = np.zeros((size, *array.shape[1:]), np.int64)
+    out[: array.shape[0]] = array
+    return out

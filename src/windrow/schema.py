@@ -1,0 +1,272 @@
+"""Column types and stream schemas, with their Arrow, Spark and DuckDB names.
+
+Eleven types serve: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s) with p <= 18,
+STRING, TIMESTAMP (UTC, microseconds), DATE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from windrow.errors import BindingError
+
+__all__ = [
+    "BIGINT",
+    "BOOLEAN",
+    "DATE",
+    "DOUBLE",
+    "FLOAT",
+    "INT",
+    "SMALLINT",
+    "STRING",
+    "TIMESTAMP",
+    "TINYINT",
+    "Column",
+    "ColumnType",
+    "StreamSchema",
+    "columns_of",
+    "decimal",
+    "type_named",
+    "type_of_arrow",
+]
+
+MAX_DECIMAL_DIGITS = 18
+MAX_SUM_DIGITS = 38
+MAX_COLUMNS = 1_000
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """One of the types above; precision and scale count for DECIMAL only."""
+
+    name: str
+    precision: int = 0
+    scale: int = 0
+
+    def __str__(self) -> str:
+        if self.name == "DECIMAL":
+            return f"DECIMAL({self.precision}, {self.scale})"
+        return self.name
+
+    @property
+    def is_integer(self) -> bool:
+        """TINYINT to BIGINT."""
+        return self.name in _INTEGER_RANK
+
+    @property
+    def is_float(self) -> bool:
+        """FLOAT or DOUBLE."""
+        return self.name in ("FLOAT", "DOUBLE")
+
+    @property
+    def is_numeric(self) -> bool:
+        """Any type that SUM takes."""
+        return self.is_integer or self.is_float or self.name == "DECIMAL"
+
+    @property
+    def arrow(self) -> pa.DataType:
+        """The Arrow type that columns of this type have."""
+        if self.name == "DECIMAL":
+            return pa.decimal128(self.precision, self.scale)
+        return _ARROW[self.name]
+
+    @property
+    def spark(self) -> str:
+        """The name in Spark's DDL."""
+        return str(self).replace(" ", "").lower()
+
+    @property
+    def duckdb(self) -> str:
+        """The name in DuckDB's SQL."""
+        return {"STRING": "VARCHAR", "TIMESTAMP": "TIMESTAMPTZ", "INT": "INTEGER"}.get(
+            self.name, str(self)
+        )
+
+
+_INTEGER_RANK = {"TINYINT": 1, "SMALLINT": 2, "INT": 3, "BIGINT": 4}
+_ARROW = {
+    "BOOLEAN": pa.bool_(),
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "STRING": pa.string(),
+    "TIMESTAMP": pa.timestamp("us", tz="UTC"),
+    "DATE": pa.date32(),
+}
+
+BOOLEAN = ColumnType("BOOLEAN")
+TINYINT = ColumnType("TINYINT")
+SMALLINT = ColumnType("SMALLINT")
+INT = ColumnType("INT")
+BIGINT = ColumnType("BIGINT")
+FLOAT = ColumnType("FLOAT")
+DOUBLE = ColumnType("DOUBLE")
+STRING = ColumnType("STRING")
+TIMESTAMP = ColumnType("TIMESTAMP")
+DATE = ColumnType("DATE")
+
+_NAMES = {
+    **{name.lower(): ColumnType(name) for name in _ARROW},
+    "bool": BOOLEAN,
+    "byte": TINYINT,
+    "int8": TINYINT,
+    "short": SMALLINT,
+    "int16": SMALLINT,
+    "integer": INT,
+    "int32": INT,
+    "long": BIGINT,
+    "int64": BIGINT,
+    "real": FLOAT,
+    "float32": FLOAT,
+    "float64": DOUBLE,
+    "varchar": STRING,
+    "text": STRING,
+    "timestamp_ntz": TIMESTAMP,
+    "timestamptz": TIMESTAMP,
+}
+_DECIMAL = re.compile(r"(?:decimal|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\Z")
+_COLUMN = re.compile(r"\s*`?(\w+)`?[\s:]\s*([\w]+\s*(?:\([\d\s,]*\))?)\s*(?:NOT\s+NULL\s*)?\Z", re.I)
+
+
+def decimal(precision: int, scale: int) -> ColumnType:
+    """DECIMAL(precision, scale); a column has at most 18 digits, a sum at most 38."""
+    return ColumnType("DECIMAL", precision, scale)
+
+
+def type_named(text: str) -> ColumnType:
+    """The type that a DDL word names.
+
+    >>> str(type_named("long")), str(type_named("decimal(10, 2)"))
+    ('BIGINT', 'DECIMAL(10, 2)')
+    """
+    word = text.strip().lower()
+    if word in _NAMES:
+        return _NAMES[word]
+    match = _DECIMAL.match(word)
+    if match is None:
+        raise BindingError(
+            "WB110", f"there is no column type {text.strip()!r}", hint=f"use one of {_TYPE_LIST}"
+        )
+    return _column_decimal(int(match.group(1) or 10), int(match.group(2) or 0))
+
+
+_TYPE_LIST = ", ".join([*_ARROW, "DECIMAL(p, s)"])
+
+
+def _column_decimal(precision: int, scale: int) -> ColumnType:
+    if not (0 < precision <= MAX_DECIMAL_DIGITS and 0 <= scale <= precision):
+        raise BindingError(
+            "WB111",
+            f"DECIMAL({precision}, {scale}) is not a column type",
+            hint=f"a column holds 1 to {MAX_DECIMAL_DIGITS} digits, at most all of them decimals",
+        )
+    return decimal(precision, scale)
+
+
+def type_of_arrow(kind: pa.DataType) -> ColumnType:
+    """The column type that holds what an Arrow column of this type holds."""
+    if pa.types.is_dictionary(kind):
+        return type_of_arrow(kind.value_type)
+    if pa.types.is_timestamp(kind):
+        return TIMESTAMP
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return STRING
+    if pa.types.is_decimal(kind):
+        return _column_decimal(kind.precision, kind.scale)
+    for name, arrow in _ARROW.items():
+        if kind == arrow:
+            return ColumnType(name)
+    raise BindingError(
+        "WB112", f"a column of Arrow type {kind} cannot be held", hint=f"use one of {_TYPE_LIST}"
+    )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A name and a type."""
+
+    name: str
+    type: ColumnType
+
+
+@dataclass(frozen=True)
+class StreamSchema:
+    """A stream: its columns, which of them is event time, and how late rows may come."""
+
+    name: str
+    columns: tuple[Column, ...]
+    time: str
+    lateness_us: int = 0
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.columns]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise BindingError("WB113", f"stream {self.name!r} has two columns named {twice!r}")
+        if len(names) > MAX_COLUMNS:
+            raise BindingError("WB117", f"stream {self.name!r} has more than {MAX_COLUMNS} columns")
+        if self.time not in names:
+            raise BindingError(
+                "WB114",
+                f"stream {self.name!r} has no column {self.time!r} to take its time from",
+                hint=f"its columns are {', '.join(names)}",
+            )
+        if self.column(self.time).type != TIMESTAMP:
+            raise BindingError(
+                "WB115",
+                f"the time column {self.time!r} of stream {self.name!r} is "
+                f"{self.column(self.time).type}, not TIMESTAMP",
+                hint="declare it as timestamp; integers are not guessed to be seconds or microseconds",
+            )
+        if self.lateness_us < 0:
+            raise BindingError("WB116", f"the lateness of stream {self.name!r} is negative")
+
+    def column(self, name: str) -> Column:
+        """The column of that name."""
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """The Arrow schema that batches of this stream have."""
+        return pa.schema([(column.name, column.type.arrow) for column in self.columns])
+
+
+def columns_of(schema: Mapping[str, str] | str | pa.Schema) -> tuple[Column, ...]:
+    """Columns from a mapping of names to types, a DDL text or an Arrow schema.
+
+    >>> [str(column.type) for column in columns_of("location string, price decimal(10, 2)")]
+    ['STRING', 'DECIMAL(10, 2)']
+    """
+    if isinstance(schema, pa.Schema):
+        return tuple(Column(field.name, type_of_arrow(field.type)) for field in schema)
+    if isinstance(schema, str):
+        return tuple(_column_of_ddl(part) for part in _split_outside_brackets(schema))
+    if isinstance(schema, Mapping):
+        return tuple(Column(name, type_named(kind)) for name, kind in schema.items())
+    raise BindingError(
+        "WB118",
+        f"a schema cannot be made from {type(schema).__name__}",
+        hint="give a dict of names to types, a DDL text or a pyarrow.Schema",
+    )
+
+
+def _split_outside_brackets(text: str) -> list[str]:
+    return [part for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+
+
+def _column_of_ddl(part: str) -> Column:
+    match = _COLUMN.match(part)
+    if match is None:
+        raise BindingError(
+            "WB119",
+            f"{part.strip()!r} is not a column declaration",
+            hint="write a name and a type, such as 'location string'",
+        )
+    return Column(match.group(1), type_named(match.group(2)))

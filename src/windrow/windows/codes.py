@@ -1,0 +1,209 @@
+"""Values to dense codes, recycled when their last user leaves.
+
+Purpose: arrays indexed by code replace hash tables keyed by values in every later loop.
+Time: one probe a row for words of 64 bits; one dictionary look-up per different text of a batch.
+Space: 12 bytes a slot at load <= 1/2, 16 a code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from windrow.windows import kernels
+
+__all__ = ["NO_CODE", "Codes", "TextCodes", "WordCodes"]
+
+NO_CODE = kernels.EMPTY
+SMALLEST_TABLE = 1 << 6
+
+Words = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Flags = NDArray[np.uint8]
+NO_FLAGS: Flags = np.empty(0, np.uint8)
+
+
+class WordCodes:
+    """Codes of 64-bit words.
+
+    >>> codes = WordCodes()
+    >>> codes.encode(np.array([7, 9, 7]), NO_FLAGS).tolist()
+    [0, 1, 0]
+    """
+
+    def __init__(self) -> None:
+        self._slot_word = np.empty(SMALLEST_TABLE, np.int64)
+        self._slot_code = np.full(SMALLEST_TABLE, NO_CODE, np.int32)
+        self._word_of_code = np.empty(SMALLEST_TABLE // 2, np.int64)
+        self._free = np.empty(SMALLEST_TABLE // 2, np.int32)
+        self._references = np.zeros(SMALLEST_TABLE // 2, np.int64)
+        # in use, next fresh, free stacked, code of NULL
+        self._counters = np.array([0, 0, 0, NO_CODE], np.int64)
+
+    def encode(self, words: Words, valid: Flags) -> Codes:
+        """The code of each word; a row that is not valid gets the code of NULL."""
+        out = np.empty(words.size, np.int32)
+        done = 0
+        while True:
+            done = kernels.encode_words(
+                words,
+                valid,
+                done,
+                self._slot_word,
+                self._slot_code,
+                self._word_of_code,
+                self._free,
+                self._counters,
+                out,
+            )
+            if done == words.size:
+                return out
+            self.grow()
+
+    def retain(self, codes: Codes) -> Codes:
+        """Count one more user of each code; returns the codes that had none, each once."""
+        return _retain(codes, self._references)
+
+    def release(self, codes: Codes) -> Codes:
+        """Count one user less of each code; returns the codes that have none left.
+
+        They keep their meaning until `forget` makes them free for reuse.
+        """
+        return _release(codes, self._references)
+
+    def forget(self, codes: Codes) -> None:
+        """Free codes that have no user."""
+        kernels.remove_codes(
+            codes, self._slot_word, self._slot_code, self._word_of_code, self._free, self._counters
+        )
+
+    def words(self, codes: Codes) -> tuple[Words, NDArray[np.bool_]]:
+        """The words of codes, and which of them are NULL."""
+        return self._word_of_code[codes], codes == self._counters[3]
+
+    def tables(self) -> tuple[Words, Codes, Words, Codes, NDArray[np.int64]]:
+        """The arrays behind it, for kernels that make codes themselves (and check for room first)."""
+        slots = (self._slot_word, self._slot_code)
+        return (*slots, self._word_of_code, self._free, self._counters)
+
+    @property
+    def capacity(self) -> int:
+        """Every code is below this."""
+        return self._word_of_code.size
+
+    @property
+    def size(self) -> int:
+        """Codes in use."""
+        return int(self._counters[0])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        held = (self._slot_word, self._slot_code, self._word_of_code, self._free, self._references)
+        return sum(array.nbytes for array in held)
+
+    def grow(self) -> None:
+        """Have room for twice as many codes."""
+        slots = self._slot_word.size * 2
+        slot_word = np.empty(slots, np.int64)
+        slot_code = np.full(slots, NO_CODE, np.int32)
+        kernels.fill_slots(slot_word, slot_code, self._slot_word, self._slot_code)
+        self._slot_word, self._slot_code = slot_word, slot_code
+        self._word_of_code = np.resize(self._word_of_code, slots // 2)
+        self._free = np.resize(self._free, slots // 2)
+        self._references = _extended(self._references, slots // 2)
+
+
+def _retain(codes: Codes, references: NDArray[np.int64]) -> Codes:
+    fresh = np.empty(codes.size, np.int64)
+    count = kernels.add_references(codes, references, fresh)
+    return codes[fresh[:count]]
+
+
+def _release(codes: Codes, references: NDArray[np.int64]) -> Codes:
+    dead = np.empty(codes.size, np.int32)
+    count = kernels.drop_references(codes, references, dead)
+    return dead[:count]
+
+
+def _extended(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    out = np.zeros(size, array.dtype)
+    out[: array.size] = array
+    return out
+
+
+class TextCodes:
+    """Codes of texts; Arrow finds the different texts of a batch, so Python sees only those."""
+
+    def __init__(self) -> None:
+        self._code_of_text: dict[str | None, int] = {}
+        self._texts: list[str | None] = []
+        self._free: list[int] = []
+        self._references = np.zeros(SMALLEST_TABLE, np.int64)
+        self._text_bytes = 0
+
+    def encode(self, texts: pa.Array) -> Codes:
+        """The code of each text; NULL is a text of its own."""
+        encoded = pc.dictionary_encode(texts, null_encoding="encode")
+        table = np.fromiter(
+            (self._code(text) for text in encoded.dictionary.to_pylist()),
+            np.int32,
+            len(encoded.dictionary),
+        )
+        if not len(texts):
+            return np.empty(0, np.int32)
+        return table[encoded.indices.to_numpy(zero_copy_only=False)]
+
+    def retain(self, codes: Codes) -> Codes:
+        """Count one more user of each code; returns the codes that had none, each once."""
+        return _retain(codes, self._references)
+
+    def release(self, codes: Codes) -> Codes:
+        """Count one user less of each code; returns the codes that have none left.
+
+        They keep their meaning until `forget` makes them free for reuse.
+        """
+        return _release(codes, self._references)
+
+    def forget(self, codes: Codes) -> None:
+        """Free codes that have no user."""
+        for code in codes.tolist():
+            text = self._texts[code]
+            del self._code_of_text[text]
+            self._text_bytes -= len(text or "")
+            self._texts[code] = None
+            self._free.append(code)
+
+    def texts(self, codes: Codes) -> pa.Array:
+        """The texts of codes."""
+        return pa.array([self._texts[code] for code in codes.tolist()], pa.string())
+
+    @property
+    def capacity(self) -> int:
+        """Every code is below this."""
+        return self._references.size
+
+    @property
+    def size(self) -> int:
+        """Codes in use."""
+        return len(self._code_of_text)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held; a Python string costs about 56 bytes beside its text, its two entries 100 more."""
+        return self._references.nbytes + self._text_bytes + 156 * len(self._code_of_text)
+
+    def _code(self, text: str | None) -> int:
+        code = self._code_of_text.get(text)
+        if code is None:
+            code = self._free.pop() if self._free else len(self._texts)
+            if code == len(self._texts):
+                self._texts.append(text)
+            if code >= self._references.size:
+                self._references = _extended(self._references, 2 * self._references.size)
+            self._texts[code] = text
+            self._code_of_text[text] = code
+            self._text_bytes += len(text or "")
+        return code

@@ -1,0 +1,315 @@
+"""Loops over arrays for the windows: hash tables of keys, evictions by count, merging of instants."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+EMPTY = -1
+# Golden-ratio multiplier of Fibonacci hashing: spreads runs of integers over the whole table.
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+@njit(cache=True)
+def home_slot(word, mask):
+    """The slot at which the search for a word begins."""
+    mixed = np.uint64(word) * _MULTIPLIER
+    mixed ^= mixed >> _SHIFT
+    mixed *= _MULTIPLIER
+    return np.int64(mixed >> np.uint64(32)) & mask
+
+
+@njit(cache=True)
+def encode_words(words, valid, start, slot_word, slot_code, word_of_code, free, counters, out):
+    """Give each word from `start` on its dense code, new ones included; stop when the table is full.
+
+    counters: codes in use, next fresh code, free codes stacked, code of NULL (or EMPTY).
+    valid of length 0 means that every word is valid; invalid words get the code of NULL.
+    Returns how far it came.
+    """
+    mask = slot_word.size - 1
+    limit = slot_word.size // 2
+    check = valid.size > 0
+    for index in range(start, words.size):
+        if counters[0] >= limit or (counters[2] == 0 and counters[1] >= word_of_code.size):
+            return index
+        if check and valid[index] == 0:
+            if counters[3] == EMPTY:
+                counters[3] = take_code(free, counters)
+            out[index] = counters[3]
+            continue
+        word = words[index]
+        slot = home_slot(word, mask)
+        while slot_code[slot] != EMPTY and slot_word[slot] != word:
+            slot = (slot + 1) & mask
+        if slot_code[slot] == EMPTY:
+            code = take_code(free, counters)
+            slot_word[slot] = word
+            slot_code[slot] = code
+            word_of_code[code] = word
+        out[index] = slot_code[slot]
+    return words.size
+
+
+@njit(cache=True)
+def take_code(free, counters):
+    """A recycled code, or a fresh one."""
+    counters[0] += 1
+    if counters[2] > 0:
+        counters[2] -= 1
+        return free[counters[2]]
+    counters[1] += 1
+    return np.int32(counters[1] - 1)
+
+
+@njit(cache=True)
+def fill_slots(slot_word, slot_code, old_word, old_code):
+    """Put the entries of an old table into a new, empty one."""
+    mask = slot_word.size - 1
+    for index in range(old_code.size):
+        if old_code[index] == EMPTY:
+            continue
+        slot = home_slot(old_word[index], mask)
+        while slot_code[slot] != EMPTY:
+            slot = (slot + 1) & mask
+        slot_word[slot] = old_word[index]
+        slot_code[slot] = old_code[index]
+
+
+@njit(cache=True)
+def remove_codes(codes, slot_word, slot_code, word_of_code, free, counters):
+    """Take codes out of the table and stack them for reuse."""
+    mask = slot_word.size - 1
+    for index in range(codes.size):
+        code = codes[index]
+        free[counters[2]] = code
+        counters[2] += 1
+        counters[0] -= 1
+        if code == counters[3]:
+            counters[3] = EMPTY
+            continue
+        slot = home_slot(word_of_code[code], mask)
+        while slot_code[slot] != code:
+            slot = (slot + 1) & mask
+        close_gap(slot, slot_word, slot_code, mask)
+
+
+@njit(cache=True)
+def close_gap(gap, slot_word, slot_code, mask):
+    """Empty a slot and move later entries of its run back, so that no search ends too soon."""
+    slot = (gap + 1) & mask
+    while slot_code[slot] != EMPTY:
+        home = home_slot(slot_word[slot], mask)
+        # The entry may move into the gap only if the gap lies between its home and its place.
+        if ((slot - home) & mask) >= ((slot - gap) & mask):
+            slot_word[gap] = slot_word[slot]
+            slot_code[gap] = slot_code[slot]
+            gap = slot
+        slot = (slot + 1) & mask
+    slot_code[gap] = EMPTY
+
+
+@njit(cache=True)
+def add_references(codes, references, fresh):
+    """One more user for each code; the rows at which a code gets its first user go into `fresh`."""
+    count = 0
+    for index in range(codes.size):
+        code = codes[index]
+        if code != EMPTY:
+            if references[code] == 0:
+                fresh[count] = index
+                count += 1
+            references[code] += 1
+    return count
+
+
+@njit(cache=True)
+def drop_references(codes, references, dead):
+    """One user less for each code; the codes that have none left go into `dead`."""
+    count = 0
+    for index in range(codes.size):
+        code = codes[index]
+        if code != EMPTY:
+            references[code] -= 1
+            if references[code] == 0:
+                dead[count] = code
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def renumber(codes, seen, stamp, local, unique):
+    """Number the codes in order of first appearance; returns how many different ones there are.
+
+    seen[code] holds stamp + local number once the code has appeared: a stamp saves clearing it.
+    """
+    count = 0
+    for index in range(codes.size):
+        code = codes[index]
+        if seen[code] < stamp:
+            seen[code] = stamp + count
+            unique[count] = code
+            count += 1
+        local[index] = seen[code] - stamp
+    return count
+
+
+@njit(cache=True)
+def evict_by_partition(
+    partitions, start, end, base, rows, first, last, held, following, alive, evict
+):
+    """For each row entering a window of the last `rows` rows a partition: the row that it pushes out.
+
+    first, last, held: per partition; following: per row, the next one of its partition. Rows there are
+    numbers, place + base; evict holds places.
+    """
+    for row in range(start, end):
+        partition = partitions[row]
+        alive[row] = True
+        evict[row - start] = EMPTY
+        if held[partition] == 0:
+            first[partition] = row + base
+        else:
+            following[last[partition] - base] = row + base
+        last[partition] = row + base
+        if held[partition] == rows:
+            oldest = first[partition] - base
+            evict[row - start] = oldest
+            alive[oldest] = False
+            # With one row a partition the newcomer itself is what follows.
+            first[partition] = following[oldest]
+        else:
+            held[partition] += 1
+
+
+@njit(cache=True)
+def merge_distinct(left, right, out):
+    """Merge two sorted arrays into `out` without repeats; returns its length."""
+    i = 0
+    j = 0
+    count = 0
+    while i < left.size or j < right.size:
+        if j >= right.size or (i < left.size and left[i] <= right[j]):
+            value = left[i]
+            i += 1
+        else:
+            value = right[j]
+            j += 1
+        if count == 0 or out[count - 1] != value:
+            out[count] = value
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def is_sorted(times):
+    """Whether no time is smaller than the one before it."""
+    for index in range(1, times.size):
+        if times[index] < times[index - 1]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def judge_lateness(times, lateness, complete, late):
+    """Mark each row that comes at or below the completeness of its stream, in arrival order.
+
+    Returns the completeness after the last row.
+    """
+    for index in range(times.size):
+        late[index] = times[index] <= complete
+        complete = max(complete, times[index] - lateness - 1)
+    return complete
+
+
+@njit(cache=True)
+def rounded_up(instant, grid):
+    """The first multiple of grid that is not before the instant."""
+    return instant if grid == 1 else -(-instant // grid) * grid
+
+
+@njit(cache=True)
+def timed_events(times, cursor, slide, hold, grid, until, first, limit, out_at, out_row, out_sign):
+    """Rows entering and leaving a timed window, in time order, up to and including `until`.
+
+    cursor: head, tail, end. times[end] is a sentinel beyond every instant. Writes at most `limit` events
+    from `first` on; returns how many. Leaving comes before entering at the same instant. The instant
+    written is rounded up to the grid at which answers show.
+    """
+    head = cursor[0]
+    tail = cursor[1]
+    count = 0
+    while count < limit:
+        entry = rounded_up(times[tail], slide)
+        # An empty window has head == tail: what "leaves" is then later than the entry.
+        leave = rounded_up(times[head], slide) + hold
+        leaves = leave <= entry
+        now = leave if leaves else entry
+        if now > until:
+            break
+        out_at[first + count] = rounded_up(now, grid)
+        out_row[first + count] = head if leaves else tail
+        out_sign[first + count] = -1 if leaves else 1
+        head += leaves
+        tail += not leaves
+        count += 1
+    cursor[0] = head
+    cursor[1] = tail
+    return count
+
+
+@njit(cache=True)
+def counted_events(
+    times, cursor, evict, evict_from, grid, until, first, limit, out_at, out_row, out_sign
+):
+    """Rows entering and leaving a window of ROWS: evict[row - evict_from] leaves when `row` enters.
+
+    cursor: head, tail, end, row that waits to be evicted (or EMPTY).
+    """
+    tail = cursor[1]
+    waiting = cursor[3]
+    count = 0
+    while count < limit:
+        leaves = waiting != EMPTY
+        now = times[tail - 1] if leaves else times[tail]
+        if now > until:
+            break
+        out_at[first + count] = rounded_up(now, grid)
+        out_row[first + count] = waiting if leaves else tail
+        out_sign[first + count] = -1 if leaves else 1
+        waiting = EMPTY if leaves else evict[tail - evict_from]
+        tail += not leaves
+        count += 1
+    cursor[1] = tail
+    cursor[3] = waiting
+    return count
+
+
+@njit(cache=True)
+def merge_events(at, right_from, position, stop, has_more, order):
+    """Merge the events of two windows by time; stop when a side runs dry that has more to come.
+
+    Left events stand before right_from, right events behind it; position and stop say which are left to
+    merge. Returns how many were ordered.
+    """
+    i = position[0]
+    j = position[1]
+    count = 0
+    while count < order.size and i < stop[0] and j < stop[1]:
+        takes_left = at[i] <= at[j]
+        order[count] = i if takes_left else j
+        i += takes_left
+        j += not takes_left
+        count += 1
+    while count < order.size and i < stop[0] and j == stop[1] and not has_more[1]:
+        order[count] = i
+        i += 1
+        count += 1
+    while count < order.size and j < stop[1] and i == stop[0] and not has_more[0]:
+        order[count] = j
+        j += 1
+        count += 1
+    position[0] = i
+    position[1] = j
+    return count

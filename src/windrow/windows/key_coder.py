@@ -1,0 +1,173 @@
+"""Composite keys of any types to one dense code, and back.
+
+Each column becomes a word of 64 bits or a text code; two or more columns are folded pairwise:
+the codes of the first two make a word, whose code is folded with that of the third, and so on.
+Only the last table counts rows; an inner table counts the outer codes that stand on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from windrow.windows.codes import NO_FLAGS, Codes, Flags, TextCodes, WordCodes, Words
+
+__all__ = ["KeyCoder", "array_of_words", "words_of_array"]
+
+_HIGH = 32
+_LOW_MASK = (1 << _HIGH) - 1
+
+
+class KeyCoder:
+    """Codes of keys with columns of these Arrow types; NULL is a value like any other.
+
+    >>> coder = KeyCoder([pa.int64(), pa.string()])
+    >>> coder.acquire([pa.array([1, 1, None]), pa.array(["a", "b", "a"])]).tolist()
+    [0, 1, 2]
+    """
+
+    def __init__(self, types: Sequence[pa.DataType]) -> None:
+        self._types = list(types)
+        self._columns: list[WordCodes | TextCodes] = [
+            TextCodes() if pa.types.is_string(kind) else WordCodes() for kind in self._types
+        ]
+        self._pairs = [WordCodes() for _ in self._types[1:]]
+
+    def acquire(self, columns: Sequence[pa.Array]) -> Codes:
+        """The code of each row's key, counted once for the row."""
+        code = self._column_codes(0, columns[0])
+        for level, pairs in enumerate(self._pairs, 1):
+            right = self._column_codes(level, columns[level])
+            code = pairs.encode((code.astype(np.int64) << _HIGH) | right, NO_FLAGS)
+        self._retain(len(self._pairs), code)
+        return code
+
+    def retain(self, codes: Codes) -> None:
+        """Count one row more of each code."""
+        self._retain(len(self._pairs), codes)
+
+    def release(self, codes: Codes) -> Codes:
+        """Count one row less of each code; returns the codes without rows, free for other keys."""
+        return self._release(len(self._pairs), codes)
+
+    def columns(self, codes: Codes) -> list[pa.Array]:
+        """The key columns of codes."""
+        out: list[pa.Array] = []
+        for level in range(len(self._pairs), 0, -1):
+            codes, right = self._parts(level, codes)
+            out.append(self._column_values(level, right))
+        out.append(self._column_values(0, codes))
+        return out[::-1]
+
+    @property
+    def capacity(self) -> int:
+        """Every code is below this."""
+        return (self._pairs[-1] if self._pairs else self._columns[0]).capacity
+
+    @property
+    def size(self) -> int:
+        """Keys in use."""
+        return (self._pairs[-1] if self._pairs else self._columns[0]).size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(codes.nbytes for codes in (*self._columns, *self._pairs))
+
+    def _retain(self, level: int, codes: Codes) -> None:
+        if level == 0:
+            self._columns[0].retain(codes)
+            return
+        left, right = self._parts(level, self._pairs[level - 1].retain(codes))
+        self._columns[level].retain(right)
+        self._retain(level - 1, left)
+
+    def _release(self, level: int, codes: Codes) -> Codes:
+        table = self._pairs[level - 1] if level else self._columns[0]
+        idle = table.release(codes)
+        if level:
+            left, right = self._parts(level, idle)
+            column = self._columns[level]
+            column.forget(column.release(right))
+            self._release(level - 1, left)
+        table.forget(idle)
+        return idle
+
+    def _parts(self, level: int, codes: Codes) -> tuple[Codes, Codes]:
+        words, _ = self._pairs[level - 1].words(codes)
+        return (words >> _HIGH).astype(np.int32), (words & _LOW_MASK).astype(np.int32)
+
+    def _column_codes(self, level: int, column: pa.Array) -> Codes:
+        codes = self._columns[level]
+        if isinstance(codes, TextCodes):
+            return codes.encode(column)
+        return codes.encode(*words_of_array(column))
+
+    def _column_values(self, level: int, codes: Codes) -> pa.Array:
+        table = self._columns[level]
+        if isinstance(table, TextCodes):
+            return table.texts(codes)
+        return array_of_words(*table.words(codes), self._types[level])
+
+
+def words_of_array(column: pa.Array) -> tuple[Words, Flags]:
+    """The values as words of 64 bits, and flags of validity (none when all are valid).
+
+    Equal values give equal words: -0.0 counts as 0.0 and every NaN as the same one.
+    """
+    kind = column.type
+    if pa.types.is_floating(kind):
+        values = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+        values = np.where(np.isnan(values), np.nan, values + 0.0)
+        words = values.view(np.int64)
+    elif pa.types.is_decimal(kind):
+        words = _unscaled(column)
+    else:
+        words = _integers(column)
+    if column.null_count == 0:
+        return words, NO_FLAGS
+    return words, column.is_valid().cast(pa.uint8()).to_numpy(zero_copy_only=False)
+
+
+def _integers(column: pa.Array) -> Words:
+    kind = column.type
+    if pa.types.is_date32(kind):
+        column = column.cast(pa.int32())
+    if column.null_count:
+        column = pc.fill_null(column.cast(pa.int64()), 0)
+    return column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+
+
+def _unscaled(column: pa.Array) -> Words:
+    # A decimal of at most 18 digits is the low one of the two words that Arrow keeps.
+    pairs = np.frombuffer(column.buffers()[1], np.int64)
+    words = pairs[2 * column.offset : 2 * (column.offset + len(column)) : 2].copy()
+    if column.null_count:
+        words[~column.is_valid().to_numpy(zero_copy_only=False)] = 0
+    return words
+
+
+def array_of_words(words: Words, missing: NDArray[np.bool_], kind: pa.DataType) -> pa.Array:
+    """Values of an Arrow type back from their words; NULL where flagged."""
+    mask = missing if missing.any() else None
+    if pa.types.is_floating(kind):
+        return pa.array(words.view(np.float64), pa.float64(), mask=mask).cast(kind)
+    if pa.types.is_decimal(kind):
+        return _decimals(words, mask, kind)
+    if pa.types.is_date32(kind):
+        return pa.array(words.astype(np.int32), pa.int32(), mask=mask).cast(kind)
+    return pa.array(words, pa.int64(), mask=mask).cast(kind)
+
+
+def _decimals(words: Words, mask: NDArray[np.bool_] | None, kind: pa.DataType) -> pa.Array:
+    pairs = np.empty((words.size, 2), np.int64)
+    pairs[:, 0] = words
+    pairs[:, 1] = words >> 63
+    validity = None
+    if mask is not None:
+        validity = pa.array(~mask).buffers()[1]
+    return pa.Array.from_buffers(kind, words.size, [validity, pa.py_buffer(pairs)])

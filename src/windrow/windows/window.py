@@ -1,0 +1,124 @@
+"""One window of a query: rows in, events (rows entering and leaving) out, rows that left given back."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.windows import kernels
+from windrow.windows.buffer import NO_MATRIX, ColumnWindow, Rows
+from windrow.windows.codes import Codes
+from windrow.windows.eviction import LastRows, LastRowsByPartition
+from windrow.windows.lifetime import Lifetime
+
+__all__ = ["EventColumns", "Window"]
+
+NO_EVICTIONS: Rows = np.empty(0, np.int64)
+
+
+class EventColumns:
+    """Room for events: when, which row, and whether it enters (1) or leaves (-1)."""
+
+    def __init__(self, size: int) -> None:
+        self.at = np.empty(size, np.int64)
+        self.row = np.empty(size, np.int64)
+        self.sign = np.empty(size, np.int8)
+
+
+class Window:
+    """A window that is timed (lifetime) or holds the last rows (eviction)."""
+
+    def __init__(
+        self,
+        value_count: int,
+        lifetime: Lifetime | None = None,
+        eviction: LastRows | LastRowsByPartition | None = None,
+    ) -> None:
+        self.lifetime = lifetime or Lifetime.unbounded()
+        self._eviction = eviction
+        by_partition = isinstance(eviction, LastRowsByPartition)
+        self.columns = ColumnWindow(value_count, has_links=by_partition)
+        self._evict = NO_EVICTIONS
+        self._opened = (0, 0)  # head and tail when events were last asked for
+
+    def append(
+        self,
+        times: Rows,
+        codes: Codes,
+        values: Rows,
+        valid: NDArray[np.uint8] = NO_MATRIX,
+        partitions: Codes | None = None,
+    ) -> None:
+        """Take rows in order of arrival, all later than the clock."""
+        self.columns.append(times, codes, values, valid, partitions)
+
+    def open(self, until: int) -> None:
+        """Make ready to give the events up to and including `until`."""
+        columns = self.columns
+        self._opened = (columns.head, columns.tail)
+        if self._eviction is not None:
+            self._evict = self._eviction.evictions(columns, until)
+
+    def fill(self, events: EventColumns, first: int, limit: int, until: int, grid_us: int) -> int:
+        """Write the next events, in time order, from `first` on; returns how many (limit: maybe more)."""
+        columns = self.columns
+        place = (first, limit, events.at, events.row, events.sign)
+        if self._eviction is None:
+            lifetime = self.lifetime
+            return int(
+                kernels.timed_events(
+                    columns.times,
+                    columns.cursor,
+                    lifetime.slide_us,
+                    lifetime.hold_us,
+                    grid_us,
+                    until,
+                    *place,
+                )
+            )
+        return int(
+            kernels.counted_events(
+                columns.times, columns.cursor, self._evict, self._opened[1], grid_us, until, *place
+            )
+        )
+
+    def close(self) -> Rows:
+        """All events are taken: returns the rows that left, by place. Valid until rows are appended."""
+        if self._eviction is None:
+            return np.arange(self._opened[0], self.columns.head)
+        return self._evict[self._evict != kernels.EMPTY]
+
+    def settle(self, gone: Rows) -> None:
+        """The rows that left are no longer needed."""
+        if self._eviction is not None:
+            self._eviction.settle(self.columns, gone)
+
+    def held(self) -> Rows:
+        """The places of the rows in the window, oldest first."""
+        columns = self.columns
+        if columns.alive.size:
+            return np.flatnonzero(columns.alive[columns.head : columns.tail]) + columns.head
+        return np.arange(columns.head, columns.tail)
+
+    def waiting(self) -> Rows:
+        """The places of the rows that the clock has not reached."""
+        return np.arange(self.columns.tail, self.columns.end)
+
+    def forget_partitions(self, partitions: Codes) -> None:
+        """Partitions without rows: their codes may soon mean others."""
+        if isinstance(self._eviction, LastRowsByPartition):
+            self._eviction.forget(partitions)
+
+    @property
+    def row_count(self) -> int:
+        """Rows held."""
+        columns = self.columns
+        if columns.alive.size:
+            return int(np.count_nonzero(columns.alive[columns.head : columns.tail]))
+        return columns.tail - columns.head
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        beside = 0 if self._eviction is None else self._eviction.nbytes
+        return self.columns.nbytes + beside

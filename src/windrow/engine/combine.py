@@ -55,7 +55,8 @@ class Combiner:
         out_lanes = np.empty((at.size, lanes.shape[1]), np.int64)
         used = kernels.add_up(
             at, entity, owner * entities + entity, count, lanes,
-            self._last_count.reshape(-1), self._last_lanes.reshape(-1, lanes.shape[1]),
+            self._last_count.reshape(-1),
+            self._last_lanes.reshape(self._last_count.size, lanes.shape[1]),
             total_count, total_lanes, self._touched_in, np.empty(entities, np.int32),
             *out, out_lanes,
         )  # fmt: skip
@@ -138,7 +139,7 @@ class Combiner:
         old, self.layout = self.layout, layout
         shape = self._last_lanes.shape
         counts = np.repeat(self._last_count.reshape(-1, 1), old.value_count, axis=1)
-        flat = moved(self._last_lanes.reshape(-1, shape[2]), counts, old, layout)
+        flat = moved(self._last_lanes.reshape(self._last_count.size, shape[2]), counts, old, layout)
         self._last_lanes = flat.reshape(shape[0], shape[1], layout.lane_count)
 
     def _reserve(self, buckets: list[int], entities: int) -> None:

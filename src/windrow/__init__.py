@@ -1,0 +1,69 @@
+"""Windrow: continuous queries over sliding windows, in one process or on Spark.
+
+>>> import windrow
+>>> session = windrow.connect(memory="64 MB")
+>>> session.stream("temp", {"ts": "timestamp", "celsius": "double"}, time="ts")
+>>> hot = session.query("SELECT COUNT(*) AS n FROM temp [10 MINUTES] WHERE celsius >= 40")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from windrow import sinks
+from windrow.embedded.session import DEFAULT_MEMORY, EmbeddedSession
+from windrow.errors import (
+    AdmissionError,
+    BindingError,
+    CheckpointError,
+    DataError,
+    QuerySyntaxError,
+    UnsupportedError,
+    WindrowError,
+)
+
+if TYPE_CHECKING:
+    from windrow.spark.session import SparkWindrowSession
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AdmissionError",
+    "BindingError",
+    "CheckpointError",
+    "DataError",
+    "QuerySyntaxError",
+    "UnsupportedError",
+    "WindrowError",
+    "__version__",
+    "connect",
+    "sinks",
+]
+
+
+def connect(
+    spark: Any = None,
+    *,
+    memory: str | int = DEFAULT_MEMORY,
+    checkpoint: str | None = None,
+) -> EmbeddedSession | SparkWindrowSession:
+    """A session in this process, or on the given Spark session.
+
+    memory: the budget for windows, a text with B, KB, MB or GB, or bytes. checkpoint: on Spark, the
+    directory from which queries recover.
+    """
+    if spark is None:
+        if checkpoint is not None:
+            raise UnsupportedError(
+                "WU303",
+                "a session in this process has no checkpoint",
+                hint="leave checkpoint= out, or connect to Spark: windrow.connect(spark, ...)",
+            )
+        return EmbeddedSession(memory)
+    # Spark is an extra: it is imported only by those who use it.
+    module = importlib.import_module("windrow.spark.session")
+    session: SparkWindrowSession = module.SparkWindrowSession(
+        spark, memory=memory, checkpoint=checkpoint
+    )
+    return session

@@ -1,0 +1,121 @@
+"""The inlet of a stream: takes rows in, judges their times, and keeps the ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from windrow.embedded.conversion import RowChecker, batch_of
+from windrow.embedded.ledger import Ledger
+from windrow.errors import WindrowError
+from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
+from windrow.schema import StreamSchema
+from windrow.windows.completeness import Completeness
+from windrow.windows.instants import WaitingInstants
+
+__all__ = ["GATHERED_ROWS", "LATE_ROWS_KEPT", "Inlet"]
+
+# Late rows are counted without end; of the rows themselves the newest are kept.
+LATE_ROWS_KEPT = 10_000
+# Rows pushed one by one are gathered: so many are converted together.
+GATHERED_ROWS = 4096
+FEW_ROWS = 16
+
+
+class Inlet:
+    """One stream of a session."""
+
+    def __init__(self, schema: StreamSchema) -> None:
+        self.schema = schema
+        self.completeness = Completeness(schema.lateness_us)
+        self._ledger = Ledger()
+        self._checker = RowChecker(schema)
+        self._gathered: list[dict[str, Any]] = []
+        self._late: list[pa.RecordBatch] = []
+        self._times = WaitingInstants()
+
+    def gather(self, rows: Any) -> bool:
+        """Take a few plain rows without converting them yet; False when they are not such rows."""
+        if type(rows) is dict:
+            rows = [rows]
+        if type(rows) is not list or len(rows) > FEW_ROWS:
+            return False
+        if not all(map(self._checker.fits, rows)):
+            return False
+        self._gathered += [dict(row) for row in rows]
+        return True
+
+    @property
+    def gathered(self) -> int:
+        """How many rows wait to be converted."""
+        return len(self._gathered)
+
+    def take_gathered(self) -> pa.RecordBatch:
+        """The gathered rows that are in time and not late."""
+        rows, self._gathered = self._gathered, []
+        return self.accept(rows)
+
+    def accept(self, rows: Any) -> pa.RecordBatch:
+        """Convert rows; those whose time is bad or late are set aside and counted."""
+        try:
+            batch = batch_of(self.schema, rows)
+        except WindrowError:
+            self.reject(rows)
+            raise
+        self._ledger.rows_in += batch.num_rows
+        batch = self._without_bad_times(batch)
+        times = self._times_of(batch)
+        late = self.completeness.judge(times)
+        if late.any():
+            self._set_late_aside(batch.filter(pa.array(late)))
+            batch, times = batch.filter(pa.array(~late)), times[~late]
+        self._times.add(times)
+        return batch
+
+    def reject(self, rows: Any) -> None:
+        """Count rows of a push that was refused."""
+        count = 1 if isinstance(rows, dict) or not hasattr(rows, "__len__") else len(rows)
+        self._ledger.rows_in += count
+        self._ledger.rejected += count
+
+    def ledger(self, clock: int) -> Ledger:
+        """What became of every row, with the clock of the slowest query on the stream."""
+        ledger = self._ledger
+        ledger.applied += self._times.release(clock).size
+        ledger.waiting = self._times.count
+        return Ledger(**vars(ledger))
+
+    def late_rows(self) -> pa.Table:
+        """The newest of the late rows, in order of arrival."""
+        return pa.Table.from_batches(self._late, self.schema.arrow)
+
+    def _times_of(self, batch: pa.RecordBatch) -> np.ndarray[Any, np.dtype[np.int64]]:
+        column = batch.column(self.schema.time)
+        return column.cast(pa.int64()).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]  # untyped Arrow
+
+    def _without_bad_times(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        column = batch.column(self.schema.time).cast(pa.int64())
+        bounds = pc.min_max(column)
+        low, high = bounds["min"].as_py(), bounds["max"].as_py()
+        if column.null_count == 0 and (
+            low is None or (low >= MIN_EVENT_TIME and high < MAX_EVENT_TIME)
+        ):
+            return batch
+        in_range = pc.and_(
+            pc.greater_equal(column, MIN_EVENT_TIME), pc.less(column, MAX_EVENT_TIME)
+        )
+        good = batch.filter(pc.fill_null(in_range, False))
+        self._ledger.bad_time += batch.num_rows - good.num_rows
+        return good
+
+    def _set_late_aside(self, rows: pa.RecordBatch) -> None:
+        self._ledger.late += rows.num_rows
+        self._late.append(rows.slice(max(0, rows.num_rows - LATE_ROWS_KEPT)))
+        excess = sum(each.num_rows for each in self._late) - LATE_ROWS_KEPT
+        while excess >= self._late[0].num_rows:
+            excess -= self._late.pop(0).num_rows
+        if excess > 0:
+            self._late[0] = self._late[0].slice(excess)

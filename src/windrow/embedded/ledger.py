@@ -1,0 +1,34 @@
+"""The row ledger: what became of every row of a stream. Nothing is dropped uncounted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+__all__ = ["Ledger", "ledger_table"]
+
+
+@dataclass
+class Ledger:
+    """rows_in = applied + late + bad_time + rejected + waiting, at every moment."""
+
+    rows_in: int = 0
+    applied: int = 0
+    late: int = 0
+    bad_time: int = 0
+    rejected: int = 0
+    waiting: int = 0
+
+
+def ledger_table(ledgers: Mapping[str, Ledger]) -> pa.Table:
+    """One row per stream."""
+    names = ("rows_in", "applied", "late", "bad_time", "rejected", "waiting")
+    columns = {name: [getattr(each, name) for each in ledgers.values()] for name in names}
+    return pa.table(
+        {
+            "stream": pa.array(list(ledgers), pa.string()),
+            **{name: pa.array(values, pa.int64()) for name, values in columns.items()},
+        }
+    )

@@ -1,0 +1,111 @@
+"""A query in this process: one shard and its publisher."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine.prepare import Preparer
+from windrow.engine.publish import Publisher
+from windrow.engine.shard import Shard
+from windrow.errors import UnsupportedError
+from windrow.event_time import show_instant
+from windrow.plan.explain import explain
+from windrow.plan.model import QueryPlan
+from windrow.windows.instants import WaitingInstants, merged
+
+__all__ = ["EmbeddedQuery"]
+
+
+class EmbeddedQuery:
+    """A running query; `settle` brings rows that were pushed but not yet applied into it."""
+
+    def __init__(
+        self, name: str, plan: QueryPlan, clock: int, settle: Callable[[], None]
+    ) -> None:
+        self.name = name
+        self.plan = plan
+        self.is_running = True
+        self._settle = settle
+        self._shard = Shard(plan)
+        self._shard.advance({}, clock)
+        self._publisher = Publisher(plan)
+        self._preparers = [Preparer(plan, position) for position in range(len(plan.inputs))]
+        self._entries = [WaitingInstants() for _ in plan.inputs]
+
+    def answers(self) -> pa.Table:
+        """Every answer since the last call: at, level, error_bound, then the select list."""
+        self._settle()
+        return self._publisher.answers()
+
+    def result(self) -> pa.Table:
+        """The answer now, that is, at the clock."""
+        self._settle()
+        return self._publisher.result()
+
+    def changes(self) -> pa.Table:
+        """Changes since the last call: at, change (+1/-1), then the select list."""
+        self._settle()
+        return self._publisher.changes()
+
+    def explain(self) -> str:
+        """The plan, the algorithm and what it costs, and how the windows stand now."""
+        self._settle()
+        lines = [explain(self.plan), f"clock: {show_instant(self._shard.clock)}"]
+        for position, rows, size in self._shard.window_statistics():
+            alias = self.plan.inputs[position].alias
+            lines.append(f"window {alias}: {rows} rows, {size} bytes")
+        return "\n".join(lines)
+
+    def stop(self) -> None:
+        """End the query; what it has answered can still be read."""
+        self._settle()
+        self.is_running = False
+
+    def start(self, *_: object, **__: object) -> EmbeddedQuery:
+        """Only queries on Spark have sinks."""
+        raise UnsupportedError(
+            "WU301",
+            "a query in this process runs as soon as it is registered and has no sink",
+            hint="read answers(), changes() or result(); or connect to Spark: windrow.connect(spark)",
+        )
+
+    @property
+    def clock(self) -> int:
+        """The instant through which the query has answered."""
+        return self._shard.clock
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its windows, keys and sums."""
+        return self._shard.nbytes
+
+    def window_statistics(self) -> list[tuple[int, int, int]]:
+        """Per input: position, rows held, bytes."""
+        return self._shard.window_statistics()
+
+    def apply(self, batches: Mapping[str, pa.RecordBatch], clock: int) -> None:
+        """Take rows of streams, in order of arrival, and run to the clock."""
+        prepared = {}
+        for position, entry in enumerate(self.plan.inputs):
+            batch = batches.get(entry.stream.name)
+            if batch is None or batch.num_rows == 0:
+                continue
+            preparer = self._preparers[position]
+            times = batch.column(entry.stream.time).cast(pa.int64()).to_numpy()
+            self._entries[position].add(preparer.instants(times))
+            prepared[position] = preparer.prepare(batch)
+        if not prepared and clock <= self._shard.clock:
+            return
+        partial = self._shard.advance(prepared, clock)
+        self._publisher.absorb([(0, partial)], self._entered(clock), clock)
+
+    def _entered(self, clock: int) -> NDArray[np.int64]:
+        entered = [waiting.release(clock) for waiting in self._entries]
+        out = entered[0]
+        for more in entered[1:]:
+            out = merged(out, more)
+        return out

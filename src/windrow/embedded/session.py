@@ -1,0 +1,182 @@
+"""The session in this process: streams, queries, and the clock that moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from windrow.embedded.inlet import GATHERED_ROWS, Inlet
+from windrow.embedded.ledger import ledger_table
+from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.window_table import window_table
+from windrow.errors import AdmissionError, BindingError, UnsupportedError
+from windrow.event_time import instant_of, is_plausible, span_of
+from windrow.memory_size import memory_of, show_memory
+from windrow.plan.binder import bind
+from windrow.plan.catalog import Catalog
+from windrow.plan.nearest import nearest
+from windrow.schema import StreamSchema, columns_of
+from windrow.sql import parse_query
+from windrow.windows.completeness import clock_of
+
+__all__ = ["DEFAULT_MEMORY", "EmbeddedSession"]
+
+DEFAULT_MEMORY = "1 GB"
+
+
+class EmbeddedSession:
+    """Continuous queries in this process.
+
+    >>> session = EmbeddedSession(memory="64 MB")
+    >>> session.stream("s", "ts timestamp, x int", time="ts")
+    >>> query = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
+    >>> session.push("s", [{"ts": datetime(2026, 1, 1), "x": 1}])
+    >>> session.finish()
+    >>> query.result().to_pylist()
+    [{'n': 1}]
+    """
+
+    def __init__(self, memory: str | int = DEFAULT_MEMORY) -> None:
+        self.memory = memory_of(memory)
+        self._catalog = Catalog()
+        self._inlets: dict[str, Inlet] = {}
+        self._queries: dict[str, EmbeddedQuery] = {}
+
+    def stream(
+        self,
+        name: str,
+        schema: Mapping[str, str] | str | pa.Schema,
+        *,
+        time: str,
+        lateness: str | int | float = 0,
+    ) -> None:
+        """Declare a stream: its columns, which of them is event time, and how late rows may come."""
+        declared = StreamSchema(name, columns_of(schema), time, span_of(lateness))
+        self._catalog = self._catalog.with_stream(declared)
+        self._inlets[name] = Inlet(declared)
+
+    def query(self, text: str, name: str | None = None, algorithm: str = "auto") -> EmbeddedQuery:
+        """Register a continuous query; it sees the rows that come from now on."""
+        plan = bind(parse_query(text), self._catalog, algorithm)
+        name = name or f"query{len(self._queries) + 1}"
+        if name in self._queries:
+            raise BindingError("WB104", f"there is a query named {name!r} already")
+        self._settle()
+        clock = clock_of(self._inlets[stream].completeness for stream in plan.streams)
+        query = EmbeddedQuery(name, plan, clock, self._settle)
+        self._queries[name] = query
+        return query
+
+    def push(self, stream: str, rows: Any) -> None:
+        """Give rows to a stream: Arrow, pandas, polars, or a list of dicts."""
+        inlet = self._inlet(stream)
+        if inlet.gather(rows):
+            if inlet.gathered >= GATHERED_ROWS:
+                self._settle()
+            return
+        self._settle()
+        self._check_memory(inlet, rows)
+        self._apply(stream, inlet.accept(rows))
+
+    def advance(self, stream: str, *, to: int | str | datetime) -> None:
+        """Event time moves on without rows: every row of the stream up to `to` has come."""
+        inlet = self._inlet(stream)
+        instant = instant_of(to)
+        if not is_plausible(instant):
+            raise BindingError(
+                "WB105",
+                f"{to!r} is no time that an event can have",
+                hint="give a time from the year 1 to 2199, or integer microseconds since the epoch",
+            )
+        self._settle()
+        inlet.completeness.advance(instant)
+        self._apply(stream, None)
+
+    def finish(self) -> None:
+        """End all streams: the clock moves to the latest event."""
+        self._settle()
+        for inlet in self._inlets.values():
+            inlet.completeness.finish()
+        for name in self._inlets:
+            self._apply(name, None)
+
+    def windows(self) -> pa.Table:
+        """One row per window of each running query."""
+        self._settle()
+        return window_table(self._running())
+
+    def late(self, stream: str) -> pa.Table:
+        """Rows that came after the watermark; the newest of them are kept."""
+        self._settle()
+        return self._inlet(stream).late_rows()
+
+    def ledger(self) -> pa.Table:
+        """Per stream what became of its rows: applied, late, bad_time, rejected or waiting."""
+        self._settle()
+        return ledger_table(
+            {name: inlet.ledger(self._clock(name)) for name, inlet in self._inlets.items()}
+        )
+
+    def queries(self) -> dict[str, EmbeddedQuery]:
+        """The running queries by name."""
+        return {query.name: query for query in self._running()}
+
+    def history(self, *_: object, **__: object) -> None:
+        """Not run yet."""
+        raise UnsupportedError("WU302", "histories are not run yet")
+
+    def ask(self, *_: object, **__: object) -> pa.Table:
+        """Not run yet."""
+        raise UnsupportedError("WU302", "histories are not run yet")
+
+    def stop(self) -> None:
+        """End all queries."""
+        for query in self._running():
+            query.stop()
+
+    def _running(self) -> list[EmbeddedQuery]:
+        return [query for query in self._queries.values() if query.is_running]
+
+    def _inlet(self, stream: str) -> Inlet:
+        inlet = self._inlets.get(stream)
+        if inlet is None:
+            close = nearest(stream, self._inlets)
+            raise BindingError(
+                "WB106",
+                f"there is no stream {stream!r}",
+                hint=f"did you mean {close!r}?" if close else "declare it with session.stream()",
+            )
+        return inlet
+
+    def _settle(self) -> None:
+        for name, inlet in self._inlets.items():
+            if inlet.gathered:
+                self._apply(name, inlet.take_gathered())
+
+    def _apply(self, stream: str, batch: pa.RecordBatch | None) -> None:
+        batches = {} if batch is None else {stream: batch}
+        for query in self._running():
+            if stream in query.plan.streams:
+                query.apply(batches, self._clock_of(query))
+
+    def _clock_of(self, query: EmbeddedQuery) -> int:
+        return clock_of(self._inlets[stream].completeness for stream in query.plan.streams)
+
+    def _clock(self, stream: str) -> int:
+        clocks = [query.clock for query in self._running() if stream in query.plan.streams]
+        return min(clocks, default=self._inlets[stream].completeness.through)
+
+    def _check_memory(self, inlet: Inlet, rows: Any) -> None:
+        held = sum(query.nbytes for query in self._running())
+        if held <= self.memory:
+            return
+        inlet.reject(rows)
+        raise AdmissionError(
+            "WA101",
+            f"the windows hold {show_memory(held)}, the budget is {show_memory(self.memory)}",
+            hint="connect with more memory=, stop a query, or make windows shorter; "
+            "this push was not taken",
+        )

@@ -23,7 +23,9 @@ from windrow.errors import DataError
 __all__ = ["ANSWER_ROWS_LIMIT", "TOUCHES_LIMIT", "Feed"]
 
 # What is kept for readers that do not come: beyond it changes are netted and answers are let go, counted.
-TOUCHES_LIMIT = 4_000_000
+TOUCHES_LIMIT = 1_000_000
+# The log of rows is left as it is while it has no more than this beyond twice what is needed.
+ROWS_LET_BE = 65_536
 # Rows that one call of answers() may give.
 ANSWER_ROWS_LIMIT = 50_000_000
 
@@ -109,10 +111,17 @@ class Feed:
 
     def settle(self) -> None:
         """Keep within the limits: called after touches and instants of a step are in."""
-        waiting = sum(part.at.size for part in self._for_answers)
-        if max(waiting, sum(part.at.size for part in self._for_changes)) > TOUCHES_LIMIT:
-            self._fold()
-        references = [*self._now.rows(), *self._answered.rows()]
+        for_answers = sum(part.at.size for part in self._for_answers)
+        for_changes = sum(part.at.size for part in self._for_changes)
+        if for_answers > TOUCHES_LIMIT:
+            self._give_up_answers()
+            for_answers = 0
+        if for_changes > TOUCHES_LIMIT:
+            for_changes = self._net_changes()
+        wanted = max(for_answers, for_changes) + self._now.row.size + self._answered.row.size
+        if self._log.size <= 2 * wanted + ROWS_LET_BE:
+            return
+        references = [self._now.row, self._answered.row]
         for part in {id(part): part for part in self._for_answers + self._for_changes}.values():
             references += [part.row, part.previous_row]
         self._log.compact(references)
@@ -144,6 +153,16 @@ class Feed:
         columns = [_timestamps(np.repeat(at, copies)), pa.array(np.repeat(signs, copies))]
         names = ["at", "change", *table.schema.names]
         return pa.Table.from_arrays([*columns, *table.columns], names=names)
+
+    def drop_answers(self) -> None:
+        """Nobody will read the answers that are due: let them go without counting them as lost."""
+        self._instants = []
+        self._for_answers = []
+        self._answered = self._now.copy()
+
+    def drop_changes(self) -> None:
+        """Nobody will read the changes so far."""
+        self._for_changes = []
 
     def result(self) -> pa.Table:
         """The rows of the result now."""
@@ -236,28 +255,50 @@ class Feed:
         both[both] = same
         return both
 
-    def _fold(self) -> None:
-        """Net the changes that nobody has read; let go of the answers that nobody has asked for."""
-        touches = Touches.joined(self._for_changes)
-        last = np.full(self._now.many.size, -1, np.int64)
-        first = last.copy()
-        last[touches.entity] = np.arange(touches.at.size)
-        first[touches.entity[::-1]] = np.arange(touches.at.size)[::-1]
+    def _net_changes(self) -> int:
+        """Put one net change of each entity in the place of the changes that nobody has read."""
+        parts = self._for_changes
+        first, last = (np.full(self._now.row.size, kernels.ABSENT, np.int64) for _ in range(2))
+        offset = 0
+        for part in parts:
+            kernels.first_and_last(part.entity, offset, first, last)
+            offset += part.at.size
         entity = np.flatnonzero(last >= 0).astype(np.int32)
-        ends, begins = last[entity], first[entity]
-        netted = Touches(
-            np.full(entity.size, touches.at[-1], np.int64),
-            entity,
-            touches.row[ends],
-            touches.many[ends],
-            touches.previous_row[begins],
-            touches.previous_many[begins],
-        )
-        self._for_changes = [netted]
+        begins, ends = _places(first[entity], parts), _places(last[entity], parts)
+        self._for_changes = [
+            Touches(
+                np.full(entity.size, parts[-1].at[-1], np.int64),
+                entity,
+                _gathered([part.row for part in parts], ends),
+                _gathered([part.many for part in parts], ends),
+                _gathered([part.previous_row for part in parts], begins),
+                _gathered([part.previous_many for part in parts], begins),
+            )
+        ]
+        return int(entity.size)
+
+    def _give_up_answers(self) -> None:
+        """Let go of the answers that nobody has asked for, counted."""
         self.instants_lost += sum(each.size for each in self._instants)
         self._instants = []
         self._for_answers = []
         self._answered = self._now.copy()
+
+
+def _places(numbers: Vector, parts: list[Touches]) -> tuple[Vector, Vector]:
+    """Numbers of touches over all parts as the part and the place in it."""
+    starts = np.cumsum([0, *(part.at.size for part in parts)])
+    which = np.searchsorted(starts, numbers, side="right") - 1
+    return which, numbers - starts[which]
+
+
+def _gathered(columns: list[Vector], places: tuple[Vector, Vector]) -> Vector:
+    which, place = places
+    out = np.empty(place.size, np.int64)
+    for number, column in enumerate(columns):
+        chosen = which == number
+        out[chosen] = column[place[chosen]]
+    return out
 
 
 class EntityRows:
@@ -279,10 +320,6 @@ class EntityRows:
         self.many = np.concatenate([self.many, np.zeros(more, np.int64)])
         self.active = np.concatenate([self.active, np.zeros(more, np.int32)])
         self.place = np.concatenate([self.place, np.zeros(more, np.int32)])
-
-    def rows(self) -> list[Vector]:
-        """The rows referred to."""
-        return [self.row]
 
     def copy(self) -> EntityRows:
         """The same state, with its list of those present made anew."""

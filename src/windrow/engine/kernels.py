@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 ABSENT = -1
@@ -121,10 +120,19 @@ def merge_order(at, starts, stops, order):
 
 
 @njit(cache=True)
-def latest_touch(instants, at, out):
-    """For each instant the last touch that is not later, ABSENT if there is none."""
-    touch = np.int64(0)
-    for j in range(instants.size):
-        while touch < at.size and at[touch] <= instants[j]:
-            touch += 1
-        out[j] = touch - 1
+def first_and_last(entity, offset, first, last):
+    """Note the first and the last touch of each entity; touches are numbered from `offset` on."""
+    for i in range(entity.size):
+        which = entity[i]
+        if first[which] == ABSENT:
+            first[which] = offset + i
+        last[which] = offset + i
+
+
+@njit(cache=True)
+def is_increasing(numbers):
+    """Whether every number is larger than the one before it."""
+    for index in range(1, numbers.size):
+        if numbers[index] <= numbers[index - 1]:
+            return False
+    return True

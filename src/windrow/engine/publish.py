@@ -14,6 +14,7 @@ from windrow.engine.combine import Combiner, EntityTouches
 from windrow.engine.evaluate import evaluate, evaluate_filter
 from windrow.engine.feed import Feed
 from windrow.engine.frames import pack, unpack
+from windrow.engine.kernels import is_increasing
 from windrow.engine.partial import Partial
 from windrow.engine.shape import shape_of
 from windrow.errors import CheckpointError
@@ -53,7 +54,8 @@ class Publisher:
         rows entered in it (in any order): without EVERY an answer is due at each.
         """
         touches = self._touches(partials)
-        instants = np.unique(instants)
+        if not is_increasing(instants):
+            instants = np.unique(instants)
         earliest = min(
             int(instants[0]) if instants.size else END_OF_TIME,
             int(touches.at[0]) if touches.at.size else END_OF_TIME,
@@ -75,6 +77,14 @@ class Publisher:
     def changes(self) -> pa.Table:
         """Rows that came (+1) and went (-1) since the last call; they add up to result()."""
         return self._feed.changes()
+
+    def drop_answers(self) -> None:
+        """Let go of the answers that are due, for a reader that takes changes only."""
+        self._feed.drop_answers()
+
+    def drop_changes(self) -> None:
+        """Let go of the changes so far, for a reader that takes answers only."""
+        self._feed.drop_changes()
 
     def result(self) -> pa.Table:
         """The answer at the clock."""

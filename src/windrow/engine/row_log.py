@@ -10,64 +10,85 @@ from numpy.typing import NDArray
 
 __all__ = ["RowLog"]
 
-# Below this many rows nothing is dropped: it would cost more than it gives.
-SMALLEST_COMPACTION = 65_536
-MOST_PIECES = 64
+# Taking rows out of more pieces than this is slower than joining the pieces first.
+MOST_PIECES = 32
+
+Numbers = NDArray[np.int64]
 
 
 class RowLog:
-    """Rows of one schema."""
+    """Rows of one schema, in pieces as they were appended."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
-        self._tables: list[pa.Table] = [schema.empty_table()]
-        self._size = 0
-        self._next_compaction = SMALLEST_COMPACTION
+        self._pieces: list[pa.Table] = []
+        self._starts = np.zeros(1, np.int64)  # the number of each piece's first row, then the size
+
+    @property
+    def size(self) -> int:
+        """Rows in the log."""
+        return int(self._starts[-1])
 
     def append(self, rows: pa.Table) -> int:
         """Add rows; returns the number of the first."""
-        first = self._size
-        self._tables.append(rows)
-        self._size += rows.num_rows
+        first = self.size
+        if rows.num_rows:
+            self._pieces.append(rows)
+            self._starts = np.append(self._starts, first + rows.num_rows)
+            if len(self._pieces) > MOST_PIECES:
+                self._join()
         return first
 
-    def take(self, numbers: NDArray[np.int64]) -> pa.Table:
+    def take(self, numbers: Numbers) -> pa.Table:
         """The rows of these numbers."""
-        table = self._whole()
-        if numbers.size and _is_run(numbers):
-            return table.slice(int(numbers[0]), numbers.size)
-        return table.take(pa.array(numbers))
+        if numbers.size == 0:
+            return self._schema.empty_table()
+        if _is_sorted(numbers):
+            return self._take_sorted(numbers)
+        order = np.argsort(numbers, kind="stable")
+        back = np.empty_like(order)
+        back[order] = np.arange(order.size)
+        return self._take_sorted(numbers[order]).combine_chunks().take(pa.array(back))
 
     def table(self) -> pa.Table:
         """All rows, by number."""
-        return self._whole()
+        return pa.concat_tables([self._schema.empty_table(), *self._pieces])
 
-    def compact(self, references: Sequence[NDArray[np.int64]]) -> None:
+    def compact(self, references: Sequence[Numbers]) -> None:
         """Drop the rows that no array refers to; the numbers in the arrays are changed in place."""
-        if self._size < self._next_compaction:
-            return
-        used = np.zeros(self._size, np.bool_)
+        used = np.zeros(self.size, np.bool_)
         for numbers in references:
             used[numbers[numbers >= 0]] = True
         new_number = np.cumsum(used) - 1
         for numbers in references:
             present = numbers >= 0
             numbers[present] = new_number[numbers[present]]
-        kept = self._whole().filter(pa.array(used)).combine_chunks()
-        self._tables = [kept]
-        self._size = kept.num_rows
-        self._next_compaction = max(SMALLEST_COMPACTION, 2 * self._size)
+        kept = self.table().filter(pa.array(used)).combine_chunks()
+        self._pieces, self._starts = [], np.zeros(1, np.int64)
+        self.append(kept)
 
-    def _whole(self) -> pa.Table:
-        if len(self._tables) > 1:
-            whole = pa.concat_tables(self._tables)
-            # Taking rows from very many pieces is slow; joining them at every call would be, too.
-            pieces = whole.column(0).num_chunks
-            self._tables = [whole.combine_chunks() if pieces > MOST_PIECES else whole]
-        return self._tables[0]
+    def _take_sorted(self, numbers: Numbers) -> pa.Table:
+        edges = np.searchsorted(numbers, self._starts)
+        taken = []
+        for piece, start, low, high in zip(
+            self._pieces, self._starts, edges[:-1], edges[1:], strict=False
+        ):
+            if low < high:
+                places = numbers[low:high] - start
+                taken.append(_taken(piece, places))
+        return taken[0] if len(taken) == 1 else pa.concat_tables(taken)
+
+    def _join(self) -> None:
+        self._pieces = [self.table().combine_chunks()]
+        self._starts = np.array([0, self._pieces[0].num_rows], np.int64)
 
 
-def _is_run(numbers: NDArray[np.int64]) -> bool:
-    return int(numbers[-1]) - int(numbers[0]) + 1 == numbers.size and bool(
-        np.all(np.diff(numbers) == 1)
-    )
+def _taken(piece: pa.Table, places: Numbers) -> pa.Table:
+    first, last = int(places[0]), int(places[-1])
+    if last - first + 1 == places.size and bool(np.all(np.diff(places) == 1)):
+        return piece.slice(first, places.size)
+    return piece.take(pa.array(places))
+
+
+def _is_sorted(numbers: Numbers) -> bool:
+    return bool(np.all(numbers[1:] >= numbers[:-1]))

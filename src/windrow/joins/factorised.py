@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,8 @@ SINGLE = -1
 CHUNK = 8192
 # Sums stay below this in narrow lanes.
 NARROW_LIMIT = 1 << 62
+# The place of a group's last output when there is none.
+NOWHERE = -1
 # Lanes up to this number are loops that the compiler unrolls; each number is compiled for itself.
 UNROLLED_LANES = 4
 
@@ -43,8 +47,7 @@ class FactorisedAggregate:
         self._lanes = np.zeros((0, self._layout.lane_count), np.int64)
         self._group_count = np.zeros(0, np.int64)
         self._group_lanes = np.zeros((0, self._layout.lane_count), np.int64)
-        self._touched_in = np.zeros(0, np.int64)
-        self._touched = np.zeros(0, np.int32)
+        self._last_out = np.zeros(0, np.int64)
         self._room = OutputRoom()
         self._events = EventColumns(CHUNK * len(windows))
         self._cells = np.empty(CHUNK * len(windows), np.int32)
@@ -77,8 +80,8 @@ class FactorisedAggregate:
         if groups > self._group_count.size:
             self._group_count = _grown(self._group_count, groups)
             self._group_lanes = _grown(self._group_lanes, groups)
-            self._touched_in = _grown(self._touched_in, groups)
-            self._touched = np.resize(self._touched, groups)
+            fresh = np.full(groups - self._last_out.size, NOWHERE, np.int64)
+            self._last_out = np.concatenate([self._last_out, fresh])
 
     def advance(self, until: int, grid_us: int = 1) -> Touches:
         """Run the windows up to and including `until`; touches at multiples of the grid."""
@@ -89,27 +92,26 @@ class FactorisedAggregate:
             self._run_single(until, grid_us)
         else:
             self._run_pair(until, grid_us)
-        if self._room.control[kernels.PENDING_AT] <= until:
-            while not self._flush():
-                self._room.grow()
-        return self._room.take(self._layout)
+        return self._room.take(self._layout, until)
 
     def touch_all(self, at: int) -> None:
-        """Count every live group as changed at this instant, for output on a grid after a rebuild."""
+        """Put out every live group at this later instant, for output on a grid after a rebuild."""
         live = np.flatnonzero(self._group_count).astype(np.int32)
-        control = self._room.control
-        self._touched[: live.size] = live
-        self._touched_in[live] = control[kernels.SERIAL]
-        control[kernels.TOUCHED] = live.size
-        control[kernels.PENDING_AT] = at
+        room, used = self._room, self._room.used
+        room.reserve(live.size)
+        rows = slice(used, used + live.size)
+        room.at[rows], room.group[rows] = at, live
+        room.count[rows], room.lanes[rows] = self._group_count[live], self._group_lanes[live]
+        self._last_out[live] = room.control[kernels.USED] + np.arange(live.size)
+        room.control[kernels.NOW] = at
+        room.control[kernels.NOW_FROM] = room.control[kernels.USED]
+        room.control[kernels.USED] += live.size
 
     @property
     def nbytes(self) -> int:
         """Bytes of state per key, cell and group."""
-        named = (self._count, self._lanes, self._group_count, self._group_lanes, self._touched_in)
-        return (
-            sum(a.nbytes for a in (*named, self._touched)) + self.lists.nbytes + self.pairs.nbytes
-        )
+        named = (self._count, self._lanes, self._group_count, self._group_lanes, self._last_out)
+        return sum(array.nbytes for array in named) + self.lists.nbytes + self.pairs.nbytes
 
     def _run_single(self, until: int, grid_us: int) -> None:
         window, events = self._windows[0], self._events
@@ -117,15 +119,11 @@ class FactorisedAggregate:
         while size == CHUNK:
             size = window.fill(events, 0, CHUNK, until, grid_us)
             self._fill_share(0, 0, size)
-            done = 0
-            while True:
-                done = kernels.apply_single(
-                    done, size, events.at, events.sign, self._cells, self._share,
-                    self._layout.masks, *self._group_arrays(),
-                )  # fmt: skip
-                if done == size:
-                    break
-                self._room.grow()
+            self._room.reserve(size)
+            kernels.apply_single(
+                size, events.at, events.sign, self._cells, self._share,
+                self._layout.masks, *self._group_arrays(),
+            )  # fmt: skip
 
     def _run_pair(self, until: int, grid_us: int) -> None:
         position = np.array([0, CHUNK], np.int64)
@@ -139,79 +137,56 @@ class FactorisedAggregate:
                     self._fill_share(side, first, size)
                     position[side], stop[side] = first, first + size
                     has_more[side] = size == CHUNK
-            count = merge_events(self._events.at, CHUNK, position, stop, has_more, self._order)
+            count = merge_events(self._events.at, position, stop, has_more, self._order)
             if count == 0 and not has_more.any():
                 return
             self._apply_pair(int(count))
 
     def _apply_pair(self, size: int) -> None:
         events = self._events
+        self._room.reserve(size)
+        head = (size, self._order, CHUNK, events.at, events.sign, self._cells, self._share)
+        state = (self._mode, self._count, self._lanes)
+        masks = self._layout.masks
+        if self._mode not in (kernels.WHOLE, kernels.BY_KEY):
+            self._apply_cells(head, state)
+        elif masks.size == 0 and self._layout.lane_count <= UNROLLED_LANES:
+            self._apply_plain(head)
+        else:
+            kernels.apply_keyed(*head, masks, *state, *self._group_arrays())
+
+    def _apply_plain(self, head: tuple[Any, ...]) -> None:
+        fixed = (0,) * self._layout.lane_count
+        count, lanes, last_out, *output = self._group_arrays()
+        state = (fixed, self._count, self._lanes, count, lanes)
+        if self._mode == kernels.WHOLE:
+            kernels.apply_whole_plain(*head, *state, *output)
+        else:
+            kernels.apply_keyed_plain(*head, *state, last_out, *output)
+
+    def _apply_cells(self, head: tuple[Any, ...], state: tuple[Any, ...]) -> None:
+        lists = self.lists
         done = 0
         while True:
-            head = (
-                done,
-                size,
-                self._order,
-                CHUNK,
-                events.at,
-                events.sign,
-                self._cells,
-                self._share,
+            listed = (
+                *(lists.key_of_cell, lists.group_of_cell, lists.first_cell),
+                *(lists.next_cell, lists.previous_cell, lists.cells_of_key),
             )
-            done = self._apply_step(head)
-            if done == size:
+            tables = (*listed, *self.pairs.tables(), *self._group_arrays())
+            done = kernels.apply_cells(done, *head, self._layout.masks, *state, *tables)
+            if done == head[0]:
                 return
             if self._room.control[kernels.NEEDS_PAIRS]:
                 self._room.control[kernels.NEEDS_PAIRS] = 0
                 self.pairs.grow()
                 self.reserve(0, self.pairs.capacity)
             else:
-                self._room.grow()
+                self._room.reserve(2 * self._room.at.size)
 
-    def _apply_step(self, head: tuple[object, ...]) -> int:
-        state = (self._mode, self._count, self._lanes)
-        masks = self._layout.masks
-        if self._mode in (kernels.WHOLE, kernels.BY_KEY):
-            if masks.size == 0 and self._layout.lane_count <= UNROLLED_LANES:
-                fixed = (0,) * self._layout.lane_count
-                return int(kernels.apply_keyed_plain(*head, fixed, *state, *self._group_arrays()))
-            return int(kernels.apply_keyed(*head, masks, *state, *self._group_arrays()))
-        lists = self.lists
-        listed = (
-            lists.key_of_cell,
-            lists.group_of_cell,
-            lists.first_cell,
-            lists.next_cell,
-            lists.previous_cell,
-            lists.cells_of_key,
-        )
-        tables = self.pairs.tables()
-        return int(
-            kernels.apply_cells(*head, masks, *state, *listed, *tables, *self._group_arrays())
-        )
-
-    def _group_arrays(self) -> tuple[object, ...]:
+    def _group_arrays(self) -> tuple[Any, ...]:
         room = self._room
-        return (
-            self._group_count,
-            self._group_lanes,
-            self._touched_in,
-            self._touched,
-            room.control,
-            room.at,
-            room.group,
-            room.count,
-            room.lanes,
-        )
-
-    def _flush(self) -> bool:
-        room = self._room
-        return bool(
-            kernels.flush(
-                self._group_count, self._group_lanes, self._layout.masks, self._touched,
-                room.control, room.at, room.group, room.count, room.lanes,
-            )
-        )  # fmt: skip
+        state = (self._group_count, self._group_lanes, self._last_out)
+        return (*state, room.control, room.at, room.group, room.count, room.lanes)
 
     def _fill_share(self, side: int, first: int, size: int) -> None:
         layout, columns = self._layout, self._windows[side].columns
@@ -246,6 +221,12 @@ class FactorisedAggregate:
         self._lanes = moved(self._lanes, _cell_counts(self._count, old), old, layout)
         by_group = np.repeat(self._group_count[:, None], old.value_count, axis=1)
         self._group_lanes = moved(self._group_lanes, by_group, old, layout)
+        # What waits to be put out at a later instant is written anew, in the new layout.
+        waiting = self._room.used
+        if waiting:
+            groups = self._room.group[:waiting]
+            self._room.fit(layout.lane_count)
+            self._room.lanes[:waiting] = self._group_lanes[groups]
 
     def release_groups(self, groups: Codes) -> None:
         """Free pairs of groups that have no joined rows."""

@@ -1,26 +1,33 @@
 """Factorised aggregates: one window, or an equi-join of two, at every instant in O(1) a row.
 
 Purpose: COUNT, SUM and AVG of a join without forming its pairs.
-Needs: rows entering and leaving in time order; aggregates that are sums over rows of one side (a row counts
-    once for every partner, so its part is its own lanes times the number of partners).
+Needs: rows entering and leaving in time order; aggregates that are sums over rows of one side (a
+    row counts once for every partner, so its part is its own lanes times the number of partners).
 Time: O(1) a row entering or leaving; O(cells under its key) when groups divide the other side.
 Space: O(rows + keys), never O(pairs).
 Source: paper 1 (the identity behind IC), with the per-key payloads of factorised view maintenance.
 
-Arrays are plain parameters and rows are given by index: named tuples, views and calls that pass arrays make
-Numba count references inside the loops, which was measured to cost up to a hundred times the additions.
+Arrays are plain parameters and rows are given by index: named tuples, views and calls that pass
+arrays make Numba count references inside the loops, which was measured to cost up to a hundred
+times the additions. Places are unsigned where it matters: an index that may be negative costs a test at
+every access.
 
-Events are columns: at, sign (1 enters, -1 leaves), cell (EMPTY takes no part), share (the lanes that the
-row adds for each partner). `order` lists them in time; an event from `right_from` on is of the right
-side. Both sides use one layout of lanes and leave those of the other side zero, so that no branch depends on
-the side. masks: LIMB_MASK for a limb that carries into the next lane, -1 for a plain lane; no masks at
-all say that every lane is plain. control: see the constants below.
+Events are columns: at, sign (1 enters, -1 leaves), cell (EMPTY takes no part), share (the lanes
+that the row adds for each partner). `order` lists them in time; an event from `right_from` on is
+of the right side. Both sides use one layout of lanes and leave those of the other side zero, so
+that no branch depends on the side. masks: LIMB_MASK for a limb that carries into the next lane, -1
+for a plain lane; no masks at all say that every lane is plain.
+
+Output: the state of a group is written at every event that changes it, over what was written for it at the same
+instant: last_out[group] is where. Places count from the beginning of time; `control` says which
+place stands first in the arrays. There must be room for one row an event and group.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy import uint64
 
 from windrow.exact.kernels import LIMB_BITS, spread
 from windrow.windows.kernels import EMPTY, home_slot, take_code
@@ -32,212 +39,224 @@ BY_LEFT = 2
 BY_RIGHT = 3
 BY_BOTH = 4
 
-# Places in `control`.
-PENDING_AT = 0  # the instant whose output is not written yet
-TOUCHED = 1  # how many groups changed at it
-SERIAL = 2  # its number
-USED = 3  # rows of output written
+# Entries of `control`.
+NOW = 0  # the instant of the last event
+NOW_FROM = 1  # the place of its first output
+USED = 2  # the place of the next output
+FIRST = 3  # the place that stands first in the output arrays
 NEEDS_PAIRS = 4  # set when a kernel stopped for want of room for pairs of groups
 
 
 @njit(cache=True)
-def flush(
-    group_count, group_lanes, masks, touched, control, out_at, out_group, out_count, out_lanes
-):
-    """Write the state of every touched group at the pending instant; False when there is no room."""
-    used = control[USED]
-    if used + control[TOUCHED] > out_at.size:
-        return False
-    lanes = group_lanes.shape[1]
-    for index in range(control[TOUCHED]):
-        group = touched[index]
-        if masks.size > 0:
-            carry = 0
-            for lane in range(lanes):
-                total = group_lanes[group, lane] + carry
-                kept = total & masks[lane]
-                group_lanes[group, lane] = kept
-                carry = (total - kept) >> LIMB_BITS
-        out_at[used] = control[PENDING_AT]
-        out_group[used] = group
-        out_count[used] = group_count[group]
-        for lane in range(lanes):
-            out_lanes[used, lane] = group_lanes[group, lane]
-        used += 1
-    control[USED] = used
-    control[TOUCHED] = 0
-    control[SERIAL] += 1
-    return True
-
-
-@njit(cache=True)
 def apply_single(
-    start, size, at, sign, cell, share, masks, group_count, group_lanes,
-    touched_in, touched, control, out_at, out_group, out_count, out_lanes,
+    size, at, sign, cell, share, masks, group_count, group_lanes, last_out, control,
+    out_at, out_group, out_count, out_lanes,
 ):  # fmt: skip
-    """One window: its cells are the output groups. Returns how far it came: output may be full."""
-    lanes = group_lanes.shape[1]
-    for i in range(start, size):
-        if at[i] != control[PENDING_AT]:
-            if control[TOUCHED] > 0 and not flush(
-                group_count, group_lanes, masks, touched, control,
-                out_at, out_group, out_count, out_lanes,
-            ):  # fmt: skip
-                return i
-            control[PENDING_AT] = at[i]
+    """One window: its cells are the output groups."""
+    width = group_lanes.shape[1]
+    is_plain = masks.size == 0
+    now = control[NOW]
+    now_from = control[NOW_FROM]
+    used = control[USED]
+    first = control[FIRST]
+    for i in range(size):
+        if at[i] != now:
+            now = at[i]
+            now_from = used
         group = np.int64(cell[i])
         if group == EMPTY:
             continue
         factor = np.int64(sign[i])
+        place = last_out[group]
+        if place < now_from:
+            place = used
+            last_out[group] = place
+            used += 1
+        place -= first
         group_count[group] += factor
-        for lane in range(lanes):
-            group_lanes[group, lane] += share[i, lane] * factor
-        if touched_in[group] != control[SERIAL]:
-            touched_in[group] = control[SERIAL]
-            touched[control[TOUCHED]] = group
-            control[TOUCHED] += 1
-    return size
+        out_at[place] = now
+        out_group[place] = group
+        out_count[place] = group_count[group]
+        carry = 0
+        for lane in range(width):
+            total = group_lanes[group, lane] + share[i, lane] * factor + carry
+            kept = total
+            if not is_plain:
+                kept = total & masks[lane]
+                carry = (total - kept) >> LIMB_BITS
+            group_lanes[group, lane] = kept
+            out_lanes[place, lane] = kept
+    control[NOW] = now
+    control[NOW_FROM] = now_from
+    control[USED] = used
 
 
 @njit(cache=True)
-def apply_keyed(
-    start, size, order, right_from, at, sign, cell, share, masks, mode, count, lanes,
-    group_count, group_lanes, touched_in, touched, control, out_at, out_group, out_count, out_lanes,
+def apply_whole_plain(
+    size, order, right_from, at, sign, cell, share, fixed, count, lanes,
+    group_count, group_lanes, control, out_at, out_group, out_count, out_lanes,
 ):  # fmt: skip
-    """A join whose groups are the keys (mode 1), or that has no groups (mode 0): a cell is a key.
+    """A join without groups, all lanes plain: what is most often asked, with the fewest steps.
 
-    Row 2 * key + side of count and lanes holds the rows of a side. Returns how far it came: the output
-    may be full.
+    A cell is a key; row 2 * key + side of count and lanes holds the rows of a side. `fixed` is a
+    tuple as long as there are lanes: its length is known when the loops over lanes are compiled.
+    Nothing branches on the data; a state that did not change is written over by the next one.
     """
-    width = group_lanes.shape[1]
-    is_plain = masks.size == 0
-    pending_at = control[PENDING_AT]
-    touched_count = control[TOUCHED]
-    serial = control[SERIAL]
-    used = control[USED]
-    done = size
-    for i in range(start, size):
-        event = order[i]
-        if at[event] != pending_at:
-            if used + touched_count > out_at.size:
-                done = i
-                break
-            for index in range(touched_count):
-                group = np.int64(touched[index])
-                carry = 0
-                for lane in range(width):
-                    total = group_lanes[group, lane] + carry
-                    kept = total
-                    if not is_plain:
-                        kept = total & masks[lane]
-                        carry = (total - kept) >> LIMB_BITS
-                        group_lanes[group, lane] = kept
-                    out_lanes[used, lane] = kept
-                out_at[used] = pending_at
-                out_group[used] = group
-                out_count[used] = group_count[group]
-                used += 1
-            touched_count = 0
-            serial += 1
-            pending_at = at[event]
+    now = control[NOW]
+    # The last output stands before `used` only if a later instant has begun.
+    used = control[USED] - control[FIRST]
+    is_open = control[USED] > control[NOW_FROM]
+    used -= is_open
+    is_changed = np.int64(is_open)
+    total = group_count[0]
+    for i in range(size):
+        event = uint64(order[i])
         key = np.int64(cell[event])
         if key == EMPTY:
             continue
+        time = at[event]
+        used += (time != now) & is_changed
+        is_changed = is_changed & (time == now)
+        now = time
         factor = np.int64(sign[event])
-        mine = 2 * key + (event >= right_from)
-        other = mine ^ 1
-        partners = count[other]
-        if partners != 0:
-            group = key * mode
-            times = factor * partners
-            group_count[group] += times
-            carry = 0
-            for lane in range(width):
-                product = share[event, lane] * times
-                if not is_plain:
-                    kept = product & masks[lane]
-                    product, carry = kept + carry, (product - kept) >> LIMB_BITS
-                group_lanes[group, lane] += product + lanes[other, lane] * factor
-            if touched_in[group] != serial:
-                touched_in[group] = serial
-                touched[touched_count] = group
-                touched_count += 1
+        mine = uint64(2 * key + (order[i] >= right_from))
+        other = mine ^ uint64(1)
+        times = factor * count[other]
+        total += times
+        is_changed |= times != 0
+        place = uint64(used)
+        out_at[place] = now
+        out_group[place] = 0
+        out_count[place] = total
+        for number in range(len(fixed)):
+            lane = uint64(number)
+            part = share[event, lane]
+            value = group_lanes[0, lane] + part * times + lanes[other, lane] * factor
+            group_lanes[0, lane] = value
+            out_lanes[place, lane] = value
+            lanes[mine, lane] += part * factor
         count[mine] += factor
-        carry = 0
-        for lane in range(width):
-            total = lanes[mine, lane] + share[event, lane] * factor
-            if not is_plain:
-                total += carry
-                kept = total & masks[lane]
-                carry = (total - kept) >> LIMB_BITS
-                total = kept
-            lanes[mine, lane] = total
-    control[PENDING_AT] = pending_at
-    control[TOUCHED] = touched_count
-    control[SERIAL] = serial
-    control[USED] = used
-    return done
+    group_count[0] = total
+    control[NOW] = now
+    control[NOW_FROM] = control[FIRST] + used
+    control[USED] = control[FIRST] + used + is_changed
 
 
 @njit(cache=True)
 def apply_keyed_plain(
-    start, size, order, right_from, at, sign, cell, share, fixed, mode, count, lanes,
-    group_count, group_lanes, touched_in, touched, control, out_at, out_group, out_count, out_lanes,
+    size, order, right_from, at, sign, cell, share, fixed, count, lanes,
+    group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
 ):  # fmt: skip
-    """A join whose groups are the keys (mode 1), or that has no groups (mode 0): a cell is a key.
-
-    Row 2 * key + side of count and lanes holds the rows of a side. Returns how far it came: the output
-    may be full.
-    """
-    width = len(fixed)
-    pending_at = control[PENDING_AT]
-    touched_count = control[TOUCHED]
-    serial = control[SERIAL]
+    """A join whose groups are its keys, all lanes plain; otherwise like apply_whole_plain."""
+    now = control[NOW]
+    now_from = control[NOW_FROM]
     used = control[USED]
-    done = size
-    for i in range(start, size):
-        event = order[i]
-        if at[event] != pending_at:
-            if used + touched_count > out_at.size:
-                done = i
-                break
-            for index in range(touched_count):
-                group = np.int64(touched[index])
-                for lane in range(width):
-                    out_lanes[used, lane] = group_lanes[group, lane]
-                out_at[used] = pending_at
-                out_group[used] = group
-                out_count[used] = group_count[group]
-                used += 1
-            touched_count = 0
-            serial += 1
-            pending_at = at[event]
+    first = control[FIRST]
+    for i in range(size):
+        event = uint64(order[i])
         key = np.int64(cell[event])
         if key == EMPTY:
             continue
+        time = at[event]
+        now_from = used if time != now else now_from
+        now = time
         factor = np.int64(sign[event])
-        mine = 2 * key + (event >= right_from)
-        other = mine ^ 1
+        mine = uint64(2 * key + (order[i] >= right_from))
+        other = mine ^ uint64(1)
+        group = uint64(key)
+        times = factor * count[other]
+        total = group_count[group] + times
+        group_count[group] = total
+        before = last_out[group]
+        number = used if before < now_from else before
+        is_changed = times != 0
+        last_out[group] = number if is_changed else before
+        used += (number == used) & is_changed
+        place = uint64(number - first)
+        out_at[place] = now
+        out_group[place] = group
+        out_count[place] = total
+        for number in range(len(fixed)):
+            lane = uint64(number)
+            part = share[event, lane]
+            value = group_lanes[group, lane] + part * times + lanes[other, lane] * factor
+            group_lanes[group, lane] = value
+            out_lanes[place, lane] = value
+            lanes[mine, lane] += part * factor
+        count[mine] += factor
+    control[NOW] = now
+    control[NOW_FROM] = now_from
+    control[USED] = used
+
+
+@njit(cache=True)
+def apply_keyed(
+    size, order, right_from, at, sign, cell, share, masks, mode, count, lanes,
+    group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
+):  # fmt: skip
+    """A join whose groups are its keys (mode 1) or that has none (mode 0), with lanes of any kind."""
+    width = group_lanes.shape[1]
+    is_plain = masks.size == 0
+    now = control[NOW]
+    now_from = control[NOW_FROM]
+    used = control[USED]
+    first = control[FIRST]
+    for i in range(size):
+        event = uint64(order[i])
+        key = np.int64(cell[event])
+        if key == EMPTY:
+            continue
+        if at[event] != now:
+            now = at[event]
+            now_from = used
+        factor = np.int64(sign[event])
+        mine = uint64(2 * key + (order[i] >= right_from))
+        other = mine ^ uint64(1)
         partners = count[other]
         if partners != 0:
-            group = key * mode
+            group = uint64(key * mode)
             times = factor * partners
+            number = last_out[group]
+            if number < now_from:
+                number = used
+                last_out[group] = number
+                used += 1
+            place = uint64(number - first)
             group_count[group] += times
-            for lane in range(width):
-                change = share[event, lane] * times + lanes[other, lane] * factor
-                group_lanes[group, lane] += change
-            if touched_in[group] != serial:
-                touched_in[group] = serial
-                touched[touched_count] = group
-                touched_count += 1
+            out_at[place] = now
+            out_group[place] = group
+            out_count[place] = group_count[group]
+            product_carry = 0
+            carry = 0
+            for number in range(width):
+                lane = uint64(number)
+                product = share[event, lane] * times
+                if not is_plain:
+                    kept = product & masks[lane]
+                    product, product_carry = (
+                        kept + product_carry,
+                        (product - kept) >> LIMB_BITS,
+                    )
+                total = group_lanes[group, lane] + product + lanes[other, lane] * factor + carry
+                kept = total
+                if not is_plain:
+                    kept = total & masks[lane]
+                    carry = (total - kept) >> LIMB_BITS
+                group_lanes[group, lane] = kept
+                out_lanes[place, lane] = kept
         count[mine] += factor
-        for lane in range(width):
-            lanes[mine, lane] += share[event, lane] * factor
-    control[PENDING_AT] = pending_at
-    control[TOUCHED] = touched_count
-    control[SERIAL] = serial
+        carry = 0
+        for number in range(width):
+            lane = uint64(number)
+            total = lanes[mine, lane] + share[event, lane] * factor + carry
+            kept = total
+            if not is_plain:
+                kept = total & masks[lane]
+                carry = (total - kept) >> LIMB_BITS
+            lanes[mine, lane] = kept
+    control[NOW] = now
+    control[NOW_FROM] = now_from
     control[USED] = used
-    return done
 
 
 @njit(cache=True)
@@ -245,33 +264,32 @@ def apply_cells(
     start, size, order, right_from, at, sign, cell, share, masks, mode, count, lanes,
     key_of_cell, group_of_cell, first_cell, next_cell, previous_cell, cells_of_key,
     slot_word, slot_code, word_of_code, free, pair_counters,
-    group_count, group_lanes, touched_in, touched, control, out_at, out_group, out_count, out_lanes,
+    group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
 ):  # fmt: skip
     """A join whose groups come from columns beside the key: every key has a list of cells a side.
 
-    Row 2 * cell + side of count, lanes and the arrays of cells, row 2 * key + side of first_cell and
-    cells_of_key. Returns how far it came: the output or the table of pairs of groups may be full.
+    Row 2 * cell + side of count, lanes and the arrays of cells, row 2 * key + side of first_cell
+    and cells_of_key. Returns how far it came: the output or the table of pairs may be full.
     """
     width = group_lanes.shape[1]
+    is_plain = masks.size == 0
     for i in range(start, size):
         event = order[i]
-        if at[event] != control[PENDING_AT]:
-            if control[TOUCHED] > 0 and not flush(
-                group_count, group_lanes, masks, touched, control,
-                out_at, out_group, out_count, out_lanes,
-            ):  # fmt: skip
-                return i
-            control[PENDING_AT] = at[event]
         if cell[event] == EMPTY:
             continue
         right = event >= right_from
         mine = 2 * np.int64(cell[event]) + right
         factor = np.int64(sign[event])
-        key = np.int64(key_of_cell[mine])
-        my_key = 2 * key + right
-        if mode == BY_BOTH and pair_counters[0] + cells_of_key[my_key ^ 1] > slot_word.size // 2:
+        my_key = 2 * np.int64(key_of_cell[mine]) + right
+        partners = cells_of_key[my_key ^ 1]
+        if control[USED] - control[FIRST] + partners >= out_at.size:
+            return i
+        if mode == BY_BOTH and pair_counters[0] + partners > slot_word.size // 2:
             control[NEEDS_PAIRS] = 1
             return i
+        if at[event] != control[NOW]:
+            control[NOW] = at[event]
+            control[NOW_FROM] = control[USED]
         partner = np.int64(first_cell[my_key ^ 1])
         while partner != EMPTY:
             group = np.int64(group_of_cell[mine])
@@ -283,31 +301,45 @@ def apply_cells(
                 )
             elif (mode == BY_RIGHT) != right:
                 group = np.int64(group_of_cell[partner])
+            place = last_out[group]
+            if place < control[NOW_FROM]:
+                place = control[USED]
+                last_out[group] = place
+                control[USED] += 1
+            place -= control[FIRST]
             times = factor * count[partner]
             group_count[group] += times
+            out_at[place] = at[event]
+            out_group[place] = group
+            out_count[place] = group_count[group]
+            product_carry = 0
             carry = 0
             for lane in range(width):
                 product = share[event, lane] * times
-                if masks.size > 0:
+                if not is_plain:
                     kept = product & masks[lane]
-                    product, carry = kept + carry, (product - kept) >> LIMB_BITS
-                group_lanes[group, lane] += product + lanes[partner, lane] * factor
-            if touched_in[group] != control[SERIAL]:
-                touched_in[group] = control[SERIAL]
-                touched[control[TOUCHED]] = group
-                control[TOUCHED] += 1
+                    product, product_carry = (
+                        kept + product_carry,
+                        (product - kept) >> LIMB_BITS,
+                    )
+                total = group_lanes[group, lane] + product + lanes[partner, lane] * factor + carry
+                kept = total
+                if not is_plain:
+                    kept = total & masks[lane]
+                    carry = (total - kept) >> LIMB_BITS
+                group_lanes[group, lane] = kept
+                out_lanes[place, lane] = kept
             partner = np.int64(next_cell[partner])
         before = count[mine]
         count[mine] = before + factor
         carry = 0
         for lane in range(width):
-            total = lanes[mine, lane] + share[event, lane] * factor
-            if masks.size > 0:
-                total += carry
+            total = lanes[mine, lane] + share[event, lane] * factor + carry
+            kept = total
+            if not is_plain:
                 kept = total & masks[lane]
                 carry = (total - kept) >> LIMB_BITS
-                total = kept
-            lanes[mine, lane] = total
+            lanes[mine, lane] = kept
         if before == 0:
             link_cell(mine, my_key, first_cell, next_cell, previous_cell, cells_of_key)
         elif before + factor == 0:
@@ -365,16 +397,19 @@ def share_narrow(first, size, rows, cells, values, valid, offset, valid_offset, 
     """
     count = values.shape[0]
     checked = valid.shape[0] > 0
-    for i in range(size):
-        row = rows[first + i]
-        out_cell[first + i] = cells[row]
-        for value in range(count):
-            share[first + i, offset + value] = values[value, row]
+    for i in range(first, first + size):
+        event = uint64(i)
+        row = uint64(rows[event])
+        out_cell[event] = cells[row]
+        for number in range(count):
+            value = uint64(number)
+            lane = uint64(offset + number)
+            share[event, lane] = values[value, row]
             if valid_offset != EMPTY:
                 is_valid = not checked or valid[value, row] != 0
-                share[first + i, valid_offset + value] = is_valid
+                share[event, uint64(valid_offset + number)] = is_valid
                 if not is_valid:
-                    share[first + i, offset + value] = 0
+                    share[event, lane] = 0
 
 
 @njit(cache=True)

@@ -33,38 +33,46 @@ class OutputRoom:
 
     def __init__(self) -> None:
         self.control = np.zeros(5, np.int64)
-        self.control[kernels.PENDING_AT] = np.iinfo(np.int64).min
-        self.control[kernels.SERIAL] = 1
+        self.control[kernels.NOW] = np.iinfo(np.int64).min
+        # Groups begin with place -1: before every place that a kernel gives.
         self.at = np.empty(SMALLEST_OUTPUT, np.int64)
         self.group = np.empty(SMALLEST_OUTPUT, np.int32)
         self.count = np.empty(SMALLEST_OUTPUT, np.int64)
         self.lanes = np.empty((SMALLEST_OUTPUT, 0), np.int64)
 
     def fit(self, lane_count: int) -> None:
-        """Have this many lanes; must be empty."""
+        """Have this many lanes."""
         if self.lanes.shape[1] != lane_count:
             self.lanes = np.empty((self.at.size, lane_count), np.int64)
 
-    def grow(self) -> None:
-        """Have twice the room, at least for everything that is touched."""
-        used = int(self.control[kernels.USED])
-        size = max(2 * self.at.size, used + int(self.control[kernels.TOUCHED]))
+    def reserve(self, more: int) -> None:
+        """Have room for so many rows more than there are, and one that is written in vain."""
+        used = self.used
+        if used + more < self.at.size:
+            return
+        size = max(2 * self.at.size, used + more + 1)
         self.at = _grown(self.at, used, size)
         self.group = _grown(self.group, used, size)
         self.count = _grown(self.count, used, size)
         self.lanes = _grown(self.lanes, used, size)
 
-    def take(self, layout: LaneLayout) -> Touches:
-        """What was written since the last call, copied out of the room."""
-        used = int(self.control[kernels.USED])
-        self.control[kernels.USED] = 0
-        return Touches(
-            self.at[:used].copy(),
-            self.group[:used].copy(),
-            self.count[:used].copy(),
-            self.lanes[:used].copy(),
-            layout,
-        )
+    @property
+    def used(self) -> int:
+        """Rows written."""
+        return int(self.control[kernels.USED] - self.control[kernels.FIRST])
+
+    def take(self, layout: LaneLayout, until: int) -> Touches:
+        """What was written for instants up to `until`; later ones stay, to be written over."""
+        used = self.used
+        done = used
+        if self.control[kernels.NOW] > until:
+            done = int(self.control[kernels.NOW_FROM] - self.control[kernels.FIRST])
+        columns = (self.at, self.group, self.count, self.lanes)
+        touches = Touches(*(column[:done].copy() for column in columns), layout)
+        for column in columns:
+            column[: used - done] = column[done:used].copy()
+        self.control[kernels.FIRST] += done
+        return touches
 
 
 def _grown(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy import uint64
 
 EMPTY = -1
 # Golden-ratio multiplier of Fibonacci hashing: spreads runs of integers over the whole table.
@@ -39,16 +40,17 @@ def encode_words(words, valid, start, slot_word, slot_code, word_of_code, free, 
                 counters[3] = take_code(free, counters)
             out[index] = counters[3]
             continue
-        word = words[index]
+        word = words[uint64(index)]
         slot = home_slot(word, mask)
-        while slot_code[slot] != EMPTY and slot_word[slot] != word:
+        while slot_code[uint64(slot)] != EMPTY and slot_word[uint64(slot)] != word:
             slot = (slot + 1) & mask
-        if slot_code[slot] == EMPTY:
+        code = slot_code[uint64(slot)]
+        if code == EMPTY:
             code = take_code(free, counters)
             slot_word[slot] = word
             slot_code[slot] = code
             word_of_code[code] = word
-        out[index] = slot_code[slot]
+        out[uint64(index)] = code
     return words.size
 
 
@@ -115,12 +117,13 @@ def add_references(codes, references, fresh):
     """One more user for each code; the rows at which a code gets its first user go into `fresh`."""
     count = 0
     for index in range(codes.size):
-        code = codes[index]
+        code = codes[uint64(index)]
         if code != EMPTY:
-            if references[code] == 0:
+            users = references[uint64(code)]
+            if users == 0:
                 fresh[count] = index
                 count += 1
-            references[code] += 1
+            references[uint64(code)] = users + 1
     return count
 
 
@@ -129,10 +132,11 @@ def drop_references(codes, references, dead):
     """One user less for each code; the codes that have none left go into `dead`."""
     count = 0
     for index in range(codes.size):
-        code = codes[index]
+        code = codes[uint64(index)]
         if code != EMPTY:
-            references[code] -= 1
-            if references[code] == 0:
+            users = references[uint64(code)] - 1
+            references[uint64(code)] = users
+            if users == 0:
                 dead[count] = code
                 count += 1
     return count
@@ -233,26 +237,33 @@ def rounded_up(instant, grid):
 def timed_events(times, cursor, slide, hold, grid, until, first, limit, out_at, out_row, out_sign):
     """Rows entering and leaving a timed window, in time order, up to and including `until`.
 
-    cursor: head, tail, end. times[end] is a sentinel beyond every instant. Writes at most `limit` events
-    from `first` on; returns how many. Leaving comes before entering at the same instant. The instant
-    written is rounded up to the grid at which answers show.
+    cursor: head, tail, end. times[end] is a sentinel beyond every instant. Writes at most `limit`
+    events from `first` on; returns how many. Leaving comes before entering at the same instant.
+    The instant written is rounded up to the grid at which answers show.
     """
     head = cursor[0]
     tail = cursor[1]
+    entry = rounded_up(times[tail], slide)
+    # An empty window has head == tail: what "leaves" is then later than the entry.
+    leave = rounded_up(times[head], slide) + hold
     count = 0
     while count < limit:
-        entry = rounded_up(times[tail], slide)
-        # An empty window has head == tail: what "leaves" is then later than the entry.
-        leave = rounded_up(times[head], slide) + hold
         leaves = leave <= entry
         now = leave if leaves else entry
         if now > until:
             break
-        out_at[first + count] = rounded_up(now, grid)
-        out_row[first + count] = head if leaves else tail
-        out_sign[first + count] = -1 if leaves else 1
+        place = uint64(first + count)
+        out_at[place] = rounded_up(now, grid)
+        out_row[place] = head if leaves else tail
+        out_sign[place] = -1 if leaves else 1
         head += leaves
         tail += not leaves
+        if slide == 1:
+            entry = times[uint64(tail)]
+            leave = times[uint64(head)] + hold
+        else:
+            entry = rounded_up(times[uint64(tail)], slide)
+            leave = rounded_up(times[uint64(head)], slide) + hold
         count += 1
     cursor[0] = head
     cursor[1] = tail
@@ -287,26 +298,28 @@ def counted_events(
 
 
 @njit(cache=True)
-def merge_events(at, right_from, position, stop, has_more, order):
+def merge_events(at, position, stop, has_more, order):
     """Merge the events of two windows by time; stop when a side runs dry that has more to come.
 
-    Left events stand before right_from, right events behind it; position and stop say which are left to
-    merge. Returns how many were ordered.
+    position and stop say which events of each side are left to merge. Returns how many were
+    ordered.
     """
     i = position[0]
     j = position[1]
+    left_stop = stop[0]
+    right_stop = stop[1]
     count = 0
-    while count < order.size and i < stop[0] and j < stop[1]:
-        takes_left = at[i] <= at[j]
-        order[count] = i if takes_left else j
+    while count < order.size and i < left_stop and j < right_stop:
+        takes_left = at[uint64(i)] <= at[uint64(j)]
+        order[uint64(count)] = i if takes_left else j
         i += takes_left
         j += not takes_left
         count += 1
-    while count < order.size and i < stop[0] and j == stop[1] and not has_more[1]:
+    while count < order.size and i < left_stop and j == right_stop and not has_more[1]:
         order[count] = i
         i += 1
         count += 1
-    while count < order.size and j < stop[1] and i == stop[0] and not has_more[0]:
+    while count < order.size and j < right_stop and i == left_stop and not has_more[0]:
         order[count] = j
         j += 1
         count += 1

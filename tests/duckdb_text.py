@@ -1,0 +1,132 @@
+"""Bound expressions as DuckDB SQL, with our meanings where DuckDB's differ.
+
+Timestamps are BIGINT microseconds and dates INTEGER days throughout, as in the plan's literals. What has
+no value (division by zero, overflow) is NULL. NaN equals itself and is the largest number in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from windrow.plan.expressions import Call, Expr, Literal
+from windrow.schema import ColumnType
+
+DAY_US = 86_400_000_000
+MIN, MAX = -(2**63), 2**63 - 1
+INFIX = {"=", "<>", "<", "<=", ">", ">=", "and", "or"}
+PLAIN = {"coalesce", "nullif", "lower", "upper", "length", "least", "greatest", "substring"}
+
+
+def print_expression(expression: Expr, leaf: Callable[[Expr], str]) -> str:
+    """The SQL of an expression; `leaf` names columns, groups and aggregates."""
+    if isinstance(expression, Literal):
+        return print_literal(expression.value, expression.type)
+    if not isinstance(expression, Call):
+        return leaf(expression)
+    parts = [print_expression(part, leaf) for part in expression.arguments]
+    if expression.function == "cast":
+        return _cast(parts[0], expression.arguments[0].type, expression.type)
+    if expression.function in ("+", "-", "*", "negate", "abs", "%", "/"):
+        return _arithmetic(expression, parts)
+    return _call(expression, parts)
+
+
+def type_text(kind: ColumnType) -> str:
+    """The DuckDB type that holds a column type here."""
+    return {"TIMESTAMP": "BIGINT", "DATE": "INTEGER"}.get(kind.name, kind.duckdb)
+
+
+def print_literal(value: object, kind: ColumnType) -> str:
+    """A constant of a type."""
+    if value is None:
+        text = "NULL"
+    elif isinstance(value, bool):
+        text = str(value).lower()
+    elif isinstance(value, (str, float)):
+        text = "'" + str(value).replace("'", "''") + "'"
+    else:
+        assert isinstance(value, (int, Decimal))
+        text = f"'{value}'"
+    return f"CAST({text} AS {type_text(kind)})"
+
+
+def key_text(text: str, kind: ColumnType) -> str:
+    """A key or group column: both zeros are one value."""
+    return f"(CASE WHEN {text} = 0 THEN 0 ELSE {text} END)" if kind.is_float else text
+
+
+def _arithmetic(call: Call, parts: list[str]) -> str:
+    kind = call.type
+    if call.function in ("/", "%"):
+        left, right = parts
+        wide = "::HUGEINT" if kind.is_integer else ""
+        shown = f"{left}{wide} {call.function} {right}{wide}"
+        return f"CAST(CASE WHEN {right} <> 0 THEN {shown} END AS {type_text(kind)})"
+    if kind.is_integer:
+        parts = [f"{part}::HUGEINT" for part in parts]
+    shown = _shown(call.function, parts)
+    if kind.is_integer:
+        shown = f"CASE WHEN {shown} BETWEEN {MIN}::HUGEINT AND {MAX}::HUGEINT THEN {shown} END"
+    return f"CAST({shown} AS {type_text(kind)})"
+
+
+def _shown(function: str, parts: list[str]) -> str:
+    if function == "negate":
+        return f"(-({parts[0]}))"
+    if function == "abs":
+        return f"abs({parts[0]})"
+    return f"({parts[0]} {function} {parts[1]})"
+
+
+def _call(call: Call, parts: list[str]) -> str:
+    name = call.function
+    if name in INFIX:
+        return f"({parts[0]} {name.upper()} {parts[1]})"
+    if name in PLAIN:
+        return f"{name}({', '.join(parts)})"
+    return _OTHERS[name](parts, call)
+
+
+def _case(parts: list[str], _call: Call) -> str:
+    pairs = zip(parts[0:-1:2], parts[1:-1:2], strict=True)
+    whens = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
+    return f"(CASE {whens} ELSE {parts[-1]} END)"
+
+
+def _floor_ceil(parts: list[str], call: Call) -> str:
+    return f"TRY_CAST({call.function}({parts[0]}) AS BIGINT)"
+
+
+_OTHERS: dict[str, Callable[[list[str], Call], str]] = {
+    "is_same": lambda parts, _call: f"({parts[0]} IS NOT DISTINCT FROM {parts[1]})",
+    "not": lambda parts, _call: f"(NOT {parts[0]})",
+    "is_null": lambda parts, _call: f"({parts[0]} IS NULL)",
+    "in": lambda parts, _call: f"({parts[0]} IN ({', '.join(parts[1:])}))",
+    "case": _case,
+    "ceil": _floor_ceil,
+    "floor": _floor_ceil,
+    "round": lambda parts, call: f"CAST(round({parts[0]}, {parts[1]}) AS {type_text(call.type)})",
+    "sqrt": lambda parts, _call: f"(CASE WHEN {parts[0]} < 0 THEN 'nan' ELSE sqrt({parts[0]}) END)",
+    "exp": lambda parts, _call: f"exp({parts[0]})",
+    "ln": lambda parts, _call: f"(CASE WHEN {parts[0]} > 0 THEN ln({parts[0]}) END)",
+    "power": lambda parts, _call: f"pow({parts[0]}, {parts[1]})",
+    "concat": lambda parts, _call: f"({' || '.join(parts)})",
+    "trim": lambda parts, _call: f"trim({parts[0]}, ' ')",
+    "like": lambda parts, _call: f"({parts[0]} LIKE {parts[1]} ESCAPE '\\')",
+}
+
+
+def _cast(text: str, source: ColumnType, target: ColumnType) -> str:
+    if source == target:
+        return text
+    if source.name == "DATE" and target.name == "TIMESTAMP":
+        return f"({text}::BIGINT * {DAY_US})"
+    if source.name == "TIMESTAMP":
+        unit = DAY_US if target.name == "DATE" else 1_000_000
+        text = f"(({text} - (({text} % {unit}) + {unit}) % {unit}) // {unit})"
+    elif target.is_integer and (source.is_float or source.name == "DECIMAL"):
+        text = f"trunc({text})"
+    elif target.name == "BOOLEAN" and source.is_numeric:
+        return f"({text} <> 0)"
+    return f"TRY_CAST({text} AS {type_text(target)})"

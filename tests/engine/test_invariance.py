@@ -1,0 +1,149 @@
+"""Batch borders, restarts and the number of shards are invisible, to the last bit."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracle import order_of, rows_of
+from runners import Model, ShardRunner, grouped
+from streams import Action, joins, plan_of, queries, scenarios, selects, single_queries, split
+
+from windrow.engine.partial import Partial
+from windrow.engine.prepare import can_shard
+from windrow.engine.shard import Shard
+from windrow.errors import DataError
+from windrow.plan.model import QueryPlan
+
+REFUSED = [["refused"]]
+
+
+def outcome(
+    plan: QueryPlan,
+    actions: list[Action],
+    *,
+    buckets: int = 1,
+    restarts: frozenset[int] = frozenset(),
+    reads: frozenset[int] = frozenset(),
+) -> list[list[str]]:
+    """All that a query gave, exactly: answers, changes and the last result."""
+    runner, model = ShardRunner(plan, buckets), Model()
+    answers, changes = [], []
+    try:
+        for number, action in enumerate([*actions, None]):
+            batches = {} if action is None else model.take(action)
+            clock = model.last(plan) if action is None else model.clock(plan)
+            runner.step(batches, clock)
+            if number in restarts:
+                runner.restart()
+            if number in reads or action is None:
+                answers += exactly(runner.publisher.answers())
+                changes += exactly(runner.publisher.changes())
+    except DataError as refused:
+        assert refused.code == "WD302"
+        return REFUSED
+    return [answers, changes, exactly(runner.publisher.result())]
+
+
+def exactly(table: pa.Table) -> list[str]:
+    """Rows as texts that differ whenever a bit differs; every NaN is one value."""
+    return [repr(row) for row in rows_of(table)]
+
+
+@given(queries, scenarios(), st.data())
+def test_batch_borders_are_invisible(text: str, actions: list[Action], data: st.DataObject) -> None:
+    plan = plan_of(text)
+    other = data.draw(split(actions))
+    assert outcome(plan, actions) == outcome(plan, other)
+
+
+@given(queries, scenarios(), st.frozensets(st.integers(0, 12)))
+def test_when_answers_and_changes_are_read_does_not_matter(
+    text: str, actions: list[Action], reads: frozenset[int]
+) -> None:
+    plan = plan_of(text)
+    assert outcome(plan, actions) == outcome(plan, actions, reads=reads)
+
+
+@given(queries, scenarios(), st.frozensets(st.integers(0, 12), min_size=1, max_size=3), st.booleans())
+def test_restarts_are_invisible(
+    text: str, actions: list[Action], restarts: frozenset[int], reads: bool
+) -> None:
+    plan = plan_of(text)
+    read = frozenset(range(0, 12, 3)) if reads else frozenset()
+    assert outcome(plan, actions) == outcome(plan, actions, restarts=restarts, reads=read)
+
+
+@given(queries, scenarios(), st.integers(2, 5))
+def test_the_number_of_shards_is_invisible(text: str, actions: list[Action], buckets: int) -> None:
+    plan = plan_of(text)
+    assume(can_shard(plan))
+    assert outcome(plan, actions) == outcome(plan, actions, buckets=buckets)
+
+
+@given(queries, scenarios(), st.integers(0, 12))
+def test_shards_restart_one_by_one(text: str, actions: list[Action], at: int) -> None:
+    plan = plan_of(text)
+    assume(can_shard(plan))
+    restarted = outcome(plan, actions, buckets=3, restarts=frozenset([at]))
+    assert outcome(plan, actions) == restarted
+
+
+@given(single_queries() | joins(), scenarios())
+def test_groups_of_an_instant_come_in_order(text: str, actions: list[Action]) -> None:
+    plan = plan_of(text)
+    assume(plan.group_by and len(plan.select) >= len(plan.group_by))
+    shown = [column.expression for column in plan.select[: len(plan.group_by)]]
+    assume([getattr(part, "index", None) for part in shown] == list(range(len(plan.group_by))))
+    check_order(plan, actions, len(plan.group_by))
+
+
+@given(selects(), scenarios())
+def test_rows_of_an_instant_come_in_order(text: str, actions: list[Action]) -> None:
+    plan = plan_of(text)
+    check_order(plan, actions, len(plan.select))
+
+
+def check_order(plan: QueryPlan, actions: list[Action], columns: int) -> None:
+    runner, model = ShardRunner(plan), Model()
+    try:
+        for action in actions:
+            batches = model.take(action)
+            runner.step(batches, model.clock(plan))
+    except DataError:
+        return
+    answers = runner.publisher.answers().drop_columns(["level", "error_bound"])
+    assert answers["at"].to_pylist() == sorted(answers["at"].to_pylist())
+    instants = [*grouped(rows_of(answers)).values(), rows_of(runner.publisher.result())]
+    for rows in instants:
+        keys = [tuple(map(order_of, row[:columns])) for row in rows]
+        assert keys == sorted(keys)
+
+
+@given(queries, scenarios())
+def test_a_partial_result_survives_as_bytes(text: str, actions: list[Action]) -> None:
+    plan = plan_of(text)
+    runner, model = ShardRunner(plan), Model()
+    try:
+        for action in actions:
+            batches = model.take(action)
+            for partial in runner.step(batches, model.clock(plan)):
+                again = Partial.from_bytes(partial.to_bytes())
+                assert again.layout == partial.layout
+                assert again.groups.equals(partial.groups) or "nan" in str(again.groups.to_pydict())
+                assert again.group_count == partial.group_count
+                for name in ("at", "entity", "count", "lanes"):
+                    left, right = getattr(again, name), getattr(partial, name)
+                    assert left.dtype == right.dtype
+                    assert left.shape == right.shape
+                    assert (left == right).all()
+    except DataError:
+        return
+
+
+@pytest.mark.parametrize("window", ["2 SECONDS", "RANGE 2 SECONDS SLIDE 1 SECOND", "ROWS 2"])
+def test_a_snapshot_of_nothing(window: str) -> None:
+    plan = plan_of(f"SELECT a.s AS s, COUNT(*) AS n FROM a [{window}] GROUP BY a.s")
+    shard = Shard.restore(plan, Shard(plan).snapshot())
+    assert shard.advance({}, 0).size == 0

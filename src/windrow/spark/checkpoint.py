@@ -23,6 +23,7 @@ _MEANINGS = {
     "format": "format of the checkpoint",
     "fingerprint": "fingerprint of the query's plan",
     "buckets": "number of buckets",
+    "grid_us": "grid of instants, in microseconds (1 where changes are wanted too)",
 }
 
 
@@ -31,6 +32,7 @@ class _Owner:
     format: int
     fingerprint: str
     buckets: int
+    grid_us: int
 
 
 class QueryCheckpoint:
@@ -52,9 +54,9 @@ class QueryCheckpoint:
         """What Spark reads control rows from."""
         return self.control.location
 
-    def claim(self, fingerprint: str, buckets: int) -> None:
+    def claim(self, fingerprint: str, buckets: int, grid_us: int = 1) -> None:
         """Takes a new directory for this plan, or checks that an old one is this plan's."""
-        mine = _Owner(CHECKPOINT_FORMAT, fingerprint, buckets)
+        mine = _Owner(CHECKPOINT_FORMAT, fingerprint, buckets, grid_us)
         data = self.storage.read(_OWNER)
         if data is None:
             self.storage.write(_OWNER, json.dumps(asdict(mine)).encode())

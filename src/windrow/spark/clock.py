@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.spark.arrivals import StreamArrivals
 
-__all__ = ["clock_of", "completeness_after"]
+__all__ = ["clock_of", "completeness_after", "newest_after"]
 
 
 def completeness_after(
@@ -28,6 +29,25 @@ def completeness_after(
     return after
 
 
-def clock_of(complete_us: Mapping[str, int]) -> int:
-    """The instant through which every stream is complete."""
-    return min(complete_us.values())
+def newest_after(
+    before_us: Mapping[str, int], arrivals: Mapping[str, StreamArrivals]
+) -> dict[str, int]:
+    """Per stream, its latest event or heartbeat."""
+    after = dict(before_us)
+    for stream, came in arrivals.items():
+        for instant in (came.newest_us, came.complete_through_us):
+            if instant is not None and instant < END_OF_TIME:
+                after[stream] = max(after[stream], instant)
+    return after
+
+
+def clock_of(complete_us: Mapping[str, int], newest_us: Mapping[str, int], before_us: int) -> int:
+    """The instant through which every stream is complete.
+
+    Streams that have all ended take the clock to the last event and no further: time without events
+    and without an end would hold answers without end.
+    """
+    clock = min(complete_us.values())
+    if clock == END_OF_TIME:
+        clock = max(newest_us.values())
+    return max(before_us, clock)

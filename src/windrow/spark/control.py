@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -24,17 +24,17 @@ Batches = Iterator[pa.RecordBatch]
 
 def order_advance(control: Storage, stream: str, instant_us: int) -> None:
     """The stream is complete through that instant."""
-    _order(control, stream, instant_us)
+    _order(control, [stream], instant_us)
 
 
-def order_finish(control: Storage, stream: str) -> None:
-    """No row of the stream will come any more."""
-    _order(control, stream, END_OF_TIME)
+def order_finish(control: Storage, streams: Iterable[str]) -> None:
+    """No row of these streams will come any more; all end in the same batch."""
+    _order(control, streams, END_OF_TIME)
 
 
-def _order(control: Storage, stream: str, instant_us: int) -> None:
-    text = json.dumps({"stream": stream, "instant_us": instant_us})
-    control.write(f"{uuid.uuid4().hex}.json", text.encode() + b"\n")
+def _order(control: Storage, streams: Iterable[str], instant_us: int) -> None:
+    lines = [json.dumps({"stream": stream, "instant_us": instant_us}) for stream in streams]
+    control.write(f"{uuid.uuid4().hex}.json", "\n".join(lines).encode() + b"\n")
 
 
 def control_packets(session: SparkSession, location: str, buckets: tuple[int, ...]) -> DataFrame:

@@ -19,7 +19,8 @@ __all__ = ["FRAME_VERSION", "read_frame", "write_frame"]
 FRAME_VERSION = 1
 
 _MAGIC = b"WNDR"
-_PREFIX = struct.Struct("<4sHHII")  # magic, version, unused, checksum of the rest, header length
+_PREFIX = struct.Struct("<4sIII")  # magic, checksum of all that follows, version, header length
+_CHECKED_FROM = 8
 _ALIGNMENT = 8  # Arrow buffers inside a section can then be used where they lie
 
 
@@ -33,10 +34,11 @@ def write_frame(header: Mapping[str, Any], sections: Sequence[bytes | memoryview
         pieces.append(section)
         if length % _ALIGNMENT:
             pieces.append(b"\0" * (-length % _ALIGNMENT))
-    checksum = 0
+    prefix = _PREFIX.pack(_MAGIC, 0, FRAME_VERSION, len(text))
+    checksum = zlib.crc32(prefix[_CHECKED_FROM:])
     for piece in pieces:
         checksum = zlib.crc32(piece, checksum)
-    return b"".join([_PREFIX.pack(_MAGIC, FRAME_VERSION, 0, checksum, len(text)), *pieces])
+    return b"".join([_PREFIX.pack(_MAGIC, checksum, FRAME_VERSION, len(text)), *pieces])
 
 
 def read_frame(data: bytes | memoryview, what: str) -> tuple[dict[str, Any], list[memoryview]]:
@@ -49,7 +51,7 @@ def read_frame(data: bytes | memoryview, what: str) -> tuple[dict[str, Any], lis
     view = memoryview(data)
     if len(view) < _PREFIX.size:
         raise _damaged(what, "it is cut short")
-    magic, version, _, checksum, length = _PREFIX.unpack_from(view)
+    magic, checksum, version, length = _PREFIX.unpack_from(view)
     if magic != _MAGIC:
         raise _damaged(what, "it does not begin as a frame does")
     if version != FRAME_VERSION:
@@ -58,9 +60,9 @@ def read_frame(data: bytes | memoryview, what: str) -> tuple[dict[str, Any], lis
             f"the {what} was written in format {version}, this version reads {FRAME_VERSION}",
             hint="restart with the version that wrote the checkpoint, or with a new checkpoint",
         )
-    body = view[_PREFIX.size :]
-    if zlib.crc32(body) != checksum:
+    if zlib.crc32(view[_CHECKED_FROM:]) != checksum:
         raise _damaged(what, "its checksum does not match")
+    body = view[_PREFIX.size :]
     header: dict[str, Any] = json.loads(bytes(body[:length]))
     return header, _sections(body, length, header.pop("sections"))
 

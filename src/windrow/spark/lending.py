@@ -66,9 +66,9 @@ class Lender:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self.name = f"{os.getpid()}-{uuid.uuid4().hex[:12]}"
-        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         directory = _directory()
         _sweep(directory)
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._server.bind(str(directory / self.name))
         self._server.listen()
         threading.Thread(target=self._serve, name="windrow-lender", daemon=True).start()

@@ -50,11 +50,16 @@ class LiveShard:
 
     @classmethod
     def rebuild(
-        cls, plan: QueryPlan, panes: Iterable[tuple[Pane, int]], clock_us: int, keeps_ledger: bool
+        cls,
+        plan: QueryPlan,
+        panes: Iterable[tuple[Pane, int]],
+        clock_us: int,
+        keeps_ledger: bool,
+        grid_us: int,
     ) -> LiveShard:
         """The live shard that the stored panes describe; each comes with the clock after it."""
         stored = list(panes)
-        live = cls(plan, _shard_of(plan, stored, clock_us), keeps_ledger)
+        live = cls(plan, _shard_of(plan, stored, clock_us, grid_us), keeps_ledger)
         if live._times is not None:
             for pane, _ in stored:
                 for stream, times in pane.times.items():
@@ -90,15 +95,17 @@ class LiveShard:
         return Pane(times=times, snapshot=self._shard.snapshot(), instants=instants)
 
 
-def _shard_of(plan: QueryPlan, panes: list[tuple[Pane, int]], clock_us: int) -> Shard:
+def _shard_of(plan: QueryPlan, panes: list[tuple[Pane, int]], clock_us: int, grid_us: int) -> Shard:
     if not panes or panes[0][0].snapshot is None:
-        return Shard.rebuild(plan, _all_rows([pane for pane, _ in panes]), clock_us)
-    shard = Shard.restore(plan, bytes(panes[0][0].snapshot))
+        return Shard.rebuild(plan, _all_rows([pane for pane, _ in panes]), clock_us, grid_us)
+    # A snapshot and the panes after it: run on from it, then build it once more, because only a
+    # shard that is built at the clock knows that every group is to be reported on the grid.
+    shard = Shard.restore(plan, bytes(panes[0][0].snapshot), grid_us)
     for pane, pane_clock_us in panes[1:]:
         rows = {position: _one_batch(table) for position, table in pane.rows.items()}
         shard.advance(rows, pane_clock_us)
     shard.advance({}, clock_us)
-    return shard
+    return Shard.restore(plan, shard.snapshot(), grid_us) if grid_us > 1 else shard
 
 
 def _all_rows(panes: list[Pane]) -> dict[int, pa.Table]:

@@ -24,11 +24,17 @@ class ShardOperator(StatefulProcessor):
     """Holds what a shard's step needs, as values that travel to the workers."""
 
     def __init__(
-        self, plan_text: str, fingerprint: str, owner: str, buckets: tuple[int, ...]
+        self,
+        plan_text: str,
+        fingerprint: str,
+        owner: str,
+        buckets: tuple[int, ...],
+        grid_us: int,
     ) -> None:
         self._plan_text = plan_text
         self._fingerprint = fingerprint
         self._owner = owner
+        self._grid_us = grid_us
         self._index = {bucket: index for index, bucket in enumerate(buckets)}
         self._state: StoredState | None = None
 
@@ -53,6 +59,7 @@ class ShardOperator(StatefulProcessor):
                 self._owner,
                 self._index[bucket],
                 _CACHE,
+                self._grid_us,
             )
             packets = [packet for frame in rows for packet in frame["packet"]]
             output = step.run_batch(packets, self._state)

@@ -32,6 +32,7 @@ def shard_outputs(
     sources: Mapping[str, DataFrame],
     checkpoint: QueryCheckpoint,
     buckets: tuple[int, ...],
+    grid_us: int,
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch."""
     text = plan_to_json(plan)
@@ -42,7 +43,7 @@ def shard_outputs(
         for stream in plan.streams
     ]
     packed.append(control_packets(session, checkpoint.control_location, buckets))
-    operator = ShardOperator(text, fingerprint, checkpoint.spark_location, buckets)
+    operator = ShardOperator(text, fingerprint, checkpoint.spark_location, buckets, grid_us)
     return (
         reduce(DataFrame.union, packed)
         .groupBy("bucket")

@@ -30,7 +30,7 @@ def progress_of(query: str, status: QueryStatus, is_running: bool, last: Any) ->
         "panes": status.panes,
         "rebuilt": status.rebuilt,
         "window_rows": sum(rows for rows, _ in status.windows),
-        "window_bytes": sum(size for _, size in status.windows),
+        "window_bytes": status.window_bytes,
     }
 
 

@@ -10,13 +10,12 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from windrow.engine.partial import Partial
 from windrow.engine.publish import Publisher
 from windrow.errors import CheckpointError
 from windrow.plan.model import QueryPlan
+from windrow.spark.clock_steps import clock_steps
 from windrow.spark.frames import read_frame, write_frame
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.status import QueryStatus
@@ -38,20 +37,35 @@ class Publication:
         self._batch_id = -1
         self.status = self._last_status()
 
-    def absorb(self, batch_id: int, outputs: Sequence[ShardOutput]) -> tuple[pa.Table, pa.Table]:
-        """The answers and the changes that a batch gives."""
+    def absorb(
+        self, batch_id: int, outputs: Sequence[ShardOutput], feeds: Sequence[str]
+    ) -> dict[str, pa.Table]:
+        """What a batch gives, for the feeds that are wanted; the others are let go."""
         with self._lock:
             if self._batch_id != batch_id - 1:
                 self._load(batch_id - 1)
             # Until the batch is done the publisher stands at no batch at all.
             self._batch_id = -2
-            partials = [(each.bucket, Partial.from_bytes(bytes(each.partial))) for each in outputs]
-            instants = np.concatenate([each.instants for each in outputs])
-            self._publisher.absorb(partials, instants, outputs[0].clock_us)
-            answers, changes = self._publisher.answers(), self._publisher.changes()
+            tables = self._published(outputs, feeds)
             self._batch_id = batch_id
-            self.status.absorb(batch_id, outputs, answers.num_rows)
-            return answers, changes
+            self.status.absorb(batch_id, outputs, sum(map(len, tables.values())))
+            return tables
+
+    def _published(
+        self, outputs: Sequence[ShardOutput], feeds: Sequence[str]
+    ) -> dict[str, pa.Table]:
+        taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds}
+        for partials, instants, until_us in clock_steps(outputs):
+            self._publisher.absorb(partials, instants, until_us)
+            if "answers" in taken:
+                taken["answers"].append(self._publisher.answers())
+            else:
+                self._publisher.drop_answers()
+            if "changes" in taken:
+                taken["changes"].append(self._publisher.changes())
+            else:
+                self._publisher.drop_changes()
+        return {feed: pa.concat_tables(tables) for feed, tables in taken.items()}
 
     def save(self) -> None:
         """Saves what the driver knows after the last batch; a few earlier ones stay."""

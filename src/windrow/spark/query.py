@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +29,7 @@ from windrow.spark.progress import progress_of
 from windrow.spark.publication import Publication
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.shard_output import ShardOutput
-from windrow.spark.shipped_errors import received_error, shipping_errors
+from windrow.spark.shipped_errors import cause_line, received_error, shipping_errors
 from windrow.spark.sinks import MemoryWriter, Writer, writer_of
 from windrow.spark.status import QueryStatus
 
@@ -49,6 +49,7 @@ class SparkQuery:
         sources: Mapping[str, DataFrame],
         checkpoint: QueryCheckpoint,
         buckets: int | None,
+        check_memory: Callable[[], None],
     ) -> None:
         self.name = name
         self.plan = plan
@@ -56,6 +57,7 @@ class SparkQuery:
         self._sources = {stream: sources[stream] for stream in plan.streams}
         self._checkpoint = checkpoint
         self._wanted_buckets = buckets
+        self._check_memory = check_memory
         self._publication: Publication | None = None
         self._writer: Writer | None = None
         self._stream: StreamingQuery | None = None
@@ -89,7 +91,8 @@ class SparkQuery:
     def _run(self, options: Mapping[str, Any]) -> None:
         print_ = fingerprint(self.plan)
         buckets = self._bucket_count()
-        self._checkpoint.claim(print_, buckets)
+        grid_us = self._grid_us()
+        self._checkpoint.claim(print_, buckets, grid_us)
         self._failure = None
         if self._publication is None:
             self._publication = Publication(self.plan, self._checkpoint.publish)
@@ -102,6 +105,7 @@ class SparkQuery:
                 self._sources,
                 self._checkpoint,
                 bucket_ids(buckets, buckets),
+                grid_us,
             )
             self._stream = (
                 outputs.writeStream.foreachBatch(self._on_batch)
@@ -111,6 +115,11 @@ class SparkQuery:
                 .trigger(**options)
                 .start()
             )
+
+    def _grid_us(self) -> int:
+        """Shards report only what answers at ticks need, unless the sink takes every change."""
+        assert self._writer is not None
+        return 1 if "changes" in self._writer.feeds else self.plan.every_us or 1
 
     def _bucket_count(self) -> int:
         if not can_shard(self.plan):
@@ -126,13 +135,14 @@ class SparkQuery:
         assert self._writer is not None
         began = time.perf_counter()
         try:
+            self._check_memory()
             column = frame.select("output").toArrow().column("output")
             outputs = [ShardOutput.from_bytes(bytes(each.as_buffer())) for each in column]
             if not outputs:
                 return
             outputs.sort(key=lambda output: output.bucket)
-            answers, changes = self._publication.absorb(batch_id, outputs)
-            self._writer.write(answers, changes, batch_id)
+            tables = self._publication.absorb(batch_id, outputs, self._writer.feeds)
+            self._writer.write(tables, batch_id)
             self._keep(outputs)
             self._publication.status.batch_ms = 1_000 * (time.perf_counter() - began)
             self._publication.save()
@@ -176,16 +186,12 @@ class SparkQuery:
             self.await_end()
         if self.is_running:
             self._catch_up()
-            self._order_finish()
+            order_finish(self._checkpoint.control, self.plan.streams)
             self._catch_up()
             return
-        self._order_finish()
+        order_finish(self._checkpoint.control, self.plan.streams)
         self._run(_trigger_options(AVAILABLE))
         self.await_end()
-
-    def _order_finish(self) -> None:
-        for stream in self.plan.streams:
-            order_finish(self._checkpoint.control, stream)
 
     def _catch_up(self) -> None:
         try:
@@ -197,10 +203,9 @@ class SparkQuery:
         if self._failure is not None:
             return self._failure
         text = str(problem)
-        first = next((line for line in text.splitlines() if line.strip()), type(problem).__name__)
         return received_error(text) or WindrowError(
             "WX401",
-            f"query {self.name!r} failed on Spark: {first.strip()}",
+            f"query {self.name!r} failed on Spark: {cause_line(text)}",
             hint="the cause of this exception is Spark's own error, with all its detail",
         )
 

@@ -13,8 +13,9 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import AdmissionError, BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible
+from windrow.memory_size import memory_of, show_memory
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.spark.buckets import MAX_BUCKETS
@@ -44,7 +45,7 @@ class SparkWindrowSession:
     def __init__(
         self,
         spark: SparkSession,
-        memory: int,
+        memory: str | int = "1 GB",
         checkpoint: str | Path | None = None,
         buckets: int | None = None,
     ) -> None:
@@ -58,7 +59,7 @@ class SparkWindrowSession:
             raise BindingError(
                 "WB417", f"{buckets} is no number of buckets", hint=f"give 1 to {MAX_BUCKETS}"
             )
-        self.memory_bytes = memory
+        self.memory = memory_of(memory)
         self._spark = spark
         self._buckets = buckets
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="windrow-"))
@@ -71,6 +72,7 @@ class SparkWindrowSession:
         self,
         name: str,
         source: DataFrame,
+        *,
         time: str,
         lateness: str | int | float = 0,
     ) -> None:
@@ -82,7 +84,7 @@ class SparkWindrowSession:
     def query(self, text: str, name: str | None = None, algorithm: str = "auto") -> SparkQuery:
         """Registers a query; start(sink) on what it gives sets it to work."""
         plan = bind(parse_query(text), self._catalog, algorithm)
-        chosen = name or f"query_{len(self._queries) + 1}"
+        chosen = name or f"query{len(self._queries) + 1}"
         if not _QUERY_NAME.match(chosen):
             raise BindingError(
                 "WB418",
@@ -98,6 +100,7 @@ class SparkWindrowSession:
             self._sources,
             QueryCheckpoint(self._root, chosen),
             self._buckets,
+            self._check_memory,
         )
         self._queries[chosen] = query
         return query
@@ -110,7 +113,7 @@ class SparkWindrowSession:
             hint="write them where its DataFrame reads from, or connect() without Spark",
         )
 
-    def advance(self, stream: str, to: str | int | datetime) -> None:
+    def advance(self, stream: str, *, to: str | int | datetime) -> None:
         """Event time of the stream moves on without rows: it is complete through that instant."""
         name = self._catalog.stream(stream).name
         instant_us = instant_of(to)
@@ -128,7 +131,9 @@ class SparkWindrowSession:
 
     def windows(self) -> pa.Table:
         """One row for each window of each query, as of its last batch."""
-        return window_table([(query.plan, query.status) for query in self._queries.values()])
+        return window_table(
+            [(name, query.plan, query.status) for name, query in self._queries.items()]
+        )
 
     def late(self, stream: str, query: str | None = None) -> pa.Table:
         """Late rows of the stream that were kept, as one query saw them: by default the first."""
@@ -153,6 +158,17 @@ class SparkWindrowSession:
             query.stop()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _check_memory(self) -> None:
+        running = [query for query in self._queries.values() if query.is_running]
+        held = sum(query.status.window_bytes for query in running)
+        if held > self.memory:
+            raise AdmissionError(
+                "WA411",
+                f"the windows hold {show_memory(held)}, the budget is {show_memory(self.memory)}",
+                hint="connect with more memory=, or make windows shorter; with a checkpoint the "
+                "query goes on where it stopped",
+            )
 
     def _reading(self, stream: str) -> list[SparkQuery]:
         return [query for query in self._queries.values() if stream in query.plan.streams]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from windrow.engine.prepare import Preparer
 from windrow.plan.model import QueryPlan
 from windrow.spark.arrivals import Arrivals, StreamArrivals, gather
-from windrow.spark.clock import clock_of, completeness_after
+from windrow.spark.clock import clock_of, completeness_after, newest_after
 from windrow.spark.lending import BorrowedShard, LentShardLostError
 from windrow.spark.live_cache import LiveCache
 from windrow.spark.live_shard import LiveShard, StepResult
@@ -41,6 +41,7 @@ class ShardStep:
     owner: str  # whose shard: the query's checkpoint
     bucket: int
     cache: LiveCache
+    grid_us: int = 1  # answers are wanted at its multiples only
 
     @property
     def keeps_ledger(self) -> bool:
@@ -78,7 +79,9 @@ class ShardStep:
         if kept is not None:
             with contextlib.suppress(LentShardLostError):
                 return kept, kept.advance(pane.rows, pane.times, header.clock_us), False
-        live = LiveShard.rebuild(self.plan, store.stored(), before_us, self.keeps_ledger)
+        live = LiveShard.rebuild(
+            self.plan, store.stored(), before_us, self.keeps_ledger, self.grid_us
+        )
         result = live.advance(pane.rows, pane.times, header.clock_us)
         return live, result, header.nonce != ""
 
@@ -117,11 +120,9 @@ class ShardStep:
         return {stream: rows for stream, rows in late.items() if rows.num_rows}
 
     def _move_clock(self, header: ShardHeader, arrivals: Arrivals) -> None:
-        for stream, came in arrivals.streams.items():
-            if came.newest_us is not None:
-                header.newest_us[stream] = max(header.newest_us[stream], came.newest_us)
+        header.newest_us = newest_after(header.newest_us, arrivals.streams)
         header.complete_us = completeness_after(self.plan, header.complete_us, arrivals.streams)
-        header.clock_us = clock_of(header.complete_us)
+        header.clock_us = clock_of(header.complete_us, header.newest_us, header.clock_us)
 
     def _settle_ledgers(
         self, header: ShardHeader, arrivals: Arrivals, pane: Pane, result: StepResult

@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from windrow import errors
 from windrow.errors import WindrowError
 
-__all__ = ["ShippedError", "received_error", "shipping_errors"]
+__all__ = ["ShippedError", "cause_line", "received_error", "shipping_errors"]
 
+# The last line of a Python traceback, or of a Java one's innermost cause.
+_CAUSE = re.compile(r"^(?:Caused by: )?([\w.]*(?:Error|Exception)\b.*)$", re.MULTILINE)
 _MARK = re.compile(r"windrow-error:([A-Za-z0-9+/=]+):")
 
 
@@ -47,3 +49,15 @@ def received_error(text: str) -> WindrowError | None:
     kind = getattr(errors, name, WindrowError)
     error: WindrowError = kind(code, message, hint=hint)
     return error
+
+
+def cause_line(text: str) -> str:
+    r"""The one line of an exception's long text that says most.
+
+    >>> cause_line("[STREAM_FAILED] Query\n  File 'x'\nKeyError: 'a'\n SQLSTATE: 1")
+    "KeyError: 'a'"
+    """
+    causes = _CAUSE.findall(text)
+    if causes:
+        return str(causes[-1])
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")

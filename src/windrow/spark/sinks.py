@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import pyarrow as pa
@@ -21,10 +21,12 @@ CONSOLE_ROWS = 20
 
 
 class Writer(Protocol):
-    """Takes the answers and the changes of each batch, in order, perhaps one batch twice."""
+    """Takes the feeds that it asks for, batch by batch, perhaps one batch twice."""
 
-    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:
-        """Writes one batch."""
+    feeds: tuple[str, ...]  # of 'answers' and 'changes'
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Writes one batch; tables by feed."""
 
 
 def writer_of(sink: Sink) -> Writer:
@@ -43,11 +45,11 @@ class ParquetWriter:
 
     def __init__(self, sink: Parquet) -> None:
         self._storage = Storage(sink.path)
-        self._feed = sink.feed
+        self.feeds: tuple[str, ...] = (sink.feed,)
 
-    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Writes the file of the batch, if there is anything to write."""
-        table = changes if self._feed == "changes" else answers
+        table = tables[self.feeds[0]]
         if table.num_rows:
             data = pa.BufferOutputStream()
             pq.write_table(table, data)
@@ -57,8 +59,11 @@ class ParquetWriter:
 class ConsoleWriter:
     """Prints the first rows of each batch that has answers."""
 
-    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:  # noqa: ARG002 - the protocol has it
+    feeds: tuple[str, ...] = ("answers",)
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Prints the batch."""
+        answers = tables["answers"]
         if answers.num_rows:
             shown = answers.slice(0, CONSOLE_ROWS).to_pandas().to_string(index=False)
             more = answers.num_rows - CONSOLE_ROWS
@@ -70,13 +75,15 @@ class ConsoleWriter:
 class CallableWriter:
     """Calls the user's function with the answers and the batch id."""
 
+    feeds: tuple[str, ...] = ("answers",)
+
     def __init__(self, function: Callable[[pa.Table, int], object]) -> None:
         self._function = function
 
-    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:  # noqa: ARG002 - the protocol has it
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Calls the function; what it raises ends the query with an error that says so."""
         try:
-            self._function(answers, batch_id)
+            self._function(tables["answers"], batch_id)
         except WindrowError:
             raise
         except Exception as problem:
@@ -94,18 +101,20 @@ class MemoryWriter:
     the limit is let go, and says so when it is asked for.
     """
 
+    feeds: tuple[str, ...] = ("answers", "changes")
+
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: dict[str, list[pa.Table]] = {"answers": [], "changes": []}
         self._rows = {"answers": 0, "changes": 0}
         self._last_batch = -1
 
-    def write(self, answers: pa.Table, changes: pa.Table, batch_id: int) -> None:
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Adds one batch; one that is given again after a restart is not added twice."""
         with self._lock:
             if batch_id <= self._last_batch:
                 return
-            for feed, table in (("answers", answers), ("changes", changes)):
+            for feed, table in tables.items():
                 self._rows[feed] += table.num_rows
                 self._held[feed].append(table)
                 if self._rows[feed] > MEMORY_ROWS_LIMIT:

@@ -48,6 +48,11 @@ class QueryStatus:
         self.rebuilt = sum(each.was_rebuilt for each in outputs)
         self.answers += answers
 
+    @property
+    def window_bytes(self) -> int:
+        """What all windows take, over all buckets."""
+        return sum(size for _, size in self.windows)
+
     def to_dict(self) -> dict[str, Any]:
         """The status as JSON can hold it."""
         return asdict(self)

@@ -1,4 +1,4 @@
-"""The table of windows that a session shows."""
+"""session.windows(): one row per window of each query, as its shards last reported."""
 
 from __future__ import annotations
 
@@ -9,25 +9,40 @@ import pyarrow as pa
 from windrow.plan.model import QueryPlan
 from windrow.spark.status import QueryStatus
 
-__all__ = ["window_table"]
+__all__ = ["WINDOW_SCHEMA", "window_table"]
 
-_SCHEMA = pa.schema(
+WINDOW_SCHEMA = pa.schema(
     [
         ("stream", pa.string()),
-        ("wanted", pa.int64()),
-        ("width", pa.int64()),
+        ("query", pa.string()),
+        ("alias", pa.string()),
+        ("wanted", pa.duration("us")),  # NULL for windows that count rows or never end
+        ("width", pa.duration("us")),
         ("rows", pa.int64()),
         ("bytes", pa.int64()),
-        ("rate", pa.float64()),
+        ("rate", pa.float64()),  # rows held per second of width
         ("level", pa.string()),
     ]
 )
 
 
-def window_table(queries: Iterable[tuple[QueryPlan, QueryStatus]]) -> pa.Table:
-    """One row for each entry of FROM of each query."""
+def window_table(queries: Iterable[tuple[str, QueryPlan, QueryStatus]]) -> pa.Table:
+    """The windows of these queries, summed over their buckets."""
     rows = []
-    for plan, status in queries:
-        for entry, (count, size) in zip(plan.inputs, status.windows, strict=True):
-            rows.append({"stream": entry.stream.name, "rows": count, "bytes": size, "level": "A"})
-    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+    for name, plan, status in queries:
+        for entry, (held, size) in zip(plan.inputs, status.windows, strict=True):
+            wanted = entry.window.length_us or None
+            rows.append(
+                {
+                    "stream": entry.stream.name,
+                    "query": name,
+                    "alias": entry.alias,
+                    "wanted": wanted,
+                    "width": wanted,
+                    "rows": held,
+                    "bytes": size,
+                    "rate": held / (wanted / 1e6) if wanted else None,
+                    "level": "A",
+                }
+            )
+    return pa.Table.from_pylist(rows, schema=WINDOW_SCHEMA)

@@ -1,0 +1,101 @@
+"""Runs a job on Spark in this machine: every stream is read to its end, then all end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.jobs.files import check_files
+from windrow.jobs.job import Job, JobQuery
+from windrow.jobs.sources import FileSource
+from windrow.jobs.watcher import JobWatcher
+from windrow.schema import StreamSchema
+from windrow.sinks import Console, Memory, Sink
+from windrow.spark.session import SparkWindrowSession
+from windrow.spark.settings import local_session
+
+__all__ = ["DEFAULT_MEMORY_BYTES", "run_on_spark"]
+
+DEFAULT_MEMORY_BYTES = 1 << 30
+POLL_S = 0.5
+
+
+def run_on_spark(job: Job, watcher: JobWatcher, *, ui: bool = False) -> None:
+    """Runs all queries of the job over all rows of their sources, in a local Spark session."""
+    sources = job.sources()
+    for schema, source in sources.values():
+        if source.is_local:
+            check_files(schema, source)
+    spark = local_session(ui=ui)
+    try:
+        _run(job, sources, watcher, spark)
+    finally:
+        spark.stop()
+
+
+def _run(
+    job: Job,
+    sources: dict[str, tuple[StreamSchema, FileSource]],
+    watcher: JobWatcher,
+    spark: SparkSession,
+) -> None:
+    memory = job.settings.memory or DEFAULT_MEMORY_BYTES
+    session = SparkWindrowSession(spark, memory, job.settings.checkpoint)
+    try:
+        for name, (schema, source) in sources.items():
+            seconds = schema.lateness_us / 1_000_000
+            session.stream(name, _frame(spark, schema, source), time=schema.time, lateness=seconds)
+        started = {
+            query.name: session.query(query.text, query.name).start(
+                _sink(query, watcher), trigger="available"
+            )
+            for query in job.queries.values()
+        }
+        for running in started.values():
+            while not running.await_end(POLL_S):
+                watcher.advanced(_rows_read(session), None)
+        session.finish()
+        for query in job.queries.values():
+            if isinstance(query.sink, Memory):
+                watcher.ended(query.name, started[query.name].result())
+        watcher.counted(session.ledger())
+    finally:
+        session.stop()
+
+
+def _frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -> DataFrame:
+    columns = ", ".join(f"`{column.name}` {column.type.spark}" for column in schema.columns)
+    # FAILFAST: Spark would otherwise read what it cannot parse as NULL.
+    reader = spark.readStream.schema(columns).option("mode", "FAILFAST")
+    if source.files_per_batch is not None:
+        reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
+    path = str(Path(source.path).absolute()) if source.is_local else source.path
+    if source.format == "parquet":
+        return reader.parquet(path)
+    if source.format == "csv":
+        reader = reader.option("header", source.header).option("sep", source.delimiter)
+        return reader.option("enforceSchema", not source.header).csv(path)
+    return reader.json(path)
+
+
+def _sink(query: JobQuery, watcher: JobWatcher) -> Sink:
+    if not isinstance(query.sink, Console):
+        return query.sink
+    return partial(_show, partial(watcher.answered, query.name))
+
+
+def _show(show: Callable[[pa.Table], None], answers: pa.Table, batch_id: int) -> None:  # noqa: ARG001 - a sink is given it
+    if answers.num_rows:
+        show(answers)
+
+
+def _rows_read(session: SparkWindrowSession) -> int:
+    """Rows of each stream once, by the query that is furthest."""
+    furthest: dict[str, int] = {}
+    for row in session.ledger().select(["stream", "rows_in"]).to_pylist():
+        furthest[row["stream"]] = max(furthest.get(row["stream"], 0), row["rows_in"])
+    return sum(furthest.values())

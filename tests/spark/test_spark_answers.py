@@ -1,0 +1,120 @@
+"""The same queries over the same rows in this process and on Spark."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from spark.stream_files import SECOND, Files, Sessions, embedded, in_order, random_batches, rows
+
+pytestmark = pytest.mark.spark
+
+QUERIES = {
+    "join": """SELECT COUNT(*) AS n, SUM(h.value) AS s FROM h [8 SECONDS], c [5 SECONDS]
+               WHERE h.room = c.room""",
+    "grouped": """SELECT h.room, COUNT(*) AS n, AVG(c.value) AS m FROM h [8 SECONDS], c [8 SECONDS]
+                  WHERE h.room = c.room AND h.value > 2 GROUP BY h.room HAVING COUNT(*) > 3""",
+    "every": """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [RANGE 6 SECONDS SLIDE 2 SECONDS]
+                WHERE h.room = c.room GROUP BY h.room EVERY (2 SECONDS)""",
+    "single": "SELECT room, SUM(value) AS s FROM h [6 SECONDS] WHERE value <> 5 GROUP BY room",
+    "slide": "SELECT COUNT(*) AS n FROM h [RANGE 6 SECONDS SLIDE 3 SECONDS]",
+    "select": "SELECT room, value * 2 AS twice FROM h [4 SECONDS] WHERE value > 4",
+    "rows": "SELECT COUNT(*) AS n, SUM(value) AS s FROM h [ROWS 20]",
+    "self": """SELECT COUNT(*) AS n FROM h [4 SECONDS] AS a, h [2 SECONDS] AS b
+               WHERE a.room = b.room""",
+}
+
+
+def test_answers_changes_and_results_are_those_of_the_embedded_session(
+    files: Files, sessions: Sessions
+) -> None:
+    batches = random_batches(3, seed=11)
+    files.put_all(batches)
+    session = sessions.open(files)
+    running = {
+        name: session.query(text, name=name).start("memory", trigger="available")
+        for name, text in QUERIES.items()
+    }
+    session.finish()
+    for name, query in running.items():
+        expected, _ = embedded(QUERIES[name], batches)
+        assert query.answers().to_pylist() == expected.answers().to_pylist(), name
+        assert in_order(query.changes()) == in_order(expected.changes()), name
+        assert query.result().to_pylist() == expected.result().to_pylist(), name
+    windows = session.windows()
+    assert set(windows.column("query").to_pylist()) == set(QUERIES)
+    assert session.ledger().num_rows == windows.num_rows - 1  # a self-join reads one stream twice
+    assert "COUNT" in running["join"].explain()
+
+
+@pytest.mark.parametrize("files_per_batch", [1, 100])
+def test_batches_do_not_show(files: Files, sessions: Sessions, files_per_batch: int) -> None:
+    batches = random_batches(4, seed=12, disorder_us=2 * SECOND)
+    files.put_all(batches)
+    session = sessions.open(buckets=3)
+    for stream in ("h", "c"):
+        source = files.stream(stream, files_per_batch)
+        session.stream(stream, source, time="ts", lateness="3 seconds")
+    query = session.query(QUERIES["grouped"]).start("memory", trigger="available")
+    session.finish()
+    expected, _ = embedded(QUERIES["grouped"], batches, "3 seconds")
+    assert query.answers().to_pylist() == expected.answers().to_pylist()
+    assert query.progress()["batch_id"] == (4 if files_per_batch == 1 else 1)
+
+
+def test_late_and_absurd_rows_are_set_aside_counted_and_kept(
+    files: Files, sessions: Sessions
+) -> None:
+    files.lateness = "2 seconds"
+    batches = [
+        {"h": rows(("a", 10 * SECOND, 1.0), ("a", 9 * SECOND, 1.0))},
+        {"h": rows(("late", 7 * SECOND, 9.0), ("a", 8 * SECOND, 1.0), ("filtered", SECOND, -1.0))},
+        {
+            "h": rows(
+                ("a", 253_370_764_800 * SECOND, 1.0), ("a", None, 1.0), ("a", 20 * SECOND, 1.0)
+            )
+        },
+    ]
+    files.put_all(batches)
+    session = sessions.open(files)
+    text = "SELECT COUNT(*) AS n FROM h [5 SECONDS] WHERE value > 0"
+    query = session.query(text).start("memory", trigger="available")
+    query.await_end()
+    waiting = session.ledger().to_pylist()[0]
+    assert (waiting["rows_in"], waiting["applied"], waiting["waiting"]) == (8, 3, 1)
+    session.finish()
+    expected, twin = embedded(text, batches, files.lateness)
+    assert query.answers().to_pylist() == expected.answers().to_pylist()
+    ledger = session.ledger().to_pylist()[0]
+    assert ledger.pop("query") == query.name
+    assert ledger == next(row for row in twin.ledger().to_pylist() if row["stream"] == "h")
+    assert (ledger["late"], ledger["bad_time"], ledger["waiting"]) == (2, 2, 0)
+    late = session.late("h").column("ts").cast(pa.int64()).to_pylist()
+    assert late == [7 * SECOND, SECOND]
+    assert query.bad_time("h").num_rows == 2
+    assert query.progress()["clock_us"] == 20 * SECOND
+
+
+def test_a_heartbeat_moves_a_running_query(files: Files, sessions: Sessions) -> None:
+    files.put("h", rows(("a", SECOND, 1.0), ("a", 3 * SECOND, 1.0)))
+    session = sessions.open(files)
+    query = session.query(
+        "SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [8 SECONDS] "
+        "WHERE h.room = c.room GROUP BY h.room EVERY (2 SECONDS)"
+    )
+    query.start("memory", trigger="100 milliseconds")
+    query._catch_up()
+    assert query.progress()["clock_us"] < 0
+    session.advance("c", to="1970-01-01 00:00:09")
+    query._catch_up()
+    assert query.progress()["clock_us"] == 3 * SECOND - 1
+    session.advance("h", to=7 * SECOND)
+    query._catch_up()
+    assert query.progress()["clock_us"] == 7 * SECOND
+    files.put("c", rows(("a", 10 * SECOND, 1.0)))
+    session.finish()
+    assert query.is_running
+    assert query.progress()["clock_us"] == 10 * SECOND
+    assert [row["n"] for row in query.result().to_pylist()] == [1]
+    query.stop()
+    assert not query.is_running

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from windrow import sinks
+from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
+from windrow.spark import sinks as writers
+from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.kept_rows import KEPT_ROWS_LIMIT, KeptRows
+from windrow.spark.storage import Storage
+
+TABLE = pa.table({"n": [1, 2]})
+EMPTY = TABLE.slice(0, 0)
+
+
+@pytest.mark.parametrize("as_uri", [False, True])
+def test_files_are_written_whole_read_listed_and_removed(tmp_path: Path, as_uri: bool) -> None:
+    storage = Storage(tmp_path.as_uri() if as_uri else tmp_path).inside("in")
+    storage.write("b", b"two")
+    storage.write("a", b"one")
+    storage.write("a", b"1")
+    assert storage.names() == ["a", "b"]
+    assert storage.read("a") == b"1"
+    storage.remove("a")
+    storage.remove("a")
+    assert storage.read("a") is None
+    assert sorted(path.name for path in (tmp_path / "in").iterdir()) == ["b"]
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CheckpointError, match="WC203"):
+        Storage(tmp_path).read("folder")
+
+
+def test_a_checkpoint_knows_its_owner(tmp_path: Path) -> None:
+    checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    assert checkpoint.claimed_buckets() is None
+    checkpoint.claim("plan", 2)
+    checkpoint.claim("plan", 2)
+    assert checkpoint.claimed_buckets() == 2
+
+
+@pytest.mark.parametrize(("plan", "buckets", "word"), [("x", 2, "plan"), ("plan", 3, "buckets")])
+def test_a_checkpoint_of_something_else_is_refused(
+    tmp_path: Path, plan: str, buckets: int, word: str
+) -> None:
+    checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    checkpoint.claim("plan", 2)
+    with pytest.raises(CheckpointError, match=rf"WC210.*{word}"):
+        checkpoint.claim(plan, buckets)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", json.dumps({"format": 1})])
+def test_a_damaged_owner_is_refused(tmp_path: Path, text: str) -> None:
+    checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    (tmp_path / "q" / "windrow.json").write_text(text)
+    with pytest.raises(CheckpointError, match="WC211"):
+        checkpoint.claim("plan", 2)
+
+
+def test_a_replayed_batch_replaces_its_own_file(tmp_path: Path) -> None:
+    writer = writers.writer_of(sinks.parquet(tmp_path / "out"))
+    writer.write({"answers": TABLE, "changes": EMPTY}, 3)
+    writer.write({"answers": TABLE, "changes": EMPTY}, 3)
+    writer.write({"answers": EMPTY, "changes": TABLE}, 4)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["batch-000000000003.parquet"]
+    assert pq.read_table(tmp_path / "out").to_pylist() == TABLE.to_pylist()
+
+
+def test_parquet_takes_changes_when_asked(tmp_path: Path) -> None:
+    writers.writer_of(sinks.parquet(tmp_path, feed="changes")).write(
+        {"answers": EMPTY, "changes": TABLE}, 0
+    )
+    assert pq.read_table(tmp_path).num_rows == 2
+
+
+def test_console_prints_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    writer = writers.writer_of(sinks.sink_of("console"))
+    writer.write({"answers": EMPTY, "changes": EMPTY}, 0)
+    writer.write({"answers": pa.table({"n": list(range(30))}), "changes": EMPTY}, 1)
+    shown = capsys.readouterr().out
+    assert "batch 0" not in shown
+    assert "batch 1" in shown
+    assert "... and 10 more" in shown
+
+
+def test_memory_gives_what_came_since_the_last_call() -> None:
+    writer = writers.MemoryWriter()
+    writer.write({"answers": TABLE, "changes": EMPTY}, 0)
+    writer.write({"answers": TABLE, "changes": EMPTY}, 0)
+    writer.write({"answers": TABLE, "changes": TABLE}, 1)
+    assert writer.take("answers", EMPTY).num_rows == 4
+    assert writer.take("answers", EMPTY).num_rows == 0
+    assert writer.take("changes", EMPTY).num_rows == 2
+
+
+def test_memory_lets_go_of_a_feed_that_nobody_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writers, "MEMORY_ROWS_LIMIT", 3)
+    writer = writers.MemoryWriter()
+    for batch_id in range(3):
+        writer.write({"answers": EMPTY, "changes": TABLE}, batch_id)
+    with pytest.raises(AdmissionError, match="WA410"):
+        writer.take("changes", EMPTY)
+    assert writer.take("answers", EMPTY).num_rows == 0
+    writer.write({"answers": EMPTY, "changes": TABLE}, 3)
+    assert writer.take("changes", EMPTY).num_rows == 2
+
+
+def test_a_failing_callable_is_named() -> None:
+    def fail(_table: pa.Table, _batch_id: int) -> None:
+        raise ValueError("no room")
+
+    with pytest.raises(DataError, match=r"WD410.*batch 7.*no room"):
+        writers.writer_of(fail).write({"answers": TABLE, "changes": EMPTY}, 7)
+
+
+@pytest.mark.parametrize("given", ["kafka", 3, None])
+def test_what_is_no_sink_is_refused(given: object) -> None:
+    with pytest.raises(BindingError, match="WB411"):
+        sinks.sink_of(given)
+
+
+def test_what_is_no_feed_is_refused() -> None:
+    with pytest.raises(BindingError, match="WB410"):
+        sinks.parquet("out", feed="rows")
+
+
+def test_sinks_by_name() -> None:
+    assert sinks.sink_of("memory") == sinks.memory()
+    assert sinks.sink_of("console") == sinks.console()
+
+
+def test_kept_rows_stay_within_their_limit() -> None:
+    kept = KeptRows(TABLE.schema)
+    assert kept.table().num_rows == 0
+    for start in range(0, KEPT_ROWS_LIMIT + 2_500, 1_000):
+        kept.add(pa.table({"n": list(range(start, start + 1_000))}))
+    numbers = kept.table().column("n").to_pylist()
+    assert numbers == list(range(KEPT_ROWS_LIMIT + 3_000))[-KEPT_ROWS_LIMIT:]

@@ -1,0 +1,186 @@
+"""The command line: run, explain and check scripts, and the demo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import windrow
+from windrow.demo.show import run_demo
+from windrow.embedded.job import run_embedded
+from windrow.errors import DataError, WindrowError
+from windrow.jobs.job import Job, job_of
+from windrow.plan.explain import explain as explain_plan
+from windrow.terminal.extras import spark_module
+from windrow.terminal.job_view import JobView
+from windrow.terminal.screen import Screen
+
+__all__ = ["app", "main"]
+
+FAILED = 1
+SCRIPT_BYTES_LIMIT = 1 << 20  # far above what the parser takes, so that its error names its limit
+
+app = typer.Typer(
+    name="windrow",
+    help="Continuous queries over sliding windows, in this process or on Spark.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Try [bold]windrow demo --embedded[/bold]: a building with fires, in a few seconds.",
+)
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="One JSON object a line on stdout; all else on stderr.")
+]
+Embedded = Annotated[
+    bool, typer.Option("--embedded", help="In this process, without Spark and without Java.")
+]
+SparkUi = Annotated[
+    bool, typer.Option("--spark-ui", help="Spark's own web page, on this machine's port 4040.")
+]
+
+
+def main() -> None:
+    """What the program `windrow` calls."""
+    app()
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="The version, and nothing else.")
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(f"windrow {windrow.__version__}")
+        raise typer.Exit
+
+
+@app.command(
+    epilog="Examples: [bold]windrow run job.wql[/bold] · "
+    "[bold]windrow run job.wql --embedded --json > answers.ndjson[/bold]"
+)
+def run(
+    script: Annotated[Path, typer.Argument(help="A script of WQL.", exists=True, dir_okay=False)],
+    embedded: Embedded = False,
+    as_json: AsJson = False,
+    spark_ui: SparkUi = False,
+) -> None:
+    """Run a whole job: read its sources to the end and send answers to its sinks."""
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        job = job_of(_read(script))
+        job.check_runnable()
+        _show_plans(screen, job, explained_only=True)
+        if not job.queries:
+            return
+        if embedded and job.settings.checkpoint is not None:
+            screen.note("in this process there is no checkpoint: SET checkpoint has no effect")
+        doing = "Running" if embedded else "Starting Spark and running"
+        with screen.progress(f"{doing} {script.name}") as progress:
+            view = JobView(screen, progress)
+            if embedded:
+                run_embedded(job, view)
+            else:
+                spark_module("windrow.spark.job").run_on_spark(job, view, ui=spark_ui)
+
+
+@app.command(
+    epilog="Examples: [bold]windrow explain job.wql[/bold] · "
+    '[bold]windrow explain "SELECT COUNT(*) FROM temp \\[10 MINUTES]" --streams job.wql[/bold]'
+)
+def explain(
+    query: Annotated[str, typer.Argument(help="A script's file, or WQL itself.")],
+    streams: Annotated[
+        Path | None,
+        typer.Option(
+            help="A script whose streams the query may read.", exists=True, dir_okay=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how queries would run: windows, memory, join keys, algorithm."""
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        known = None if streams is None else job_of(_read(streams))
+        job = job_of(_read(Path(query)) if _is_file(query) else query, known)
+        _show_plans(screen, job)
+
+
+@app.command(epilog="Example: [bold]windrow check job.wql && windrow run job.wql[/bold]")
+def check(
+    script: Annotated[Path, typer.Argument(help="A script of WQL.", exists=True, dir_okay=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Parse a script and look up every name in it; run and read nothing."""
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        job = job_of(_read(script))
+        job.check_runnable()
+        counts = {"streams": len(job.streams), "queries": len(job.queries)}
+        screen.event("checked", {"script": str(script), **counts})
+        shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+        screen.line(f"{script}: good ({shown})", "green")
+
+
+@app.command(
+    epilog="Examples: [bold]windrow demo[/bold] · [bold]windrow demo --embedded --seed 7[/bold]"
+)
+def demo(
+    embedded: Embedded = False,
+    as_json: AsJson = False,
+    seed: Annotated[int, typer.Option(help="Which building: rooms on fire, noise.")] = 1,
+    fast: Annotated[bool, typer.Option("--fast", help="Without pauses between readings.")] = False,
+    spark_ui: SparkUi = False,
+) -> None:
+    """A smart building with a few fires: watch the alarms appear, then see them checked."""
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        is_right = run_demo(screen, seed=seed, embedded=embedded, fast=fast, spark_ui=spark_ui)
+        if not is_right:
+            raise typer.Exit(FAILED)
+
+
+@contextmanager
+def _failing_clearly(screen: Screen) -> Iterator[None]:
+    """Shows an error of ours as it renders, and ends with 1; Ctrl-C ends with 130."""
+    try:
+        yield
+    except WindrowError as error:
+        screen.error(error)
+        raise typer.Exit(FAILED) from None
+    except KeyboardInterrupt:
+        screen.note("Interrupted.")
+        raise
+
+
+def _is_file(text: str) -> bool:
+    return "\n" not in text and (text.endswith(".wql") or Path(text[:255]).is_file())
+
+
+def _read(script: Path) -> str:
+    try:
+        with script.open("rb") as file:
+            return file.read(SCRIPT_BYTES_LIMIT).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise DataError(
+            "WD510", f"{script} cannot be read: {problem}", hint="give a text file in UTF-8"
+        ) from None
+
+
+def _show_plans(screen: Screen, job: Job, *, explained_only: bool = False) -> None:
+    plans = [("", plan) for plan in job.explained]
+    if not explained_only:
+        plans += [(query.name, query.plan) for query in job.queries.values()]
+    for name, plan in plans:
+        text = explain_plan(plan)
+        screen.event("plan", {"query": name or None, "text": text})
+        if name:
+            screen.line(f"{name}:", "bold")
+        screen.lines(text.split("\n"))

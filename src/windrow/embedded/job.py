@@ -1,0 +1,110 @@
+"""Runs a job in this process: reads the files of all streams side by side, to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from windrow.embedded.files import batches_of
+from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session import DEFAULT_MEMORY, EmbeddedSession
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.jobs.files import check_files
+from windrow.jobs.job import Job, JobQuery
+from windrow.jobs.watcher import JobWatcher
+from windrow.schema import StreamSchema
+from windrow.sinks import Memory, Parquet
+
+__all__ = ["run_embedded"]
+
+
+def run_embedded(job: Job, watcher: JobWatcher) -> None:
+    """Runs all queries of the job over all rows of their sources."""
+    session = EmbeddedSession(job.settings.memory or DEFAULT_MEMORY)
+    readers = _readers(job, session)
+    outlets = [
+        _Outlet(query, session.query(query.text, query.name), watcher)
+        for query in job.queries.values()
+    ]
+    rows = 0
+    while readers:
+        reader = min(readers, key=lambda each: each.newest_us)
+        batch = reader.next_batch()
+        if batch is None:
+            readers.remove(reader)
+            continue
+        session.push(reader.schema.name, batch)
+        rows += batch.num_rows
+        watcher.advanced(rows, sum(each.fraction for each in readers) / len(readers))
+        for outlet in outlets:
+            outlet.drain()
+    session.finish()
+    for outlet in outlets:
+        outlet.drain()
+        outlet.close()
+    watcher.counted(session.ledger())
+
+
+def _readers(job: Job, session: EmbeddedSession) -> list[_Reader]:
+    readers = []
+    for name, (schema, source) in job.sources().items():
+        check_files(schema, source)
+        seconds = schema.lateness_us / 1_000_000
+        session.stream(name, schema.arrow, time=schema.time, lateness=seconds)
+        readers.append(_Reader(schema, batches_of(schema, source)))
+    return readers
+
+
+@dataclass
+class _Reader:
+    """One stream's files; the stream that is furthest behind is read next."""
+
+    schema: StreamSchema
+    batches: Iterator[tuple[pa.Table, float]]
+    newest_us: int = START_OF_TIME
+    fraction: float = 0.0
+
+    def next_batch(self) -> pa.Table | None:
+        batch, self.fraction = next(self.batches, (None, 1.0))
+        if batch is not None:
+            newest = pc.max(batch.column(self.schema.time))
+            if pa.types.is_timestamp(newest.type) and newest.is_valid:
+                # A time far ahead would keep the stream from being read on.
+                self.newest_us = min(END_OF_TIME, newest.cast(pa.timestamp("us", "UTC")).value)
+        return batch
+
+
+class _Outlet:
+    """Carries what one query says to its sink."""
+
+    def __init__(self, query: JobQuery, running: EmbeddedQuery, watcher: JobWatcher) -> None:
+        self._query = query
+        self._running = running
+        self._watcher = watcher
+        self._files = 0
+        if isinstance(query.sink, Parquet):
+            Path(query.sink.path).mkdir(parents=True, exist_ok=True)
+
+    def drain(self) -> None:
+        """Hands on what is new."""
+        answers, changes = self._running.answers(), self._running.changes()
+        sink = self._query.sink
+        if isinstance(sink, Parquet):
+            self._write(sink, changes if sink.feed == "changes" else answers)
+        elif not isinstance(sink, Memory) and answers.num_rows:
+            self._watcher.answered(self._query.name, answers)
+
+    def close(self) -> None:
+        """Shows the last result where nothing was shown before."""
+        if isinstance(self._query.sink, Memory):
+            self._watcher.ended(self._query.name, self._running.result())
+
+    def _write(self, sink: Parquet, table: pa.Table) -> None:
+        if table.num_rows:
+            pq.write_table(table, Path(sink.path) / f"batch-{self._files:012d}.parquet")
+            self._files += 1

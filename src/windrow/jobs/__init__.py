@@ -1,0 +1,1 @@
+"""What a script means: its streams with their sources, its queries with their sinks."""

@@ -1,0 +1,83 @@
+"""The values in the brackets of a source or sink: taken out one by one, and nothing may be left."""
+
+from __future__ import annotations
+
+from windrow.errors import BindingError
+from windrow.plan.nearest import nearest
+from windrow.sql.statements import Endpoint
+
+__all__ = ["Options"]
+
+Value = str | int | float | bool
+
+_SHOWN = {str: "a text in quotes", bool: "TRUE or FALSE", int: "a whole number"}
+
+
+class Options:
+    """What one endpoint was given; `known` names its options in the order of unnamed values."""
+
+    def __init__(self, endpoint: Endpoint, known: tuple[str, ...]) -> None:
+        self._endpoint = endpoint
+        self._known = known
+        self._given: dict[str, Value] = {}
+        if len(endpoint.arguments) > 1:
+            raise self._wrong("WB501", "takes one value without a name", "give the others names")
+        if endpoint.arguments:
+            self._given[known[0] if known else "value"] = endpoint.arguments[0]
+        for name, value in endpoint.options:
+            self._add(name.lower(), value)
+        self._refuse_unknown()
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """An option that is a text."""
+        return str(self._value(name, str, default))
+
+    def flag(self, name: str, default: bool) -> bool:
+        """An option that is TRUE or FALSE."""
+        return bool(self._value(name, bool, default))
+
+    def count(self, name: str) -> int | None:
+        """An option that is a whole number from 1 on, or was not given."""
+        if name not in self._given:
+            return None
+        number = int(self._value(name, int, None))
+        if number < 1:
+            raise self._wrong("WB504", f"cannot have {name} = {number}", "give 1 or more")
+        return number
+
+    def one_of(self, name: str, possible: tuple[str, ...]) -> str:
+        """An option that is one of a few words; the first is the default."""
+        word = self.text(name, possible[0]).lower()
+        if word not in possible:
+            shown = " or ".join(f"'{each}'" for each in possible)
+            raise self._wrong("WB505", f"cannot have {name} = '{word}'", f"use {shown}")
+        return word
+
+    def _value(self, name: str, kind: type, default: Value | None) -> Value:
+        value = self._given.get(name, default)
+        if value is None:
+            example = f"{self._endpoint.name}('...')"
+            raise self._wrong("WB502", f"needs a {name}", f"write {example}")
+        # TRUE is an int to Python; to whoever writes WQL it is not.
+        if type(value) is not kind:
+            raise self._wrong(
+                "WB503", f"cannot have {name} = {value!r}", f"{name} is {_SHOWN[kind]}"
+            )
+        return value
+
+    def _add(self, name: str, value: Value) -> None:
+        if name in self._given:
+            raise self._wrong("WB506", f"is given its {name} twice", "keep one")
+        self._given[name] = value
+
+    def _refuse_unknown(self) -> None:
+        for name in self._given:
+            if name not in self._known:
+                guess = nearest(name, self._known)
+                possible = ", ".join(self._known) or "it takes none"
+                hint = f"did you mean {guess}?" if guess else f"its options: {possible}"
+                raise self._wrong("WB507", f"has no option {name!r}", hint)
+
+    def _wrong(self, code: str, message: str, hint: str) -> BindingError:
+        endpoint = self._endpoint
+        return BindingError(code, f"{endpoint.name}() {message}", hint=hint, place=endpoint.place)

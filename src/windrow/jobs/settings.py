@@ -1,0 +1,53 @@
+"""What SET says in a script: the memory of the windows, and where Spark keeps its checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from windrow.errors import BindingError
+from windrow.memory_size import memory_of
+from windrow.plan.nearest import nearest
+from windrow.sql.statements import SetOption
+
+__all__ = ["JobSettings"]
+
+_NAMES = ("memory", "checkpoint")
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """None where the script sets nothing."""
+
+    memory: int | None = None
+    checkpoint: str | None = None
+
+    def changed(self, option: SetOption) -> JobSettings:
+        """The settings after one SET."""
+        name = option.name.lower()
+        if name == "memory":
+            return replace(self, memory=_memory(option))
+        if name == "checkpoint":
+            return replace(self, checkpoint=_folder(option))
+        guess = nearest(name, _NAMES)
+        hint = f"did you mean {guess}?" if guess else f"SET knows {' and '.join(_NAMES)}"
+        message = f"there is no setting {option.name!r}"
+        raise BindingError("WB513", message, hint=hint, place=option.place)
+
+
+def _memory(option: SetOption) -> int:
+    value = option.value
+    try:
+        return memory_of(value if isinstance(value, str) else int(value))
+    except BindingError as error:
+        raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
+
+
+def _folder(option: SetOption) -> str:
+    if isinstance(option.value, str) and option.value:
+        return option.value
+    raise BindingError(
+        "WB514",
+        f"{option.value!r} is not a folder",
+        hint="write SET checkpoint = 'a/folder'",
+        place=option.place,
+    )

@@ -1,0 +1,1 @@
+"""What people and their scripts see on a terminal."""

@@ -1,0 +1,115 @@
+"""The two channels of a command: what was asked for on stdout, all else on stderr.
+
+Colour and moving progress appear only on a terminal, and colour not when NO_COLOR is set.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from windrow.errors import WindrowError
+from windrow.terminal.rows import json_line
+
+__all__ = ["ProgressLine", "Screen"]
+
+
+class Screen:
+    """Where a command writes; with `machine`, stdout is NDJSON and nothing else."""
+
+    def __init__(self, *, machine: bool = False) -> None:
+        self.machine = machine
+        self._out = Console(highlight=False, soft_wrap=True)
+        self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        # On one terminal both channels go through one console, which keeps the moving line below.
+        shared = self._out.is_terminal and self._errors.is_terminal
+        self._side = self._out if shared else self._errors
+
+    def event(self, kind: str, values: Mapping[str, object]) -> None:
+        """One line of NDJSON, for machines only."""
+        if self.machine:
+            self.raw([json_line({"event": kind, **values})])
+
+    def raw(self, lines: list[str]) -> None:
+        """Lines as they are, without colour."""
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+
+    def line(self, text: str = "", style: str | None = None) -> None:
+        """One line for people; a terminal shows it in the style."""
+        if not self.machine:
+            self._out.print(Text(text, style=style or ""))
+
+    def lines(self, texts: list[str], style: str | None = None) -> None:
+        """Many plain lines at once, the first one in the style."""
+        if texts and not self.machine:
+            self.line(texts[0], style)
+        if len(texts) > 1 and not self.machine:
+            self.raw(texts[1:])
+
+    def note(self, text: str, style: str = "dim") -> None:
+        """A remark on stderr, for people and machines alike."""
+        self._side.print(Text(text, style=style))
+
+    def error(self, error: WindrowError) -> None:
+        """An error of ours, its place underlined; machines get its parts too."""
+        place = error.place
+        self.event(
+            "error",
+            {
+                "code": error.code,
+                "message": error.message,
+                "hint": error.hint,
+                "line": place.line if place else None,
+                "column": place.column if place else None,
+            },
+        )
+        first, _, rest = str(error).partition("\n")
+        self._errors.print(Text(first, style="bold red"))
+        if rest:
+            self._errors.print(Text(rest))
+
+    @contextmanager
+    def progress(self, doing: str) -> Iterator[ProgressLine]:
+        """A moving line on stderr while something runs; off a terminal only its first words."""
+        if not self._side.is_terminal:
+            self.note(f"{doing} ...")
+            yield ProgressLine(None, doing)
+            return
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[detail]}"),
+            TimeElapsedColumn(),
+        )
+        redirect = self._side is self._out
+        with Progress(
+            *columns, console=self._side, transient=True, redirect_stdout=redirect
+        ) as bar:
+            yield ProgressLine(bar, doing)
+
+
+class ProgressLine:
+    """One line of progress; silent where there is no terminal."""
+
+    def __init__(self, bar: Progress | None, doing: str) -> None:
+        self._bar = bar
+        self._task = bar.add_task(doing, total=None, detail="") if bar is not None else None
+
+    def show(
+        self, detail: str = "", fraction: float | None = None, doing: str | None = None
+    ) -> None:
+        """Says how far it is."""
+        if self._bar is None or self._task is None:
+            return
+        if doing is not None:
+            self._bar.update(self._task, description=doing)
+        if fraction is not None:
+            self._bar.update(self._task, total=1.0, completed=fraction)
+        self._bar.update(self._task, detail=detail)

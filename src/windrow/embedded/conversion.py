@@ -42,7 +42,8 @@ def _as_table(stream: StreamSchema, rows: Any) -> pa.Table:
     raise DataError(
         "WD101",
         f"stream {stream.name!r} cannot take rows from {type(rows).__name__}",
-        hint="push a pyarrow Table or RecordBatch, a pandas or polars DataFrame, or a list of dicts",
+        hint="push a pyarrow Table or RecordBatch, a pandas or polars DataFrame, "
+        "or a list of dicts",
     )
 
 
@@ -134,7 +135,7 @@ def _bad_column(
 
 
 class RowChecker:
-    """Says quickly whether a dict surely fits the stream, so that rows can be gathered before conversion."""
+    """Says quickly whether a dict surely fits the stream, so that rows can be gathered first."""
 
     def __init__(self, stream: StreamSchema) -> None:
         self._allowed = {column.name: _plain_types(column.type) for column in stream.columns}

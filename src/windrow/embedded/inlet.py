@@ -93,8 +93,9 @@ class Inlet:
         return pa.Table.from_batches(self._late, self.schema.arrow)
 
     def _times_of(self, batch: pa.RecordBatch) -> np.ndarray[Any, np.dtype[np.int64]]:
-        column = batch.column(self.schema.time)
-        return column.cast(pa.int64()).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]  # untyped Arrow
+        column = batch.column(self.schema.time).cast(pa.int64())
+        times: np.ndarray[Any, np.dtype[np.int64]] = column.to_numpy(zero_copy_only=False)
+        return times
 
     def _without_bad_times(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         column = batch.column(self.schema.time).cast(pa.int64())

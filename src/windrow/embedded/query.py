@@ -23,9 +23,7 @@ __all__ = ["EmbeddedQuery"]
 class EmbeddedQuery:
     """A running query; `settle` brings rows that were pushed but not yet applied into it."""
 
-    def __init__(
-        self, name: str, plan: QueryPlan, clock: int, settle: Callable[[], None]
-    ) -> None:
+    def __init__(self, name: str, plan: QueryPlan, clock: int, settle: Callable[[], None]) -> None:
         self.name = name
         self.plan = plan
         self.is_running = True
@@ -70,7 +68,8 @@ class EmbeddedQuery:
         raise UnsupportedError(
             "WU301",
             "a query in this process runs as soon as it is registered and has no sink",
-            hint="read answers(), changes() or result(); or connect to Spark: windrow.connect(spark)",
+            hint="read answers(), changes() or result(); "
+            "or connect to Spark: windrow.connect(spark)",
         )
 
     @property

@@ -53,7 +53,7 @@ class EmbeddedSession:
         time: str,
         lateness: str | int | float = 0,
     ) -> None:
-        """Declare a stream: its columns, which of them is event time, and how late rows may come."""
+        """Declare a stream: its columns, which of them is event time, how late rows may come."""
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness))
         self._catalog = self._catalog.with_stream(declared)
         self._inlets[name] = Inlet(declared)

@@ -1,4 +1,4 @@
-"""Prepared rows as codes and words: which key, cell and group a row belongs to, and back to values."""
+"""Prepared rows as codes and words: which key, cell and group a row is of, and back to values."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def value_words(rows: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.uin
     """The values as rows of words, and their flags (no rows when every value is valid)."""
     columns = _columns(rows, "v")
     words = np.empty((len(columns), rows.num_rows), np.int64)
-    flags = np.empty((0, 0), np.uint8)
+    flags: NDArray[np.uint8] = np.empty((0, 0), np.uint8)
     for index, column in enumerate(columns):
         if pa.types.is_floating(column.type):
             words[index] = _double_bits(column)
@@ -196,7 +196,8 @@ def value_columns(
 def _double_bits(column: pa.Array) -> NDArray[np.int64]:
     if column.null_count:
         column = column.fill_null(0.0)
-    return column.to_numpy(zero_copy_only=False).view(np.int64)
+    bits: NDArray[np.int64] = column.to_numpy(zero_copy_only=False).view(np.int64)
+    return bits
 
 
 def _columns(rows: pa.RecordBatch, letter: str) -> list[pa.Array]:

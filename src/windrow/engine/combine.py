@@ -1,4 +1,4 @@
-"""Touches of several shards as touches of the whole: exact states of one group add up over shards."""
+"""Touches of several shards as touches of the whole: exact states of a group add up over shards."""
 
 from __future__ import annotations
 
@@ -51,17 +51,19 @@ class Combiner:
         entities = self._last_count.shape[1]
         total_count = self._last_count.sum(axis=0)
         total_lanes = self._last_lanes.sum(axis=0)
-        out = [np.empty(at.size, np.int64), np.empty(at.size, np.int32), np.empty(at.size, np.int64)]
+        out_at, out_count = np.empty(at.size, np.int64), np.empty(at.size, np.int64)
+        out_entity = np.empty(at.size, np.int32)
         out_lanes = np.empty((at.size, lanes.shape[1]), np.int64)
         used = kernels.add_up(
             at, entity, owner * entities + entity, count, lanes,
             self._last_count.reshape(-1),
             self._last_lanes.reshape(self._last_count.size, lanes.shape[1]),
             total_count, total_lanes, self._touched_in, np.empty(entities, np.int32),
-            *out, out_lanes,
+            out_at, out_entity, out_count, out_lanes,
         )  # fmt: skip
-        trimmed = [column[:used] for column in out]
-        return EntityTouches(trimmed[0], trimmed[1], trimmed[2], out_lanes[:used], self.layout)
+        return EntityTouches(
+            out_at[:used], out_entity[:used], out_count[:used], out_lanes[:used], self.layout
+        )
 
     def header(self) -> dict[str, Any]:
         """Layout and buckets, for saving."""
@@ -77,9 +79,7 @@ class Combiner:
         return pa.table(columns)
 
     @classmethod
-    def load(
-        cls, header: Mapping[str, Any], table: pa.Table, codes: NDArray[np.int32]
-    ) -> Combiner:
+    def load(cls, header: Mapping[str, Any], table: pa.Table, codes: NDArray[np.int32]) -> Combiner:
         """Back from header() and table(); the entities of the rows have these codes now."""
         combiner = cls(LaneLayout.from_json(header["layout"]))
         combiner._reserve(list(header["buckets"]), int(codes.max(initial=-1)) + 1)
@@ -99,7 +99,8 @@ class Combiner:
 
     def alive(self) -> NDArray[np.bool_]:
         """Which entities have rows in some shard."""
-        return self._last_count.any(axis=0)
+        alive: NDArray[np.bool_] = (self._last_count != 0).any(axis=0)
+        return alive
 
     def _joined(
         self, parts: Sequence[tuple[int, EntityTouches]]

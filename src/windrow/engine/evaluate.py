@@ -48,7 +48,8 @@ def evaluate_filter(expression: Expr, leaf: Leaf, length: int) -> npt.NDArray[np
     truth = evaluate(expression, leaf, length)
     if truth.null_count:
         truth = pc.fill_null(truth, False)
-    return truth.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return] # untyped Arrow
+    where: npt.NDArray[np.bool_] = truth.to_numpy(zero_copy_only=False)
+    return where
 
 
 def _value(expression: Expr, leaf: Leaf) -> Any:

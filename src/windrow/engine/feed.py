@@ -1,14 +1,16 @@
-"""The feed of a query: rows of its result as they come and go, read as answers, as changes or as they are now.
+"""The feed of a query: rows of its result as they come and go, read as answers, changes or result.
 
-An entity is whatever has one row in the result at a time: a group, the whole of an ungrouped query, or a
-set of equal rows of a select (then with a number of copies). A touch says what an entity's row is from
-an instant on. Touches are kept until both readers, answers() and changes(), have gone over them.
+An entity is whatever has one row in the result at a time: a group, the whole of an ungrouped query,
+or a set of equal rows of a select (then with a number of copies). A touch says what an entity's row
+is from an instant on. Touches are kept until both readers, answers() and changes(), have gone over
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,8 @@ from windrow.errors import DataError
 
 __all__ = ["ANSWER_ROWS_LIMIT", "TOUCHES_LIMIT", "Feed"]
 
-# What is kept for readers that do not come: beyond it changes are netted and answers are let go, counted.
+# What is kept for readers that do not come: beyond it changes are netted and answers are let go,
+# counted.
 TOUCHES_LIMIT = 1_000_000
 # The log of rows is left as it is while it has no more than this beyond twice what is needed.
 ROWS_LET_BE = 65_536
@@ -35,7 +38,7 @@ NO_ROWS: Vector = np.empty(0, np.int64)
 
 @dataclass
 class Touches:
-    """Touches in time order; row and previous_row are numbers in the log of rows, ABSENT for none."""
+    """Touches in time order; row, previous_row: numbers in the log of rows, ABSENT for none."""
 
     at: Vector
     entity: NDArray[np.int32]
@@ -56,12 +59,6 @@ class Touches:
             *(self.many, self.previous_row, self.previous_many),
         )
 
-    def since(self, start: int) -> Touches:
-        """The touches from a place on, in arrays of their own: row numbers change in place."""
-        if start == 0:
-            return self
-        return Touches(*(column[start:].copy() for column in self.columns()))
-
     @classmethod
     def joined(cls, parts: list[Touches]) -> Touches:
         """All touches of the parts."""
@@ -76,11 +73,17 @@ class Feed:
     """The result of a query over time. `rank` orders entities within an instant."""
 
     def __init__(
-        self, schema: pa.Schema, rank: Callable[[NDArray[np.int32]], Vector], compares_rows: bool
+        self,
+        schema: pa.Schema,
+        rank: Callable[[NDArray[np.int32]], Vector],
+        *,
+        compares_rows: bool,
+        is_whole: bool,
     ) -> None:
         self._log = RowLog(schema)
         self._rank = rank
         self._compares_rows = compares_rows
+        self._is_whole = is_whole  # there is one entity, with one row or none
         self._now = EntityRows()  # the result after the last touch
         self._answered = EntityRows()  # the result as far as answers() has read
         self._for_answers: list[Touches] = []
@@ -88,9 +91,7 @@ class Feed:
         self._instants: list[Vector] = []
         self.instants_lost = 0
 
-    def record(
-        self, at: Vector, entity: NDArray[np.int32], many: Vector, rows: pa.Table
-    ) -> None:
+    def record(self, at: Vector, entity: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
         """Take touches in time order; row i of `rows` is what touch i shows, in `many` copies."""
         if at.size == 0:
             return
@@ -131,9 +132,8 @@ class Feed:
         instants = np.concatenate([*self._instants, NO_ROWS])
         self._instants = []
         touches = Touches.joined(self._for_answers)
-        which, rows, done = self._list(instants, touches)
-        rest = touches.since(done)
-        self._for_answers = [rest] if rest.at.size else []
+        self._for_answers = []
+        which, rows = self._list(instants, touches)
         return _with_answer_columns(instants[which], self._log.take(rows))
 
     def changes(self) -> pa.Table:
@@ -215,12 +215,19 @@ class Feed:
             used[part.entity] = True
         return used
 
-    def _list(
-        self, instants: Vector, touches: Touches
-    ) -> tuple[NDArray[np.int64], Vector, int]:
-        """Per row of the answers: the number of its instant and its row; and how far touches went."""
+    def _list(self, instants: Vector, touches: Touches) -> tuple[Vector, Vector]:
+        """For each row of the answers: the number of its instant, and its number in the log."""
         state = self._answered
         state.reserve(int(touches.entity.max(initial=-1)) + 1)
+        if self._is_whole:
+            room = instants.size + 1
+            which, rows = np.empty(room, np.int64), np.empty(room, np.int64)
+            state.reserve(1)
+            used = kernels.list_answers_of_one(
+                instants, touches.at, touches.many, touches.row,
+                state.many, state.row, which, rows,
+            )  # fmt: skip
+            return which[:used], rows[:used]
         total = kernels.count_answers(
             instants, 0, touches.at, touches.entity, touches.many,
             state.many.copy(), int(state.many.sum()),
@@ -231,17 +238,14 @@ class Feed:
                 f"the answers since the last call have {total} rows, more than {ANSWER_ROWS_LIMIT}",
                 hint="call answers() more often, give the query an EVERY clause, or read changes()",
             )
-        which = np.empty(total, np.int64)
-        rows = np.empty(total, np.int64)
+        which, rows = np.empty(total, np.int64), np.empty(total, np.int64)
         entities = np.empty(total, np.int32)
-        done = kernels.list_answers(
+        kernels.list_answers(
             instants, 0, touches.at, touches.entity, touches.many, touches.row,
             state.many, state.row, state.active, state.place, state.size, which, rows, entities,
         )  # fmt: skip
-        if total > instants.size:  # else no instant has two rows that could be out of order
-            order = np.lexsort((self._rank(entities), which))
-            which, rows = which[order], rows[order]
-        return which, rows, int(done)
+        order = np.lexsort((self._rank(entities), which))
+        return which[order], rows[order]
 
     def _same_rows(self, touches: Touches) -> NDArray[np.bool_]:
         both = (touches.previous_many > 0) & (touches.many > 0)
@@ -351,13 +355,20 @@ def _touches_of(table: pa.Table, new_code: NDArray[np.int32]) -> Touches:
 
 
 def _with_answer_columns(at: Vector, table: pa.Table) -> pa.Table:
-    columns = [
-        _timestamps(at),
-        pa.repeat(pa.scalar("A"), at.size),
-        pa.nulls(at.size, pa.float64()),
-    ]
+    level, error_bound = _exact_columns(at.size)
     names = ["at", "level", "error_bound", *table.schema.names]
-    return pa.Table.from_arrays([*columns, *table.columns], names=names)
+    return pa.Table.from_arrays([_timestamps(at), level, error_bound, *table.columns], names=names)
+
+
+@lru_cache(maxsize=1)
+def _exact_columns_of(size: int) -> tuple[pa.Array, pa.Array]:
+    return pa.repeat(pa.scalar("A"), size), pa.nulls(size, pa.float64())
+
+
+def _exact_columns(size: int) -> tuple[pa.Array, pa.Array]:
+    """Level and error bound of exact answers: slices of columns made once for many sizes."""
+    level, error_bound = _exact_columns_of(1 << max(size - 1, 1023).bit_length())
+    return level.slice(0, size), error_bound.slice(0, size)
 
 
 def _timestamps(instants: Vector) -> pa.Array:
@@ -366,9 +377,9 @@ def _timestamps(instants: Vector) -> pa.Array:
 
 def _equal(left: pa.ChunkedArray, right: pa.ChunkedArray) -> NDArray[np.bool_]:
     """Where two columns show the same: NULL equals NULL, NaN equals NaN."""
-    equal = pc.fill_null(pc.equal(left, right), False).to_numpy()
+    equal: NDArray[np.bool_] = pc.fill_null(pc.equal(left, right), False).to_numpy()
     equal = equal | (left.is_null().to_numpy() & right.is_null().to_numpy())
     if pa.types.is_floating(left.type):
         both_nan = pc.and_(pc.is_nan(left), pc.is_nan(right))
         equal = equal | pc.fill_null(both_nan, False).to_numpy()
-    return equal  # type: ignore[no-any-return]  # untyped Arrow
+    return equal

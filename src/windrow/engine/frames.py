@@ -1,4 +1,4 @@
-"""Tables in one block of bytes: a header in JSON, then Arrow IPC, with version and checksum. Never pickle."""
+"""Tables in one block of bytes: JSON header, Arrow IPC, version and checksum. Never pickle."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def _to_ipc(table: pa.Table | pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write(table)
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]  # untyped Arrow
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
 
 
 def _split(body: memoryview) -> list[memoryview]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numba import njit
+from numpy import uint64
 
 ABSENT = -1
 
@@ -21,7 +22,7 @@ def chain(entity, many, first_row, last_row, last_many, row, previous_row, previ
 
 @njit(cache=True)
 def count_answers(instants, start, at, entity, many, held, total):
-    """How many rows the answers at these instants have; `held` and `total` say what was held before."""
+    """How many rows the answers at these instants have; `held`, `total`: what was held before."""
     rows = 0
     touch = start
     for j in range(instants.size):
@@ -34,6 +35,47 @@ def count_answers(instants, start, at, entity, many, held, total):
 
 
 @njit(cache=True)
+def list_answers_of_one(instants, at, many, row, held_many, held_row, out_instant, out_row):
+    """The same as list_answers where there is one entity, with at most one copy of its row."""
+    used = 0
+    touch = 0
+    now_many = held_many[0]
+    now_row = held_row[0]
+    for j in range(instants.size):
+        while touch < at.size and at[uint64(touch)] <= instants[j]:
+            now_many = many[uint64(touch)]
+            now_row = row[uint64(touch)]
+            touch += 1
+        out_instant[uint64(used)] = j
+        out_row[uint64(used)] = now_row
+        used += now_many
+    if at.size > 0:
+        now_many = many[at.size - 1]
+        now_row = row[at.size - 1]
+    held_many[0] = now_many
+    held_row[0] = now_row
+    return used
+
+
+@njit(cache=True)
+def change_entity(touch, entity, many, row, held_many, held_row, active, place, size):
+    """Let one touch change what is held, and the list of the entities that are present."""
+    which = entity[touch]
+    held_row[which] = row[touch]
+    before = held_many[which]
+    held_many[which] = many[touch]
+    if before == 0 and many[touch] > 0:
+        active[size[0]] = which
+        place[which] = size[0]
+        size[0] += 1
+    elif before > 0 and many[touch] == 0:
+        size[0] -= 1
+        moved = active[size[0]]
+        active[place[which]] = moved
+        place[moved] = place[which]
+
+
+@njit(cache=True)
 def list_answers(
     instants, start, at, entity, many, row, held_many, held_row, active, place, size,
     out_instant, out_row, out_entity,
@@ -41,25 +83,13 @@ def list_answers(
     """Write the rows of the answers at these instants.
 
     active lists the entities that are present, place says where in the list; size[0] is its length.
-    Returns the first touch that is later than all instants.
+    All touches are used up. Returns how many rows were written.
     """
     used = 0
     touch = start
     for j in range(instants.size):
         while touch < at.size and at[touch] <= instants[j]:
-            which = entity[touch]
-            held_row[which] = row[touch]
-            before = held_many[which]
-            held_many[which] = many[touch]
-            if before == 0 and many[touch] > 0:
-                active[size[0]] = which
-                place[which] = size[0]
-                size[0] += 1
-            elif before > 0 and many[touch] == 0:
-                size[0] -= 1
-                moved = active[size[0]]
-                active[place[which]] = moved
-                place[moved] = place[which]
+            change_entity(touch, entity, many, row, held_many, held_row, active, place, size)
             touch += 1
         for index in range(size[0]):
             which = active[index]
@@ -68,7 +98,10 @@ def list_answers(
                 out_row[used] = held_row[which]
                 out_entity[used] = which
                 used += 1
-    return touch
+    # No later answer is asked for before these: they belong to the state that the next one finds.
+    for late in range(touch, at.size):
+        change_entity(late, entity, many, row, held_many, held_row, active, place, size)
+    return used
 
 
 @njit(cache=True)
@@ -76,7 +109,7 @@ def add_up(
     at, entity, part, count, lanes, last_count, last_lanes, total_count, total_lanes,
     touched_in, touched, out_at, out_entity, out_count, out_lanes,
 ):  # fmt: skip
-    """Turn touches of parts (an entity in a shard) into touches of entities: states summed over shards.
+    """Turn touches of parts (an entity in a shard) into touches of entities, summed over shards.
 
     Touches are in time order; returns how many there are after those of one instant were merged.
     """

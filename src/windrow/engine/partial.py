@@ -53,7 +53,8 @@ class Partial:
         for index, lane in enumerate(touches[3:]):
             lanes[:, index] = lane
         groups = _one_batch(tables["groups"])
-        return cls(*touches[:3], lanes, layout, groups, header["group_count"])
+        at, entity, count = touches[:3]
+        return cls(at, entity, count, lanes, layout, groups, header["group_count"])
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:

@@ -1,7 +1,8 @@
 """Rows of a stream made ready for a shard: filtered, pruned, every expression evaluated.
 
-Prepared rows have the columns ts (int64), k0.. (join key), g0.. (groups), p0.. (partitions), v0.. (values)
-and, for windows that count rows, live (whether the row takes part: it counts in the window either way).
+Prepared rows have the columns ts (int64), k0.. (join key), g0.. (groups), p0.. (partitions), v0..
+(values) and, for windows that count rows, live (whether the row takes part: it counts in the window
+either way).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.engine.evaluate import evaluate, evaluate_filter
+from windrow.engine.evaluate import Leaf, evaluate, evaluate_filter
 from windrow.engine.shape import SideShape, shape_of
 from windrow.plan.expressions import Call, ColumnRef, Expr, walk
 from windrow.plan.model import QueryPlan, WindowSpec
@@ -116,10 +117,11 @@ def _words(column: pa.Array) -> NDArray[np.uint64]:
         return words.view(np.uint64)
     encoded = pc.dictionary_encode(column, null_encoding="encode")
     sums = [zlib.crc32((text or "").encode()) for text in encoded.dictionary.to_pylist()]
-    return np.array(sums, np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
+    text_words: NDArray[np.uint64] = np.array(sums, np.uint64)[encoded.indices.to_numpy()]
+    return text_words
 
 
-def _leaf(batch: pa.RecordBatch):  # type: ignore[no-untyped-def]  # pa.Array has no useful type
+def _leaf(batch: pa.RecordBatch) -> Leaf:
     def column(part: Expr) -> pa.Array:
         assert isinstance(part, ColumnRef)
         return batch.column(part.column)
@@ -135,7 +137,7 @@ def _with_keys_present(condition: Expr | None, keys: tuple[Expr, ...]) -> Expr |
     return condition
 
 
-def _value(part: Expr, leaf, length: int) -> pa.Array:  # type: ignore[no-untyped-def]  # see _leaf
+def _value(part: Expr, leaf: Leaf, length: int) -> pa.Array:
     column = evaluate(part, leaf, length)
     wanted = _value_type(part)
     if column.type == wanted:

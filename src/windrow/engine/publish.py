@@ -27,7 +27,8 @@ from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["Publisher"]
 
-# Entities that nothing refers to are forgotten when there are this many more than twice those in use.
+# Entities that nothing refers to are forgotten when there are this many more than twice those in
+# use.
 IDLE_ENTITIES = 10_000
 
 
@@ -45,13 +46,18 @@ class Publisher:
         self._first_instant = END_OF_TIME
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
-        self._feed = Feed(schema, self._rank, compares_rows=not self._shape.is_select)
+        self._feed = Feed(
+            schema,
+            self._rank,
+            compares_rows=not self._shape.is_select,
+            is_whole=self._is_whole,
+        )
 
-    def absorb(
-        self, partials: Sequence[tuple[int, Partial]], instants: Vector, until: int
-    ) -> None:
-        """Take the (bucket, partial) of every shard for the step to `until`, and the instants at which
-        rows entered in it (in any order): without EVERY an answer is due at each.
+    def absorb(self, partials: Sequence[tuple[int, Partial]], instants: Vector, until: int) -> None:
+        """Take the (bucket, partial) of every shard for the step to `until`.
+
+        instants: those at which rows entered in it, in any order; without EVERY an answer is due at
+        each.
         """
         touches = self._touches(partials)
         if not is_increasing(instants):
@@ -243,7 +249,7 @@ class Publisher:
         ]
 
     def _constant(self, number: int, size: int) -> pa.Array:
-        return evaluate(self._plan.group_by[number], {}.__getitem__, size)
+        return evaluate(self._plan.group_by[number], _no_leaf, size)
 
     def _typed(self, column: pa.Array, number: int) -> pa.Array:
         # A group that is a join key was coded in the type that both sides of the join share.
@@ -290,6 +296,19 @@ class Publisher:
             self._known[idle] = False
 
 
+def _no_leaf(part: Expr) -> pa.Array:
+    raise AssertionError(f"{part} in a constant")
+
+
 def _sorted(table: pa.Table, names: list[str]) -> NDArray[np.int64]:
-    keys = [(name, "ascending", "at_start") for name in names]
-    return np.asarray(pc.sort_indices(table, sort_keys=keys))
+    """The order by these columns: NULL first, NaN last (Arrow alone would put it beside NULL)."""
+    columns: list[pa.ChunkedArray] = []
+    keys: list[tuple[str, str, str]] = []
+    for name in names:
+        column = table.column(name)
+        parts = [pc.is_nan(column), column] if pa.types.is_floating(column.type) else [column]
+        for part in parts:
+            keys.append((str(len(columns)), "ascending", "at_start"))
+            columns.append(part)
+    numbered = pa.Table.from_arrays(columns, names=[name for name, *_ in keys])
+    return np.asarray(pc.sort_indices(numbered, sort_keys=keys))

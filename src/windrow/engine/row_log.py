@@ -1,4 +1,4 @@
-"""A log of result rows, addressed by number; rows that nobody refers to are dropped now and then."""
+"""A log of result rows, addressed by number; rows that nobody refers to are dropped at times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shard needs to know of a plan: columns to keep per side, how groups are named, which sums to make."""
+"""What a shard needs to know of a plan: columns per side, names of groups, which sums to make."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class GroupPlace:
 class QueryShape:
     """The plan as the engine sees it.
 
-    mode: SINGLE for one window, else one of joins.kernels. A select is a count of equal rows: its groups
-    are its select list. value_of_aggregate: the number of the aggregate's value among all values of all
-    sides, or None where it has none.
+    mode: SINGLE for one window, else one of joins.kernels. A select is a count of equal rows: its
+    groups are its select list. value_of_aggregate: the number of the aggregate's value among all
+    values of all sides, or None where it has none.
     """
 
     sides: tuple[SideShape, ...]
@@ -61,9 +61,9 @@ def shape_of(plan: QueryPlan) -> QueryShape:
     places, groups, mode = _group_places(plan)
     values: list[list[Expr]] = [[] for _ in plan.inputs]
     for aggregate in plan.aggregates:
-        if aggregate.argument is not None and aggregate.source is not None:
-            if aggregate.argument not in values[aggregate.source]:
-                values[aggregate.source].append(aggregate.argument)
+        argument, source = aggregate.argument, aggregate.source
+        if argument is not None and source is not None and argument not in values[source]:
+            values[source].append(argument)
     first = [sum(len(each) for each in values[:side]) for side in range(len(values))]
     numbers = tuple(
         None

@@ -1,7 +1,7 @@
-"""The shard: the windows of one query for one slice of the keys. Rows in, touches out; time is an argument.
+"""The shard: the windows of one query for one slice of the keys. Rows in, touches out.
 
-No clock, no thread, no I/O, no randomness: the same rows in the same order give the same bytes, however they
-were cut into batches.
+Time is an argument. No clock, no thread, no I/O, no randomness: the same rows in the same order
+give the same bytes, however they were cut into batches.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Shard"]
 
 
 class Shard:
-    """Keeps the windows and aggregates of a plan; grid_us > 1 puts out only states at its multiples."""
+    """Keeps a plan's windows and aggregates; grid_us > 1 puts out only states at its multiples."""
 
     def __init__(self, plan: QueryPlan, grid_us: int = 1) -> None:
         self.plan = plan
@@ -82,7 +82,7 @@ class Shard:
     def rebuild(
         cls, plan: QueryPlan, rows: Mapping[int, pa.Table], clock: int, grid_us: int = 1
     ) -> Shard:
-        """A shard at `clock` from prepared rows in order of arrival; rows that have left do no harm."""
+        """A shard at `clock` from prepared rows in order of arrival; rows that left do no harm."""
         shard = cls(plan, grid_us)
         batches = {}
         for side, table in rows.items():

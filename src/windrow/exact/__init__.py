@@ -1,1 +1,1 @@
-"""Sums that stay exact: numbers as limbs of 32 bits, so that adding and taking away lose nothing."""
+"""Sums that stay exact: numbers as limbs of 32 bits; adding and taking away lose nothing."""

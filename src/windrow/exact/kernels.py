@@ -1,12 +1,13 @@
 """Exact sums of 64-bit integers and doubles, as rows of limbs.
 
-Purpose: a sum that is right after 1e300, infinities and NaN have come and gone; the same bits in any order
-    of adding, so that parallel parts combine and a rebuilt state equals the one it replaces.
+Purpose: a sum that is right after 1e300, infinities and NaN have come and gone; the same bits in
+    any order of adding, so that parallel parts combine and a rebuilt state equals the one it
+    replaces.
 Form: a number is a row of int64 limbs; limb i of the full range weighs 2**(32*i - 1088). A double
     touches three neighbouring limbs, an integer two. Limbs may run over 32 bits until normalised:
     then all are in [0, 2**32) but the highest, which carries the sign.
-Space: only the limbs between the lowest and the highest one in use are kept (see lanes.py), four for
-    everyday values. Infinities and NaN are counted beside them.
+Space: only the limbs between the lowest and the highest one in use are kept (see lanes.py), four
+    for everyday values. Infinities and NaN are counted beside them.
 Source: the "small superaccumulator" of Neal (2015), with multiplication by a count added.
 """
 
@@ -39,7 +40,7 @@ _HIDDEN_BIT = 1 << 52
 
 @njit(cache=True)
 def spread(bits, kind, low_limb, lanes, row, base):
-    """Write one valid value into zeroed lanes[row, base:]: its count, and its limbs or special lane."""
+    """Write one valid value into zeroed lanes[row, base:]: its count, its limbs or special lane."""
     lanes[row, base + VALID_LANE] = 1
     if kind == INTEGER:
         spread_integer(bits, low_limb, lanes, row, base)
@@ -100,8 +101,8 @@ def limb_range(values, valid, kind, found):
             found[1] = max(found[1], INTEGER_LIMB + 2)
             continue
         exponent = (bits >> 52) & _EXPONENT_MASK
-        if exponent == _EXPONENT_MASK:
-            continue
+        if exponent == _EXPONENT_MASK or (exponent == 0 and bits & _FRACTION_MASK == 0):
+            continue  # counted apart, or zero: no limb is needed
         limb = (max(exponent, 1) - 1075 - LOWEST_BIT) >> 5
         found[0] = min(found[0], limb)
         found[1] = max(found[1], limb + 3)

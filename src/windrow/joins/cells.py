@@ -28,7 +28,7 @@ class Cells:
         return cells, self._codes.retain(cells)
 
     def release(self, cells: Codes) -> Codes:
-        """Count one row less of each cell; returns the cells that have none. Forget them afterwards."""
+        """Count one row less of each cell; returns the cells that have none: forget them after."""
         return self._codes.release(cells)
 
     def forget(self, cells: Codes) -> None:

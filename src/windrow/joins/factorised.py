@@ -1,4 +1,4 @@
-"""The factorised aggregate: state per key, cell and group, fed with the events of one window or two."""
+"""The factorised aggregate: state per key, cell and group, fed with events of one window or two."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from windrow.joins.cells import CellLists
 from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.joins.touches import OutputRoom, Touches
 from windrow.windows.codes import Codes, WordCodes
-from windrow.windows.kernels import merge_events
+from windrow.windows.kernels import largest_magnitude, merge_events
 from windrow.windows.window import EventColumns, Window
 
 __all__ = ["SINGLE", "FactorisedAggregate"]
@@ -244,9 +244,7 @@ def _cell_counts(count: Vector, layout: LaneLayout) -> Matrix:
 
 
 def _largest(values: Matrix) -> int:
-    if not values.size:
-        return 1
-    return max(1, -int(values.min()), int(values.max()))
+    return max(1, -int(largest_magnitude(values)))
 
 
 def _grown(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:

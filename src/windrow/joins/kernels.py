@@ -9,8 +9,8 @@ Source: paper 1 (the identity behind IC), with the per-key payloads of factorise
 
 Arrays are plain parameters and rows are given by index: named tuples, views and calls that pass
 arrays make Numba count references inside the loops, which was measured to cost up to a hundred
-times the additions. Places are unsigned where it matters: an index that may be negative costs a test at
-every access.
+times the additions. Places are unsigned where it matters: an index that may be negative costs a
+test at every access.
 
 Events are columns: at, sign (1 enters, -1 leaves), cell (EMPTY takes no part), share (the lanes
 that the row adds for each partner). `order` lists them in time; an event from `right_from` on is
@@ -18,9 +18,9 @@ of the right side. Both sides use one layout of lanes and leave those of the oth
 that no branch depends on the side. masks: LIMB_MASK for a limb that carries into the next lane, -1
 for a plain lane; no masks at all say that every lane is plain.
 
-Output: the state of a group is written at every event that changes it, over what was written for it at the same
-instant: last_out[group] is where. Places count from the beginning of time; `control` says which
-place stands first in the arrays. There must be room for one row an event and group.
+Output: the state of a group is written at every event that changes it, over what was written for it
+at the same instant: last_out[group] is where. Places count from the beginning of time; `control`
+says which place stands first in the arrays. There must be room for one row an event and group.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def apply_keyed(
     size, order, right_from, at, sign, cell, share, masks, mode, count, lanes,
     group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
 ):  # fmt: skip
-    """A join whose groups are its keys (mode 1) or that has none (mode 0), with lanes of any kind."""
+    """A join whose groups are its keys (mode 1) or that has none (mode 0); lanes of any kind."""
     width = group_lanes.shape[1]
     is_plain = masks.size == 0
     now = control[NOW]
@@ -391,9 +391,10 @@ def pair_group(left_group, right_group, slot_word, slot_code, word_of_code, free
 
 @njit(cache=True)
 def share_narrow(first, size, rows, cells, values, valid, offset, valid_offset, out_cell, share):
-    """Cells and lanes of one side's events: each value as it is, and (if wanted) whether it is valid.
+    """Cells and lanes of one side's events: each value and, if wanted, whether it is valid.
 
-    Writes from event `first` on; lanes from `offset` on, counts from `valid_offset` on (EMPTY: none).
+    Writes from event `first` on; lanes from `offset` on, counts from `valid_offset` on (EMPTY:
+    none).
     """
     count = values.shape[0]
     checked = valid.shape[0] > 0

@@ -1,8 +1,9 @@
 """The layout of lanes: which numbers are kept for each cell and group, and how wide they are.
 
-Narrow, while no sum can leave 62 bits: one lane a value, and one that counts its valid rows once a NULL was seen.
-Wide: the exact lanes of `exact.kernels` for every value, limbs only from the lowest to the highest in use.
-A state moves to a wider layout when the rows ask for it; nothing is lost on the way.
+Narrow, while no sum can leave 62 bits: one lane a value, and one that counts its valid rows once a
+NULL was seen. Wide: the exact lanes of `exact.kernels` for every value, limbs only from the lowest
+to the highest in use. A state moves to a wider layout when the rows ask for it; nothing is lost on
+the way.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class LaneLayout:
         return np.array(one * self.value_count, np.int64)
 
     def nullable(self) -> LaneLayout:
-        """This layout, able to count valid rows."""
+        """The same layout, able to count valid rows."""
         return replace(self, is_nullable=True)
 
     def reaching(self, low: int, high: int) -> LaneLayout:

@@ -67,8 +67,9 @@ class OutputRoom:
         done = used
         if self.control[kernels.NOW] > until:
             done = int(self.control[kernels.NOW_FROM] - self.control[kernels.FIRST])
-        columns = (self.at, self.group, self.count, self.lanes)
-        touches = Touches(*(column[:done].copy() for column in columns), layout)
+        columns: list[NDArray[Any]] = [self.at, self.group, self.count, self.lanes]
+        at, group, count, lanes = (column[:done].copy() for column in columns)
+        touches = Touches(at, group, count, lanes, layout)
         for column in columns:
             column[: used - done] = column[done:used].copy()
         self.control[kernels.FIRST] += done

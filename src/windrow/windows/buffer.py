@@ -2,8 +2,9 @@
 
     rows   [free) head [held in the window) tail [waiting for the clock) end [spare capacity)
 
-A row waits behind the tail until the clock reaches it, so this is the reorder buffer too: a batch that comes
-out of order is merged into the waiting rows. Rows of equal time stay in order of arrival.
+A row waits behind the tail until the clock reaches it, so this is the reorder buffer too: a batch
+that comes out of order is merged into the waiting rows. Rows of equal time stay in order of
+arrival.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class ColumnWindow:
         self._restore_order(start)
 
     def keep_alive(self) -> Rows:
-        """Close the gaps between head and tail; returns the old places of the rows that stay there."""
+        """Close the gaps between head and tail; returns the old places of the rows that stay."""
         held = np.flatnonzero(self.alive[self.head : self.tail]) + self.head
         kept = np.concatenate([held, np.arange(self.tail, self.end)])
         for column in self._columns():
@@ -136,7 +137,7 @@ class ColumnWindow:
         self.base += head
 
     def _restore_order(self, start: int) -> None:
-        """Merge rows from `start` on into the waiting rows before them, if they are not behind them."""
+        """Merge rows from `start` on into the waiting rows before them, where they are earlier."""
         end = self.end
         tail = self.tail
         fresh = self.times[start:end]

@@ -84,7 +84,7 @@ class WordCodes:
         return self._word_of_code[codes], codes == self._counters[3]
 
     def tables(self) -> tuple[Words, Codes, Words, Codes, NDArray[np.int64]]:
-        """The arrays behind it, for kernels that make codes themselves (and check for room first)."""
+        """The arrays behind it, for kernels that make codes (and check for room first)."""
         slots = (self._slot_word, self._slot_code)
         return (*slots, self._word_of_code, self._free, self._counters)
 
@@ -154,7 +154,8 @@ class TextCodes:
         )
         if not len(texts):
             return np.empty(0, np.int32)
-        return table[encoded.indices.to_numpy(zero_copy_only=False)]
+        codes: Codes = table[encoded.indices.to_numpy(zero_copy_only=False)]
+        return codes
 
     def retain(self, codes: Codes) -> Codes:
         """Count one more user of each code; returns the codes that had none, each once."""
@@ -192,7 +193,7 @@ class TextCodes:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held; a Python string costs about 56 bytes beside its text, its two entries 100 more."""
+        """Bytes held; a string costs about 56 bytes beside its text, its two entries 100 more."""
         return self._references.nbytes + self._text_bytes + 156 * len(self._code_of_text)
 
     def _code(self, text: str | None) -> int:

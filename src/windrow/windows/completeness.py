@@ -1,7 +1,8 @@
 """How far a stream is complete: the instant through which no further row will count.
 
-A row at time t completes its stream through t - lateness - 1 microsecond (rows of equal time may still follow);
-a heartbeat completes it through its instant, inclusive; the end of a stream completes it for ever.
+A row at time t completes its stream through t - lateness - 1 microsecond (rows of equal time may
+still follow); a heartbeat completes it through its instant, inclusive; the end of a stream
+completes it for ever.
 """
 
 from __future__ import annotations
@@ -34,12 +35,19 @@ class Completeness:
 
     def judge(self, times_us: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which rows are late, in order of arrival; the others complete the stream further."""
-        late = np.empty(times_us.size, np.bool_)
-        if times_us.size:
+        if times_us.size == 0:
+            return np.empty(0, np.bool_)
+        if kernels.is_sorted(times_us) and times_us[0] > self.through:
+            late = np.zeros(times_us.size, np.bool_)
+            newest = int(times_us[-1])
+            self.through = max(self.through, newest - self._lateness_us - 1)
+        else:
+            late = np.empty(times_us.size, np.bool_)
             self.through = int(
                 kernels.judge_lateness(times_us, self._lateness_us, self.through, late)
             )
-            self.newest = max(self.newest, int(times_us.max()))
+            newest = int(times_us.max())
+        self.newest = max(self.newest, newest)
         return late
 
     def advance(self, to_us: int) -> None:

@@ -1,4 +1,4 @@
-"""Loops over arrays for the windows: hash tables of keys, evictions by count, merging of instants."""
+"""Loops for the windows: hash tables of keys, evictions by count, merging of instants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def home_slot(word, mask):
 
 @njit(cache=True)
 def encode_words(words, valid, start, slot_word, slot_code, word_of_code, free, counters, out):
-    """Give each word from `start` on its dense code, new ones included; stop when the table is full.
+    """Give each word from `start` on its dense code, new ones too; stop when the table is full.
 
     counters: codes in use, next fresh code, free codes stacked, code of NULL (or EMPTY).
     valid of length 0 means that every word is valid; invalid words get the code of NULL.
@@ -163,10 +163,10 @@ def renumber(codes, seen, stamp, local, unique):
 def evict_by_partition(
     partitions, start, end, base, rows, first, last, held, following, alive, evict
 ):
-    """For each row entering a window of the last `rows` rows a partition: the row that it pushes out.
+    """For each row entering a window of the last `rows` rows a partition: the row pushed out.
 
-    first, last, held: per partition; following: per row, the next one of its partition. Rows there are
-    numbers, place + base; evict holds places.
+    first, last, held: per partition; following: per row, the next one of its partition. Rows
+    there are numbers, place + base; evict holds places.
     """
     for row in range(start, end):
         partition = partitions[row]
@@ -193,26 +193,46 @@ def merge_distinct(left, right, out):
     i = 0
     j = 0
     count = 0
-    while i < left.size or j < right.size:
-        if j >= right.size or (i < left.size and left[i] <= right[j]):
-            value = left[i]
-            i += 1
-        else:
-            value = right[j]
-            j += 1
-        if count == 0 or out[count - 1] != value:
-            out[count] = value
-            count += 1
+    last = 0
+    # One value a step, from either side or both, without a branch on which.
+    while i < left.size and j < right.size:
+        a = left[uint64(i)]
+        b = right[uint64(j)]
+        value = min(a, b)
+        out[uint64(count)] = value
+        count += (count == 0) | (value != last)
+        last = value
+        i += a == value
+        j += b == value
+    for place in range(i, left.size):
+        out[count] = left[place]
+        count += (count == 0) | (left[place] != last)
+        last = left[place]
+    for place in range(j, right.size):
+        out[count] = right[place]
+        count += (count == 0) | (right[place] != last)
+        last = right[place]
     return count
 
 
 @njit(cache=True)
 def is_sorted(times):
-    """Whether no time is smaller than the one before it."""
+    """Whether no time is smaller than the one before it (all are looked at: that is faster)."""
+    descents = 0
     for index in range(1, times.size):
-        if times[index] < times[index - 1]:
-            return False
-    return True
+        descents += times[uint64(index)] < times[uint64(index - 1)]
+    return descents == 0
+
+
+@njit(cache=True)
+def largest_magnitude(values):
+    """The largest absolute value, as a negative number: of those the smallest has its opposite."""
+    lowest = 0
+    for row in range(values.shape[0]):
+        for index in range(values.shape[1]):
+            value = values[uint64(row), uint64(index)]
+            lowest = min(lowest, value, -value)
+    return lowest
 
 
 @njit(cache=True)

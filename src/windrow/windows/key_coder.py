@@ -122,7 +122,8 @@ def words_of_array(column: pa.Array) -> tuple[Words, Flags]:
     kind = column.type
     if pa.types.is_floating(kind):
         values = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-        values = np.where(np.isnan(values), np.nan, values + 0.0)
+        with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN, not an incident
+            values = np.where(np.isnan(values), np.nan, values + 0.0)
         words = values.view(np.int64)
     elif pa.types.is_decimal(kind):
         words = _unscaled(column)
@@ -139,7 +140,8 @@ def _integers(column: pa.Array) -> Words:
         column = column.cast(pa.int32())
     if column.null_count:
         column = pc.fill_null(column.cast(pa.int64()), 0)
-    return column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    words: Words = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return words
 
 
 def _unscaled(column: pa.Array) -> Words:

@@ -1,8 +1,10 @@
 """When a row enters a timed window and when it leaves it.
 
-    A [T]                 holds t-T <= time <= t: enters at its time, leaves one microsecond after time + T
+    A [T]                 enters at its time, leaves one microsecond after time + T
     A [RANGE T SLIDE S]   enters at the next multiple of S, leaves T later
     A [UNBOUNDED]         enters at its time, never leaves
+
+The first holds t-T <= time <= t: both ends belong to it.
 
 Both come down to two numbers: enter = time rounded up to `slide_us`, leave = enter + `hold_us`.
 """

@@ -1,4 +1,4 @@
-"""One window of a query: rows in, events (rows entering and leaving) out, rows that left given back."""
+"""One window of a query: rows in; events, that is, rows entering and leaving, out."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Window:
             self._evict = self._eviction.evictions(columns, until)
 
     def fill(self, events: EventColumns, first: int, limit: int, until: int, grid_us: int) -> int:
-        """Write the next events, in time order, from `first` on; returns how many (limit: maybe more)."""
+        """Write the next events, in time order, from `first` on; returns how many."""
         columns = self.columns
         place = (first, limit, events.at, events.row, events.sign)
         if self._eviction is None:
@@ -83,10 +83,11 @@ class Window:
         )
 
     def close(self) -> Rows:
-        """All events are taken: returns the rows that left, by place. Valid until rows are appended."""
+        """All events are taken: the places of the rows that left, valid until rows are appended."""
         if self._eviction is None:
             return np.arange(self._opened[0], self.columns.head)
-        return self._evict[self._evict != kernels.EMPTY]
+        gone: Rows = self._evict[self._evict != kernels.EMPTY]
+        return gone
 
     def settle(self, gone: Rows) -> None:
         """The rows that left are no longer needed."""

@@ -1,4 +1,4 @@
-"""Every error that Windrow raises on purpose, with a stable code and, where text is at fault, its place.
+"""Every error that Windrow raises on purpose: a stable code and, where text is at fault, its place.
 
     WindrowError
     ├── QuerySyntaxError    WS…  the text is not WQL
@@ -37,9 +37,9 @@ class Place:
     length: int = 1
 
     def underlined(self) -> str:
-        """The line of the text with carets under the word.
+        r"""The line of the text with carets under the word.
 
-        >>> print(Place("SELECT a\\nFROM t", line=2, column=6, length=1).underlined())
+        >>> print(Place("SELECT a\nFROM t", line=2, column=6, length=1).underlined())
         FROM t
              ^
         """

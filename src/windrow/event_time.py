@@ -77,7 +77,7 @@ def _bad_span(value: object) -> BindingError:
 
 
 def instant_of(value: str | int | datetime) -> int:
-    """An instant in microseconds: an ISO text or datetime (UTC when it names no zone), or microseconds.
+    """An instant in microseconds, from an ISO text, a datetime (no zone means UTC) or microseconds.
 
     >>> instant_of("1970-01-01 00:00:01")
     1000000

@@ -1,7 +1,7 @@
 """Column types and stream schemas, with their Arrow, Spark and DuckDB names.
 
-Eleven types serve: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s) with p <= 18,
-STRING, TIMESTAMP (UTC, microseconds), DATE.
+Eleven types serve: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s) with
+p <= 18, STRING, TIMESTAMP (UTC, microseconds), DATE.
 """
 
 from __future__ import annotations
@@ -132,7 +132,9 @@ _NAMES = {
     "timestamptz": TIMESTAMP,
 }
 _DECIMAL = re.compile(r"(?:decimal|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\Z")
-_COLUMN = re.compile(r"\s*`?(\w+)`?[\s:]\s*([\w]+\s*(?:\([\d\s,]*\))?)\s*(?:NOT\s+NULL\s*)?\Z", re.I)
+_COLUMN = re.compile(
+    r"\s*`?(\w+)`?[\s:]\s*([\w]+\s*(?:\([\d\s,]*\))?)\s*(?:NOT\s+NULL\s*)?\Z", re.I
+)
 
 
 def decimal(precision: int, scale: int) -> ColumnType:
@@ -223,7 +225,8 @@ class StreamSchema:
                 "WB115",
                 f"the time column {self.time!r} of stream {self.name!r} is "
                 f"{self.column(self.time).type}, not TIMESTAMP",
-                hint="declare it as timestamp; integers are not guessed to be seconds or microseconds",
+                hint="declare it as timestamp; "
+                "integers are not guessed to be seconds or microseconds",
             )
         if self.lateness_us < 0:
             raise BindingError("WB116", f"the lateness of stream {self.name!r} is negative")

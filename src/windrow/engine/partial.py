@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from windrow.engine.frames import pack, unpack
 from windrow.joins.lanes import LaneLayout, Matrix, Vector
 
-__all__ = ["Partial"]
+__all__ = ["Partial", "one_batch"]
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,13 @@ class Partial:
         lanes = np.empty((size, layout.lane_count), np.int64)
         for index, lane in enumerate(touches[3:]):
             lanes[:, index] = lane
-        groups = _one_batch(tables["groups"])
+        groups = one_batch(tables["groups"])
         at, entity, count = touches[:3]
         return cls(at, entity, count, lanes, layout, groups, header["group_count"])
 
 
-def _one_batch(table: pa.Table) -> pa.RecordBatch:
+def one_batch(table: pa.Table) -> pa.RecordBatch:
+    """All rows of a table in one batch."""
     batches = table.combine_chunks().to_batches()
     if batches:
         return batches[0]

@@ -7,19 +7,21 @@ give the same bytes, however they were cut into batches.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.engine.coding import Coding, value_columns, value_words
 from windrow.engine.frames import pack, unpack
-from windrow.engine.partial import Partial
+from windrow.engine.partial import Partial, one_batch
 from windrow.engine.prepare import Preparer, lifetime_of
 from windrow.engine.shape import shape_of
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.joins import kernels
 from windrow.joins.factorised import SINGLE, FactorisedAggregate
+from windrow.joins.lanes import LaneLayout
 from windrow.joins.touches import Touches
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import PlanInput, QueryPlan
@@ -61,8 +63,10 @@ class Shard:
 
     def snapshot(self) -> bytes:
         """All rows that are held or wait, as prepared rows; everything else follows from them."""
-        header = {"fingerprint": fingerprint(self.plan), "clock": self.clock}
+        header: dict[str, Any] = {"fingerprint": fingerprint(self.plan), "clock": self.clock}
         tables = {str(side): self._rows(side) for side in range(len(self._windows))}
+        if self._windows[0].is_endless:
+            header["layout"], tables["sums"] = self._sums()
         return pack(header, tables)
 
     @classmethod
@@ -75,8 +79,15 @@ class Shard:
                 "the saved state belongs to another query",
                 hint="start the changed query with a new checkpoint",
             )
+        sums = tables.pop("sums", None)
         rows = {int(side): table for side, table in tables.items()}
-        return cls.rebuild(plan, rows, header["clock"], grid_us)
+        if sums is None:
+            return cls.rebuild(plan, rows, header["clock"], grid_us)
+        shard = cls(plan, grid_us)
+        shard._load_sums(sums, LaneLayout.from_json(header["layout"]))
+        batches = {side: one_batch(table) for side, table in rows.items()}
+        shard.advance(batches, header["clock"])
+        return shard
 
     @classmethod
     def rebuild(
@@ -84,16 +95,31 @@ class Shard:
     ) -> Shard:
         """A shard at `clock` from prepared rows in order of arrival; rows that left do no harm."""
         shard = cls(plan, grid_us)
-        batches = {}
-        for side, table in rows.items():
-            held = table.combine_chunks().to_batches()
-            if held:
-                batches[side] = _still_held(held[0], plan.inputs[side], clock)
+        batches = {
+            side: _still_held(one_batch(table), plan.inputs[side], clock)
+            for side, table in rows.items()
+        }
         shard.advance(batches, clock)
         if grid_us > 1:
             # Which groups changed since the last multiple of the grid is not known: take all.
             shard._aggregate.touch_all(-(-clock // grid_us) * grid_us)
         return shard
+
+    def _sums(self) -> tuple[dict[str, Any], pa.Table]:
+        """The groups of a window whose rows never leave: their columns, counts and lanes."""
+        codes, count, lanes, layout = self._aggregate.states()
+        columns = self._coding.group_columns(codes, self._aggregate)
+        named = {f"g{i}": column for i, column in enumerate(columns)}
+        named |= {f"lane{i}": pa.array(lanes[:, i].copy()) for i in range(lanes.shape[1])}
+        return layout.to_json(), pa.table({"count": pa.array(count), **named})
+
+    def _load_sums(self, table: pa.Table, layout: LaneLayout) -> None:
+        count = table.column("count").to_numpy()
+        lanes = np.zeros((count.size, layout.lane_count), np.int64)
+        for lane in range(layout.lane_count):
+            lanes[:, lane] = table.column(f"lane{lane}").to_numpy()
+        codes = self._coding.acquire(0, one_batch(table), self._aggregate)
+        self._aggregate.load_states(codes, count, lanes, layout)
 
     def window_statistics(self) -> list[tuple[int, int, int]]:
         """Per input: its position, rows held, bytes (rows, and its part of keys and sums)."""
@@ -138,6 +164,8 @@ class Shard:
     def _let_go(self, touches: Touches) -> None:
         for side, window in enumerate(self._windows):
             gone = window.close()
+            if window.is_endless:  # only one window alone can be: its sums are all that is needed
+                self._aggregate.forget_rows(window.drop_held())
             if gone.size == 0:
                 continue
             columns = window.columns

@@ -94,6 +94,17 @@ class Window:
         if self._eviction is not None:
             self._eviction.settle(self.columns, gone)
 
+    def drop_held(self) -> int:
+        """Let go of all rows held, which never leave by themselves; returns how many they were."""
+        count = self.columns.tail - self.columns.head
+        self.columns.cursor[0] = self.columns.tail
+        return count
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether rows never leave."""
+        return self._eviction is None and self.lifetime.is_endless
+
     def held(self) -> Rows:
         """The places of the rows in the window, oldest first."""
         columns = self.columns

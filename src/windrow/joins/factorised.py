@@ -41,6 +41,7 @@ class FactorisedAggregate:
         self._mode = mode
         self._layout = LaneLayout.smallest(kinds)
         self._largest = [0] * len(windows)
+        self._rows_gone = 0
         self.lists = CellLists()
         self.pairs = WordCodes()
         self._count = np.zeros(0, np.int64)
@@ -62,7 +63,7 @@ class FactorisedAggregate:
         if not layout.is_wide:
             self._largest[side] = max(self._largest[side], _largest(values))
             rows = [window.columns.end - window.columns.head for window in self._windows]
-            rows[side] += values.shape[1]
+            rows[side] += values.shape[1] + self._rows_gone
             bound = max(self._largest)
             for count in rows:
                 bound *= max(count, 1)
@@ -82,6 +83,23 @@ class FactorisedAggregate:
             self._group_lanes = _grown(self._group_lanes, groups)
             fresh = np.full(groups - self._last_out.size, NOWHERE, np.int64)
             self._last_out = np.concatenate([self._last_out, fresh])
+
+    def states(self) -> tuple[Codes, Vector, Matrix, LaneLayout]:
+        """The groups that have rows, with counts and lanes."""
+        live = np.flatnonzero(self._group_count).astype(np.int32)
+        return live, self._group_count[live], self._group_lanes[live], self._layout
+
+    def load_states(self, groups: Codes, count: Vector, lanes: Matrix, layout: LaneLayout) -> None:
+        """Back from states(), into a new aggregate over one window."""
+        self._change_layout(layout)
+        self._group_count[groups] = count
+        self._group_lanes[groups] = lanes
+        self._rows_gone = int(count.sum())
+        self._largest[0] = _largest(lanes)
+
+    def forget_rows(self, count: int) -> None:
+        """So many rows will never leave: they stay in the sums, but not in the window."""
+        self._rows_gone += count
 
     def advance(self, until: int, grid_us: int = 1) -> Touches:
         """Run the windows up to and including `until`; touches at multiples of the grid."""

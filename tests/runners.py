@@ -79,6 +79,13 @@ class Model:
         """All rows that count, by stream."""
         return {name: stream.rows() for name, stream in self.streams.items()}
 
+    def rows_as_batches(self) -> dict[str, pa.RecordBatch]:
+        """All rows that count, as if they had come at once."""
+        return {
+            name: pa.concat_batches(stream.applied) if stream.applied else batch_of(name, ())
+            for name, stream in self.streams.items()
+        }
+
 
 class ShardRunner:
     """A query in shards; every partial result crosses as bytes."""

@@ -135,8 +135,8 @@ def _celsius(
 def _strength(
     random: np.random.Generator, room: str, times: Instants, fires: tuple[Fire, ...]
 ) -> Values:
-    values = np.abs(np.clip(random.normal(0.05, 0.03, times.size), -0.2, 0.2))
-    values = np.clip(values + 3.0 * _heat(room, times, fires), 0.0, 1.0)
+    usual = np.abs(np.clip(random.normal(0.05, 0.03, times.size), -0.2, 0.2))
+    values: Values = np.clip(usual + 3.0 * _heat(room, times, fires), 0.0, 1.0)
     if room == "workshop":  # somebody solders: smoke, and no heat
         values[_between(times, 5, 17)] = random.uniform(0.7, 0.9)
     if room == "server room":  # two and two make four, which is not yet an alarm

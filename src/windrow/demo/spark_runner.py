@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from windrow.demo.building import ALARM_QUERY, LATENESS, Slice
+from windrow.demo.runners import EmbeddedRunner
 from windrow.spark.session import SparkWindrowSession
 from windrow.spark.settings import local_session
 
@@ -25,11 +28,15 @@ _COLUMNS = {
 class SparkRunner:
     """The alarm query on a local Spark session of its own."""
 
-    def __init__(self, *, ui: bool = False) -> None:
+    def __init__(self, rehearsal: Sequence[Slice] = (), *, ui: bool = False) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="windrow-demo-"))
         self._sent = 0
         self._sent_rows = 0
+        # Kernels that are compiled while the JVM starts need not be compiled by each worker.
+        rehearsing = Thread(target=_rehearse, args=(rehearsal,), daemon=True)
+        rehearsing.start()
         self._spark = local_session(ui=ui)
+        rehearsing.join()
         self._session = SparkWindrowSession(
             self._spark, MEMORY_BYTES, str(self._folder / "checkpoint")
         )
@@ -71,3 +78,11 @@ class SparkRunner:
         self._session.stop()
         self._spark.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _rehearse(readings: Sequence[Slice]) -> None:
+    runner = EmbeddedRunner()
+    for each in readings:
+        runner.send(each)
+    runner.changes()
+    runner.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["DEFAULT_MEMORY_BYTES", "run_on_spark"]
 
 DEFAULT_MEMORY_BYTES = 1 << 30
 POLL_S = 0.5
+
+_GLOB_SIGNS = re.compile(r"[][{}*?\\]")
 
 
 def run_on_spark(job: Job, watcher: JobWatcher, *, ui: bool = False) -> None:
@@ -73,7 +76,14 @@ def _frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -> Dat
     reader = spark.readStream.schema(columns).option("mode", "FAILFAST")
     if source.files_per_batch is not None:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
-    path = str(Path(source.path).absolute()) if source.is_local else source.path
+    path = source.path
+    if source.is_local:
+        place = Path(source.path).absolute()
+        path = str(place)
+        if place.is_file():
+            # Spark streams from folders only: of the file's folder it is to see this file alone.
+            reader = reader.option("pathGlobFilter", _GLOB_SIGNS.sub(r"\\\g<0>", place.name))
+            path = str(place.parent)
     if source.format == "parquet":
         return reader.parquet(path)
     if source.format == "csv":

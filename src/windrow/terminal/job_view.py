@@ -45,14 +45,19 @@ class JobView:
 
     def counted(self, ledger: pa.Table) -> None:
         """Tells of rows that were set aside; machines get the whole ledger."""
+        aside: dict[tuple[str, str], int] = {}
         for row in ledger.to_pylist():
             self._screen.event("ledger", row)
-            for name, why in _SET_ASIDE.items():
-                if row[name]:
-                    stream, count = row["stream"], row[name]
-                    self._screen.note(
-                        f"stream {stream}: {count:,} rows were set aside: they {why}", "yellow"
-                    )
+            for name in _SET_ASIDE:
+                # On Spark each query counts the rows of its streams: the same rows, told once.
+                key = (row["stream"], name)
+                aside[key] = max(aside.get(key, 0), row[name])
+        for (stream, name), count in aside.items():
+            if count:
+                why = _SET_ASIDE[name]
+                self._screen.note(
+                    f"stream {stream}: {count:,} rows set aside, which {why}", "yellow"
+                )
 
     def _print(self, query: str, kind: str, table: pa.Table, title: str) -> None:
         if self._screen.machine:

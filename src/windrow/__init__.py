@@ -12,7 +12,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from windrow import sinks
-from windrow.embedded.session import DEFAULT_MEMORY, EmbeddedSession
 from windrow.errors import (
     AdmissionError,
     BindingError,
@@ -22,8 +21,10 @@ from windrow.errors import (
     UnsupportedError,
     WindrowError,
 )
+from windrow.memory_size import DEFAULT_MEMORY
 
 if TYPE_CHECKING:
+    from windrow.embedded.session import EmbeddedSession
     from windrow.spark.session import SparkWindrowSession
 
 __version__ = "0.1.0"
@@ -60,10 +61,14 @@ def connect(
                 "a session in this process has no checkpoint",
                 hint="leave checkpoint= out, or connect to Spark: windrow.connect(spark, ...)",
             )
-        return EmbeddedSession(memory)
-    # Spark is an extra: it is imported only by those who use it.
-    module = importlib.import_module("windrow.spark.session")
-    session: SparkWindrowSession = module.SparkWindrowSession(
+        embedded: EmbeddedSession = _load("windrow.embedded.session").EmbeddedSession(memory)
+        return embedded
+    session: SparkWindrowSession = _load("windrow.spark.session").SparkWindrowSession(
         spark, memory=memory, checkpoint=checkpoint
     )
     return session
+
+
+def _load(module: str) -> Any:
+    """A part that is imported only by those who use it: Spark is an extra, and Numba takes its time."""
+    return importlib.import_module(module)

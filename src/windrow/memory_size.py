@@ -6,7 +6,9 @@ import re
 
 from windrow.errors import BindingError
 
-__all__ = ["memory_of", "show_memory"]
+__all__ = ["DEFAULT_MEMORY", "memory_of", "show_memory"]
+
+DEFAULT_MEMORY = "1 GB"
 
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?B)\s*\Z", re.IGNORECASE)

@@ -14,7 +14,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.window_table import window_table
 from windrow.errors import AdmissionError, BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
-from windrow.memory_size import memory_of, show_memory
+from windrow.memory_size import DEFAULT_MEMORY, memory_of, show_memory
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.nearest import nearest
@@ -22,9 +22,7 @@ from windrow.schema import StreamSchema, columns_of
 from windrow.sql import parse_query
 from windrow.windows.completeness import clock_of
 
-__all__ = ["DEFAULT_MEMORY", "EmbeddedSession"]
-
-DEFAULT_MEMORY = "1 GB"
+__all__ = ["EmbeddedSession"]
 
 
 class EmbeddedSession:

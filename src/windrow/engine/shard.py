@@ -87,6 +87,7 @@ class Shard:
         shard._load_sums(sums, LaneLayout.from_json(header["layout"]))
         batches = {side: one_batch(table) for side, table in rows.items()}
         shard.advance(batches, header["clock"])
+        shard._show_all_on_grid()
         return shard
 
     @classmethod
@@ -100,10 +101,13 @@ class Shard:
             for side, table in rows.items()
         }
         shard.advance(batches, clock)
-        if grid_us > 1:
-            # Which groups changed since the last multiple of the grid is not known: take all.
-            shard._aggregate.touch_all(-(-clock // grid_us) * grid_us)
+        shard._show_all_on_grid()
         return shard
+
+    def _show_all_on_grid(self) -> None:
+        """After a rebuild it is not known which groups changed since the last grid instant: take all."""
+        if self._grid_us > 1:
+            self._aggregate.touch_all(-(-self.clock // self._grid_us) * self._grid_us)
 
     def _sums(self) -> tuple[dict[str, Any], pa.Table]:
         """The groups of a window whose rows never leave: their columns, counts and lanes."""

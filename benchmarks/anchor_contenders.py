@@ -244,7 +244,9 @@ def _spark_query(spark, work: Path, _end_us: int) -> Answers:  # type: ignore[no
             answers[0] = (row["n"], row["s"])
 
     writer = totals.writeStream.outputMode("update").foreachBatch(keep)
-    writer = writer.option("checkpointLocation", str(work / "checkpoint")).trigger(availableNow=True)
+    writer = writer.option("checkpointLocation", str(work / "checkpoint")).trigger(
+        availableNow=True
+    )
     writer.start().awaitTermination()
     return answers
 

@@ -77,6 +77,4 @@ def anchor_data(
     right = np.sort(rng.integers(0, span // 4, rows_a_side) * 4 + 3)
     left_keys, right_keys = (rng.integers(0, keys, rows_a_side) for _ in range(2))
     left_values, right_values = (rng.integers(1, 100, rows_a_side) for _ in range(2))
-    return AnchorData(
-        seconds, (left, right), (left_keys, right_keys), (left_values, right_values)
-    )
+    return AnchorData(seconds, (left, right), (left_keys, right_keys), (left_values, right_values))

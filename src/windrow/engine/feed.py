@@ -241,7 +241,7 @@ class Feed:
         which, rows = np.empty(total, np.int64), np.empty(total, np.int64)
         entities = np.empty(total, np.int32)
         kernels.list_answers(
-            instants, 0, touches.at, touches.entity, touches.many, touches.row,
+            instants, touches.at, touches.entity, touches.many, touches.row,
             state.many, state.row, state.active, state.place, state.size, which, rows, entities,
         )  # fmt: skip
         order = np.lexsort((self._rank(entities), which))

@@ -6,6 +6,7 @@ from numba import njit
 from numpy import uint64
 
 ABSENT = -1
+LATER = 2**63 - 1
 
 
 @njit(cache=True)
@@ -58,50 +59,46 @@ def list_answers_of_one(instants, at, many, row, held_many, held_row, out_instan
 
 
 @njit(cache=True)
-def change_entity(touch, entity, many, row, held_many, held_row, active, place, size):
-    """Let one touch change what is held, and the list of the entities that are present."""
-    which = entity[touch]
-    held_row[which] = row[touch]
-    before = held_many[which]
-    held_many[which] = many[touch]
-    if before == 0 and many[touch] > 0:
-        active[size[0]] = which
-        place[which] = size[0]
-        size[0] += 1
-    elif before > 0 and many[touch] == 0:
-        size[0] -= 1
-        moved = active[size[0]]
-        active[place[which]] = moved
-        place[moved] = place[which]
-
-
-@njit(cache=True)
 def list_answers(
-    instants, start, at, entity, many, row, held_many, held_row, active, place, size,
+    instants, at, entity, many, row, held_many, held_row, active, place, size,
     out_instant, out_row, out_entity,
 ):  # fmt: skip
-    """Write the rows of the answers at these instants.
+    """Write the rows of the answers at these instants; all touches are used up.
 
     active lists the entities that are present, place says where in the list; size[0] is its length.
-    All touches are used up. Returns how many rows were written.
     """
     used = 0
-    touch = start
-    for j in range(instants.size):
-        while touch < at.size and at[touch] <= instants[j]:
-            change_entity(touch, entity, many, row, held_many, held_row, active, place, size)
+    touch = 0
+    present = size[0]
+    # Behind the last instant come the touches that the next answer will find done.
+    for j in range(instants.size + 1):
+        limit = instants[j] if j < instants.size else LATER
+        while touch < at.size and at[uint64(touch)] <= limit:
+            which = uint64(entity[uint64(touch)])
+            copies = many[uint64(touch)]
+            held_row[which] = row[uint64(touch)]
+            before = held_many[which]
+            held_many[which] = copies
+            if before == 0 and copies > 0:
+                active[uint64(present)] = which
+                place[which] = present
+                present += 1
+            elif before > 0 and copies == 0:
+                present -= 1
+                moved = active[uint64(present)]
+                active[uint64(place[which])] = moved
+                place[uint64(moved)] = place[which]
             touch += 1
-        for index in range(size[0]):
-            which = active[index]
+        if j == instants.size:
+            break
+        for index in range(present):
+            which = uint64(active[uint64(index)])
             for _ in range(held_many[which]):
-                out_instant[used] = j
-                out_row[used] = held_row[which]
-                out_entity[used] = which
+                out_instant[uint64(used)] = j
+                out_row[uint64(used)] = held_row[which]
+                out_entity[uint64(used)] = which
                 used += 1
-    # No later answer is asked for before these: they belong to the state that the next one finds.
-    for late in range(touch, at.size):
-        change_entity(late, entity, many, row, held_many, held_row, active, place, size)
-    return used
+    size[0] = present
 
 
 @njit(cache=True)

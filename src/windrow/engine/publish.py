@@ -23,6 +23,7 @@ from windrow.joins.lanes import LaneLayout, Vector
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
+from windrow.windows.kernels import renumber
 from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["Publisher"]
@@ -41,6 +42,7 @@ class Publisher:
         self._group_types = self._types_of_groups()
         self._entities = KeyCoder(self._group_types) if self._group_types else None
         self._known = np.zeros(0, np.bool_)
+        self._seen, self._stamp = np.zeros(0, np.int64), 1  # for _distinct
         self._combiner: Combiner | None = None
         self._clock = START_OF_TIME
         self._first_instant = END_OF_TIME
@@ -237,7 +239,7 @@ class Publisher:
         """The group columns (or select list) of each touch, in the order of the plan."""
         if not self._shape.group_places:
             return []
-        distinct, places = np.unique(entity, return_inverse=True)
+        distinct, places = self._distinct(entity)
         values = [] if self._entities is None else self._entities.columns(distinct)
         index = pa.array(places)
         found = iter(values)
@@ -260,7 +262,7 @@ class Publisher:
         """Numbers that order entities by their group columns, NULL first."""
         if self._entities is None:
             return np.zeros(entity.size, np.int64)
-        distinct, places = np.unique(entity, return_inverse=True)
+        distinct, places = self._distinct(entity)
         columns = self._entities.columns(distinct)
         names = [f"g{i}" for i in range(len(columns))]
         table = pa.Table.from_arrays(columns, names=names)
@@ -268,6 +270,16 @@ class Publisher:
         rank = np.empty(distinct.size, np.int64)
         rank[order] = np.arange(distinct.size)
         return rank[places]
+
+    def _distinct(self, entity: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The different entities in order of appearance, and which of them each one is."""
+        highest = int(entity.max(initial=-1)) + 1
+        if highest > self._seen.size:
+            self._seen = np.zeros(2 * highest, np.int64)
+        places, distinct = np.empty(entity.size, np.int32), np.empty(entity.size, np.int32)
+        count = int(renumber(entity, self._seen, self._stamp, places, distinct))
+        self._stamp += count
+        return distinct[:count], places
 
     def _ticks(self, until: int) -> Vector:
         every = self._plan.every_us

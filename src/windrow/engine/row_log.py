@@ -56,6 +56,9 @@ class RowLog:
 
     def compact(self, references: Sequence[Numbers]) -> None:
         """Drop the rows that no array refers to; the numbers in the arrays are changed in place."""
+        if 8 * sum(numbers.size for numbers in references) < self.size:
+            self._keep_few(references)
+            return
         used = np.zeros(self.size, np.bool_)
         for numbers in references:
             used[numbers[numbers >= 0]] = True
@@ -63,9 +66,20 @@ class RowLog:
         for numbers in references:
             present = numbers >= 0
             numbers[present] = new_number[numbers[present]]
-        kept = self.table().filter(pa.array(used)).combine_chunks()
+        self._begin_with(self.table().filter(pa.array(used)))
+
+    def _keep_few(self, references: Sequence[Numbers]) -> None:
+        """The same without looking at every row of the log."""
+        kept = np.unique(np.concatenate(references))
+        kept = kept[kept >= 0]
+        for numbers in references:
+            present = numbers >= 0
+            numbers[present] = np.searchsorted(kept, numbers[present])
+        self._begin_with(self.take(kept))
+
+    def _begin_with(self, rows: pa.Table) -> None:
         self._pieces, self._starts = [], np.zeros(1, np.int64)
-        self.append(kept)
+        self.append(rows.combine_chunks())
 
     def _take_sorted(self, numbers: Numbers) -> pa.Table:
         edges = np.searchsorted(numbers, self._starts)

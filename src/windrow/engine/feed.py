@@ -138,7 +138,7 @@ class Feed:
 
     def changes(self) -> pa.Table:
         """Rows that came and went since the last call."""
-        touches = Touches.joined(self._for_changes)
+        touches = self._in_order(Touches.joined(self._for_changes))
         self._for_changes = []
         gone, come = touches.previous_many.copy(), touches.many.copy()
         same = self._same_rows(touches)
@@ -246,6 +246,13 @@ class Feed:
         )  # fmt: skip
         order = np.lexsort((self._rank(entities), which))
         return which[order], rows[order]
+
+    def _in_order(self, touches: Touches) -> Touches:
+        """Touches of one instant ordered by their entities, as answers are."""
+        if self._is_whole or kernels.is_increasing(touches.at):
+            return touches
+        order = np.lexsort((self._rank(touches.entity), touches.at))
+        return Touches(*(column[order] for column in touches.columns()))
 
     def _same_rows(self, touches: Touches) -> NDArray[np.bool_]:
         both = (touches.previous_many > 0) & (touches.many > 0)

@@ -18,6 +18,8 @@ from windrow.terminal.rows import json_line
 
 __all__ = ["ProgressLine", "Screen"]
 
+REFRESH_PER_SECOND = 4  # the moving line must not take the machine from what it shows
+
 
 class Screen:
     """Where a command writes; with `machine`, stdout is NDJSON and nothing else."""
@@ -90,7 +92,11 @@ class Screen:
         )
         redirect = self._side is self._out
         with Progress(
-            *columns, console=self._side, transient=True, redirect_stdout=redirect
+            *columns,
+            console=self._side,
+            transient=True,
+            redirect_stdout=redirect,
+            refresh_per_second=REFRESH_PER_SECOND,
         ) as bar:
             yield ProgressLine(bar, doing)
 

@@ -111,9 +111,18 @@ def _of_values(stream: StreamSchema, name: str, kind: ColumnType, values: list[A
     if kind == TIMESTAMP:
         values = [_utc(value) for value in values]
     try:
+        if kind.is_integer:
+            _check_whole(values)
         return pa.array(values, kind.arrow)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError) as problem:
         raise _bad_column(stream, name, kind, problem) from None
+
+
+def _check_whole(values: list[Any]) -> None:
+    # Arrow would cut 1.5 down to 1 without a word.
+    for value in values:
+        if isinstance(value, float) and not value.is_integer():
+            raise ValueError(f"{value!r} is not a whole number")
 
 
 def _utc(value: Any) -> Any:
@@ -151,7 +160,20 @@ class RowChecker:
                 return False
             if type(value) is int and not -(2**63) <= value < 2**63:
                 return False
+            if type(value) is str and not _is_encodable(value):
+                return False
         return True
+
+
+def _is_encodable(text: str) -> bool:
+    """Whether a text is without lone surrogates, which no column can hold."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _plain_types(kind: ColumnType) -> tuple[type, ...]:

@@ -12,7 +12,7 @@ from windrow.embedded.inlet import GATHERED_ROWS, Inlet
 from windrow.embedded.ledger import ledger_table
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.window_table import window_table
-from windrow.errors import AdmissionError, BindingError, UnsupportedError
+from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import DEFAULT_MEMORY, memory_of, show_memory
 from windrow.plan.binder import bind
@@ -71,6 +71,8 @@ class EmbeddedSession:
     def push(self, stream: str, rows: Any) -> None:
         """Give rows to a stream: Arrow, pandas, polars, or a list of dicts."""
         inlet = self._inlet(stream)
+        if not inlet.gathered:
+            self._check_memory(inlet, rows)
         if inlet.gather(rows):
             if inlet.gathered >= GATHERED_ROWS:
                 self._settle()
@@ -98,8 +100,7 @@ class EmbeddedSession:
         self._settle()
         for inlet in self._inlets.values():
             inlet.completeness.finish()
-        for name in self._inlets:
-            self._apply(name, None)
+        self._apply(None, None)
 
     def windows(self) -> pa.Table:
         """One row per window of each running query."""
@@ -154,11 +155,18 @@ class EmbeddedSession:
             if inlet.gathered:
                 self._apply(name, inlet.take_gathered())
 
-    def _apply(self, stream: str, batch: pa.RecordBatch | None) -> None:
-        batches = {} if batch is None else {stream: batch}
+    def _apply(self, stream: str | None, batch: pa.RecordBatch | None) -> None:
+        """Run all queries on the stream (None: on any); one that fails does not stop the others."""
+        batches = {} if stream is None or batch is None else {stream: batch}
+        problem: WindrowError | None = None
         for query in self._running():
-            if stream in query.plan.streams:
-                query.apply(batches, self._clock_of(query))
+            if stream is None or stream in query.plan.streams:
+                try:
+                    query.apply(batches, self._clock_of(query))
+                except WindrowError as error:
+                    problem = problem or error
+        if problem is not None:
+            raise problem
 
     def _clock_of(self, query: EmbeddedQuery) -> int:
         return clock_of(self._inlets[stream].completeness for stream in query.plan.streams)

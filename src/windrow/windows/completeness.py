@@ -46,7 +46,8 @@ class Completeness:
             self.through = int(
                 kernels.judge_lateness(times_us, self._lateness_us, self.through, late)
             )
-            newest = int(times_us.max())
+            # A late row is not an event of the stream: after its end it must not move the clock.
+            newest = int(times_us[~late].max(initial=START_OF_TIME))
         self.newest = max(self.newest, newest)
         return late
 

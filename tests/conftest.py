@@ -1,4 +1,4 @@
-"""Hypothesis profiles: HYPOTHESIS_PROFILE names one (dev, ci, long); otherwise CI decides."""
+"""Hypothesis profiles: HYPOTHESIS_PROFILE names one (few, dev, ci, long); otherwise CI decides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import settings
 
 # Random on purpose: each run tries new streams, and a failure prints the blob that repeats it.
 # No deadline: the first example of a kernel pays for its compilation.
-for _name, _examples in {"dev": 50, "ci": 200, "long": 5_000}.items():
+for _name, _examples in {"few": 5, "dev": 50, "ci": 200, "long": 5_000}.items():
     settings.register_profile(
         _name, max_examples=_examples, deadline=None, derandomize=False, print_blob=True
     )

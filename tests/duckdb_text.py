@@ -1,7 +1,7 @@
 """Bound expressions as DuckDB SQL, with our meanings where DuckDB's differ.
 
-Timestamps are BIGINT microseconds and dates INTEGER days throughout, as in the plan's literals. What has
-no value (division by zero, overflow) is NULL. NaN equals itself and is the largest number in both.
+Timestamps are BIGINT microseconds and dates INTEGER days throughout, as in the plan's literals.
+What has no value (division by zero, overflow) is NULL. NaN equals itself and is the largest number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The slow twin of every query: its answer at any instant, recomputed by DuckDB from all rows.
 
-Nothing is kept between instants and nothing of the engine is used: a window is a WHERE on the time, or a
-row_number over all rows up to the instant; joins are joins; sums are made in Python, exactly.
+Nothing is kept between instants and nothing of the engine is used: a window is a WHERE on the time,
+or a row_number over all rows up to the instant; joins are joins; sums are made in Python, exactly.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from fractions import Fraction
 
 import duckdb
 import pyarrow as pa
-from duckdb_text import key_text, print_expression, type_text
 
+from duckdb_text import key_text, print_expression, type_text
 from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef
 from windrow.plan.model import Aggregate, QueryPlan, WindowSpec
 from windrow.schema import ColumnType
@@ -108,7 +108,8 @@ class Oracle:
         made = ["count(one)", *(_gathered(each, i) for i, each in enumerate(self.plan.aggregates))]
         source = "pairs" if groups else "instants LEFT JOIN pairs USING (t)"
         listed = ", ".join(["t", *groups])
-        return f"WITH {', '.join(parts)} SELECT {listed}, {', '.join(made)} FROM {source} GROUP BY {listed}"
+        shown = f"SELECT {listed}, {', '.join(made)} FROM {source} GROUP BY {listed}"
+        return f"WITH {', '.join(parts)} {shown}"
 
     def _group_texts(self) -> list[str]:
         return [
@@ -121,7 +122,9 @@ class Oracle:
     def _argument_names(self) -> list[str]:
         used = enumerate(self.plan.aggregates)
         return [
-            f"{print_expression(each.argument, _no_leaf)} AS a{i}" if each.source is None else f"a{i}"
+            f"{print_expression(each.argument, _no_leaf)} AS a{i}"
+            if each.source is None
+            else f"a{i}"
             for i, each in used
             if each.argument is not None
         ]

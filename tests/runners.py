@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+
 from oracle import Oracle, Row, assert_same_rows, rows_of
 from streams import STREAMS, Action, Heartbeat, Push, batch_of
-
 from windrow.engine.partial import Partial
 from windrow.engine.prepare import Preparer, bucket_of
 from windrow.engine.publish import Publisher
@@ -158,8 +158,7 @@ def replay(changes: pa.Table, held: Counter[Row]) -> list[tuple[int, list[Row]]]
 def listed(held: Counter[Row]) -> list[Row]:
     """The rows of a multiset, NaN as itself again."""
     return [
-        tuple(float("nan") if value == "NaN" else value for value in row)
-        for row in held.elements()
+        tuple(float("nan") if value == "NaN" else value for value in row) for row in held.elements()
     ]
 
 
@@ -213,4 +212,14 @@ def grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:
     return out
 
 
-__all__ = ["Judge", "Model", "Push", "ShardRunner", "StreamModel", "grouped", "listed", "play", "replay"]
+__all__ = [
+    "Judge",
+    "Model",
+    "Push",
+    "ShardRunner",
+    "StreamModel",
+    "grouped",
+    "listed",
+    "play",
+    "replay",
+]

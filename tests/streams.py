@@ -1,7 +1,8 @@
 """Hypothesis strategies: rows of streams in every bad order, their batches, and queries over them.
 
-A scenario is a list of actions on two streams, a and b, whose columns cover the types. Times are small
-numbers of ticks, so that ties, bursts and silence are the rule and windows open and close all the time.
+A scenario is a list of actions on two streams, a and b, whose columns cover the types. Times are
+small numbers of ticks, so that ties, bursts and silence are the rule and windows open and close all
+the time.
 """
 
 from __future__ import annotations
@@ -185,7 +186,13 @@ def split(draw: st.DrawFn, actions: list[Action]) -> list[Action]:
 
 SPANS = ("1 SECOND", "2 SECONDS", "3 SECONDS", "5 SECONDS", "1 MICROSECOND", "500 MILLISECONDS")
 SLIDES = ("RANGE 2 SECONDS SLIDE 1 SECOND", "RANGE 3 SECONDS SLIDE 3 SECONDS")
-COUNTED = ("ROWS 1", "ROWS 3", "PARTITION BY k ROWS 1", "PARTITION BY s ROWS 2", "PARTITION BY d, o ROWS 2")
+COUNTED = (
+    "ROWS 1",
+    "ROWS 3",
+    "PARTITION BY k ROWS 1",
+    "PARTITION BY s ROWS 2",
+    "PARTITION BY d, o ROWS 2",
+)
 windows = st.sampled_from([*SPANS, *SPANS, *SLIDES, *SLIDES, *COUNTED])
 
 CONDITIONS = (
@@ -229,14 +236,19 @@ def joins(draw: st.DrawFn) -> str:
     """An aggregate over a join of two windows, a self-join among them."""
     left, right = draw(windows), draw(windows)
     names = ["a", "b"] if draw(st.integers(0, 3)) else ["x", "y"]
-    sources = [f"{'a' if name in 'ax' else 'b'} [{w}]" for name, w in zip(names, (left, right), strict=True)]
+    sources = [
+        f"{'a' if name in 'ax' else 'b'} [{w}]"
+        for name, w in zip(names, (left, right), strict=True)
+    ]
     if names == ["x", "y"]:
         sources = [f"a [{left}] AS x", f"a [{right}] AS y"]
     keys = draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=2, unique=True))
     equal = [f"{names[0]}.{key} = {names[1]}.{key}" for key in keys]
     grouped = draw(st.sampled_from(["key", "some", "some"]))
     by_key = [f"{draw(st.sampled_from(names))}.{key}" for key in keys]
-    return _query(draw, ", ".join(sources), equal, names, names[0], by_key if grouped == "key" else None)
+    return _query(
+        draw, ", ".join(sources), equal, names, names[0], by_key if grouped == "key" else None
+    )
 
 
 @st.composite
@@ -267,7 +279,10 @@ def _query(
         if draw(st.integers(0, 9)) == 0:
             groups.append("'constant'")
     groups = list(dict.fromkeys(groups))
-    items = [draw(st.sampled_from(AROUND)).format(part(AGGREGATES)) for _ in range(draw(st.integers(1, 3)))]
+    items = [
+        draw(st.sampled_from(AROUND)).format(part(AGGREGATES))
+        for _ in range(draw(st.integers(1, 3)))
+    ]
     shown = groups[: draw(st.integers(0, len(groups)))] if draw(st.integers(0, 4)) == 0 else groups
     select = ", ".join(f"{item} AS c{i}" for i, item in enumerate([*shown, *items]))
     text = f"SELECT {select} FROM {sources}" + _where(draw, conditions, names)
@@ -279,10 +294,8 @@ def _query(
 
 
 def _where(draw: st.DrawFn, conditions: list[str], names: list[str]) -> str:
-    found = list(conditions)
-    for name in names:
-        if draw(st.integers(0, 2)) == 0:
-            found.append(draw(st.sampled_from(CONDITIONS)).format(name))
+    limited = [name for name in names if draw(st.integers(0, 2)) == 0]
+    found = [*conditions, *(draw(st.sampled_from(CONDITIONS)).format(name) for name in limited)]
     return f" WHERE {' AND '.join(found)}" if found else ""
 
 

@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+
 from oracle import Oracle, assert_same_rows, exact_sum, rows_of, same_value
 from runners import Model, ShardRunner, grouped, play
 from streams import SECOND_US, Push, instant, plan_of

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from runners import ShardRunner
 from streams import batch_of, plan_of
-
 from windrow.engine.frames import FORMAT_VERSION, pack, unpack
 from windrow.engine.partial import Partial
 from windrow.engine.publish import Publisher
@@ -57,7 +57,7 @@ def test_whole_bytes_are_taken(data, restore) -> None:
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (lambda data: b"", "WC101"),
+        (lambda data: data[:0], "WC101"),
         (lambda data: data[:9], "WC101"),
         (lambda data: b"PAR1" + data[4:], "WC102"),
         (lambda data: data[:4] + (FORMAT_VERSION + 1).to_bytes(2, "little") + data[6:], "WC103"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def nearest(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def within_one_step(found: float, exact: Fraction) -> bool:
@@ -137,7 +138,7 @@ def test_a_state_keeps_its_value_through_every_wider_layout(sums: list[int]) -> 
     layouts.append(layouts[-1].reaching(0, 67))
     counts = np.arange(1, len(sums) + 1)
     lanes = np.array(sums, np.int64)[:, None]
-    for old, new in zip(layouts, layouts[1:], strict=False):
+    for old, new in pairwise(layouts):
         lanes = moved(lanes, counts[:, None], old, new)
         read = read_value(lanes, counts, new, 0)
         assert read.valid.tolist() == counts.tolist()

@@ -38,7 +38,9 @@ def test_cells_are_pairs_of_key_and_group(rows: list[tuple[int, int]]) -> None:
 def test_lists_of_cells_grow_without_losing_any() -> None:
     lists = CellLists()
     lists.reserve(2, 1)
-    lists.place(1, np.array([0, 1], np.int32), np.array([0, 0], np.int32), np.array([5, 6], np.int32))
+    lists.place(
+        1, np.array([0, 1], np.int32), np.array([0, 0], np.int32), np.array([5, 6], np.int32)
+    )
     lists.reserve(100, 50)
     assert lists.group_of_cell[[1, 3]].tolist() == [5, 6]
     assert lists.first_cell.size >= 100
@@ -47,7 +49,9 @@ def test_lists_of_cells_grow_without_losing_any() -> None:
 
 
 Arrivals = list[tuple[int, int, int]]  # time, key, value
-arrivals = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 2), st.integers(-5, 5)), max_size=25)
+arrivals = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 2), st.integers(-5, 5)), max_size=25
+)
 
 
 def fill(window: Window, aggregate: FactorisedAggregate, side: int, rows: Arrivals) -> None:
@@ -81,7 +85,10 @@ def test_the_sums_of_a_join_are_those_of_its_pairs(
         wanted: Counter[tuple[int, int]] = Counter()
         for one in left:
             for other in right:
-                if one[1] == other[1] and t - lengths[0] <= one[0] <= t >= other[0] >= t - lengths[1]:
+                if (
+                    one[1] == other[1]
+                    and t - lengths[0] <= one[0] <= t >= other[0] >= t - lengths[1]
+                ):
                     group = one[1] if mode == kernels.BY_KEY else 0
                     wanted.update({(group, 0): 1, (group, 1): one[2], (group, 2): other[2]})
         for group, found in state.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from oracle import Oracle, assert_same_rows, rows_of
 from runners import ShardRunner, grouped
 from streams import SECOND_US, STREAMS, plan_of
@@ -16,7 +17,8 @@ SHAPES = {
     "by key": "SELECT a.k AS k, COUNT(*) AS n, SUM(a.l) AS s {} GROUP BY a.k",
     "by left": "SELECT a.s AS g, COUNT(*) AS n, SUM(b.l) AS s {} GROUP BY a.s",
     "by right": "SELECT b.s AS g, COUNT(*) AS n, SUM(a.l) AS s {} GROUP BY b.s",
-    "by both": "SELECT a.s AS g, b.o AS o, b.s AS h, COUNT(*) AS n, SUM(a.l) AS s {} GROUP BY a.s, b.o, b.s",
+    "by both": "SELECT a.s AS g, b.o AS o, b.s AS h, COUNT(*) AS n, SUM(a.l) AS s {} "
+    "GROUP BY a.s, b.o, b.s",
 }
 WINDOWS = [
     "FROM a [3 SECONDS], b [2 SECONDS] WHERE a.k = b.k",

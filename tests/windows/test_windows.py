@@ -19,7 +19,9 @@ from windrow.windows.window import EventColumns, Window
 Batch = list[tuple[int, int]]  # distance of the time from the clock, partition
 Event = tuple[int, int, int]
 batches = st.lists(
-    st.tuples(st.lists(st.tuples(st.integers(1, 12), st.integers(0, 3)), max_size=30), st.integers(0, 9)),
+    st.tuples(
+        st.lists(st.tuples(st.integers(1, 12), st.integers(0, 3)), max_size=30), st.integers(0, 9)
+    ),
     max_size=12,
 )
 LIFETIMES = [Lifetime.closed(0), Lifetime.closed(5), Lifetime.sliding(6, 3), Lifetime.unbounded()]
@@ -63,7 +65,9 @@ class Driver:
             size = window.fill(events, 0, limit, self.clock, 1)
             codes = window.columns.codes[events.row[:size]]
             assert (window.columns.values[0, events.row[:size]] == codes).all()
-            found += zip(events.at[:size].tolist(), codes.tolist(), events.sign[:size].tolist(), strict=True)
+            found += zip(
+                events.at[:size].tolist(), codes.tolist(), events.sign[:size].tolist(), strict=True
+            )
             if size < limit:
                 break
         gone = window.close()
@@ -125,7 +129,9 @@ def test_windows_of_the_last_rows(
 
 
 @given(batches, st.booleans())
-def test_rows_wait_in_order_of_time_and_arrival(steps: list[tuple[Batch, int]], nulls: bool) -> None:
+def test_rows_wait_in_order_of_time_and_arrival(
+    steps: list[tuple[Batch, int]], nulls: bool
+) -> None:
     window, rows = ColumnWindow(2), []
     for batch, _ in steps:
         fresh = [(time, len(rows) + i) for i, (time, _) in enumerate(batch)]
@@ -174,7 +180,9 @@ def test_lifetimes_are_the_definitions(time: int, slide: int, slides: int, t: in
     length = slide * slides
     sliding = Lifetime.sliding(length, slide)
     step = t // slide * slide
-    assert (sliding.enter(times)[0] <= t < sliding.leave(times)[0]) == (step - length < time <= step)
+    assert (sliding.enter(times)[0] <= t < sliding.leave(times)[0]) == (
+        step - length < time <= step
+    )
     assert Lifetime.unbounded().is_endless
     assert Lifetime.unbounded().leave(times)[0] > END_OF_TIME
 
@@ -195,7 +203,9 @@ def test_merged_instants_are_a_sorted_set(left: list[int], right: list[int]) -> 
     assert merged(one, other).tolist() == sorted({*left, *right})
 
 
-@given(st.lists(st.tuples(st.lists(st.integers(0, 40), max_size=5), st.integers(0, 9)), max_size=40))
+@given(
+    st.lists(st.tuples(st.lists(st.integers(0, 40), max_size=5), st.integers(0, 9)), max_size=40)
+)
 def test_waiting_instants_are_a_bag(steps: list[tuple[list[int], int]]) -> None:
     waiting, bag, clock = WaitingInstants(), [], -1
     for distances, ahead in steps:

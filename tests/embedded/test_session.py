@@ -1,0 +1,150 @@
+"""The session in this process: generated streams against the oracle, and the ledger."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import windrow
+from oracle import SumOverflowError, rows_of
+from runners import Judge, Model
+from streams import STREAMS, Action, Heartbeat, Push, batch_of, queries, scenarios, split
+from windrow.embedded import EmbeddedSession
+from windrow.errors import DataError
+
+FORMS = ["dicts", "batch", "table", "pandas", "polars", "one by one"]
+
+
+def session_of() -> EmbeddedSession:
+    session = windrow.connect(memory="64 MB")
+    for stream in STREAMS.values():
+        columns = {column.name: str(column.type) for column in stream.columns}
+        session.stream(
+            stream.name, columns, time="ts", lateness=f"{stream.lateness_us} microseconds"
+        )
+    return session
+
+
+def give(session: EmbeddedSession, action: Action, form: str = "batch") -> None:
+    if isinstance(action, Heartbeat):
+        session.advance(action.stream, to=action.to_us)
+    elif form == "one by one":
+        for row in action.rows:
+            session.push(action.stream, row)
+    elif form == "dicts":
+        session.push(action.stream, list(action.rows))
+    else:
+        batch = batch_of(action.stream, action.rows)
+        session.push(action.stream, batch if form == "batch" else pa.Table.from_batches([batch]))
+
+
+def check_ledger(session: EmbeddedSession, model: Model) -> None:
+    for row in session.ledger().to_pylist():
+        parts = ("applied", "late", "bad_time", "rejected", "waiting")
+        assert row["rows_in"] == sum(row[part] for part in parts)
+        stream = model.streams[row["stream"]]
+        assert row["rows_in"] == stream.rows_in
+        assert row["late"] == sum(batch.num_rows for batch in stream.late)
+        late = pa.Table.from_batches(stream.late, stream.schema.arrow)
+        assert repr(rows_of(session.late(row["stream"]))) == repr(rows_of(late))
+
+
+@given(queries, scenarios(), st.sampled_from(["batch", "table", "dicts", "one by one"]))
+def test_the_session_agrees_with_the_oracle(text: str, actions: list[Action], form: str) -> None:
+    session, model = session_of(), Model()
+    query = session.query(text)
+    judge, since = Judge(query.plan), -(2**61)
+    try:
+        for number, action in enumerate([*actions, None]):
+            if action is None:
+                session.finish()
+            else:
+                give(session, action, form)
+                model.take(action)
+            if number % 5 == 0 or action is None:
+                clock = model.last(query.plan) if action is None else model.clock(query.plan)
+                given = (query.answers(), query.changes(), query.result())
+                assert query.clock == clock
+                judge.check(model.rows(), since, clock, *given)
+                since = clock
+            check_ledger(session, model)
+    except DataError as refused:
+        if refused.code != "WD302":
+            raise
+        moments = judge.oracle.change_instants(model.rows(), model.last(query.plan))
+        with pytest.raises(SumOverflowError):
+            judge.oracle.answers(model.rows(), moments)
+
+
+@given(st.lists(queries, min_size=2, max_size=3), scenarios(), st.data())
+def test_queries_and_pushes_do_not_disturb_each_other(
+    texts: list[str], actions: list[Action], data: st.DataObject
+) -> None:
+    alone = []
+    for text in texts:
+        session = session_of()
+        query = session.query(text)
+        alone.append(run(session, [query], actions))
+    session = session_of()
+    together = [session.query(text) for text in texts]
+    other = data.draw(split(actions))
+    found = run(session, together, other, form="one by one")
+    refused = any(each == ["refused"] for each in alone)
+    assert found == (["refused"] if refused else [part for each in alone for part in each])
+
+
+def run(
+    session: EmbeddedSession, registered: list, actions: list[Action], form: str = "batch"
+) -> list[str]:
+    try:
+        for action in actions:
+            give(session, action, form)
+        session.finish()
+    except DataError as refused:
+        if refused.code != "WD302":
+            raise
+        return ["refused"]
+    return [
+        repr(rows_of(table))
+        for query in registered
+        for table in (query.answers(), query.changes(), query.result())
+    ]
+
+
+def test_an_empty_session_has_nothing_to_say() -> None:
+    session = session_of()
+    counted = session.query("SELECT COUNT(*) AS n, SUM(k) AS s FROM a [1 SECOND]")
+    grouped = session.query("SELECT k, COUNT(*) AS n FROM a [1 SECOND] GROUP BY k")
+    assert counted.result().to_pylist() == [{"n": 0, "s": None}]
+    assert grouped.result().num_rows == 0
+    for query in (counted, grouped):
+        assert query.answers().num_rows == 0
+        assert query.changes().num_rows == 0
+    session.push("a", ())
+    session.push("a", batch_of("a", ()))
+    session.finish()
+    assert counted.answers().num_rows == 0
+    assert session.ledger()["rows_in"].to_pylist() == [0, 0]
+
+
+def test_what_was_pushed_shows_at_once() -> None:
+    session = session_of()
+    query = session.query("SELECT COUNT(*) AS n FROM b [10 SECONDS]")
+    push = Push("b", ({"ts": "2026-01-01 00:00:00", "k": 1},))
+    session.push("b", list(push.rows))
+    assert query.result().to_pylist() == [{"n": 0}]  # rows of the same instant may follow
+    session.advance("b", to="2026-01-01")
+    assert query.result().to_pylist() == [{"n": 1}]
+    assert query.changes()["change"].to_pylist() == [1]
+    assert query.answers()["n"].to_pylist() == [1]
+    assert query.answers().num_rows == 0
+    assert query.changes().num_rows == 0
+    session.advance("b", to="2026-01-01 00:00:10")
+    assert query.result().to_pylist() == [{"n": 1}]
+    session.advance("b", to="2026-01-01 00:00:10.000001")
+    assert query.changes().select(["change", "n"]).to_pylist() == [
+        {"change": -1, "n": 1},
+        {"change": 1, "n": 0},
+    ]

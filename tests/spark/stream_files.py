@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from windrow.embedded.session import EmbeddedSession
 from windrow.spark.session import SparkWindrowSession
 
 SECOND = 1_000_000
+FIRST_FILE_AT_S = 1_700_000_000
 COLUMNS = {"room": "string", "ts": "timestamp", "value": "double"}
 SCHEMA = pa.schema(
     [("room", pa.string()), ("ts", pa.timestamp("us", tz="UTC")), ("value", pa.float64())]
@@ -37,8 +39,11 @@ class Files:
         number = self.counts[stream] = self.counts.get(stream, 0) + 1
         folder = self.root / stream
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(rows, folder / f".{number:04d}")
-        (folder / f".{number:04d}").rename(folder / f"{number:04d}.parquet")
+        hidden = folder / f".{number:04d}"
+        pq.write_table(rows, hidden)
+        # Spark takes files in the order of their times, and of several in a moment in any order.
+        os.utime(hidden, (FIRST_FILE_AT_S + number, FIRST_FILE_AT_S + number))
+        hidden.rename(folder / f"{number:04d}.parquet")
 
     def put_all(self, batches: Iterable[Mapping[str, pa.Table]]) -> None:
         """Adds one file per stream and batch."""
@@ -59,8 +64,13 @@ class Sessions:
     """Makes sessions on one checkpoint directory and stops them in the end."""
 
     spark: SparkSession
-    checkpoint: Path
+    checkpoint: Path | None
     opened: list[SparkWindrowSession] = field(default_factory=list)
+
+    def folder(self, query: str) -> Path:
+        """Where the checkpoint of a query lies."""
+        assert self.checkpoint is not None
+        return self.checkpoint / query
 
     def open(self, files: Files | None = None, **options: Any) -> SparkWindrowSession:
         """A session on the checkpoint; with files, the streams h and c are declared on them."""

@@ -31,20 +31,18 @@ def test_answers_changes_and_results_are_those_of_the_embedded_session(
     batches = random_batches(3, seed=11)
     files.put_all(batches)
     session = sessions.open(files)
-    running = {
-        name: session.query(text, name=name).start("memory", trigger="available")
-        for name, text in QUERIES.items()
-    }
-    session.finish()
-    for name, query in running.items():
-        expected, _ = embedded(QUERIES[name], batches)
+    for name, text in QUERIES.items():
+        query = session.query(text, name=name).start("memory")
+        query.finish()
+        query.stop()
+        expected, _ = embedded(text, batches)
         assert query.answers().to_pylist() == expected.answers().to_pylist(), name
         assert in_order(query.changes()) == in_order(expected.changes()), name
         assert query.result().to_pylist() == expected.result().to_pylist(), name
     windows = session.windows()
     assert set(windows.column("query").to_pylist()) == set(QUERIES)
     assert session.ledger().num_rows == windows.num_rows - 1  # a self-join reads one stream twice
-    assert "COUNT" in running["join"].explain()
+    assert "COUNT" in query.explain()
 
 
 @pytest.mark.parametrize("files_per_batch", [1, 100])

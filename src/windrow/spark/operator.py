@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from windrow.spark.live_cache import LiveCache
 from windrow.spark.shard_state import StoredState
-from windrow.spark.shard_step import ShardStep
-from windrow.spark.shipped_errors import shipping_errors
-from windrow.spark.worker import plan_of, settle_worker
 
 __all__ = ["ShardOperator"]
-
-# One cache for all operators of this process: Spark makes a new operator for every task.
-_CACHE = LiveCache()
 
 
 class ShardOperator(StatefulProcessor):
@@ -49,21 +43,21 @@ class ShardOperator(StatefulProcessor):
         timerValues: Any,  # noqa: N803, ARG002 - the name is Spark's, and there are no timers
     ) -> Iterator[pd.DataFrame]:
         """Runs one batch of one bucket."""
-        settle_worker()
+        # When a query starts, Spark starts a process beside the driver that only declares the state
+        # and must do so within seconds: what works on rows is imported where there are rows.
+        work = importlib.import_module("windrow.spark.bucket_work")
         bucket = int(key[0])
-        with shipping_errors():
-            assert self._state is not None
-            step = ShardStep(
-                plan_of(self._plan_text),
-                self._fingerprint,
-                self._owner,
-                self._index[bucket],
-                _CACHE,
-                self._grid_us,
-            )
-            packets = [packet for frame in rows for packet in frame["packet"]]
-            output = step.run_batch(packets, self._state)
-            yield pd.DataFrame({"bucket": [bucket], "output": [output.to_bytes()]})
+        packets = [packet for frame in rows for packet in frame["packet"]]
+        output = work.run_bucket(
+            self._plan_text,
+            self._fingerprint,
+            self._owner,
+            self._index[bucket],
+            self._grid_us,
+            packets,
+            self._state,
+        )
+        yield pd.DataFrame({"bucket": [bucket], "output": [output]})
 
     def close(self) -> None:
-        """Nothing is held beyond the cache."""
+        """Nothing is held between tasks but the live shards."""

@@ -1,0 +1,32 @@
+"""The work of a bucket inside a Python worker: everything heavy that the operator needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from windrow.spark.live_cache import LiveCache
+from windrow.spark.shard_state import ShardState
+from windrow.spark.shard_step import ShardStep
+from windrow.spark.shipped_errors import shipping_errors
+from windrow.spark.worker import plan_of, settle_worker
+
+__all__ = ["run_bucket"]
+
+# One cache for all operators of this process: Spark makes a new operator for every task.
+_CACHE = LiveCache()
+
+
+def run_bucket(
+    plan_text: str,
+    fingerprint: str,
+    owner: str,
+    bucket: int,
+    grid_us: int,
+    packets: Iterable[bytes],
+    state: ShardState,
+) -> bytes:
+    """One batch of one bucket; what it gives goes to the driver."""
+    settle_worker()
+    with shipping_errors():
+        step = ShardStep(plan_of(plan_text), fingerprint, owner, bucket, _CACHE, grid_us)
+        return step.run_batch(packets, state).to_bytes()

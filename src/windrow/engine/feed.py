@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.engine import kernels
+from windrow.engine.feed_columns import equal_rows, timestamps, with_answer_columns
 from windrow.engine.row_log import RowLog
 from windrow.errors import DataError
 
@@ -78,12 +77,10 @@ class Feed:
         rank: Callable[[NDArray[np.int32]], Vector],
         *,
         compares_rows: bool,
-        is_whole: bool,
     ) -> None:
         self._log = RowLog(schema)
         self._rank = rank
         self._compares_rows = compares_rows
-        self._is_whole = is_whole  # there is one entity, with one row or none
         self._now = EntityRows()  # the result after the last touch
         self._answered = EntityRows()  # the result as far as answers() has read
         self._for_answers: list[Touches] = []
@@ -134,7 +131,7 @@ class Feed:
         touches = Touches.joined(self._for_answers)
         self._for_answers = []
         which, rows = self._list(instants, touches)
-        return _with_answer_columns(instants[which], self._log.take(rows))
+        return with_answer_columns(instants[which], self._log.take(rows))
 
     def changes(self) -> pa.Table:
         """Rows that came and went since the last call."""
@@ -150,7 +147,7 @@ class Feed:
         signs = np.tile(np.array([-1, 1], np.int8), touches.at.size)
         at = np.repeat(touches.at, 2)
         table = self._log.take(np.repeat(rows, copies))
-        columns = [_timestamps(np.repeat(at, copies)), pa.array(np.repeat(signs, copies))]
+        columns = [timestamps(np.repeat(at, copies)), pa.array(np.repeat(signs, copies))]
         names = ["at", "change", *table.schema.names]
         return pa.Table.from_arrays([*columns, *table.columns], names=names)
 
@@ -219,15 +216,6 @@ class Feed:
         """For each row of the answers: the number of its instant, and its number in the log."""
         state = self._answered
         state.reserve(int(touches.entity.max(initial=-1)) + 1)
-        if self._is_whole:
-            room = instants.size + 1
-            which, rows = np.empty(room, np.int64), np.empty(room, np.int64)
-            state.reserve(1)
-            used = kernels.list_answers_of_one(
-                instants, touches.at, touches.many, touches.row,
-                state.many, state.row, which, rows,
-            )  # fmt: skip
-            return which[:used], rows[:used]
         total = kernels.count_answers(
             instants, 0, touches.at, touches.entity, touches.many,
             state.many.copy(), int(state.many.sum()),
@@ -249,7 +237,7 @@ class Feed:
 
     def _in_order(self, touches: Touches) -> Touches:
         """Touches of one instant ordered by their entities, as answers are."""
-        if self._is_whole or kernels.is_increasing(touches.at):
+        if kernels.is_increasing(touches.at):
             return touches
         order = np.lexsort((self._rank(touches.entity), touches.at))
         return Touches(*(column[order] for column in touches.columns()))
@@ -260,9 +248,7 @@ class Feed:
             return both
         old = self._log.take(touches.previous_row[both])
         new = self._log.take(touches.row[both])
-        same = np.ones(old.num_rows, np.bool_)
-        for left, right in zip(old.columns, new.columns, strict=True):
-            same &= _equal(left, right)
+        same = equal_rows(old, new)
         both[both] = same
         return both
 
@@ -359,34 +345,3 @@ def _touches_of(table: pa.Table, new_code: NDArray[np.int32]) -> Touches:
     touches = Touches(*(column.to_numpy().copy() for column in table.columns))
     touches.entity = new_code[touches.entity]
     return touches
-
-
-def _with_answer_columns(at: Vector, table: pa.Table) -> pa.Table:
-    level, error_bound = _exact_columns(at.size)
-    names = ["at", "level", "error_bound", *table.schema.names]
-    return pa.Table.from_arrays([_timestamps(at), level, error_bound, *table.columns], names=names)
-
-
-@lru_cache(maxsize=1)
-def _exact_columns_of(size: int) -> tuple[pa.Array, pa.Array]:
-    return pa.repeat(pa.scalar("A"), size), pa.nulls(size, pa.float64())
-
-
-def _exact_columns(size: int) -> tuple[pa.Array, pa.Array]:
-    """Level and error bound of exact answers: slices of columns made once for many sizes."""
-    level, error_bound = _exact_columns_of(1 << max(size - 1, 1023).bit_length())
-    return level.slice(0, size), error_bound.slice(0, size)
-
-
-def _timestamps(instants: Vector) -> pa.Array:
-    return pa.array(instants, pa.int64()).view(pa.timestamp("us", tz="UTC"))
-
-
-def _equal(left: pa.ChunkedArray, right: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Where two columns show the same: NULL equals NULL, NaN equals NaN."""
-    equal: NDArray[np.bool_] = pc.fill_null(pc.equal(left, right), False).to_numpy()
-    equal = equal | (left.is_null().to_numpy() & right.is_null().to_numpy())
-    if pa.types.is_floating(left.type):
-        both_nan = pc.and_(pc.is_nan(left), pc.is_nan(right))
-        equal = equal | pc.fill_null(both_nan, False).to_numpy()
-    return equal

@@ -36,26 +36,13 @@ def count_answers(instants, start, at, entity, many, held, total):
 
 
 @njit(cache=True)
-def list_answers_of_one(instants, at, many, row, held_many, held_row, out_instant, out_row):
-    """The same as list_answers where there is one entity, with at most one copy of its row."""
-    used = 0
+def latest_touch(instants, at, before, out):
+    """For each instant the number of the last touch not later; `before` comes before all."""
     touch = 0
-    now_many = held_many[0]
-    now_row = held_row[0]
     for j in range(instants.size):
-        while touch < at.size and at[uint64(touch)] <= instants[j]:
-            now_many = many[uint64(touch)]
-            now_row = row[uint64(touch)]
+        while touch < at.size and at[uint64(touch)] <= instants[uint64(j)]:
             touch += 1
-        out_instant[uint64(used)] = j
-        out_row[uint64(used)] = now_row
-        used += now_many
-    if at.size > 0:
-        now_many = many[at.size - 1]
-        now_row = row[at.size - 1]
-    held_many[0] = now_many
-    held_row[0] = now_row
-    return used
+        out[uint64(j)] = before + touch
 
 
 @njit(cache=True)

@@ -44,8 +44,9 @@ class Preparer:
     def prepare(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Prepared rows, in order of arrival."""
         live = None
-        if self._condition is not None:
-            live = evaluate_filter(self._condition, _leaf(batch), batch.num_rows)
+        condition = self._condition_for(batch)
+        if condition is not None:
+            live = evaluate_filter(condition, _leaf(batch), batch.num_rows)
             if self._is_timed and not live.all():
                 batch = batch.filter(pa.array(live))
         columns = [batch.column(self._entry.stream.time).cast(pa.int64())]
@@ -56,6 +57,15 @@ class Preparer:
         if not self._is_timed:
             columns.append(pa.array(np.ones(batch.num_rows, np.bool_) if live is None else live))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _condition_for(self, batch: pa.RecordBatch) -> Expr | None:
+        """What rows must fulfil: the filter, and a key without NULL where there can be one."""
+        if all(
+            isinstance(key, ColumnRef) and batch.column(key.column).null_count == 0
+            for key in self._side.keys
+        ):
+            return self._entry.filter
+        return self._condition
 
     def instants(self, times_us: Instants) -> Instants:
         """When rows of these times enter: there an answer is due if the query has no EVERY."""

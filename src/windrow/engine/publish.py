@@ -17,6 +17,7 @@ from windrow.engine.frames import pack, unpack
 from windrow.engine.kernels import is_increasing
 from windrow.engine.partial import Partial
 from windrow.engine.shape import shape_of
+from windrow.engine.whole_feed import WholeFeed
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.joins.lanes import LaneLayout, Vector
@@ -48,12 +49,9 @@ class Publisher:
         self._first_instant = END_OF_TIME
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
-        self._feed = Feed(
-            schema,
-            self._rank,
-            compares_rows=not self._shape.is_select,
-            is_whole=self._is_whole,
-        )
+        self._feed: Feed | WholeFeed = WholeFeed(schema)
+        if not self._is_whole:
+            self._feed = Feed(schema, self._rank, compares_rows=not self._shape.is_select)
 
     def absorb(self, partials: Sequence[tuple[int, Partial]], instants: Vector, until: int) -> None:
         """Take the (bucket, partial) of every shard for the step to `until`.
@@ -184,7 +182,9 @@ class Publisher:
             # An entity is counted once for as long as anything refers to it.
             self._entities.release(codes[self._known[codes]])
             self._known[codes] = True
-        entity = codes[partial.entity] if partial.group_count else partial.entity
+        entity = partial.entity
+        if self._entities is not None and partial.group_count:
+            entity = codes[entity]
         return EntityTouches(partial.at, entity, partial.count, partial.lanes, partial.layout)
 
     def _nothing(self, at: int) -> EntityTouches:

@@ -105,7 +105,7 @@ class Shard:
         return shard
 
     def _show_all_on_grid(self) -> None:
-        """After a rebuild it is not known which groups changed since the last grid instant: take all."""
+        """After a rebuild, which groups changed since the last grid instant is unknown: take all."""
         if self._grid_us > 1:
             self._aggregate.touch_all(-(-self.clock // self._grid_us) * self._grid_us)
 
@@ -151,6 +151,9 @@ class Shard:
 
     def _partial(self, touches: Touches) -> Partial:
         codes = touches.group
+        if not self._shape.group_places:
+            none = pa.RecordBatch.from_arrays([], names=[])
+            return Partial(touches.at, codes, touches.count, touches.lanes, touches.layout, none, 1)
         highest = int(codes.max(initial=-1)) + 1
         if highest > self._seen.size:
             self._seen = np.zeros(2 * highest, np.int64)

@@ -70,5 +70,5 @@ def connect(
 
 
 def _load(module: str) -> Any:
-    """A part that is imported only by those who use it: Spark is an extra, and Numba takes its time."""
+    """A part that only those who use it import: Spark is an extra, and Numba takes its time."""
     return importlib.import_module(module)

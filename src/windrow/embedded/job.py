@@ -12,11 +12,12 @@ import pyarrow.parquet as pq
 
 from windrow.embedded.files import batches_of
 from windrow.embedded.query import EmbeddedQuery
-from windrow.embedded.session import DEFAULT_MEMORY, EmbeddedSession
+from windrow.embedded.session import EmbeddedSession
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.jobs.files import check_files
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher
+from windrow.memory_size import DEFAULT_MEMORY
 from windrow.schema import StreamSchema
 from windrow.sinks import Memory, Parquet
 

@@ -105,7 +105,7 @@ class Shard:
         return shard
 
     def _show_all_on_grid(self) -> None:
-        """After a rebuild, which groups changed since the last grid instant is unknown: take all."""
+        """Which groups changed since the last grid instant is unknown after a rebuild: take all."""
         if self._grid_us > 1:
             self._aggregate.touch_all(-(-self.clock // self._grid_us) * self._grid_us)
 

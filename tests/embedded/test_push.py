@@ -267,9 +267,7 @@ def test_every_other_error_of_a_session() -> None:
     refused("WB106", windrow.BindingError, lambda: session.late("tt"))
     refused("WB106", windrow.BindingError, lambda: session.advance("tt", to=0))
     for size in (0, -1, True, "0 MB", "1 TB"):
-        refused(
-            session, "WB103", windrow.BindingError, lambda size=size: windrow.connect(memory=size)
-        )
+        refused("WB103", windrow.BindingError, lambda size=size: windrow.connect(memory=size))
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])

@@ -14,6 +14,7 @@ from windrow.engine.partial import Partial
 from windrow.engine.prepare import can_shard
 from windrow.engine.shard import Shard
 from windrow.errors import DataError
+from windrow.plan.expressions import GroupRef
 from windrow.plan.model import QueryPlan
 
 REFUSED = [["refused"]]
@@ -98,7 +99,7 @@ def test_groups_of_an_instant_come_in_order(text: str, actions: list[Action]) ->
     plan = plan_of(text)
     assume(plan.group_by and len(plan.select) >= len(plan.group_by))
     shown = [column.expression for column in plan.select[: len(plan.group_by)]]
-    assume([getattr(part, "index", None) for part in shown] == list(range(len(plan.group_by))))
+    assume(shown == [GroupRef(i, part.type) for i, part in enumerate(plan.group_by)])
     check_order(plan, actions, len(plan.group_by))
 
 

@@ -1,0 +1,197 @@
+"""What is wrong with a script or its files: code, place, exit code, and no traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from cli.building_files import SCRIPT, write_job
+from windrow.cli import app
+
+BAD_SCRIPTS = {
+    "WB203": ("temp.celsius >= 40", "temp.celsus >= 40", "celsus"),
+    "WB200": ("CREATE STREAM smoke", "CREATE STREAM temp", "temp"),
+    "WB114": ("TIME ts FROM parquet", "TIME tz FROM parquet", "temp"),
+    "WB501": ("'out', feed", "'out', 'in', feed", "parquet"),
+    "WB502": ("parquet('temp.parquet')", "parquet()", "parquet"),
+    "WB503": ("header = TRUE", "header = 1", "csv"),
+    "WB504": ("header = TRUE", "files_per_batch = 0", "csv"),
+    "WB505": ("feed = 'changes'", "feed = 'all'", "parquet"),
+    "WB506": ("feed = 'changes'", "path = 'in'", "parquet"),
+    "WB507": ("header = TRUE", "heeder = TRUE", "csv"),
+    "WB510": ("parquet('temp.parquet')", "parket('temp.parquet')", "parket"),
+    "WB511": ("header = TRUE", "delimiter = '::'", "csv"),
+    "WB512": ("memory()", "memroy()", "memroy"),
+    "WB513": ("SET memory", "SET memroy", "memroy"),
+    "WB103": ("'64 MB'", "'64 apples'", "memory"),
+    "WB514": ("memory = '64 MB'", "checkpoint = 3", "checkpoint"),
+    "WB515": (" FROM parquet('temp.parquet')", "", "temp"),
+    "WB517": ("QUERY counts", "QUERY alarms", "alarms"),
+    "WS151": ("header = TRUE", "header = TRUE, header = TRUE", "header"),
+    "WU501": (
+        "CREATE QUERY alarms",
+        "CREATE HISTORY ON temp (celsius) LEVELS (1 SECOND FOR 1 DAY); CREATE QUERY alarms",
+        "temp",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, arguments)
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("code", BAD_SCRIPTS)
+def test_check_points_at_what_is_wrong(folder: Path, code: str) -> None:
+    right, wrong, word = BAD_SCRIPTS[code]
+    assert right in SCRIPT
+    write_job(folder, SCRIPT.replace(right, wrong, 1))
+    status, stdout, stderr = run("check", "job.wql")
+    assert (status, stdout) == (1, "")
+    first, line, carets, *_ = stderr.splitlines()
+    assert first.startswith(f"[{code}] ")
+    start = len(carets) - len(carets.lstrip())
+    assert line[start : start + carets.count("^")] == word
+    assert "Traceback" not in stderr
+
+
+def test_a_script_without_a_query_is_refused(folder: Path) -> None:
+    write_job(folder, "SET memory = '1 MB';")
+    status, _, stderr = run("check", "job.wql")
+    assert (status, stderr[:7]) == (1, "[WB516]")
+
+
+def test_errors_for_machines_have_parts(folder: Path) -> None:
+    write_job(folder, SCRIPT.replace("celsius >= 40", "celsus >= 40"))
+    status, stdout, stderr = run("check", "job.wql", "--json")
+    error = json.loads(stdout)
+    assert (status, error["event"], error["code"]) == (1, "error", "WB203")
+    assert (error["line"], error["column"]) == (9, 49)
+    assert "celsius" in error["hint"]
+    assert "^^^^^^" in stderr
+
+
+def test_a_good_script_passes(folder: Path) -> None:
+    write_job(folder)
+    assert run("check", "job.wql") == (0, "job.wql: good (2 streams, 3 queries)\n", "")
+    status, stdout, _ = run("check", "job.wql", "--json")
+    assert (status, json.loads(stdout)["queries"]) == (0, 3)
+
+
+def test_a_script_that_is_not_text(folder: Path) -> None:
+    (folder / "job.wql").write_bytes(b"\xff\xfe\x00")
+    status, _, stderr = run("check", "job.wql")
+    assert (status, stderr[:7]) == (1, "[WD510]")
+
+
+def spoil_parquet(folder: Path) -> None:
+    (folder / "temp.parquet").write_text("no Parquet")
+
+
+def drop_parquet_column(folder: Path) -> None:
+    pq.write_table(pa.table({"location": ["lab"]}), folder / "temp.parquet")
+
+
+def spoil_csv(folder: Path) -> None:
+    (folder / "smoke.csv").write_bytes(b"\xff\xff")
+
+
+def reorder_csv(folder: Path) -> None:
+    (folder / "smoke.csv").write_text("ts,location,strength\n")
+
+
+def drop_csv_column(folder: Path) -> None:
+    (folder / "smoke.csv").write_text("location,ts\n")
+
+
+def spoil_csv_value(folder: Path) -> None:
+    (folder / "smoke.csv").write_text("location,ts,strength\nlab,2026-01-01 00:00:00,much\n")
+
+
+def remove_parquet(folder: Path) -> None:
+    (folder / "temp.parquet").unlink()
+
+
+SPOILT = {
+    "WD501": remove_parquet,
+    "WD502": spoil_parquet,
+    "WD503": spoil_csv,
+    "WD504": reorder_csv,
+    "WD505": drop_parquet_column,
+    "WD506": spoil_csv_value,
+}
+
+
+@pytest.mark.parametrize("code", SPOILT)
+def test_files_that_cannot_serve(folder: Path, code: str) -> None:
+    write_job(folder)
+    SPOILT[code](folder)
+    status, _, stderr = run("run", "job.wql", "--embedded")
+    assert status == 1
+    said = stderr.partition("[W")[2].splitlines()
+    assert said[0].startswith(code[1:])
+    assert "^" in said[2]
+
+
+def test_a_csv_without_a_column(folder: Path) -> None:
+    write_job(folder)
+    drop_csv_column(folder)
+    status, _, stderr = run("run", "job.wql", "--embedded")
+    assert (status, "has no column 'strength'" in stderr) == (1, True)
+
+
+def test_explain_shows_every_plan(folder: Path) -> None:
+    write_job(folder)
+    status, stdout, _ = run("explain", "job.wql")
+    assert status == 0
+    assert [line for line in stdout.splitlines() if line.endswith(":")] == [
+        "alarms:",
+        "strength:",
+        "counts:",
+    ]
+    assert "join key  temp.location" in stdout
+
+
+def test_explain_takes_a_query_and_the_streams_of_a_script(folder: Path) -> None:
+    write_job(folder)
+    query = "SELECT COUNT(*) FROM temp [10 MINUTES]"
+    status, stdout, _ = run("explain", query, "--streams", "job.wql", "--json")
+    assert (status, json.loads(stdout)["event"]) == (0, "plan")
+    status, _, stderr = run("explain", query)
+    assert (status, stderr[:7]) == (1, "[WB201]")
+    assert stderr.splitlines()[2].index("^") == query.index("temp")
+
+
+def test_without_spark_the_error_says_how_to_get_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_: str) -> None:
+        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
+
+    monkeypatch.setattr("importlib.import_module", missing)
+    write_job(folder)
+    status, _, stderr = run("run", "job.wql")
+    assert (status, "[WU510]" in stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["dmeo"], ["run"], ["demo", "--seed", "x"], ["run", "job.wql", "--fast"]]
+)
+def test_wrong_usage_ends_with_two(folder: Path, arguments: list[str]) -> None:
+    write_job(folder)
+    assert run(*arguments)[0] == 2
+
+
+def test_version() -> None:
+    assert run("--version") == (0, "windrow 0.1.0\n", "")

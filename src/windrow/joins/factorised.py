@@ -108,6 +108,8 @@ class FactorisedAggregate:
             window.open(until)
         if self._mode == SINGLE:
             self._run_single(until, grid_us)
+        elif self._is_simple():
+            self._run_whole(until, grid_us)
         else:
             self._run_pair(until, grid_us)
         return self._room.take(self._layout, until)
@@ -143,6 +145,29 @@ class FactorisedAggregate:
                 self._layout.masks, *self._group_arrays(),
             )  # fmt: skip
 
+    def _is_simple(self) -> bool:
+        """Whether run_whole_plain serves: no groups, closed time windows, plain lanes, no NULL."""
+        layout = self._layout
+        is_plain = not layout.is_wide and not layout.is_nullable
+        return (
+            self._mode == kernels.WHOLE
+            and is_plain
+            and layout.lane_count <= UNROLLED_LANES
+            and all(window.is_closed for window in self._windows)
+        )
+
+    def _run_whole(self, until: int, grid_us: int) -> None:
+        # Rows held may leave, rows that wait may enter and leave.
+        self._room.reserve(sum(window.most_events(until) for window in self._windows))
+        sides: list[Any] = []
+        for window, kinds in zip(self._windows, self._layout.kinds, strict=True):
+            columns = window.columns
+            sides += [columns.times, columns.codes, columns.values, columns.cursor]
+            sides += [window.lifetime.hold_us, (0,) * len(kinds)]
+        count, lanes, _, *output = self._group_arrays()
+        state = (self._count, self._lanes, count, lanes, *output)
+        kernels.run_whole_plain(*sides, until, grid_us, *state)
+
     def _run_pair(self, until: int, grid_us: int) -> None:
         position = np.array([0, CHUNK], np.int64)
         stop = position.copy()
@@ -169,18 +194,10 @@ class FactorisedAggregate:
         if self._mode not in (kernels.WHOLE, kernels.BY_KEY):
             self._apply_cells(head, state)
         elif masks.size == 0 and self._layout.lane_count <= UNROLLED_LANES:
-            self._apply_plain(head)
+            fixed = (0,) * self._layout.lane_count
+            kernels.apply_keyed_plain(*head, fixed, *state, *self._group_arrays())
         else:
             kernels.apply_keyed(*head, masks, *state, *self._group_arrays())
-
-    def _apply_plain(self, head: tuple[Any, ...]) -> None:
-        fixed = (0,) * self._layout.lane_count
-        count, lanes, last_out, *output = self._group_arrays()
-        state = (fixed, self._count, self._lanes, count, lanes)
-        if self._mode == kernels.WHOLE:
-            kernels.apply_whole_plain(*head, *state, *output)
-        else:
-            kernels.apply_keyed_plain(*head, *state, last_out, *output)
 
     def _apply_cells(self, head: tuple[Any, ...], state: tuple[Any, ...]) -> None:
         lists = self.lists

@@ -92,62 +92,112 @@ def apply_single(
 
 
 @njit(cache=True)
-def apply_whole_plain(
-    size, order, right_from, at, sign, cell, share, fixed, count, lanes,
-    group_count, group_lanes, control, out_at, out_group, out_count, out_lanes,
+def run_whole_plain(
+    left_times, left_cells, left_values, left_cursor, left_hold, left_fixed,
+    right_times, right_cells, right_values, right_cursor, right_hold, right_fixed,
+    until, grid, count, lanes, group_count, group_lanes, control,
+    out_at, out_group, out_count, out_lanes,
 ):  # fmt: skip
-    """A join without groups, all lanes plain: what is most often asked, with the fewest steps.
+    """A join of two closed time windows without groups, all lanes plain, straight from the windows.
 
-    A cell is a key; row 2 * key + side of count and lanes holds the rows of a side. `fixed` is a
-    tuple as long as there are lanes: its length is known when the loops over lanes are compiled.
-    Nothing branches on the data; a state that did not change is written over by the next one.
+    This is what is most often asked: rows are merged, counted and put out in one pass, with one branch
+    that cannot be foreseen, on the side. Row 2 * key + side of count and lanes holds the rows of a
+    side. `left_fixed` and `right_fixed` are tuples as long as the sides have values: their length
+    is known when the loops over lanes are compiled. A state that did not change is written over by the
+    next one. There must be room for one row an event.
     """
-    now = control[NOW]
-    # The last output stands before `used` only if a later instant has begun.
+    first_right = len(left_fixed)
+    left_head, left_tail = left_cursor[0], left_cursor[1]
+    right_head, right_tail = right_cursor[0], right_cursor[1]
+    # times[end] is a sentinel; an empty window has head == tail, and "leaves" after the entry.
+    left_in = left_times[uint64(left_tail)]
+    left_out = left_times[uint64(left_head)] + left_hold
+    right_in = right_times[uint64(right_tail)]
+    right_out = right_times[uint64(right_head)] + right_hold
+    shown = control[NOW]
     used = control[USED] - control[FIRST]
     is_open = control[USED] > control[NOW_FROM]
     used -= is_open
     is_changed = np.int64(is_open)
     total = group_count[0]
-    for i in range(size):
-        event = uint64(order[i])
-        key = np.int64(cell[event])
-        if key == EMPTY:
-            continue
-        time = at[event]
-        used += (time != now) & is_changed
-        is_changed = is_changed & (time == now)
-        now = time
-        factor = np.int64(sign[event])
-        mine = uint64(2 * key + (order[i] >= right_from))
-        other = mine ^ uint64(1)
-        times = factor * count[other]
+    while True:
+        left_now = min(left_in, left_out)
+        right_now = min(right_in, right_out)
+        now = min(left_now, right_now)
+        if now > until:
+            break
+        if grid != 1:
+            now = -(-now // grid) * grid
+        used += (now != shown) & is_changed
+        is_changed &= now == shown
+        shown = now
+        place = uint64(used)
+        if left_now <= right_now:
+            leaves = left_out <= left_in
+            row = uint64(left_head if leaves else left_tail)
+            factor = np.int64(-1 if leaves else 1)
+            left_head += leaves
+            left_tail += not leaves
+            left_in = left_times[uint64(left_tail)]
+            left_out = left_times[uint64(left_head)] + left_hold
+            mine = uint64(2 * np.int64(left_cells[row]))
+            other = mine + uint64(1)
+            times = factor * count[other]
+            for number in range(len(left_fixed)):
+                lane = uint64(number)
+                part = left_values[lane, row]
+                group_lanes[0, lane] += part * times
+                lanes[mine, lane] += part * factor
+            for number in range(len(right_fixed)):
+                lane = uint64(first_right + number)
+                group_lanes[0, lane] += lanes[other, lane] * factor
+        else:
+            leaves = right_out <= right_in
+            row = uint64(right_head if leaves else right_tail)
+            factor = np.int64(-1 if leaves else 1)
+            right_head += leaves
+            right_tail += not leaves
+            right_in = right_times[uint64(right_tail)]
+            right_out = right_times[uint64(right_head)] + right_hold
+            other = uint64(2 * np.int64(right_cells[row]))
+            mine = other + uint64(1)
+            times = factor * count[other]
+            for number in range(len(left_fixed)):
+                lane = uint64(number)
+                group_lanes[0, lane] += lanes[other, lane] * factor
+            for number in range(len(right_fixed)):
+                lane = uint64(first_right + number)
+                part = right_values[uint64(number), row]
+                group_lanes[0, lane] += part * times
+                lanes[mine, lane] += part * factor
+        count[mine] += factor
         total += times
         is_changed |= times != 0
-        place = uint64(used)
-        out_at[place] = now
+        out_at[place] = shown
         out_group[place] = 0
         out_count[place] = total
-        for number in range(len(fixed)):
+        for number in range(len(left_fixed) + len(right_fixed)):
             lane = uint64(number)
-            part = share[event, lane]
-            value = group_lanes[0, lane] + part * times + lanes[other, lane] * factor
-            group_lanes[0, lane] = value
-            out_lanes[place, lane] = value
-            lanes[mine, lane] += part * factor
-        count[mine] += factor
+            out_lanes[place, lane] = group_lanes[0, lane]
+    left_cursor[0], left_cursor[1] = left_head, left_tail
+    right_cursor[0], right_cursor[1] = right_head, right_tail
     group_count[0] = total
-    control[NOW] = now
+    control[NOW] = shown
     control[NOW_FROM] = control[FIRST] + used
     control[USED] = control[FIRST] + used + is_changed
 
 
 @njit(cache=True)
 def apply_keyed_plain(
-    size, order, right_from, at, sign, cell, share, fixed, count, lanes,
+    size, order, right_from, at, sign, cell, share, fixed, mode, count, lanes,
     group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
 ):  # fmt: skip
-    """A join whose groups are its keys, all lanes plain; otherwise like apply_whole_plain."""
+    """A join whose groups are its keys (mode 1) or that has none (mode 0), all lanes plain.
+
+    A cell is a key; row 2 * key + side of count and lanes holds the rows of a side. `fixed` is a
+    tuple as long as there are lanes. Nothing branches on the data; a state that did not change is
+    written over by the next one.
+    """
     now = control[NOW]
     now_from = control[NOW_FROM]
     used = control[USED]
@@ -163,7 +213,7 @@ def apply_keyed_plain(
         factor = np.int64(sign[event])
         mine = uint64(2 * key + (order[i] >= right_from))
         other = mine ^ uint64(1)
-        group = uint64(key)
+        group = uint64(key * mode)
         times = factor * count[other]
         total = group_count[group] + times
         group_count[group] = total

@@ -94,6 +94,19 @@ class Window:
         if self._eviction is not None:
             self._eviction.settle(self.columns, gone)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether rows enter at their time and leave by time."""
+        return self._eviction is None and self.lifetime.slide_us == 1
+
+    def most_events(self, until: int) -> int:
+        """At most so many rows enter and leave up to `until` in a closed window."""
+        columns = self.columns
+        entering = np.searchsorted(columns.times[columns.tail : columns.end], until, side="right")
+        last = until - self.lifetime.hold_us
+        leaving = np.searchsorted(columns.times[columns.head : columns.end], last, side="right")
+        return int(entering + leaving)
+
     def drop_held(self) -> int:
         """Let go of all rows held, which never leave by themselves; returns how many they were."""
         count = self.columns.tail - self.columns.head

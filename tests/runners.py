@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from oracle import Oracle, Row, assert_same_rows, rows_of
-from streams import STREAMS, Action, Heartbeat, Push, batch_of
+from streams import STREAMS, Action, Heartbeat, batch_of
 from windrow.engine.partial import Partial
 from windrow.engine.prepare import Preparer, bucket_of
 from windrow.engine.publish import Publisher
 from windrow.engine.shard import Shard
+from windrow.errors import DataError
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema
 
@@ -142,6 +143,42 @@ def play(plan: QueryPlan, actions: Sequence[Action], buckets: int = 1) -> tuple[
     return runner, model
 
 
+REFUSED = [["refused"]]
+
+
+def outcome(
+    plan: QueryPlan,
+    actions: list[Action],
+    *,
+    buckets: int = 1,
+    restarts: frozenset[int] = frozenset(),
+    reads: frozenset[int] = frozenset(),
+) -> list[list[str]]:
+    """All that a query gave, exactly: answers, changes and the last result."""
+    runner, model = ShardRunner(plan, buckets), Model()
+    answers, changes = [], []
+    try:
+        for number, action in enumerate([*actions, None]):
+            batches = {} if action is None else model.take(action)
+            clock = model.last(plan) if action is None else model.clock(plan)
+            runner.step(batches, clock)
+            if number in restarts:
+                runner.restart()
+            if number in reads or action is None:
+                answers += exactly(runner.publisher.answers())
+                changes += exactly(runner.publisher.changes())
+    except DataError as refused:
+        if refused.code != "WD302":
+            raise
+        return REFUSED
+    return [answers, changes, exactly(runner.publisher.result())]
+
+
+def exactly(table: pa.Table) -> list[str]:
+    """Rows as texts that differ whenever a bit differs; every NaN is one value."""
+    return [repr(row) for row in rows_of(table)]
+
+
 def replay(changes: pa.Table, held: Counter[Row]) -> list[tuple[int, list[Row]]]:
     """Apply changes in their order to `held`; what is held after each instant."""
     seen: list[tuple[int, list[Row]]] = []
@@ -210,16 +247,3 @@ def grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:
     for at, *values in rows:
         out.setdefault(at, []).append(tuple(values))
     return out
-
-
-__all__ = [
-    "Judge",
-    "Model",
-    "Push",
-    "ShardRunner",
-    "StreamModel",
-    "grouped",
-    "listed",
-    "play",
-    "replay",
-]

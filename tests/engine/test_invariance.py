@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oracle import order_of, rows_of
-from runners import Model, ShardRunner, grouped
+from runners import Model, ShardRunner, grouped, outcome
 from streams import Action, joins, plan_of, queries, scenarios, selects, single_queries, split
 from windrow.engine.partial import Partial
 from windrow.engine.prepare import can_shard
@@ -16,41 +15,6 @@ from windrow.engine.shard import Shard
 from windrow.errors import DataError
 from windrow.plan.expressions import GroupRef
 from windrow.plan.model import QueryPlan
-
-REFUSED = [["refused"]]
-
-
-def outcome(
-    plan: QueryPlan,
-    actions: list[Action],
-    *,
-    buckets: int = 1,
-    restarts: frozenset[int] = frozenset(),
-    reads: frozenset[int] = frozenset(),
-) -> list[list[str]]:
-    """All that a query gave, exactly: answers, changes and the last result."""
-    runner, model = ShardRunner(plan, buckets), Model()
-    answers, changes = [], []
-    try:
-        for number, action in enumerate([*actions, None]):
-            batches = {} if action is None else model.take(action)
-            clock = model.last(plan) if action is None else model.clock(plan)
-            runner.step(batches, clock)
-            if number in restarts:
-                runner.restart()
-            if number in reads or action is None:
-                answers += exactly(runner.publisher.answers())
-                changes += exactly(runner.publisher.changes())
-    except DataError as refused:
-        if refused.code != "WD302":
-            raise
-        return REFUSED
-    return [answers, changes, exactly(runner.publisher.result())]
-
-
-def exactly(table: pa.Table) -> list[str]:
-    """Rows as texts that differ whenever a bit differs; every NaN is one value."""
-    return [repr(row) for row in rows_of(table)]
 
 
 @given(queries, scenarios(), st.data())

@@ -1,0 +1,130 @@
+"""Limits and buffers made tiny: what they hold may be less, what they show stays the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from oracle import assert_same_rows, rows_of
+from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
+from streams import Action, Push, instant, plan_of, queries, scenarios
+from windrow.engine import feed, publish, row_log, whole_feed
+from windrow.engine.aggregate_values import aggregate_values
+from windrow.errors import DataError
+from windrow.exact.kernels import FIRST_LIMB_LANE, INTEGER, VALID_LANE
+from windrow.joins import factorised, touches
+from windrow.joins.lanes import LaneLayout
+from windrow.plan.model import QueryPlan
+
+TINY = [
+    pytest.param(((feed, "ROWS_LET_BE", 2), (whole_feed, "ROWS_LET_BE", 2)), id="rows let be"),
+    pytest.param(((publish, "IDLE_ENTITIES", 0),), id="idle entities"),
+    pytest.param(((row_log, "MOST_PIECES", 1),), id="pieces of the log"),
+    pytest.param(((factorised, "CHUNK", 2), (touches, "SMALLEST_OUTPUT", 1)), id="chunks"),
+]
+# The patch is undone after all examples, and no example changes it.
+patched = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize("changes", TINY)
+@patched
+@given(text=queries, actions=scenarios(), reads=st.frozensets(st.integers(0, 12)))
+def test_small_buffers_show_the_same(
+    changes, text: str, actions: list[Action], reads: frozenset[int]
+) -> None:
+    plan = plan_of(text)
+    wanted = outcome(plan, actions)
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, value in changes:
+            assert getattr(module, name) > value
+            patch.setattr(module, name, value)
+        assert outcome(plan, actions, reads=reads) == wanted
+
+
+@given(queries, scenarios())
+def test_what_nobody_reads_is_netted_and_counted(text: str, actions: list[Action]) -> None:
+    plan = plan_of(text)
+    wanted = outcome(plan, actions)
+    if wanted == REFUSED:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (feed, whole_feed):
+            patch.setattr(module, "TOUCHES_LIMIT", 3)
+        runner = played(plan, actions)
+    found = [repr(row) for row in rows_of(runner.publisher.answers())]
+    assert set(found) <= set(wanted[0])
+    if found != wanted[0]:
+        assert runner.publisher.instants_lost > 0
+    held: Counter = Counter()
+    replay(runner.publisher.changes(), held)
+    result = rows_of(runner.publisher.result())
+    if wanted[1]:
+        assert_same_rows(result, listed(held))
+    assert [repr(row) for row in result] == wanted[2]
+
+
+def played(plan: QueryPlan, actions: list[Action]) -> ShardRunner:
+    runner, model = ShardRunner(plan), Model()
+    for action in actions:
+        batches = model.take(action)
+        runner.step(batches, model.clock(plan))
+    runner.step({}, model.last(plan))
+    return runner
+
+
+def test_too_many_rows_for_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = plan_of("SELECT b.k AS k, COUNT(*) AS n FROM b [5 SECONDS] GROUP BY b.k")
+    rows = tuple({"ts": instant(i), "k": i} for i in range(4))
+    runner = played(plan, [Push("b", rows)])
+    monkeypatch.setattr(feed, "ANSWER_ROWS_LIMIT", 5)
+    with pytest.raises(DataError) as caught:
+        runner.publisher.answers()
+    assert caught.value.code == "WD301"
+
+
+@pytest.mark.parametrize(
+    ("text", "limb", "code"),
+    [
+        ("SELECT SUM(a.l) AS s FROM a [1 SECOND]", 2, "WD302"),
+        ("SELECT SUM(a.p) AS s FROM a [1 SECOND]", 6, "WD303"),
+    ],
+)
+def test_sums_that_cannot_be_shown(text: str, limb: int, code: str) -> None:
+    (aggregate,) = plan_of(text).aggregates
+    layout = LaneLayout.smallest(((INTEGER,),)).reaching(34, 39)
+    lanes = np.zeros((1, layout.lane_count), np.int64)
+    lanes[0, [VALID_LANE, FIRST_LIMB_LANE + limb]] = 1  # one row, 2 to the power of 32 * limb
+    count = np.ones(1, np.int64)
+    with pytest.raises(DataError) as caught:
+        aggregate_values(aggregate, 0, count, lanes, layout)
+    assert caught.value.code == code
+
+
+def test_an_average_is_a_double_however_large_the_sum() -> None:
+    plan = plan_of("SELECT AVG(a.l) AS m, COUNT(*) AS n FROM a [1 SECOND]")
+    rows = tuple({"ts": instant(0), "l": 2**63 - 1} for _ in range(4))
+    (row,) = rows_of(played(plan, [Push("a", rows)]).publisher.result())
+    assert row == (float(2**63), 4)
+
+
+def test_a_sum_returns_when_what_overflowed_it_has_left() -> None:
+    plan = plan_of("SELECT SUM(b.k) AS s FROM b [ROWS 2]")
+    runner = ShardRunner(plan)
+    batches = [[2**63 - 1, 1], [5, 6]]
+    for second, values in enumerate(batches):
+        times = pa.array([second] * 2).cast(pa.timestamp("us", tz="UTC"))
+        schema = plan.inputs[0].stream.arrow
+        columns = {"ts": times, "k": pa.array(values)}
+        arrays = [columns.get(field.name, pa.nulls(2, field.type)) for field in schema]
+        batch = {"b": pa.RecordBatch.from_arrays(arrays, schema=schema)}
+        if second == 0:
+            with pytest.raises(DataError):
+                runner.step(batch, second)
+        else:
+            runner.step(batch, second)
+    assert rows_of(runner.publisher.result()) == [(11,)]

@@ -4,8 +4,8 @@
     python benchmarks/anchor.py --only windrow-embedded --repeats 20
     python benchmarks/anchor.py --small              # a tenth of the rows, to try it out
 
-Every contender runs in a process of its own, its answers are checked at every whole second against brute
-force, and what counts is rows per CPU second of its whole process tree: machines are shared.
+Every contender runs in a process of its own, its answers are checked at every whole second against
+brute force, and what counts is rows per CPU second of its whole process tree: machines are shared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> int:
     """Run the contenders that were asked for; print a table and JSON lines."""
     options = _options()
     if options.alone:
-        print(json.dumps(_measure(options)))  # noqa: T201 - the parent process reads it
+        print(json.dumps(_measure(options)))  # the parent process reads it
         return 0
     rows = []
     for name in options.only or CONTENDERS:
@@ -36,7 +36,7 @@ def main() -> int:
     command = " ".join(["python", *sys.argv])
     facts = {"command": command, "seed": options.seed, **machine()}
     for row in rows:
-        print(json.dumps({**facts, **row}))  # noqa: T201 - the result for machines
+        print(json.dumps({**facts, **row}))  # the result for machines
     return 0 if all(row.get("is_right", True) for row in rows) else 1
 
 

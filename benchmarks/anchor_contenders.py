@@ -27,9 +27,7 @@ Answers = dict[int, tuple[int, int]]
 
 @dataclass
 class Outcome:
-    """What a run gave: rows worked on, CPU and wall seconds, answers by whole second (of the first
-    repeat), and remarks.
-    """
+    """What a run gave; answers by whole second, those of the first repeat."""
 
     rows: int
     cpu_seconds: float

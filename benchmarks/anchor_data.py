@@ -1,8 +1,9 @@
 """The anchor data: two streams of (ts, k, v), and the right answer at every whole second.
 
-The same as the team's comparison of other systems uses (seed 7): 200,000 rows a side over 200 seconds, 1,000
-keys, windows of 60 seconds. A's times are 1 and B's 3 modulo 4 milliseconds, so that no row stands on a
-whole second and no pair is exactly 60 seconds apart: open and closed borders give the same answers.
+The same as the team's comparison of other systems uses (seed 7): 200,000 rows a side over 200
+seconds, 1,000 keys, windows of 60 seconds. A's times are 1 and B's 3 modulo 4 milliseconds, so that
+no row stands on a whole second and no pair is exactly 60 seconds apart: open and closed borders
+give the same answers.
 """
 
 from __future__ import annotations

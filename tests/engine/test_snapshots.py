@@ -83,6 +83,15 @@ def test_the_state_of_another_query_is_refused(data, restore, code) -> None:
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize(
+    ("data", "restore"), [(PUBLISHER, restore_shard), (SHARD, restore_publisher)]
+)
+def test_state_of_another_kind_is_refused(data, restore) -> None:
+    with pytest.raises(CheckpointError) as caught:
+        restore(data)
+    assert caught.value.code == "WC107"
+
+
 @given(st.integers(0, len(SHARD) - 1), st.integers(1, 255))
 def test_one_wrong_byte_anywhere_is_seen(place: int, flip: int) -> None:
     data = bytearray(SHARD)
@@ -101,11 +110,11 @@ def test_a_piece_cut_off_anywhere_is_seen(size: int) -> None:
 
 @given(st.dictionaries(st.text(), st.integers() | st.text()), st.binary(max_size=5))
 def test_what_is_packed_comes_back(header: dict[str, object], tail: bytes) -> None:
-    data = pack(header, {})
-    assert unpack(data) == (header, {})
+    data = pack("test", header, {})
+    assert unpack("test", data) == (header, {})
     if tail:
         with pytest.raises(CheckpointError):
-            unpack(data + tail)
+            unpack("test", data + tail)
 
 
 def test_saving_twice_gives_the_same_bytes() -> None:

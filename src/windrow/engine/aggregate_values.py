@@ -105,4 +105,9 @@ def _decimals(
 ) -> pa.Array:
     pairs = np.stack([low, high], axis=1)
     validity = None if mask is None else pa.array(~mask).buffers()[1]
-    return pa.Array.from_buffers(kind, low.size, [validity, pa.py_buffer(pairs)])
+    decimals = pa.Array.from_buffers(kind, low.size, [validity, pa.py_buffer(pairs)])
+    try:
+        decimals.validate(full=True)
+    except pa.ArrowInvalid:
+        raise DataError("WD303", f"a SUM has more digits than {kind} holds") from None
+    return decimals

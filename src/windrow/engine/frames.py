@@ -20,15 +20,18 @@ _PREFIX = struct.Struct("<4sHI")  # magic, version, checksum of the rest
 _LENGTH = struct.Struct("<Q")
 
 
-def pack(header: Mapping[str, Any], tables: Mapping[str, pa.Table | pa.RecordBatch]) -> bytes:
-    """One block that unpack() takes apart again."""
-    parts = [json.dumps({"header": header, "tables": list(tables)}).encode()]
+def pack(
+    kind: str, header: Mapping[str, Any], tables: Mapping[str, pa.Table | pa.RecordBatch]
+) -> bytes:
+    """One block that unpack() takes apart again; kind says what it holds."""
+    named = {"kind": kind, "header": header, "tables": list(tables)}
+    parts = [json.dumps(named).encode()]
     parts += [_to_ipc(table) for table in tables.values()]
     body = b"".join(piece for part in parts for piece in (_LENGTH.pack(len(part)), part))
     return _PREFIX.pack(_MAGIC, FORMAT_VERSION, zlib.crc32(body)) + body
 
 
-def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+def unpack(kind: str, data: bytes) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """Header and tables of a block; damaged or foreign bytes are refused."""
     if len(data) < _PREFIX.size:
         raise CheckpointError("WC101", "saved state is cut short", hint="restore it from a copy")
@@ -46,6 +49,8 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, pa.Table]]:
         raise CheckpointError("WC104", "saved state is damaged", hint="restore it from a copy")
     parts = list(_split(body))
     named = json.loads(bytes(parts[0]))
+    if named["kind"] != kind:
+        raise CheckpointError("WC107", f"this saved state is a {named['kind']}, not a {kind}")
     tables = [pa.ipc.open_stream(pa.py_buffer(part)).read_all() for part in parts[1:]]
     return named["header"], dict(zip(named["tables"], tables, strict=True))
 

@@ -40,12 +40,12 @@ class Partial:
         columns = {"at": self.at, "entity": self.entity, "count": self.count}
         lanes = {f"lane{i}": np.ascontiguousarray(lane) for i, lane in enumerate(self.lanes.T)}
         touches = pa.RecordBatch.from_pydict({**columns, **lanes})
-        return pack(header, {"touches": touches, "groups": self.groups})
+        return pack("partial", header, {"touches": touches, "groups": self.groups})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Partial:
         """Back from to_bytes()."""
-        header, tables = unpack(data)
+        header, tables = unpack("partial", data)
         layout = LaneLayout.from_json(header["layout"])
         touches = [column.to_numpy() for column in tables["touches"].columns]
         size = tables["touches"].num_rows

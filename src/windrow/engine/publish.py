@@ -32,6 +32,8 @@ __all__ = ["Publisher"]
 # Entities that nothing refers to are forgotten when there are this many more than twice those in
 # use.
 IDLE_ENTITIES = 10_000
+# A step of the clock over more ticks than this answers at the newest ones and counts the others.
+TICKS_LIMIT = 1_000_000
 
 
 class Publisher:
@@ -114,12 +116,12 @@ class Publisher:
         tables = {"entities": pa.table({"code": codes, **named}), **self._feed.tables()}
         if self._combiner is not None:
             tables["combiner"] = self._combiner.table(codes)
-        return pack(header, tables)
+        return pack("publisher", header, tables)
 
     @classmethod
     def restore(cls, plan: QueryPlan, data: bytes) -> Publisher:
         """The publisher that snapshot() saved."""
-        header, tables = unpack(data)
+        header, tables = unpack("publisher", data)
         if header["fingerprint"] != fingerprint(plan):
             raise CheckpointError(
                 "WC106",
@@ -288,6 +290,10 @@ class Publisher:
             return np.empty(0, np.int64)
         after = max(self._clock + 1, self._first_instant)
         first = -(-after // every) * every
+        excess = (until - first) // every + 1 - TICKS_LIMIT
+        if excess > 0:
+            self._feed.instants_lost += excess
+            first += excess * every
         return np.arange(first, until + 1, every, dtype=np.int64)
 
     def _forget_idle(self) -> None:

@@ -67,12 +67,12 @@ class Shard:
         tables = {str(side): self._rows(side) for side in range(len(self._windows))}
         if self._windows[0].is_endless:
             header["layout"], tables["sums"] = self._sums()
-        return pack(header, tables)
+        return pack("shard", header, tables)
 
     @classmethod
     def restore(cls, plan: QueryPlan, data: bytes, grid_us: int = 1) -> Shard:
         """The shard that snapshot() saved."""
-        header, tables = unpack(data)
+        header, tables = unpack("shard", data)
         if header["fingerprint"] != fingerprint(plan):
             raise CheckpointError(
                 "WC105",

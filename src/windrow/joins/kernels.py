@@ -100,11 +100,11 @@ def run_whole_plain(
 ):  # fmt: skip
     """A join of two closed time windows without groups, all lanes plain, straight from the windows.
 
-    This is what is most often asked: rows are merged, counted and put out in one pass, with one branch
-    that cannot be foreseen, on the side. Row 2 * key + side of count and lanes holds the rows of a
-    side. `left_fixed` and `right_fixed` are tuples as long as the sides have values: their length
-    is known when the loops over lanes are compiled. A state that did not change is written over by the
-    next one. There must be room for one row an event.
+    This is what is most often asked: rows are merged, counted and put out in one pass, with one
+    branch that cannot be foreseen, on the side. Row 2 * key + side of count and lanes holds the
+    rows of a side. `left_fixed` and `right_fixed` are tuples as long as the sides have values:
+    their length is known when the loops over lanes are compiled. A state that did not change is
+    written over by the next one. There must be room for one row an event.
     """
     first_right = len(left_fixed)
     left_head, left_tail = left_cursor[0], left_cursor[1]

@@ -1,6 +1,6 @@
 """Aggregates: COUNT, SUM and AVG, and the scope of groups in which select list and HAVING stand.
 
-SUM of integers is BIGINT, of DECIMAL(p, s) is DECIMAL(p + 10, s), of FLOAT and DOUBLE is DOUBLE;
+SUM of integers is BIGINT, of DECIMAL(p, s) is DECIMAL(p + 18, s), of FLOAT and DOUBLE is DOUBLE;
 AVG is DOUBLE, also of decimals; COUNT is BIGINT. Equal aggregates are computed once.
 """
 

@@ -141,7 +141,8 @@ def sum_type(argument: ColumnType) -> ColumnType:
         return BIGINT
     if argument.is_float:
         return DOUBLE
-    return decimal(min(MAX_SUM_DIGITS, argument.precision + 10), argument.scale)
+    # Two windows of a billion rows have 10**18 pairs.
+    return decimal(min(MAX_SUM_DIGITS, argument.precision + 18), argument.scale)
 
 
 def convert(expression: Expr, kind: ColumnType) -> Expr:

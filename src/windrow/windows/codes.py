@@ -173,7 +173,7 @@ class TextCodes:
         for code in codes.tolist():
             text = self._texts[code]
             del self._code_of_text[text]
-            self._text_bytes -= len(text or "")
+            self._text_bytes -= len((text or "").encode())
             self._texts[code] = None
             self._free.append(code)
 
@@ -206,5 +206,5 @@ class TextCodes:
                 self._references = _extended(self._references, 2 * self._references.size)
             self._texts[code] = text
             self._code_of_text[text] = code
-            self._text_bytes += len(text or "")
+            self._text_bytes += len((text or "").encode())
         return code

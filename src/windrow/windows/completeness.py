@@ -52,7 +52,9 @@ class Completeness:
         return late
 
     def advance(self, to_us: int) -> None:
-        """Every row up to and including this instant has come."""
+        """Every row up to and including this instant has come; nothing comes after the end."""
+        if self.is_finished:
+            return
         self.through = max(self.through, to_us)
         self.newest = max(self.newest, to_us)
 

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
 from windrow.spark.event_times import pack_times, unpack_times
 from windrow.spark.frames import read_frame, write_frame
 from windrow.spark.packets import Packet, table_bytes, table_of
 from windrow.spark.panes import Pane
-from windrow.spark.shard_header import Ledger, PaneEntry, ShardHeader
+from windrow.spark.shard_header import PaneEntry, ShardHeader
 
 
 @given(st.lists(st.binary(max_size=40), max_size=5))

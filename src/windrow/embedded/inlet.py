@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.embedded.conversion import RowChecker, batch_of
-from windrow.embedded.ledger import Ledger
+from windrow.engine.ledger import Ledger
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
 from windrow.schema import StreamSchema

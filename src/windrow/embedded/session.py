@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from windrow.embedded.inlet import GATHERED_ROWS, Inlet
-from windrow.embedded.ledger import ledger_table
 from windrow.embedded.query import EmbeddedQuery
-from windrow.embedded.window_table import window_table
+from windrow.engine.ledger import ledger_table
+from windrow.engine.window_table import window_table
 from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import DEFAULT_MEMORY, memory_of, show_memory
@@ -105,7 +105,10 @@ class EmbeddedSession:
     def windows(self) -> pa.Table:
         """One row per window of each running query."""
         self._settle()
-        return window_table(self._running())
+        return window_table(
+            (query.name, query.plan, [(rows, size) for _, rows, size in query.window_statistics()])
+            for query in self._running()
+        )
 
     def late(self, stream: str) -> pa.Table:
         """Rows that came after the watermark; the newest of them are kept."""

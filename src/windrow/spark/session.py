@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.engine.window_table import window_table
 from windrow.errors import AdmissionError, BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible
 from windrow.memory_size import memory_of, show_memory
@@ -23,7 +24,6 @@ from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.query import SparkQuery
 from windrow.spark.storage import Storage
 from windrow.spark.stream_schema import schema_of
-from windrow.spark.window_table import window_table
 from windrow.sql import parse_query
 
 __all__ = ["SparkWindrowSession"]
@@ -132,7 +132,7 @@ class SparkWindrowSession:
     def windows(self) -> pa.Table:
         """One row for each window of each query, as of its last batch."""
         return window_table(
-            [(name, query.plan, query.status) for name, query in self._queries.items()]
+            [(name, query.plan, query.status.windows) for name, query in self._queries.items()]
         )
 
     def late(self, stream: str, query: str | None = None) -> pa.Table:

@@ -5,25 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
+from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.spark.frames import read_frame, write_frame
 
-__all__ = ["HEADER_VERSION", "Ledger", "PaneEntry", "ShardHeader"]
+__all__ = ["HEADER_VERSION", "PaneEntry", "ShardHeader"]
 
 HEADER_VERSION = 1
-
-
-@dataclass
-class Ledger:
-    """Where the rows of one stream went: rows_in is the sum of all others."""
-
-    rows_in: int = 0
-    applied: int = 0
-    late: int = 0
-    bad_time: int = 0
-    rejected: int = 0
-    waiting: int = 0
 
 
 @dataclass(frozen=True)

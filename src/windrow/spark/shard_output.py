@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.ledger import Ledger
 from windrow.spark.event_times import pack_times, unpack_times
 from windrow.spark.frames import read_frame, write_frame
 from windrow.spark.packets import table_bytes, table_of
-from windrow.spark.shard_header import Ledger
 
 __all__ = ["OUTPUT_SCHEMA", "ShardOutput"]
 

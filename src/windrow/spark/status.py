@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from windrow.engine.ledger import Ledger
 from windrow.plan.model import QueryPlan
-from windrow.spark.shard_header import Ledger
 from windrow.spark.shard_output import ShardOutput
 
 __all__ = ["QueryStatus"]

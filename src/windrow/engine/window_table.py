@@ -1,12 +1,12 @@
-"""session.windows(): one row per window of each running query."""
+"""session.windows(): one row per window of each query."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from windrow.embedded.query import EmbeddedQuery
+from windrow.plan.model import QueryPlan
 
 __all__ = ["WINDOW_SCHEMA", "window_table"]
 
@@ -25,17 +25,18 @@ WINDOW_SCHEMA = pa.schema(
 )
 
 
-def window_table(queries: Sequence[EmbeddedQuery]) -> pa.Table:
-    """The windows of these queries."""
+def window_table(
+    queries: Iterable[tuple[str, QueryPlan, Sequence[tuple[int, int]]]],
+) -> pa.Table:
+    """The windows of queries, each with its name, plan, and rows and bytes of every input."""
     rows = []
-    for query in queries:
-        for position, held, size in query.window_statistics():
-            entry = query.plan.inputs[position]
+    for name, plan, windows in queries:
+        for entry, (held, size) in zip(plan.inputs, windows, strict=True):
             wanted = entry.window.length_us or None
             rows.append(
                 {
                     "stream": entry.stream.name,
-                    "query": query.name,
+                    "query": name,
                     "alias": entry.alias,
                     "wanted": wanted,
                     "width": wanted,

@@ -16,7 +16,7 @@ from streams import Action, Push, instant, plan_of, queries, scenarios
 from windrow.engine import feed, publish, row_log, whole_feed
 from windrow.engine.aggregate_values import aggregate_values
 from windrow.errors import DataError
-from windrow.exact.kernels import FIRST_LIMB_LANE, INTEGER, VALID_LANE
+from windrow.exact.kernels import INTEGER
 from windrow.joins import factorised, touches
 from windrow.joins.lanes import LaneLayout
 from windrow.plan.model import QueryPlan
@@ -96,9 +96,9 @@ def test_too_many_rows_for_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_sums_that_cannot_be_shown(text: str, limb: int, code: str) -> None:
     (aggregate,) = plan_of(text).aggregates
-    layout = LaneLayout.smallest(((INTEGER,),)).reaching(34, 39)
+    layout = LaneLayout.smallest(((INTEGER,),)).reaching(34, 41)
     lanes = np.zeros((1, layout.lane_count), np.int64)
-    lanes[0, [VALID_LANE, FIRST_LIMB_LANE + limb]] = 1  # one row, 2 to the power of 32 * limb
+    lanes[0, limb] = 1  # one row, 2 to the power of 32 * limb
     count = np.ones(1, np.int64)
     with pytest.raises(DataError) as caught:
         aggregate_values(aggregate, 0, count, lanes, layout)

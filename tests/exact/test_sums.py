@@ -35,13 +35,13 @@ def words(values: list[float] | list[int], kind: int) -> np.ndarray:
 
 def spread_all(values: list[float] | list[int], kind: int) -> tuple[np.ndarray, int]:
     """Lanes of each value, in the smallest layout that holds them."""
-    found = np.array([1 << 30, -1], np.int64)
+    found = np.array([1 << 30, -1, 0], np.int64)
     kernels.limb_range(words(values, kind), NO_FLAGS, kind, found)
     low, high = (int(found[0]), int(found[1])) if found[1] >= 0 else (34, 36)
-    width = kernels.FIRST_LIMB_LANE + high - low + kernels.HEADROOM_LIMBS
+    width = kernels.COUNTER_LANES + high - low + kernels.HEADROOM_LIMBS
     lanes = np.zeros((len(values), width), np.int64)
     for row, word in enumerate(words(values, kind)):
-        kernels.spread(word, kind, low, lanes, row, 0)
+        kernels.spread(word, kind, low, kernels.COUNTER_LANES, lanes, row, 0)
     return lanes, low
 
 
@@ -66,7 +66,7 @@ def within_one_step(found: float, exact: Fraction) -> bool:
 @given(st.lists(finite, min_size=1, max_size=12), st.data())
 def test_sums_of_doubles(values: list[float], data: st.DataObject) -> None:
     lanes, low = spread_all(values, kernels.DOUBLE)
-    limbs = lanes[:, kernels.FIRST_LIMB_LANE :]
+    limbs = lanes[:, kernels.COUNTER_LANES :]
     assert doubles_of(limbs, low) == values  # each alone, bit for bit but the sign of zero
     leaving = data.draw(st.lists(st.sampled_from(range(len(values))), unique=True))
     total = limbs.sum(axis=0) - limbs[leaving].sum(axis=0)
@@ -82,7 +82,7 @@ def test_sums_of_doubles(values: list[float], data: st.DataObject) -> None:
 @given(st.lists(integers, min_size=1, max_size=12))
 def test_sums_of_integers(values: list[int]) -> None:
     lanes, low = spread_all(values, kernels.INTEGER)
-    total = lanes[:, kernels.FIRST_LIMB_LANE :].sum(axis=0)
+    total = lanes[:, kernels.COUNTER_LANES :].sum(axis=0)
     exact = sum(int(limb) << (32 * i) for i, limb in enumerate(total)) if low == 34 else None
     assert exact == sum(values)
     (found,) = doubles_of(total[None, :], low)
@@ -92,18 +92,18 @@ def test_sums_of_integers(values: list[int]) -> None:
 def test_special_values_are_counted_apart() -> None:
     values = [math.nan, math.inf, math.inf, -math.inf, 1.0]
     lanes, low = spread_all(values, kernels.DOUBLE)
-    assert lanes[:, : kernels.FIRST_LIMB_LANE].sum(axis=0).tolist() == [5, 1, 2, 1]
-    assert doubles_of(lanes[:, kernels.FIRST_LIMB_LANE :].sum(axis=0)[None, :], low) == [1.0]
+    assert lanes[:, : kernels.COUNTER_LANES].sum(axis=0).tolist() == [5, 1, 2, 1]
+    assert doubles_of(lanes[:, kernels.COUNTER_LANES :].sum(axis=0)[None, :], low) == [1.0]
 
 
 def test_zeros_and_special_values_ask_for_no_limbs() -> None:
-    found = np.array([1 << 30, -1], np.int64)
+    found = np.array([1 << 30, -1, 0], np.int64)
     special = [0.0, -0.0, math.nan, math.inf, -math.inf]
     kernels.limb_range(words(special, kernels.DOUBLE), NO_FLAGS, kernels.DOUBLE, found)
-    assert found.tolist() == [1 << 30, -1]
+    assert found.tolist() == [1 << 30, -1, 3]
     flags = np.array([0], np.uint8)
     kernels.limb_range(words([1e300], kernels.DOUBLE), flags, kernels.DOUBLE, found)
-    assert found.tolist() == [1 << 30, -1]
+    assert found.tolist() == [1 << 30, -1, 3]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_zeros_and_special_values_ask_for_no_limbs() -> None:
 )
 def test_sums_that_plain_addition_gets_wrong(values: list[float], wanted: float) -> None:
     lanes, low = spread_all(values, kernels.DOUBLE)
-    assert doubles_of(lanes[:, kernels.FIRST_LIMB_LANE :].sum(axis=0)[None, :], low) == [wanted]
+    assert doubles_of(lanes[:, kernels.COUNTER_LANES :].sum(axis=0)[None, :], low) == [wanted]
 
 
 @given(st.floats(1.0, 2.0), st.integers(-1074, 1023))

@@ -48,6 +48,8 @@ def _doubles(read: ValueLanes) -> NDArray[np.float64]:
         return read.narrow.astype(np.float64)
     out = np.empty(read.valid.size, np.float64)
     to_doubles(np.ascontiguousarray(read.limbs), read.low_limb, out)
+    if read.special.shape[1] == 0:
+        return out
     nan, plus, minus = (read.special[:, i] > 0 for i in range(3))
     out[plus] = np.inf
     out[minus] = -np.inf
@@ -76,7 +78,8 @@ def _integers(read: ValueLanes, empty: NDArray[np.bool_], aggregate: Aggregate) 
 
 def _words_128(read: ValueLanes, aggregate: Aggregate) -> tuple[Vector, Vector]:
     """Integers of limbs as two words; what does not fit into 128 bits is an error."""
-    limbs = read.limbs.copy()
+    # One limb more, for what the highest one holds beyond its 32 bits.
+    limbs = np.pad(read.limbs, ((0, 0), (0, 1)))
     carry = np.zeros(limbs.shape[0], np.int64)
     for limb in range(limbs.shape[1] - 1):
         total = limbs[:, limb] + carry

@@ -21,17 +21,17 @@ LIMB_MASK = 0xFFFFFFFF
 LOWEST_BIT = -1088
 INTEGER_LIMB = 34  # limb 34 weighs 2**0
 FULL_LIMBS = 67  # up to and including the highest limb that a double touches
-HEADROOM_LIMBS = 3  # 2**31 rows times 2**31 rows, and a sign
+HEADROOM_LIMBS = 1  # above all values; it holds 63 bits and a sign: enough for 2**62 pairs
 
 INTEGER = 0
 DOUBLE = 1
 
-# Lanes of a value before its limbs.
+# Lanes of a value before its limbs, where rows that are NULL or special are told apart.
 VALID_LANE = 0
 NAN_LANE = 1
 PLUS_INFINITY_LANE = 2
 MINUS_INFINITY_LANE = 3
-FIRST_LIMB_LANE = 4
+COUNTER_LANES = 4
 
 _EXPONENT_MASK = 0x7FF
 _FRACTION_MASK = (1 << 52) - 1
@@ -39,25 +39,29 @@ _HIDDEN_BIT = 1 << 52
 
 
 @njit(cache=True)
-def spread(bits, kind, low_limb, lanes, row, base):
-    """Write one valid value into zeroed lanes[row, base:]: its count, its limbs or special lane."""
-    lanes[row, base + VALID_LANE] = 1
+def spread(bits, kind, low_limb, counters, lanes, row, base):
+    """Write one valid value into zeroed lanes[row, base:]: its count, its limbs or special lane.
+
+    counters: COUNTER_LANES, or 0 where every value is valid and finite.
+    """
+    if counters > 0:
+        lanes[row, base + VALID_LANE] = 1
     if kind == INTEGER:
-        spread_integer(bits, low_limb, lanes, row, base)
+        spread_integer(bits, low_limb, lanes, row, base + counters)
     else:
-        spread_double(bits, low_limb, lanes, row, base)
+        spread_double(bits, low_limb, lanes, row, base, counters)
 
 
 @njit(cache=True)
 def spread_integer(value, low_limb, lanes, row, base):
     """Two limbs of an integer: the low one without sign, the high one with it."""
-    at = base + FIRST_LIMB_LANE + INTEGER_LIMB - low_limb
+    at = base + INTEGER_LIMB - low_limb
     lanes[row, at] = value & LIMB_MASK
     lanes[row, at + 1] = value >> LIMB_BITS
 
 
 @njit(cache=True)
-def spread_double(bits, low_limb, lanes, row, base):
+def spread_double(bits, low_limb, lanes, row, base, counters):
     """Three limbs of a double, all with its sign, or one count of a special value."""
     exponent = (bits >> 52) & _EXPONENT_MASK
     fraction = bits & _FRACTION_MASK
@@ -78,7 +82,7 @@ def spread_double(bits, low_limb, lanes, row, base):
     low = (fraction & LIMB_MASK) << shift
     high = ((fraction >> LIMB_BITS) << shift) + (low >> LIMB_BITS)
     sign = -1 if bits < 0 else 1
-    at = base + FIRST_LIMB_LANE + (position >> 5) - low_limb
+    at = base + counters + (position >> 5) - low_limb
     # A range of limbs that was fitted to the values has room for every limb that is not zero.
     if low & LIMB_MASK:
         lanes[row, at] = sign * (low & LIMB_MASK)
@@ -90,7 +94,10 @@ def spread_double(bits, low_limb, lanes, row, base):
 
 @njit(cache=True)
 def limb_range(values, valid, kind, found):
-    """Widen found = [lowest, highest + 1] so that all valid, finite values fit between."""
+    """Widen found = [lowest, highest + 1, special] so that all valid, finite values fit between.
+
+    found[2] counts infinities and NaN.
+    """
     check = valid.size > 0
     for index in range(values.size):
         if check and valid[index] == 0:
@@ -101,8 +108,11 @@ def limb_range(values, valid, kind, found):
             found[1] = max(found[1], INTEGER_LIMB + 2)
             continue
         exponent = (bits >> 52) & _EXPONENT_MASK
-        if exponent == _EXPONENT_MASK or (exponent == 0 and bits & _FRACTION_MASK == 0):
-            continue  # counted apart, or zero: no limb is needed
+        if exponent == _EXPONENT_MASK:
+            found[2] += 1
+            continue
+        if exponent == 0 and bits & _FRACTION_MASK == 0:
+            continue  # zero needs no limb
         limb = (max(exponent, 1) - 1075 - LOWEST_BIT) >> 5
         found[0] = min(found[0], limb)
         found[1] = max(found[1], limb + 3)

@@ -233,7 +233,14 @@ class FactorisedAggregate:
             kinds = np.array(layout.kinds[side], np.int64)
             offset = value * layout.width
             kernels.share_wide(
-                *rows, kinds, layout.low_limb, layout.width, offset, self._cells, self._share
+                *rows,
+                kinds,
+                layout.low_limb,
+                layout.counters,
+                layout.width,
+                offset,
+                self._cells,
+                self._share,
             )
             return
         valid_offset = layout.value_count + value if layout.is_nullable else -1
@@ -242,17 +249,18 @@ class FactorisedAggregate:
     def _reaching(
         self, layout: LaneLayout, side: int, values: Matrix, valid: NDArray[np.uint8]
     ) -> LaneLayout:
-        found = np.array([1 << 30, -1], np.int64)
+        found = np.array([1 << 30, -1, 0], np.int64)
         none = np.empty(0, np.uint8)
         for value, kind in enumerate(layout.kinds[side]):
             limb_range(values[value], valid[value] if valid.size else none, kind, found)
-        low, high = int(found[0]), int(found[1])
-        return layout.reaching(low, high)
+        low, high, special = (int(each) for each in found)
+        return (layout.nullable() if special else layout).reaching(low, high)
 
     def _change_layout(self, layout: LaneLayout) -> None:
         if layout == self._layout:
             return
         old, self._layout = self._layout, layout
+        self._share = np.zeros((0, 0), np.int64)  # lanes that a side leaves zero may be others now
         self._lanes = moved(self._lanes, _cell_counts(self._count, old), old, layout)
         by_group = np.repeat(self._group_count[:, None], old.value_count, axis=1)
         self._group_lanes = moved(self._group_lanes, by_group, old, layout)

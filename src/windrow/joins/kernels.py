@@ -465,7 +465,19 @@ def share_narrow(first, size, rows, cells, values, valid, offset, valid_offset, 
 
 @njit(cache=True)
 def share_wide(
-    first, size, rows, cells, values, valid, kinds, low_limb, width, offset, out_cell, share
+    first,
+    size,
+    rows,
+    cells,
+    values,
+    valid,
+    kinds,
+    low_limb,
+    counters,
+    width,
+    offset,
+    out_cell,
+    share,
 ):
     """Cells and lanes of one side's events: every value spread over its exact lanes."""
     count = values.shape[0]
@@ -479,4 +491,4 @@ def share_wide(
         for value in range(count):
             if not checked or valid[value, row] != 0:
                 base = offset + value * width
-                spread(values[value, row], kinds[value], low_limb, share, event, base)
+                spread(values[value, row], kinds[value], low_limb, counters, share, event, base)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import (
+    COUNTER_LANES,
     DOUBLE,
-    FIRST_LIMB_LANE,
     HEADROOM_LIMBS,
     INTEGER_LIMB,
     LIMB_BITS,
@@ -48,7 +48,10 @@ class ValueLanes:
 
 @dataclass(frozen=True)
 class LaneLayout:
-    """kinds: per side, per value, exact.kernels.INTEGER or DOUBLE."""
+    """kinds: per side, per value, exact.kernels.INTEGER or DOUBLE.
+
+    is_nullable: rows that are NULL (or, in wide lanes, special) are told apart from the others.
+    """
 
     kinds: tuple[tuple[int, ...], ...]
     is_wide: bool = False
@@ -79,7 +82,12 @@ class LaneLayout:
     @property
     def width(self) -> int:
         """Lanes of a wide value."""
-        return FIRST_LIMB_LANE + self.limb_count
+        return self.counters + self.limb_count
+
+    @property
+    def counters(self) -> int:
+        """Lanes of a wide value before its limbs."""
+        return COUNTER_LANES if self.is_nullable else 0
 
     @property
     def lane_count(self) -> int:
@@ -97,11 +105,11 @@ class LaneLayout:
         """What each lane keeps when its carry goes to the next; empty when no lane carries."""
         if not self.is_wide:
             return np.empty(0, np.int64)
-        one = [-1] * FIRST_LIMB_LANE + [LIMB_MASK] * (self.limb_count - 1) + [-1]
+        one = [-1] * self.counters + [LIMB_MASK] * (self.limb_count - 1) + [-1]
         return np.array(one * self.value_count, np.int64)
 
     def nullable(self) -> LaneLayout:
-        """The same layout, able to count valid rows."""
+        """The same layout, able to count valid and special rows."""
         return replace(self, is_nullable=True)
 
     def reaching(self, low: int, high: int) -> LaneLayout:
@@ -122,9 +130,10 @@ def read_value(lanes: Matrix, counts: Vector, layout: LaneLayout, value: int) ->
     if layout.is_wide:
         first = value * layout.width
         block = lanes[:, first : first + layout.width]
-        special = block[:, VALID_LANE + 1 : FIRST_LIMB_LANE]
-        limbs = block[:, FIRST_LIMB_LANE:]
-        return ValueLanes(block[:, VALID_LANE], special, None, limbs, layout.low_limb)
+        limbs = block[:, layout.counters :]
+        valid = block[:, VALID_LANE] if layout.is_nullable else counts
+        special = block[:, VALID_LANE + 1 : layout.counters]
+        return ValueLanes(valid, special, None, limbs, layout.low_limb)
     none = np.empty((counts.size, 0), np.int64)
     valid = lanes[:, layout.value_count + value] if layout.is_nullable else counts
     return ValueLanes(valid, none, lanes[:, value], none, INTEGER_LIMB)
@@ -142,13 +151,13 @@ def moved(lanes: Matrix, counts: Matrix, old: LaneLayout, new: LaneLayout) -> Ma
                 out[:, new.value_count + value] = read.valid
             continue
         first = value * new.width
-        out[:, first + VALID_LANE] = read.valid
-        out[:, first + VALID_LANE + 1 : first + VALID_LANE + 1 + read.special.shape[1]] = (
-            read.special
-        )
+        if new.is_nullable:
+            special = first + VALID_LANE + 1
+            out[:, first + VALID_LANE] = read.valid
+            out[:, special : special + read.special.shape[1]] = read.special
         limbs, low = read.limbs, read.low_limb
         if read.narrow is not None:
             limbs = np.stack([read.narrow & LIMB_MASK, read.narrow >> LIMB_BITS], axis=1)
-        at = first + FIRST_LIMB_LANE + low - new.low_limb
+        at = first + new.counters + low - new.low_limb
         out[:, at : at + limbs.shape[1]] = limbs
     return out

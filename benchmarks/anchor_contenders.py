@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -199,7 +200,9 @@ def _write_files(data: AnchorData, repeats: int, work: Path) -> None:
         (work / name).mkdir()
         step = max(20_000, min(250_000, table.num_rows // 10))
         for number, start in enumerate(range(0, table.num_rows, step)):
-            pq.write_table(table.slice(start, step), work / name / f"{number:05d}.parquet")
+            path = work / name / f"{number:05d}.parquet"
+            pq.write_table(table.slice(start, step), path)
+            os.utime(path, (number, number))  # Spark takes files in the order of their times
 
 
 def _streams(spark, work: Path):  # type: ignore[no-untyped-def]  # PySpark frames

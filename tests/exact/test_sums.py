@@ -125,7 +125,7 @@ def test_sums_that_plain_addition_gets_wrong(values: list[float], wanted: float)
     assert doubles_of(lanes[:, kernels.COUNTER_LANES :].sum(axis=0)[None, :], low) == [wanted]
 
 
-@given(st.floats(1.0, 2.0), st.integers(-1074, 1023))
+@given(st.floats(1.0, 2.0, exclude_max=True), st.integers(-1074, 1023))
 def test_scaling_by_powers_of_two(value: float, exponent: int) -> None:
     assert kernels.scale_by_power(value, exponent) == math.ldexp(value, exponent)
 

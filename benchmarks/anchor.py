@@ -89,23 +89,18 @@ def _in_own_process(name: str, options: argparse.Namespace) -> dict[str, object]
 def _show(rows: list[dict[str, object]]) -> None:
     base = next((r["rows_per_cpu_s"] for r in rows if r["contender"] == "plain-python"), None)
     table = Table(title="Anchor query: COUNT(*), SUM(A.v) over A[60 s] join B[60 s] on k")
-    for heading in (
-        "contender",
-        "rows",
-        "CPU s",
-        "rows / CPU-s",
-        "x plain Python",
-        "peak MB",
-        "right",
-    ):
-        table.add_column(heading, justify="left" if heading in ("contender", "right") else "right")
+    texts = ("contender", "right", "remark")
+    numbers = ("rows", "CPU s", "rows / CPU-s", "x plain Python", "peak MB")
+    for heading in (texts[0], *numbers, *texts[1:]):
+        table.add_column(heading, justify="left" if heading in texts else "right")
     for row in rows:
         ratio = f"{row['rows_per_cpu_s'] / base:.2f}" if base else "-"  # type: ignore[operator]
         table.add_row(
             str(row["contender"]), f"{row['rows']:,}", str(row["cpu_s"]),
             f"{row['rows_per_cpu_s']:,}", ratio, str(row["peak_mb"]), str(row["answers_right"]),
+            str(row["remark"]),
         )  # fmt: skip
-    Console(width=150).print(table)
+    Console(width=190).print(table)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy import uint64
 
 LIMB_BITS = 32
 LIMB_MASK = 0xFFFFFFFF
@@ -32,6 +33,7 @@ NAN_LANE = 1
 PLUS_INFINITY_LANE = 2
 MINUS_INFINITY_LANE = 3
 COUNTER_LANES = 4
+NO_LANE = -1
 
 _EXPONENT_MASK = 0x7FF
 _FRACTION_MASK = (1 << 52) - 1
@@ -174,3 +176,58 @@ def scale_by_power(value, exponent):
         value *= 2.0**-900
         exponent += 900
     return value * 2.0**exponent
+
+
+@njit(cache=True)
+def share_narrow(first, size, rows, cells, values, valid, offset, valid_offset, out_cell, share):
+    """Cells and lanes of one side's events: each value and, if wanted, whether it is valid.
+
+    Writes from event `first` on; lanes from `offset` on, counts from `valid_offset` on (EMPTY:
+    none).
+    """
+    count = values.shape[0]
+    checked = valid.shape[0] > 0
+    for i in range(first, first + size):
+        event = uint64(i)
+        row = uint64(rows[event])
+        out_cell[event] = cells[row]
+        for number in range(count):
+            value = uint64(number)
+            lane = uint64(offset + number)
+            share[event, lane] = values[value, row]
+            if valid_offset != NO_LANE:
+                is_valid = not checked or valid[value, row] != 0
+                share[event, uint64(valid_offset + number)] = is_valid
+                if not is_valid:
+                    share[event, lane] = 0
+
+
+@njit(cache=True)
+def share_wide(
+    first,
+    size,
+    rows,
+    cells,
+    values,
+    valid,
+    kinds,
+    low_limb,
+    counters,
+    width,
+    offset,
+    out_cell,
+    share,
+):
+    """Cells and lanes of one side's events: every value spread over its exact lanes."""
+    count = values.shape[0]
+    checked = valid.shape[0] > 0
+    for i in range(size):
+        event = first + i
+        row = rows[event]
+        out_cell[event] = cells[row]
+        for lane in range(offset, offset + count * width):
+            share[event, lane] = 0
+        for value in range(count):
+            if not checked or valid[value, row] != 0:
+                base = offset + value * width
+                spread(values[value, row], kinds[value], low_limb, counters, share, event, base)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.exact.kernels import limb_range
+from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
 from windrow.joins import kernels
 from windrow.joins.cells import CellLists
 from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
@@ -232,7 +232,7 @@ class FactorisedAggregate:
         if layout.is_wide:
             kinds = np.array(layout.kinds[side], np.int64)
             offset = value * layout.width
-            kernels.share_wide(
+            share_wide(
                 *rows,
                 kinds,
                 layout.low_limb,
@@ -243,8 +243,8 @@ class FactorisedAggregate:
                 self._share,
             )
             return
-        valid_offset = layout.value_count + value if layout.is_nullable else -1
-        kernels.share_narrow(*rows, value, valid_offset, self._cells, self._share)
+        valid_offset = layout.value_count + value if layout.is_nullable else NO_LANE
+        share_narrow(*rows, value, valid_offset, self._cells, self._share)
 
     def _reaching(
         self, layout: LaneLayout, side: int, values: Matrix, valid: NDArray[np.uint8]

@@ -29,8 +29,8 @@ import numpy as np
 from numba import njit
 from numpy import uint64
 
-from windrow.exact.kernels import LIMB_BITS, spread
-from windrow.windows.kernels import EMPTY, home_slot, take_code
+from windrow.exact.kernels import LIMB_BITS
+from windrow.windows.kernels import AHEAD, EMPTY, LARGE_TABLE, home_slot, prefetch, take_code
 
 # How the cells of the two sides name the output group.
 WHOLE = 0
@@ -120,6 +120,7 @@ def run_whole_plain(
     used -= is_open
     is_changed = np.int64(is_open)
     total = group_count[0]
+    fetches = count.size > LARGE_TABLE
     while True:
         left_now = min(left_in, left_out)
         right_now = min(right_in, right_out)
@@ -140,6 +141,10 @@ def run_whole_plain(
             left_tail += not leaves
             left_in = left_times[uint64(left_tail)]
             left_out = left_times[uint64(left_head)] + left_hold
+            if fetches and row + uint64(AHEAD) < uint64(left_cells.size):
+                soon = 2 * np.int64(left_cells[row + uint64(AHEAD)])
+                prefetch(count, soon)
+                prefetch(lanes, soon)
             mine = uint64(2 * np.int64(left_cells[row]))
             other = mine + uint64(1)
             times = factor * count[other]
@@ -159,6 +164,10 @@ def run_whole_plain(
             right_tail += not leaves
             right_in = right_times[uint64(right_tail)]
             right_out = right_times[uint64(right_head)] + right_hold
+            if fetches and row + uint64(AHEAD) < uint64(right_cells.size):
+                soon = 2 * np.int64(right_cells[row + uint64(AHEAD)])
+                prefetch(count, soon)
+                prefetch(lanes, soon)
             other = uint64(2 * np.int64(right_cells[row]))
             mine = other + uint64(1)
             times = factor * count[other]
@@ -437,58 +446,3 @@ def pair_group(left_group, right_group, slot_word, slot_code, word_of_code, free
         slot_code[slot] = code
         word_of_code[code] = word
     return np.int64(slot_code[slot])
-
-
-@njit(cache=True)
-def share_narrow(first, size, rows, cells, values, valid, offset, valid_offset, out_cell, share):
-    """Cells and lanes of one side's events: each value and, if wanted, whether it is valid.
-
-    Writes from event `first` on; lanes from `offset` on, counts from `valid_offset` on (EMPTY:
-    none).
-    """
-    count = values.shape[0]
-    checked = valid.shape[0] > 0
-    for i in range(first, first + size):
-        event = uint64(i)
-        row = uint64(rows[event])
-        out_cell[event] = cells[row]
-        for number in range(count):
-            value = uint64(number)
-            lane = uint64(offset + number)
-            share[event, lane] = values[value, row]
-            if valid_offset != EMPTY:
-                is_valid = not checked or valid[value, row] != 0
-                share[event, uint64(valid_offset + number)] = is_valid
-                if not is_valid:
-                    share[event, lane] = 0
-
-
-@njit(cache=True)
-def share_wide(
-    first,
-    size,
-    rows,
-    cells,
-    values,
-    valid,
-    kinds,
-    low_limb,
-    counters,
-    width,
-    offset,
-    out_cell,
-    share,
-):
-    """Cells and lanes of one side's events: every value spread over its exact lanes."""
-    count = values.shape[0]
-    checked = valid.shape[0] > 0
-    for i in range(size):
-        event = first + i
-        row = rows[event]
-        out_cell[event] = cells[row]
-        for lane in range(offset, offset + count * width):
-            share[event, lane] = 0
-        for value in range(count):
-            if not checked or valid[value, row] != 0:
-                base = offset + value * width
-                spread(values[value, row], kinds[value], low_limb, counters, share, event, base)

@@ -3,13 +3,48 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import config, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 from numpy import uint64
 
 EMPTY = -1
 # Golden-ratio multiplier of Fibonacci hashing: spreads runs of integers over the whole table.
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
+
+
+# So far ahead a place is fetched before it is needed, and only in tables that the cache cannot
+# hold: a miss costs more than all other work on a row.
+AHEAD = 16
+LARGE_TABLE = 1 << 15
+
+
+def _prefetch(typing_context, array, index):
+    """Have row `index` of the array brought into the cache; any index will do, nothing is read."""
+    del typing_context
+
+    def emit(context, builder, signature, arguments):
+        view = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
+        place = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        byte = ir.IntType(8).as_pointer()
+        offset = builder.mul(place, builder.extract_value(view.strides, 0))
+        address = builder.gep(builder.bitcast(view.data, byte), [offset])
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        # For writing, into all levels of the cache, as data.
+        builder.call(function, [address, number(1), number(3), number(1)])
+
+    return types.void(array, index), emit
+
+
+def _leave_it(array, index):
+    """Without compiled code there is nothing to fetch ahead."""
+
+
+prefetch = _leave_it if config.DISABLE_JIT else intrinsic(_prefetch)
 
 
 @njit(cache=True)
@@ -32,7 +67,12 @@ def encode_words(words, valid, start, slot_word, slot_code, word_of_code, free, 
     mask = slot_word.size - 1
     limit = slot_word.size // 2
     check = valid.size > 0
+    fetches = slot_word.size > LARGE_TABLE
     for index in range(start, words.size):
+        if fetches and index + AHEAD < words.size:
+            soon = home_slot(words[index + AHEAD], mask)
+            prefetch(slot_word, soon)
+            prefetch(slot_code, soon)
         if counters[0] >= limit or (counters[2] == 0 and counters[1] >= word_of_code.size):
             return index
         if check and valid[index] == 0:
@@ -83,7 +123,13 @@ def fill_slots(slot_word, slot_code, old_word, old_code):
 def remove_codes(codes, slot_word, slot_code, word_of_code, free, counters):
     """Take codes out of the table and stack them for reuse."""
     mask = slot_word.size - 1
+    fetches = slot_word.size > LARGE_TABLE
     for index in range(codes.size):
+        if fetches and index + 2 * AHEAD < codes.size:
+            prefetch(word_of_code, codes[index + 2 * AHEAD])
+            soon = home_slot(word_of_code[codes[index + AHEAD]], mask)
+            prefetch(slot_word, soon)
+            prefetch(slot_code, soon)
         code = codes[index]
         free[counters[2]] = code
         counters[2] += 1

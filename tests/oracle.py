@@ -316,7 +316,8 @@ def same_value(left: object, right: object) -> bool:
 
 def _order(row: Row) -> tuple[object, ...]:
     """Exact values first: floats that differ by rounding must not change places with others."""
-    exact = tuple(order_of(value) for value in row if not isinstance(value, float))
+    # A float counts as its place only, so that columns stay side by side where one is NULL.
+    exact = tuple((3, 0) if isinstance(value, float) else order_of(value) for value in row)
     floats = tuple(order_of(value) for value in row if isinstance(value, float))
     return (exact, floats)
 

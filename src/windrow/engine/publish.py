@@ -104,6 +104,8 @@ class Publisher:
     def snapshot(self) -> bytes:
         """Everything that the next step needs, and what nobody has read yet."""
         codes = np.flatnonzero(self._known).astype(np.int32)
+        if self._entities is None:  # one entity without columns
+            codes = np.zeros(1, np.int32)
         groups = [] if self._entities is None else self._entities.columns(codes)
         named = {f"g{i}": column for i, column in enumerate(groups)}
         header = {

@@ -14,6 +14,7 @@ import argparse
 import json
 import subprocess
 import sys
+from typing import Any
 
 from anchor_contenders import CONTENDERS
 from anchor_data import anchor_data
@@ -51,7 +52,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measure(options: argparse.Namespace) -> dict[str, object]:
+def _measure(options: argparse.Namespace) -> dict[str, Any]:
     data = anchor_data(20_000 if options.small else 200_000, options.keys, seed=options.seed)
     contender = CONTENDERS[options.alone]
     if options.alone.startswith("windrow-embedded"):
@@ -59,7 +60,7 @@ def _measure(options: argparse.Namespace) -> dict[str, object]:
     outcome = contender(data, options.repeats)
     reference = data.reference()
     right = sum(outcome.answers.get(second) == answer for second, answer in reference.items())
-    row: dict[str, object] = {
+    row: dict[str, Any] = {
         "contender": options.alone,
         "rows": outcome.rows,
         "cpu_s": round(outcome.cpu_seconds, 2),
@@ -77,16 +78,16 @@ def _measure(options: argparse.Namespace) -> dict[str, object]:
     return row
 
 
-def _in_own_process(name: str, options: argparse.Namespace) -> dict[str, object]:
+def _in_own_process(name: str, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, __file__, "--alone", name, "--repeats", str(options.repeats)]
     command += ["--keys", str(options.keys), "--seed", str(options.seed)]
     command += ["--small"] if options.small else []
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    row: dict[str, object] = json.loads(done.stdout.strip().splitlines()[-1])
+    row: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return row
 
 
-def _show(rows: list[dict[str, object]]) -> None:
+def _show(rows: list[dict[str, Any]]) -> None:
     base = next((r["rows_per_cpu_s"] for r in rows if r["contender"] == "plain-python"), None)
     table = Table(title="Anchor query: COUNT(*), SUM(A.v) over A[60 s] join B[60 s] on k")
     texts = ("contender", "right", "remark")
@@ -94,7 +95,7 @@ def _show(rows: list[dict[str, object]]) -> None:
     for heading in (texts[0], *numbers, *texts[1:]):
         table.add_column(heading, justify="left" if heading in texts else "right")
     for row in rows:
-        ratio = f"{row['rows_per_cpu_s'] / base:.2f}" if base else "-"  # type: ignore[operator]
+        ratio = f"{row['rows_per_cpu_s'] / base:.2f}" if base else "-"
         table.add_row(
             str(row["contender"]), f"{row['rows']:,}", str(row["cpu_s"]),
             f"{row['rows_per_cpu_s']:,}", ratio, str(row["peak_mb"]), str(row["answers_right"]),

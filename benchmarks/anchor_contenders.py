@@ -180,9 +180,7 @@ def spark_alone(data: AnchorData, _repeats: int) -> Outcome:
     return outcome
 
 
-def _on_spark(
-    data: AnchorData, repeats: int, run: Callable[[object, Path, int], Answers]
-) -> Outcome:
+def _on_spark(data: AnchorData, repeats: int, run: Callable[[Any, Path, int], Answers]) -> Outcome:
     from windrow.spark.settings import local_session  # noqa: PLC0415 - only these need Spark
 
     work = Path(tempfile.mkdtemp(prefix="windrow-anchor-"))
@@ -209,12 +207,12 @@ def _write_files(data: AnchorData, repeats: int, work: Path) -> None:
             os.utime(path, (number, number))  # Spark takes files in the order of their times
 
 
-def _streams(spark, work: Path):  # type: ignore[no-untyped-def]  # PySpark frames
+def _streams(spark: Any, work: Path) -> list[Any]:
     read = spark.readStream.schema("ts timestamp, k bigint, v bigint")
     return [read.option("maxFilesPerTrigger", 1).parquet(str(work / name)) for name in "AB"]
 
 
-def _windrow_query(spark, work: Path, end_us: int) -> Answers:  # type: ignore[no-untyped-def]
+def _windrow_query(spark: Any, work: Path, end_us: int) -> Answers:
     session = windrow.connect(spark, memory="4 GB", checkpoint=str(work / "checkpoint"))
     for name, frame in zip("AB", _streams(spark, work), strict=True):
         session.stream(name, frame, time="ts")
@@ -247,7 +245,7 @@ def _remark_steady(spent: list[float], progress: dict[str, Any]) -> None:
         REMARKS.append(f"steady {steady:.2f} CPU-s per million rows")
 
 
-def _spark_query(spark, work: Path, _end_us: int) -> Answers:  # type: ignore[no-untyped-def]
+def _spark_query(spark: Any, work: Path, _end_us: int) -> Answers:
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 - its usual name; only here
 
     left, right = (
@@ -260,7 +258,7 @@ def _spark_query(spark, work: Path, _end_us: int) -> Answers:  # type: ignore[no
     totals = joined.agg(F.count(F.lit(1)).alias("n"), F.sum("A.v").alias("s"))
     answers: Answers = {}
 
-    def keep(frame, _batch: int) -> None:  # type: ignore[no-untyped-def]
+    def keep(frame: Any, _batch: int) -> None:
         for row in frame.collect():
             answers[0] = (row["n"], row["s"])
 

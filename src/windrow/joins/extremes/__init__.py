@@ -1,0 +1,1 @@
+"""The largest of many words that come and go: heaps in an arena and monotone queues."""

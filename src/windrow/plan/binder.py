@@ -8,13 +8,14 @@ from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.plan.aggregates import Groups
+from windrow.plan.algorithms import check_algorithm, with_algorithm
 from windrow.plan.catalog import Catalog
 from windrow.plan.conditions import Conditions, split
 from windrow.plan.expressions import Expr, inputs_of
-from windrow.plan.model import PlanInput, QueryPlan
+from windrow.plan.model import SEVERAL, PlanInput, QueryPlan
 from windrow.plan.names import NamedInput, Names
 from windrow.plan.outputs import aliases_of, bind_items
-from windrow.plan.refusals import check_algorithm, check_shape, refusal
+from windrow.plan.refusals import check_shape, refusal
 from windrow.plan.rows import row_scope
 from windrow.plan.scope import Scope
 from windrow.plan.windows import bind_window, check_every, check_join_window
@@ -32,18 +33,18 @@ def bind(select: Select, catalog: Catalog, algorithm: str = "auto") -> QueryPlan
     conditions = _conditions(select, names)
     inputs = _inputs(select, names, conditions)
     if _is_aggregate(select):
-        return _aggregate_plan(select, names, inputs)
+        plan = _aggregate_plan(select, names, inputs, conditions)
+        return with_algorithm(plan, algorithm)
     if len(inputs) > 1:
         raise refusal(
             "WU202",
             "a join without aggregates",
             select.sources[1].place,
-            "aggregate it: COUNT(*), SUM or AVG, with GROUP BY",
+            "aggregate it: COUNT(*), SUM or MAX, with GROUP BY",
         )
     items = bind_items(select, names, row_scope(names, "SELECT"), grouped=False)
-    return QueryPlan(
-        select.text, "select", inputs, items, every_us=select.every_us, algorithm="scan"
-    )
+    plan = QueryPlan(select.text, "select", inputs, items, every_us=select.every_us)
+    return with_algorithm(plan, algorithm)
 
 
 def _is_aggregate(select: Select) -> bool:
@@ -78,27 +79,22 @@ def _inputs(select: Select, names: Names, conditions: Conditions) -> tuple[PlanI
     if len(select.sources) > 1:
         for source in select.sources:
             check_join_window(source)
-        if not conditions.keys[0]:
-            first, second = (entry.alias for entry in names.inputs)
-            raise refusal(
-                "WU215",
-                "a join without an equality between its inputs",
-                select.sources[1].place,
-                f"join on equal columns: {first}.x = {second}.y",
-            )
     return tuple(
         PlanInput(
             entry.stream,
             entry.alias,
             bind_window(source.window, entry.stream, position),
             conditions.filters[position],
-            conditions.keys[position] if len(select.sources) > 1 else (),
+            conditions.keys[position],
+            conditions.variables[position],
         )
         for position, (source, entry) in enumerate(zip(select.sources, names.inputs, strict=True))
     )
 
 
-def _aggregate_plan(select: Select, names: Names, inputs: tuple[PlanInput, ...]) -> QueryPlan:
+def _aggregate_plan(
+    select: Select, names: Names, inputs: tuple[PlanInput, ...], conditions: Conditions
+) -> QueryPlan:
     aliases = aliases_of(select)
     group_by = _group_by(row_scope(names, "GROUP BY", aliases), select.group_by)
     groups = Groups(names, group_by)
@@ -112,12 +108,12 @@ def _aggregate_plan(select: Select, names: Names, inputs: tuple[PlanInput, ...])
         inputs,
         items,
         group_by,
-        tuple(next(iter(inputs_of(part)), None) for part in group_by),
-        tuple(_key_index(part, inputs) for part in group_by),
+        tuple(_source(part) for part in group_by),
+        tuple(conditions.variable_of(part) for part in group_by),
         tuple(groups.aggregates),
         having,
         select.every_us,
-        "factorised",
+        residual=conditions.residual,
     )
 
 
@@ -132,21 +128,11 @@ def _group_by(scope: Scope, nodes: Sequence[exp.Expr]) -> tuple[Expr, ...]:
                 hint="positions are not counted here: write the expression itself",
             )
         bound = scope.bind(node)
-        if len(inputs_of(bound)) > 1:
-            raise scope.refused(
-                "WU210",
-                "GROUP BY an expression of two inputs",
-                node,
-                hint="group by an expression of each input",
-            )
         if bound not in found:
             found.append(bound)
     return tuple(found)
 
 
-def _key_index(expression: Expr, inputs: tuple[PlanInput, ...]) -> int | None:
-    """The join key that the expression is; a key cast to another type is not the same value."""
-    for entry in inputs:
-        if expression in entry.keys:
-            return entry.keys.index(expression)
-    return None
+def _source(expression: Expr) -> int | None:
+    reads = inputs_of(expression)
+    return SEVERAL if len(reads) > 1 else next(iter(reads), None)

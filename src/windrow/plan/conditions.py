@@ -1,4 +1,4 @@
-"""WHERE and ON taken apart: conditions on each input alone, and the equalities that join two."""
+"""WHERE and ON taken apart: conditions on each input alone, join variables, and what remains."""
 
 from __future__ import annotations
 
@@ -7,38 +7,62 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from windrow.plan.equalities import JoinVariable, join_variables
 from windrow.plan.expressions import Call, Expr, inputs_of
 from windrow.plan.scope import Scope
 from windrow.plan.types import all_of
-from windrow.schema import MAX_DECIMAL_DIGITS
+from windrow.schema import BOOLEAN, MAX_DECIMAL_DIGITS
 
 __all__ = ["Conditions", "split"]
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """One filter and one tuple of join keys per input, in the order of FROM."""
+    """The conditions of a query; filters, keys and variables per input, in the order of FROM.
+
+    keys[i][j] is input i's expression for the join variable variables[i][j]; `joins` has all
+    expressions of each variable. `residual` compares inputs in any other way.
+    """
 
     filters: tuple[Expr | None, ...]
     keys: tuple[tuple[Expr, ...], ...]
+    variables: tuple[tuple[int, ...], ...]
+    joins: tuple[JoinVariable, ...]
+    residual: Expr | None
+
+    def variable_of(self, expression: Expr) -> int | None:
+        """The join variable whose value the expression has; another type is another value."""
+        found = (i for i, join in enumerate(self.joins) if expression in join.members)
+        return next(found, None)
 
 
 def split(scope: Scope, clauses: Sequence[exp.Expr], inputs: int) -> Conditions:
-    """Conditions of all clauses together; what compares two inputs otherwise is refused."""
+    """The conditions of all clauses together."""
     filters: list[list[Expr]] = [[] for _ in range(inputs)]
     pairs: list[tuple[Expr, Expr]] = []
+    residual: list[Expr] = []
     for node in (part for clause in clauses for part in _conjuncts(clause)):
         bound = scope.condition(node, "WHERE")
         reads = inputs_of(bound)
-        if len(reads) > 1:
-            pairs.append(_key(scope, node, bound))
-            continue
-        # A condition that reads no input, such as 1 = 0, holds for the rows of all of them.
-        for source in reads or range(inputs):
-            filters[source].append(bound)
-    distinct = list(dict.fromkeys(pairs))
-    keys = tuple(tuple(pair[source] for pair in distinct) for source in range(min(inputs, 2)))
-    return Conditions(tuple(all_of(list(dict.fromkeys(own))) for own in filters), keys)
+        pair = _equality(bound)
+        if pair is not None:
+            _check_key(scope, node, pair[0])
+            pairs.append(pair)
+        elif len(reads) > 1:
+            residual.append(bound)
+        else:
+            # A condition that reads no input, such as 1 = 0, holds for the rows of all of them.
+            for source in reads or range(inputs):
+                filters[source].append(bound)
+    joins = join_variables(pairs)
+    keys, variables = _keys(joins, filters)
+    return Conditions(
+        tuple(all_of(list(dict.fromkeys(own))) for own in filters),
+        keys,
+        variables,
+        joins,
+        all_of(list(dict.fromkeys(residual))),
+    )
 
 
 def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
@@ -53,22 +77,39 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def _key(scope: Scope, node: exp.Expr, bound: Expr) -> tuple[Expr, Expr]:
-    sides = bound.arguments if isinstance(bound, Call) and bound.function == "=" else ()
-    reads = [inputs_of(side) for side in sides]
-    if len(reads) != 2 or any(len(read) != 1 for read in reads):
-        raise scope.refused(
-            "WU208",
-            "a condition that compares two inputs by anything but one = between them",
-            node,
-            hint="join with =, and put conditions on one input each beside it with AND",
-        )
-    left, right = sides if reads[0] < reads[1] or 0 in reads[0] else (sides[1], sides[0])
-    if left.type.name == "DECIMAL" and left.type.precision > MAX_DECIMAL_DIGITS:
+def _equality(bound: Expr) -> tuple[Expr, Expr] | None:
+    """The sides of an = between an expression of one input and one of another."""
+    if not isinstance(bound, Call) or bound.function != "=":
+        return None
+    left, right = bound.arguments
+    reads = inputs_of(left), inputs_of(right)
+    is_join = len(reads[0]) == len(reads[1]) == 1 and reads[0] != reads[1]
+    return (left, right) if is_join else None
+
+
+def _check_key(scope: Scope, node: exp.Expr, side: Expr) -> None:
+    if side.type.name == "DECIMAL" and side.type.precision > MAX_DECIMAL_DIGITS:
         raise scope.refused(
             "WU220",
-            f"a join key of type {left.type}",
+            f"a join key of type {side.type}",
             node,
             hint="CAST both sides to BIGINT or to a DECIMAL of at most 18 digits",
         )
-    return left, right
+
+
+def _keys(
+    joins: Sequence[JoinVariable], filters: list[list[Expr]]
+) -> tuple[tuple[tuple[Expr, ...], ...], tuple[tuple[int, ...], ...]]:
+    """Each input's first expression of a variable is its key; the others must equal it."""
+    keys: list[list[Expr]] = [[] for _ in filters]
+    variables: list[list[int]] = [[] for _ in filters]
+    for variable, join in enumerate(joins):
+        for member in join.members:
+            (source,) = inputs_of(member)
+            if variable in variables[source]:
+                key = keys[source][-1]
+                filters[source].append(Call("=", (key, member), BOOLEAN))
+            else:
+                keys[source].append(member)
+                variables[source].append(variable)
+    return tuple(map(tuple, keys)), tuple(map(tuple, variables))

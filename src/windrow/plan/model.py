@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from windrow.plan.expressions import Expr
 from windrow.schema import ColumnType, StreamSchema
 
-__all__ = ["Aggregate", "OutputColumn", "PlanInput", "QueryPlan", "WindowSpec"]
+__all__ = ["SEVERAL", "Aggregate", "OutputColumn", "PlanInput", "QueryPlan", "WindowSpec"]
+
+# The source of an expression that reads several inputs.
+SEVERAL = -1
 
 
 @dataclass(frozen=True)
@@ -28,25 +31,40 @@ class WindowSpec:
 
 @dataclass(frozen=True)
 class PlanInput:
-    """One entry of FROM: a stream through a window, the condition on it alone, and its join key."""
+    """One entry of FROM: a stream through a window, the condition on it alone, and its join keys.
+
+    keys[j] is this input's expression for the join variable variables[j]: inputs that share a
+    variable join on it, and all their expressions for it have one type. The two inputs of a join of
+    two have the same variables, 0, 1, ... in this order.
+    """
 
     stream: StreamSchema
     alias: str
     window: WindowSpec
     filter: Expr | None = None  # refers to this input only; a window of ROWS counts rows before it
-    keys: tuple[
-        Expr, ...
-    ] = ()  # equal in number and types across the inputs of a join; () without join
+    keys: tuple[Expr, ...] = ()
+    variables: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """function: 'count_star', 'count', 'sum' or 'avg'; the argument reads one input, `source`."""
+    """One aggregate over the rows of a window or of a join.
+
+    function: 'count_star', 'count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'var_samp',
+    'var_pop', 'stddev_samp' or 'stddev_pop'.
+    source: the input that the argument reads, 0 for a constant; None for COUNT(*) and for an
+    argument over several inputs.
+    terms: only for SUM and AVG over several inputs that separate: the argument is the sum of the
+    terms, each a product of at most two factors that read one input each, two different ones. The
+    sum is then exact: products are not rounded and do not overflow; NULL in any factor makes the
+    joined row's value NULL.
+    """
 
     function: str
     argument: Expr | None
     source: int | None
     type: ColumnType
+    terms: tuple[tuple[Expr, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,12 +81,14 @@ class QueryPlan:
     """What a query means.
 
     kind 'select': one input; `select` reads its columns (ColumnRef).
-    kind 'aggregate': one input or an equi-join of two; `select` and `having` read GroupRef and
-    AggregateRef. `group_sources[i]` is the input that group_by[i] reads, or None for a constant. A
-    group column that equals join key j is noted in `group_keys[i]` (else None): all group columns
-    being keys means that a group never spans two keys.
+    kind 'aggregate': one input or a join of several; `select` and `having` read GroupRef and
+    AggregateRef. `group_sources[i]` is the input that group_by[i] reads, None for a constant,
+    SEVERAL for an expression over several inputs. A group column that equals a join variable is
+    noted in `group_keys[i]` (else None): all group columns being keys means that a group never
+    spans two keys. `residual` holds the conditions that compare inputs and are no equalities.
 
-    algorithm: 'scan' for kind 'select', 'factorised' for kind 'aggregate'.
+    algorithm: 'scan' for kind 'select'; else what was asked for: 'auto', 'pipelined',
+    'incremental', 'charged' or 'factorised'.
     """
 
     text: str
@@ -81,7 +101,8 @@ class QueryPlan:
     aggregates: tuple[Aggregate, ...] = ()
     having: Expr | None = None
     every_us: int | None = None
-    algorithm: str = "factorised"
+    algorithm: str = "auto"
+    residual: Expr | None = None
 
     @property
     def streams(self) -> tuple[str, ...]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from windrow.errors import BindingError, Place, UnsupportedError
-from windrow.plan.nearest import nearest
+from windrow.errors import Place, UnsupportedError
 from windrow.sql.statements import Select, Source
 
-__all__ = ["ALGORITHMS", "MAX_INPUTS", "check_algorithm", "check_shape", "refusal"]
+__all__ = ["MAX_INPUTS", "check_shape", "refusal"]
 
-MAX_INPUTS = 2
-ALGORITHMS = ("auto", "factorised", "pipelined", "incremental", "charged")
+# Every probe of a join walks the other windows one after the other.
+MAX_INPUTS = 6
 
 
 def check_shape(select: Select) -> None:
@@ -21,7 +20,7 @@ def check_shape(select: Select) -> None:
             "WU201",
             f"a join of {len(select.sources)} windows",
             select.sources[MAX_INPUTS].place,
-            "join two windows",
+            f"join at most {MAX_INPUTS} windows",
         )
     if select.not_exists:
         raise refusal(
@@ -48,19 +47,6 @@ def _check_service(select: Select) -> None:
     if select.duration is not None:
         hint = "without DURATION the query lives until it is stopped"
         raise refusal("WU213", "the DURATION clause", _clause(select, "DURATION"), hint)
-
-
-def check_algorithm(algorithm: str) -> None:
-    """Refuses algorithms other than the one that runs."""
-    if algorithm not in ALGORITHMS:
-        guess = nearest(algorithm, ALGORITHMS)
-        raise BindingError(
-            "WB252",
-            f"there is no algorithm {algorithm!r}",
-            hint=f"did you mean {guess}?" if guess else f"use one of {', '.join(ALGORITHMS)}",
-        )
-    if algorithm not in ("auto", "factorised"):
-        raise refusal("WU214", f"the algorithm {algorithm!r}", None, "use 'auto' or 'factorised'")
 
 
 def refusal(code: str, what: str, place: Place | None, hint: str | None = None) -> UnsupportedError:

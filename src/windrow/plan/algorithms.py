@@ -1,0 +1,84 @@
+"""Which algorithms can run a plan, and why the others cannot.
+
+All give the same answers; a query asks for one by name, or leaves the choice to 'auto'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from windrow.errors import BindingError, UnsupportedError
+from windrow.plan.model import QueryPlan
+from windrow.plan.nearest import nearest
+
+__all__ = ["ALGORITHMS", "check_algorithm", "reasons_against", "with_algorithm"]
+
+ALGORITHMS = ("pipelined", "incremental", "charged", "factorised")
+_ASKED = ("auto", *ALGORITHMS)
+# Aggregates that are sums: what a row has added, it can take back.
+_SUMS = frozenset(
+    [
+        *("count_star", "count", "sum", "avg"),
+        *("var_samp", "var_pop", "stddev_samp", "stddev_pop"),
+    ]
+)
+
+
+def check_algorithm(algorithm: str) -> None:
+    """Refuses names that no algorithm has."""
+    if algorithm in _ASKED:
+        return
+    guess = nearest(algorithm, _ASKED)
+    raise BindingError(
+        "WB252",
+        f"there is no algorithm {algorithm!r}",
+        hint=f"did you mean {guess}?" if guess else f"use one of {', '.join(_ASKED)}",
+    )
+
+
+def with_algorithm(plan: QueryPlan, algorithm: str) -> QueryPlan:
+    """The plan with the algorithm that was asked for, which must be able to run it."""
+    if algorithm != "auto":
+        reasons = reasons_against(plan)
+        reason = reasons[algorithm]
+        if reason is not None:
+            able = ["auto", *(name for name, against in reasons.items() if against is None)]
+            raise UnsupportedError(
+                "WU214",
+                f"the algorithm {algorithm!r} cannot run this query: {reason}",
+                hint=f"use {' or '.join(repr(name) for name in able)}",
+            )
+    return replace(plan, algorithm="scan" if plan.kind == "select" else algorithm)
+
+
+def reasons_against(plan: QueryPlan) -> dict[str, str | None]:
+    """For each algorithm why it cannot run the plan; None where it can."""
+    if plan.kind == "select":
+        reason = "a query without aggregates is a scan of its window"
+        return {**dict.fromkeys(ALGORITHMS, reason), "factorised": None}
+    pairs = _against_pairs(plan)
+    return {
+        "pipelined": pairs,
+        "incremental": pairs or _against_incremental(plan),
+        "charged": pairs,
+        "factorised": _against_factorised(plan),
+    }
+
+
+def _against_pairs(plan: QueryPlan) -> str | None:
+    for entry in plan.inputs:
+        if entry.window.kind == "unbounded":
+            return f"it holds the rows of its windows, and none ever leaves {entry.alias}"
+    return None
+
+
+def _against_incremental(plan: QueryPlan) -> str | None:
+    for aggregate in plan.aggregates:
+        if aggregate.function in ("min", "max"):
+            name = aggregate.function.upper()
+            return f"a {name} cannot be taken back from when its row leaves"
+    return None
+
+
+def _against_factorised(plan: QueryPlan) -> str | None:
+    return None

@@ -15,6 +15,8 @@ from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
 from streams import Action, Push, instant, plan_of, queries, scenarios
 from windrow.engine import feed, publish, row_log, whole_feed
 from windrow.engine.aggregate_values import aggregate_values
+from windrow.engine.combine import EntityTouches
+from windrow.engine.shape import shape_of
 from windrow.errors import DataError
 from windrow.exact.kernels import INTEGER
 from windrow.joins import factorised, touches
@@ -95,13 +97,15 @@ def test_too_many_rows_for_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_sums_that_cannot_be_shown(text: str, limb: int, code: str) -> None:
-    (aggregate,) = plan_of(text).aggregates
+    plan = plan_of(text)
+    shape = shape_of(plan)
     layout = LaneLayout.smallest(((INTEGER,),)).reaching(34, 41)
     lanes = np.zeros((1, layout.lane_count), np.int64)
     lanes[0, limb] = 1  # one row, 2 to the power of 32 * limb
-    count = np.ones(1, np.int64)
+    one = np.ones(1, np.int64)
+    touches = EntityTouches(one, np.zeros(1, np.int32), one, lanes, layout)
     with pytest.raises(DataError) as caught:
-        aggregate_values(aggregate, 0, count, lanes, layout)
+        aggregate_values(plan.aggregates[0], shape.readings[0], shape, touches)
     assert caught.value.code == code
 
 

@@ -6,9 +6,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.combine import EntityTouches
+from windrow.engine.ranks import values_of_ranks
+from windrow.engine.shape import QueryShape, Reading
+from windrow.engine.variances import doubles_of, variances
 from windrow.errors import DataError
-from windrow.exact.kernels import INTEGER_LIMB, LIMB_BITS, to_doubles
-from windrow.joins.lanes import LaneLayout, Matrix, ValueLanes, Vector, read_value
+from windrow.exact.kernels import INTEGER_LIMB, LIMB_BITS
+from windrow.joins.lanes import ValueLanes, Vector, read_value
 from windrow.plan.model import Aggregate
 
 __all__ = ["aggregate_values"]
@@ -17,22 +21,44 @@ _INT64 = np.iinfo(np.int64)
 
 
 def aggregate_values(
-    aggregate: Aggregate, value: int | None, count: Vector, lanes: Matrix, layout: LaneLayout
+    aggregate: Aggregate, reading: Reading, shape: QueryShape, touches: EntityTouches
 ) -> pa.Array:
     """The value of one aggregate for each state."""
-    if value is None:
-        return pa.array(count)
-    read = read_value(lanes, count, layout, value)
+    if reading.kind == "count":
+        return pa.array(touches.count)
+    if reading.kind == "tally":
+        return pa.array(np.ascontiguousarray(touches.extras[:, reading.indexes[0]]))
+    if reading.kind == "extreme":
+        return _extreme(aggregate, reading.indexes[0], shape, touches)
+    read = [
+        read_value(touches.lanes, touches.count, touches.layout, index) for index in reading.indexes
+    ]
+    if reading.kind == "variance":
+        return variances(aggregate.function, *read)
+    return _of_sum(aggregate, read[0])
+
+
+def _extreme(
+    aggregate: Aggregate, index: int, shape: QueryShape, touches: EntityTouches
+) -> pa.Array:
+    place = len(shape.distincts) + index
+    words = np.ascontiguousarray(touches.extras[:, place])
+    present = touches.extras[:, place + len(shape.extremes)] > 0
+    extreme = shape.extremes[index]
+    return values_of_ranks(words, present, aggregate.type.arrow, is_max=extreme.is_max)
+
+
+def _of_sum(aggregate: Aggregate, read: ValueLanes) -> pa.Array:
     if aggregate.function == "count":
         return pa.array(np.ascontiguousarray(read.valid))
     empty = read.valid == 0
     if aggregate.function == "avg":
         scale = _scale(aggregate)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = _doubles(read) / scale / np.where(empty, 1, read.valid)
+            mean = doubles_of(read) / scale / np.where(empty, 1, read.valid)
         return pa.array(mean, mask=empty if empty.any() else None)
     if aggregate.type.is_float:
-        return pa.array(_doubles(read), mask=empty if empty.any() else None)
+        return pa.array(doubles_of(read), mask=empty if empty.any() else None)
     return _integers(read, empty, aggregate)
 
 
@@ -41,20 +67,6 @@ def _scale(aggregate: Aggregate) -> float:
     if argument is None or argument.type.name != "DECIMAL":
         return 1.0
     return float(10**argument.type.scale)
-
-
-def _doubles(read: ValueLanes) -> NDArray[np.float64]:
-    if read.narrow is not None:
-        return read.narrow.astype(np.float64)
-    out = np.empty(read.valid.size, np.float64)
-    to_doubles(np.ascontiguousarray(read.limbs), read.low_limb, out)
-    if read.special.shape[1] == 0:
-        return out
-    nan, plus, minus = (read.special[:, i] > 0 for i in range(3))
-    out[plus] = np.inf
-    out[minus] = -np.inf
-    out[nan | (plus & minus)] = np.nan
-    return out
 
 
 def _integers(read: ValueLanes, empty: NDArray[np.bool_], aggregate: Aggregate) -> pa.Array:

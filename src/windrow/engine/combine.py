@@ -1,9 +1,12 @@
-"""Touches of several shards as touches of the whole: exact states of a group add up over shards."""
+"""Touches of several shards as touches of the whole: exact states of a group add up over shards.
+
+Numbers of different values add up too (a value is in one shard only); extremes are the best of all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 
 from windrow.engine import kernels
 from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
+from windrow.joins.touches import NO_EXTRAS
 
 __all__ = ["Combiner", "EntityTouches"]
 
@@ -28,16 +32,19 @@ class EntityTouches:
     count: Vector
     lanes: Matrix
     layout: LaneLayout
+    extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
 
 
 class Combiner:
     """Keeps the last state of every entity in every shard, so that the next one can replace it."""
 
-    def __init__(self, layout: LaneLayout) -> None:
+    def __init__(self, layout: LaneLayout, tallies: int = 0, extremes: int = 0) -> None:
         self.layout = layout
+        self._tallies, self._extremes = tallies, extremes
         self._buckets: list[int] = []
         self._last_count = np.zeros((0, 0), np.int64)  # bucket, entity
         self._last_lanes = np.zeros((0, 0, layout.lane_count), np.int64)
+        self._last_extras = np.zeros((0, 0, tallies + 2 * extremes), np.int64)
         self._touched_in = np.empty(0, np.int64)
 
     def combine(self, parts: Sequence[tuple[int, EntityTouches]]) -> EntityTouches:
@@ -47,27 +54,33 @@ class Combiner:
             [bucket for bucket, _ in parts],
             max((int(touches.entity.max(initial=-1)) + 1 for _, touches in parts), default=0),
         )
-        at, entity, count, lanes, owner = self._joined(parts)
+        at, entity, count, lanes, extras, owner = self._joined(parts)
         entities = self._last_count.shape[1]
         total_count = self._last_count.sum(axis=0)
         total_lanes = self._last_lanes.sum(axis=0)
         out_at, out_count = np.empty(at.size, np.int64), np.empty(at.size, np.int64)
         out_entity = np.empty(at.size, np.int32)
         out_lanes = np.empty((at.size, lanes.shape[1]), np.int64)
+        out_extras = np.empty((at.size, extras.shape[1]), np.int64)
         used = kernels.add_up(
-            at, entity, owner * entities + entity, count, lanes,
-            self._last_count.reshape(-1),
-            self._last_lanes.reshape(self._last_count.size, lanes.shape[1]),
+            at, entity, owner, count, lanes, extras, self._tallies, self._extremes,
+            self._last_count, self._last_lanes, self._last_extras,
             total_count, total_lanes, self._touched_in, np.empty(entities, np.int32),
-            out_at, out_entity, out_count, out_lanes,
+            out_at, out_entity, out_count, out_lanes, out_extras,
         )  # fmt: skip
         return EntityTouches(
-            out_at[:used], out_entity[:used], out_count[:used], out_lanes[:used], self.layout
-        )
+            out_at[:used], out_entity[:used], out_count[:used], out_lanes[:used], self.layout,
+            out_extras[:used],
+        )  # fmt: skip
 
     def header(self) -> dict[str, Any]:
         """Layout and buckets, for saving."""
-        return {"layout": self.layout.to_json(), "buckets": self._buckets}
+        return {
+            "layout": self.layout.to_json(),
+            "buckets": self._buckets,
+            "tallies": self._tallies,
+            "extremes": self._extremes,
+        }
 
     def table(self, codes: NDArray[np.int32]) -> pa.Table:
         """The states of these entities in every shard, for saving: a row per entity."""
@@ -76,18 +89,24 @@ class Combiner:
             columns[f"count{place}"] = self._states(self._last_count[place][:, None], codes)[:, 0]
             lanes = self._states(self._last_lanes[place], codes)
             columns |= {f"lane{place}_{i}": lanes[:, i].copy() for i in range(lanes.shape[1])}
+            extras = self._states(self._last_extras[place], codes)
+            columns |= {f"extra{place}_{i}": extras[:, i].copy() for i in range(extras.shape[1])}
         return pa.table(columns)
 
     @classmethod
     def load(cls, header: Mapping[str, Any], table: pa.Table, codes: NDArray[np.int32]) -> Combiner:
         """Back from header() and table(); the entities of the rows have these codes now."""
-        combiner = cls(LaneLayout.from_json(header["layout"]))
+        layout = LaneLayout.from_json(header["layout"])
+        combiner = cls(layout, header["tallies"], header["extremes"])
         combiner._reserve(list(header["buckets"]), int(codes.max(initial=-1)) + 1)
         for place in range(len(header["buckets"])):
             combiner._last_count[place, codes] = table.column(f"count{place}").to_numpy()
             for lane in range(combiner.layout.lane_count):
                 saved = table.column(f"lane{place}_{lane}").to_numpy()
                 combiner._last_lanes[place, codes, lane] = saved
+            for extra in range(combiner._last_extras.shape[2]):
+                saved = table.column(f"extra{place}_{extra}").to_numpy()
+                combiner._last_extras[place, codes, extra] = saved
         return combiner
 
     @staticmethod
@@ -104,7 +123,7 @@ class Combiner:
 
     def _joined(
         self, parts: Sequence[tuple[int, EntityTouches]]
-    ) -> tuple[Vector, NDArray[np.int32], Vector, Matrix, Vector]:
+    ) -> tuple[Vector, NDArray[np.int32], Vector, Matrix, Matrix, Vector]:
         at = np.concatenate([touches.at for _, touches in parts])
         sizes = [touches.at.size for _, touches in parts]
         stops = np.cumsum(sizes)
@@ -113,9 +132,14 @@ class Combiner:
         entity = np.concatenate([touches.entity for _, touches in parts])
         count = np.concatenate([touches.count for _, touches in parts])
         lanes = np.concatenate([self._in_layout(touches) for _, touches in parts])
+        width = self._last_extras.shape[2]
+        extras = np.empty((at.size, 0), np.int64)
+        if width:
+            extras = np.concatenate([touches.extras for _, touches in parts])
         owners = [self._buckets.index(bucket) for bucket, _ in parts]
         owner = np.repeat(np.array(owners, np.int64), sizes)
-        return at[order], entity[order], count[order], lanes[order], owner[order]
+        states = (count[order], lanes[order], extras[order])
+        return at[order], entity[order], *states, owner[order]
 
     def _in_layout(self, touches: EntityTouches) -> Matrix:
         if touches.layout == self.layout:
@@ -152,8 +176,10 @@ class Combiner:
         self._buckets = self._buckets + new
         count = np.zeros((len(self._buckets), size), np.int64)
         lanes = np.zeros((len(self._buckets), size, self.layout.lane_count), np.int64)
+        extras = np.zeros((*count.shape, self._last_extras.shape[2]), np.int64)
         rows, columns = self._last_count.shape
         count[:rows, :columns] = self._last_count
         lanes[:rows, :columns] = self._last_lanes
-        self._last_count, self._last_lanes = count, lanes
+        extras[:rows, :columns] = self._last_extras
+        self._last_count, self._last_lanes, self._last_extras = count, lanes, extras
         self._touched_in = np.full(size, np.iinfo(np.int64).min)

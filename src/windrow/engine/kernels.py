@@ -90,34 +90,53 @@ def list_answers(
 
 @njit(cache=True)
 def add_up(
-    at, entity, part, count, lanes, last_count, last_lanes, total_count, total_lanes,
-    touched_in, touched, out_at, out_entity, out_count, out_lanes,
+    at, entity, owner, count, lanes, extras, tallies, extremes, last_count, last_lanes, last_extras,
+    total_count, total_lanes, touched_in, touched,
+    out_at, out_entity, out_count, out_lanes, out_extras,
 ):  # fmt: skip
-    """Turn touches of parts (an entity in a shard) into touches of entities, summed over shards.
+    """Turn touches of an entity in a shard into touches of entities, combined over shards.
 
-    Touches are in time order; returns how many there are after those of one instant were merged.
+    last_...[shard, entity] is what each had before. Touches are in time order; returns how many
+    there are after those of one instant were merged.
     """
     used = 0
     waiting = 0
+    shards = last_count.shape[0]
     for i in range(at.size):
         which = entity[i]
-        mine = part[i]
-        total_count[which] += count[i] - last_count[mine]
-        last_count[mine] = count[i]
+        mine = owner[i]
+        total_count[which] += count[i] - last_count[mine, which]
+        last_count[mine, which] = count[i]
         for lane in range(lanes.shape[1]):
-            total_lanes[which, lane] += lanes[i, lane] - last_lanes[mine, lane]
-            last_lanes[mine, lane] = lanes[i, lane]
+            total_lanes[which, lane] += lanes[i, lane] - last_lanes[mine, which, lane]
+            last_lanes[mine, which, lane] = lanes[i, lane]
+        for extra in range(extras.shape[1]):
+            last_extras[mine, which, extra] = extras[i, extra]
         if touched_in[which] != at[i]:
             touched_in[which] = at[i]
             touched[waiting] = which
             waiting += 1
         if i + 1 == at.size or at[i + 1] != at[i]:
             for index in range(waiting):
+                which = touched[index]
                 out_at[used] = at[i]
-                out_entity[used] = touched[index]
-                out_count[used] = total_count[touched[index]]
+                out_entity[used] = which
+                out_count[used] = total_count[which]
                 for lane in range(lanes.shape[1]):
-                    out_lanes[used, lane] = total_lanes[touched[index], lane]
+                    out_lanes[used, lane] = total_lanes[which, lane]
+                for extra in range(extras.shape[1]):
+                    out_extras[used, extra] = 0
+                for shard in range(shards):
+                    for tally in range(tallies):
+                        out_extras[used, tally] += last_extras[shard, which, tally]
+                    for extra in range(tallies, tallies + extremes):
+                        flag = extra + extremes
+                        if last_extras[shard, which, flag] == 0:
+                            continue
+                        rank = last_extras[shard, which, extra]
+                        if out_extras[used, flag] == 0 or rank > out_extras[used, extra]:
+                            out_extras[used, extra] = rank
+                        out_extras[used, flag] = 1
                 used += 1
             waiting = 0
     return used

@@ -5,7 +5,7 @@ Partial results of several shards add up: states are exact sums over rows that n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 
 from windrow.engine.frames import pack, unpack
 from windrow.joins.lanes import LaneLayout, Matrix, Vector
+from windrow.joins.touches import NO_EXTRAS
 
 __all__ = ["Partial", "one_batch"]
 
 
 @dataclass(frozen=True)
 class Partial:
-    """Touches in time order; `entity` numbers the rows of `groups` (group_count of them)."""
+    """Touches in time order; `entity` numbers the rows of `groups` (group_count of them).
+
+    extras: as in joins.touches.Touches; no rows where there are no such columns.
+    """
 
     at: Vector
     entity: NDArray[np.int32]
@@ -28,6 +32,7 @@ class Partial:
     layout: LaneLayout
     groups: pa.RecordBatch
     group_count: int
+    extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
 
     @property
     def size(self) -> int:
@@ -39,7 +44,8 @@ class Partial:
         header = {"layout": self.layout.to_json(), "group_count": self.group_count}
         columns = {"at": self.at, "entity": self.entity, "count": self.count}
         lanes = {f"lane{i}": np.ascontiguousarray(lane) for i, lane in enumerate(self.lanes.T)}
-        touches = pa.RecordBatch.from_pydict({**columns, **lanes})
+        extras = {f"extra{i}": np.ascontiguousarray(part) for i, part in enumerate(self.extras.T)}
+        touches = pa.RecordBatch.from_pydict({**columns, **lanes, **extras})
         return pack("partial", header, {"touches": touches, "groups": self.groups})
 
     @classmethod
@@ -48,13 +54,19 @@ class Partial:
         header, tables = unpack("partial", data)
         layout = LaneLayout.from_json(header["layout"])
         touches = [column.to_numpy() for column in tables["touches"].columns]
-        size = tables["touches"].num_rows
-        lanes = np.empty((size, layout.lane_count), np.int64)
-        for index, lane in enumerate(touches[3:]):
-            lanes[:, index] = lane
+        size, extra_from = tables["touches"].num_rows, 3 + layout.lane_count
+        lanes = _matrix(touches[3:extra_from], size)
+        extras = _matrix(touches[extra_from:], size) if touches[extra_from:] else NO_EXTRAS
         groups = one_batch(tables["groups"])
         at, entity, count = touches[:3]
-        return cls(at, entity, count, lanes, layout, groups, header["group_count"])
+        return cls(at, entity, count, lanes, layout, groups, header["group_count"], extras)
+
+
+def _matrix(columns: list[Vector], size: int) -> Matrix:
+    out = np.empty((size, len(columns)), np.int64)
+    for index, column in enumerate(columns):
+        out[:, index] = column
+    return out
 
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:

@@ -20,10 +20,12 @@ from windrow.plan.expressions import Call, ColumnRef, Expr, walk
 from windrow.plan.model import QueryPlan, WindowSpec
 from windrow.plan.partitioning import partitioning
 from windrow.schema import BOOLEAN
+from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.key_coder import words_of_array
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.window import Window
 
-__all__ = ["Preparer", "bucket_of", "can_shard", "lifetime_of", "needed_columns"]
+__all__ = ["Preparer", "bucket_of", "can_shard", "lifetime_of", "needed_columns", "window_of"]
 
 Instants = NDArray[np.int64]
 # Odd constants that mix the words of a key into a bucket; the same in every process and version.
@@ -53,7 +55,10 @@ class Preparer:
         leaf = _leaf(batch)
         parts = (*self._side.keys, *self._side.groups, *self._side.partitions)
         columns += [evaluate(part, leaf, batch.num_rows) for part in parts]
-        columns += [_value(part, leaf, batch.num_rows) for part in self._side.values]
+        columns += [
+            _value(part, kind, leaf, batch.num_rows)
+            for part, kind in zip(self._side.values, self._side.value_types, strict=True)
+        ]
         if not self._is_timed:
             columns.append(pa.array(np.ones(batch.num_rows, np.bool_) if live is None else live))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
@@ -90,6 +95,15 @@ def lifetime_of(window: WindowSpec) -> Lifetime:
     if window.kind == "slide":
         return Lifetime.sliding(window.length_us, window.slide_us)
     return Lifetime.unbounded()
+
+
+def window_of(window: WindowSpec, value_count: int) -> Window:
+    """An empty window of this kind for rows of so many values."""
+    if window.kind == "rows":
+        return Window(value_count, eviction=LastRows(window.rows))
+    if window.kind == "partition_rows":
+        return Window(value_count, eviction=LastRowsByPartition(window.rows))
+    return Window(value_count, lifetime=lifetime_of(window))
 
 
 def can_shard(plan: QueryPlan) -> bool:
@@ -147,9 +161,8 @@ def _with_keys_present(condition: Expr | None, keys: tuple[Expr, ...]) -> Expr |
     return condition
 
 
-def _value(part: Expr, leaf: Leaf, length: int) -> pa.Array:
+def _value(part: Expr, wanted: pa.DataType, leaf: Leaf, length: int) -> pa.Array:
     column = evaluate(part, leaf, length)
-    wanted = _value_type(part)
     if column.type == wanted:
         return column
     if part.type.is_numeric:
@@ -160,17 +173,11 @@ def _value(part: Expr, leaf: Leaf, length: int) -> pa.Array:
     return pa.array(zeros, pa.int64(), mask=missing)
 
 
-def _value_type(part: Expr) -> pa.DataType:
-    if part.type.is_float:
-        return pa.float64()
-    return part.type.arrow if part.type.name == "DECIMAL" else pa.int64()
-
-
 def _schema(side: SideShape, is_timed: bool) -> pa.Schema:
     fields = [("ts", pa.int64())]
     for letter, parts in (("k", side.keys), ("g", side.groups), ("p", side.partitions)):
         fields += [(f"{letter}{i}", part.type.arrow) for i, part in enumerate(parts)]
-    fields += [(f"v{i}", _value_type(part)) for i, part in enumerate(side.values)]
+    fields += [(f"v{i}", kind) for i, kind in enumerate(side.value_types)]
     if not is_timed:
         fields.append(("live", pa.bool_()))
     return pa.schema(fields)

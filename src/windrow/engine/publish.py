@@ -42,8 +42,8 @@ class Publisher:
     def __init__(self, plan: QueryPlan) -> None:
         self._plan = plan
         self._shape = shape_of(plan)
-        self._group_types = self._types_of_groups()
-        self._entities = KeyCoder(self._group_types) if self._group_types else None
+        group_types = [column.type.arrow for column in self._shape.group_columns]
+        self._entities = KeyCoder(group_types) if group_types else None
         self._known = np.zeros(0, np.bool_)
         self._seen, self._stamp = np.zeros(0, np.int64), 1  # for _distinct
         self._combiner: Combiner | None = None
@@ -158,22 +158,16 @@ class Publisher:
         """Answers that were due but let go because nobody called answers() for too long."""
         return self._feed.instants_lost
 
-    def _types_of_groups(self) -> list[pa.DataType]:
-        sides, places = self._shape.sides, self._shape.group_places
-        return [
-            (sides[0].keys if place.kind == "key" else sides[place.side].groups)[
-                place.index
-            ].type.arrow
-            for place in places
-            if place.kind != "constant"
-        ]
-
     def _touches(self, partials: Sequence[tuple[int, Partial]]) -> EntityTouches:
         parts = [(bucket, self._of_entities(partial)) for bucket, partial in partials]
         if len(parts) == 1 and self._combiner is None:
             return parts[0][1]
         if self._combiner is None:
-            self._combiner = Combiner(LaneLayout.smallest(self._shape.kinds))
+            self._combiner = Combiner(
+                LaneLayout.smallest(self._shape.kinds),
+                len(self._shape.distincts),
+                len(self._shape.extremes),
+            )
         return self._combiner.combine(parts)
 
     def _of_entities(self, partial: Partial) -> EntityTouches:
@@ -189,14 +183,17 @@ class Publisher:
         entity = partial.entity
         if self._entities is not None and partial.group_count:
             entity = codes[entity]
-        return EntityTouches(partial.at, entity, partial.count, partial.lanes, partial.layout)
+        states = (partial.count, partial.lanes, partial.layout, partial.extras)
+        return EntityTouches(partial.at, entity, *states)
 
     def _nothing(self, at: int) -> EntityTouches:
         """The state of an ungrouped aggregate over no rows."""
         layout = LaneLayout.smallest(self._shape.kinds)
         zero = np.zeros(1, np.int64)
         lanes = np.zeros((1, layout.lane_count), np.int64)
-        return EntityTouches(np.array([at], np.int64), np.zeros(1, np.int32), zero, lanes, layout)
+        extras = np.zeros((1, self._shape.extra_count), np.int64)
+        when, entity = np.array([at], np.int64), np.zeros(1, np.int32)
+        return EntityTouches(when, entity, zero, lanes, layout, extras)
 
     def _with_beginning(self, touches: EntityTouches, earliest: int) -> EntityTouches:
         """An ungrouped aggregate shows its empty state from the first instant on."""
@@ -213,11 +210,7 @@ class Publisher:
         columns: dict[Expr, pa.Array] = {}
         for index, aggregate in enumerate(self._plan.aggregates):
             columns[AggregateRef(index, aggregate.type)] = aggregate_values(
-                aggregate,
-                self._shape.value_of_aggregate[index],
-                touches.count,
-                touches.lanes,
-                touches.layout,
+                aggregate, self._shape.readings[index], self._shape, touches
             )
         for index, expression in enumerate(self._plan.group_by):
             columns[GroupRef(index, expression.type)] = groups[index]

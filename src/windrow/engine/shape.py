@@ -1,137 +1,254 @@
-"""What a shard needs to know of a plan: columns per side, names of groups, which sums to make."""
+"""What a shard needs to know of a plan: columns per side, names of groups, what to aggregate.
+
+Rows are prepared once (prepare.py): every expression of one input becomes a column, k0..
+(join keys), g0.. (groups), p0.. (partitions) and v0.. (values). What reads several inputs is an
+expression over such columns: ColumnRef(side, "v0", type).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
+import pyarrow as pa
+
+from windrow.engine.group_places import GroupPlace, group_places, joined_places
+from windrow.engine.values import ValueColumns
 from windrow.exact.kernels import DOUBLE, INTEGER
-from windrow.joins import kernels
 from windrow.joins.factorised import SINGLE
-from windrow.plan.expressions import Expr
-from windrow.plan.model import QueryPlan
+from windrow.plan.expressions import Call, ColumnRef, Expr
+from windrow.plan.model import Aggregate, QueryPlan
+from windrow.schema import DOUBLE as DOUBLE_TYPE
 
-__all__ = ["GroupPlace", "QueryShape", "SideShape", "shape_of"]
+__all__ = [
+    "Distinct",
+    "Extreme",
+    "GroupPlace",
+    "Measure",
+    "QueryShape",
+    "Reading",
+    "SideShape",
+    "shape_of",
+]
+
+Found = TypeVar("Found")
+
+VARIANCES = frozenset(["var_samp", "var_pop", "stddev_samp", "stddev_pop"])
 
 
 @dataclass(frozen=True)
 class SideShape:
-    """Expressions to evaluate for the rows of one input."""
+    """Expressions to evaluate for the rows of one input; variables: the join variable of each key.
+
+    value_types: the Arrow types of the value columns.
+    """
 
     keys: tuple[Expr, ...]
+    variables: tuple[int, ...]
     groups: tuple[Expr, ...]
     partitions: tuple[Expr, ...]
     values: tuple[Expr, ...]
-    kinds: tuple[int, ...]  # of the values: INTEGER or DOUBLE
+    value_types: tuple[pa.DataType, ...]
 
 
 @dataclass(frozen=True)
-class GroupPlace:
-    """Where a group column's value is found: 'key' (index), 'side' (side, index) or 'constant'."""
+class Measure:
+    """A number that is summed exactly over the joined rows, beside the count of those not NULL.
+
+    kind: INTEGER or DOUBLE (decimals are integers). argument: what a joined row adds. terms: the
+    argument as a sum of products of one or two value columns, each of another side; () where it
+    does not separate. A measure with terms is the exact sum of the exact products.
+    """
+
+    kind: int
+    argument: Expr
+    terms: tuple[tuple[ColumnRef, ...], ...]
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The largest or smallest value of the argument; source: its side, None for several."""
+
+    argument: Expr
+    source: int | None
+    is_max: bool
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The number of different values of the argument; source: its side, None for several."""
+
+    argument: Expr
+    source: int | None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How an aggregate is read off a state: 'count', 'measure', 'variance', 'tally', 'extreme'.
+
+    indexes: of the measure (a variance has three: values, squares, what the squares were rounded
+    by), of the distinct or of the extreme.
+    """
 
     kind: str
-    index: int = 0
-    side: int = 0
+    indexes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class QueryShape:
     """The plan as the engine sees it.
 
-    mode: SINGLE for one window, else one of joins.kernels. A select is a count of equal rows: its
-    groups are its select list. value_of_aggregate: the number of the aggregate's value among all
-    values of all sides, or None where it has none.
+    mode: how the factorised aggregate of one window or two runs it (SINGLE or one of
+    joins.kernels); None where that does not serve. A select is a count of equal rows: its groups
+    are its select list. group_columns: the group columns over prepared columns, constants left out.
     """
 
     sides: tuple[SideShape, ...]
-    mode: int
+    mode: int | None
     group_places: tuple[GroupPlace, ...]
-    value_of_aggregate: tuple[int | None, ...]
-    is_select: bool
+    group_columns: tuple[Expr, ...]
+    measures: tuple[Measure, ...] = ()
+    extremes: tuple[Extreme, ...] = ()
+    distincts: tuple[Distinct, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    residual: Expr | None = None
+    is_select: bool = False
 
     @property
     def kinds(self) -> tuple[tuple[int, ...], ...]:
-        """Kinds of the values of each side."""
-        return tuple(side.kinds for side in self.sides)
+        """Kinds of the measures: of each side where every measure is of one side."""
+        if self.mode is None:
+            return (tuple(measure.kind for measure in self.measures),)
+        return tuple(
+            tuple(m.kind for m in self.measures if m.terms[0][0].source == side)
+            for side in range(len(self.sides))
+        )
+
+    @property
+    def extra_count(self) -> int:
+        """Columns of a state beside its lanes: tallies, ranks of extremes, whether there is one."""
+        return len(self.distincts) + 2 * len(self.extremes)
 
 
 def shape_of(plan: QueryPlan) -> QueryShape:
     """The shape of a plan."""
     if plan.kind == "select":
         return _select_shape(plan)
-    places, groups, mode = _group_places(plan)
-    values: list[list[Expr]] = [[] for _ in plan.inputs]
-    for aggregate in plan.aggregates:
-        argument, source = aggregate.argument, aggregate.source
-        if argument is not None and source is not None and argument not in values[source]:
-            values[source].append(argument)
-    first = [sum(len(each) for each in values[:side]) for side in range(len(values))]
-    numbers = tuple(
-        None
-        if aggregate.argument is None or aggregate.source is None
-        else first[aggregate.source] + values[aggregate.source].index(aggregate.argument)
-        for aggregate in plan.aggregates
+    columns = ValueColumns(len(plan.inputs))
+    work = _Work(columns)
+    residual = None if plan.residual is None else columns.joined(plan.residual)
+    readings = tuple(work.reading(aggregate) for aggregate in plan.aggregates)
+    is_plain = (
+        len(plan.inputs) <= 2
+        and residual is None
+        and not work.extremes
+        and not work.distincts
+        and all(
+            aggregate.source is not None or aggregate.argument is None
+            for aggregate in plan.aggregates
+        )
     )
-    sides = tuple(_side(plan, i, groups[i], tuple(values[i])) for i in range(len(plan.inputs)))
-    return QueryShape(sides, mode, places, numbers, is_select=False)
+    if is_plain:
+        found = group_places(plan)
+    if not is_plain or found is None:
+        places, groups, joined = joined_places(plan, columns)
+        mode = None
+    else:
+        places, groups, joined, mode = found
+    sides = tuple(_side(plan, i, groups[i], columns) for i in range(len(plan.inputs)))
+    measures = tuple(work.measures)
+    if mode is not None:
+        measures, readings = _in_order_of_columns(work.measures, readings)
+    return QueryShape(
+        sides, mode, places, joined, measures, tuple(work.extremes), tuple(work.distincts),
+        readings, residual,
+    )  # fmt: skip
+
+
+class _Work:
+    """Collects what the aggregates of a plan need, each once."""
+
+    def __init__(self, columns: ValueColumns) -> None:
+        self.measures: list[Measure] = []
+        self.extremes: list[Extreme] = []
+        self.distincts: list[Distinct] = []
+        self._columns = columns
+
+    def reading(self, aggregate: Aggregate) -> Reading:
+        """How the aggregate is read, once what it needs is kept."""
+        argument, function = aggregate.argument, aggregate.function
+        if argument is None:
+            return Reading("count")
+        if function in VARIANCES:
+            return Reading("variance", self._squares(aggregate, argument))
+        if function in ("min", "max"):
+            extreme = Extreme(self._columns.joined(argument), aggregate.source, function == "max")
+            return Reading("extreme", (_place(self.extremes, extreme),))
+        if function == "count_distinct":
+            distinct = Distinct(self._columns.joined(argument), aggregate.source)
+            return Reading("tally", (_place(self.distincts, distinct),))
+        return Reading("measure", (self._measure(aggregate, argument),))
+
+    def _measure(self, aggregate: Aggregate, argument: Expr) -> int:
+        if aggregate.source is not None:
+            column = self._columns.measured(aggregate.source, argument)
+            kind = DOUBLE if column.type.is_float else INTEGER
+            return _place(self.measures, Measure(kind, column, ((column,),)))
+        kind = DOUBLE if argument.type.is_float else INTEGER
+        terms = tuple(
+            tuple(self._columns.factor(factor) for factor in term) for term in aggregate.terms
+        )
+        return _place(self.measures, Measure(kind, self._columns.joined(argument), terms))
+
+    def _squares(self, aggregate: Aggregate, argument: Expr) -> tuple[int, ...]:
+        """Three measures: the value, its square, and what the square was rounded by."""
+        parts: list[Expr] = [argument]
+        parts += [
+            Call(function, (argument,), DOUBLE_TYPE) for function in ("square", "square_error")
+        ]
+        found = []
+        for part in parts:
+            if aggregate.source is None:
+                measure = Measure(DOUBLE, self._columns.joined(part), ())
+            else:
+                column = self._columns.measured(aggregate.source, part)
+                measure = Measure(DOUBLE, column, ((column,),))
+            found.append(_place(self.measures, measure))
+        return tuple(found)
+
+
+def _place(known: list[Found], found: Found) -> int:
+    if found not in known:
+        known.append(found)
+    return known.index(found)
+
+
+def _in_order_of_columns(
+    measures: list[Measure], readings: tuple[Reading, ...]
+) -> tuple[tuple[Measure, ...], tuple[Reading, ...]]:
+    """Measures of one column each, in the order of the columns."""
+
+    def place(index: int) -> tuple[int, int]:
+        column = measures[index].terms[0][0]
+        return column.source, int(column.column[1:])
+
+    order = sorted(range(len(measures)), key=place)
+    readings = tuple(
+        Reading(reading.kind, tuple(order.index(index) for index in reading.indexes))
+        for reading in readings
+    )
+    return tuple(measures[i] for i in order), readings
 
 
 def _select_shape(plan: QueryPlan) -> QueryShape:
     groups = tuple(column.expression for column in plan.select)
     places = tuple(GroupPlace("side", index) for index in range(len(groups)))
-    return QueryShape((_side(plan, 0, groups, ()),), SINGLE, places, (), is_select=True)
+    columns = tuple(ColumnRef(0, f"g{i}", group.type) for i, group in enumerate(groups))
+    side = _side(plan, 0, groups, ValueColumns(1))
+    return QueryShape((side,), SINGLE, places, columns, is_select=True)
 
 
-def _side(
-    plan: QueryPlan, side: int, groups: tuple[Expr, ...], values: tuple[Expr, ...]
-) -> SideShape:
+def _side(plan: QueryPlan, side: int, groups: tuple[Expr, ...], columns: ValueColumns) -> SideShape:
     entry = plan.inputs[side]
-    kinds = tuple(DOUBLE if value.type.is_float else INTEGER for value in values)
-    return SideShape(entry.keys, groups, entry.window.partition_by, values, kinds)
-
-
-def _group_places(
-    plan: QueryPlan,
-) -> tuple[tuple[GroupPlace, ...], list[tuple[Expr, ...]], int]:
-    is_join = len(plan.inputs) > 1
-    named = [i for i, source in enumerate(plan.group_sources) if source is not None]
-    keys = {plan.group_keys[i] for i in named}
-    if is_join and named and keys == set(range(len(plan.inputs[0].keys))):
-        return _by_key(plan), [(), ()], kernels.BY_KEY
-    home = _common_side(plan, named)
-    groups: list[list[Expr]] = [[] for _ in plan.inputs]
-    places = []
-    for i, (expression, source) in enumerate(zip(plan.group_by, plan.group_sources, strict=True)):
-        if source is None:
-            places.append(GroupPlace("constant"))
-            continue
-        key = plan.group_keys[i]
-        if key is not None and home is not None:
-            source, expression = home, plan.inputs[home].keys[key]
-        if expression not in groups[source]:
-            groups[source].append(expression)
-        places.append(GroupPlace("side", groups[source].index(expression), source))
-    mode = _mode(groups) if is_join else SINGLE
-    return tuple(places), [tuple(each) for each in groups], mode
-
-
-def _by_key(plan: QueryPlan) -> tuple[GroupPlace, ...]:
-    return tuple(
-        GroupPlace("constant") if key is None else GroupPlace("key", key) for key in plan.group_keys
-    )
-
-
-def _common_side(plan: QueryPlan, named: list[int]) -> int | None:
-    """A side that can name all groups: its own columns, and keys, which both sides have."""
-    own = {plan.group_sources[i] for i in named if plan.group_keys[i] is None}
-    if len(plan.inputs) == 1 or len(own) > 1:
-        return None
-    return next(iter(own), 0)
-
-
-def _mode(groups: list[list[Expr]]) -> int:
-    left, right = (bool(each) for each in groups)
-    if left and right:
-        return kernels.BY_BOTH
-    if left:
-        return kernels.BY_LEFT
-    return kernels.BY_RIGHT if right else kernels.WHOLE
+    values, types = columns.of(side)
+    return SideShape(entry.keys, entry.variables, groups, entry.window.partition_by, values, types)

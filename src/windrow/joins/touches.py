@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,20 +12,25 @@ from windrow.joins import kernels
 from windrow.joins.lanes import LaneLayout, Matrix, Vector
 from windrow.windows.codes import Codes
 
-__all__ = ["OutputRoom", "Touches"]
+__all__ = ["NO_EXTRAS", "OutputRoom", "Touches"]
 
 SMALLEST_OUTPUT = 1024
+NO_EXTRAS: Matrix = np.empty((0, 0), np.int64)
 
 
 @dataclass(frozen=True)
 class Touches:
-    """Rows in time order; groups by code. A count of 0 says that the group is gone."""
+    """Rows in time order; groups by code. A count of 0 says that the group is gone.
+
+    extras: numbers of different values, then the ranks of extremes, then whether there is one.
+    """
 
     at: Vector
     group: Codes
     count: Vector
     lanes: Matrix
     layout: LaneLayout
+    extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
 
 
 class OutputRoom:

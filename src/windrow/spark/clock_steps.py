@@ -60,4 +60,5 @@ def _between(partial: Partial, after_us: int | None, until_us: int) -> Partial:
         entity=partial.entity[first:end],
         count=partial.count[first:end],
         lanes=partial.lanes[first:end],
+        extras=partial.extras[first:end],
     )

@@ -1,0 +1,139 @@
+"""The keeper of one window, or of two that join on equal keys: a state per key, side and group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.engine.coding import Coding, value_columns, value_words
+from windrow.engine.keeper import WorkDone
+from windrow.engine.partial import Partial, one_batch
+from windrow.engine.prepare import Preparer, window_of
+from windrow.engine.shape import QueryShape
+from windrow.engine.touched_groups import TouchedGroups
+from windrow.joins import kernels
+from windrow.joins.factorised import SINGLE, FactorisedAggregate
+from windrow.joins.lanes import LaneLayout
+from windrow.joins.touches import Touches
+from windrow.plan.model import QueryPlan
+from windrow.windows.codes import Codes
+
+__all__ = ["FactorisedKeeper"]
+
+
+class FactorisedKeeper:
+    """COUNT, SUM and AVG in O(1) a row; grid_us > 1 puts out only states at its multiples."""
+
+    def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
+        assert shape.mode is not None
+        self._grid_us = grid_us
+        self._shape = shape
+        self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
+        self._windows = tuple(
+            window_of(entry.window, len(side.values))
+            for entry, side in zip(plan.inputs, shape.sides, strict=True)
+        )
+        self._coding = Coding(shape)
+        self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
+        if shape.mode in (kernels.WHOLE, SINGLE):
+            self._aggregate.reserve(0, 1)
+        self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._entered = [0] * len(self._windows)
+
+    def append(self, side: int, rows: pa.RecordBatch) -> None:
+        """Take prepared rows in order of arrival, all later than the clock."""
+        if rows.num_rows == 0:
+            return
+        times = rows.column("ts").to_numpy()
+        values, valid = value_words(rows)
+        self._aggregate.admit(side, values, valid)
+        cells = self._coding.acquire(side, rows, self._aggregate)
+        partitions = self._coding.acquire_partitions(side, rows)
+        self._windows[side].append(times, cells, values, valid, partitions)
+        self._entered[side] += rows.num_rows
+
+    def advance(self, until: int) -> Partial:
+        """Run the windows up to and including `until`."""
+        touches = self._aggregate.advance(until, self._grid_us)
+        partial = self._groups.partial(touches, self._columns_of)
+        self._let_go(touches)
+        return partial
+
+    def touch_all(self, at: int) -> None:
+        """Put out every live group at this later instant: for output on a grid after a rebuild."""
+        self._aggregate.touch_all(at)
+
+    def rows(self, side: int) -> pa.RecordBatch:
+        """The rows held and waiting, as prepared rows in their order."""
+        window, schema = self._windows[side], self._schemas[side]
+        places = np.concatenate([window.held(), window.waiting()])
+        columns = window.columns
+        arrays = [pa.array(columns.times[places])]
+        arrays += self._coding.row_columns(side, columns.codes[places], schema)
+        if columns.partitions.size:
+            arrays += self._coding.partition_columns(side, columns.partitions[places])
+        valid = columns.valid[:, places] if columns.valid.size else columns.valid
+        types = [field.type for field in schema if field.name[0] == "v"]
+        arrays += value_columns(columns.values[:, places], valid, types)
+        if "live" in schema.names:
+            arrays.append(pa.array(columns.codes[places] >= 0))
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether rows never leave: then sums() holds what they left behind."""
+        return self._windows[0].is_endless
+
+    def sums(self) -> tuple[dict[str, Any], pa.Table]:
+        """The groups of a window whose rows never leave: their columns, counts and lanes."""
+        codes, count, lanes, layout = self._aggregate.states()
+        named = {f"g{i}": column for i, column in enumerate(self._columns_of(codes))}
+        named |= {f"lane{i}": pa.array(lanes[:, i].copy()) for i in range(lanes.shape[1])}
+        return layout.to_json(), pa.table({"count": pa.array(count), **named})
+
+    def load_sums(self, table: pa.Table, layout: LaneLayout) -> None:
+        """Back from sums(), into a new keeper."""
+        count = table.column("count").to_numpy()
+        lanes = np.zeros((count.size, layout.lane_count), np.int64)
+        for lane in range(layout.lane_count):
+            lanes[:, lane] = table.column(f"lane{lane}").to_numpy()
+        codes = self._coding.acquire(0, one_batch(table), self._aggregate)
+        self._aggregate.load_states(codes, count, lanes, layout)
+
+    def row_counts(self) -> list[int]:
+        """Rows held, per side."""
+        return [window.row_count for window in self._windows]
+
+    def window_bytes(self) -> list[int]:
+        """Bytes of each side's rows."""
+        return [window.nbytes for window in self._windows]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of windows, codes and sums."""
+        return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes
+
+    def work_done(self) -> WorkDone:
+        """Rows that entered; nothing is probed."""
+        return WorkDone(tuple(self._entered))
+
+    def _columns_of(self, groups: Codes) -> list[pa.Array]:
+        return self._coding.group_columns(groups, self._aggregate)
+
+    def _let_go(self, touches: Touches) -> None:
+        for side, window in enumerate(self._windows):
+            gone = window.close()
+            if window.is_endless:  # only one window alone can be: its sums are all that is needed
+                self._aggregate.forget_rows(window.drop_held())
+            if gone.size == 0:
+                continue
+            columns = window.columns
+            if columns.partitions.size:
+                empty = self._coding.release_partitions(side, columns.partitions[gone])
+                window.forget_partitions(empty)
+            self._coding.release(side, columns.codes[gone])
+            window.settle(gone)
+        if self._shape.mode == kernels.BY_BOTH:
+            self._aggregate.release_groups(np.unique(touches.group))

@@ -1,0 +1,66 @@
+"""A keeper holds the windows of a query in a shard and keeps its aggregates by one algorithm.
+
+Every keeper of a query gives the same answers, and each can be made from the rows of another: that
+is how a running query changes its algorithm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from windrow.engine.partial import Partial
+
+__all__ = ["Keeper", "NeedsPairsError", "WorkDone"]
+
+
+class NeedsPairsError(Exception):
+    """Rows came that only an algorithm on joined rows can take; the keeper has taken none of them.
+
+    Never seen by users: the shard changes its algorithm.
+    """
+
+
+@dataclass(frozen=True)
+class WorkDone:
+    """What a keeper has measured since it began, for the cost model.
+
+    rows: entered, per side. probes: rows that were looked up in other windows; matches: joined rows
+    that this found, before any condition beside equality; kept: those that the conditions kept.
+    """
+
+    rows: tuple[int, ...]
+    probes: int = 0
+    matches: int = 0
+    kept: int = 0
+
+
+class Keeper(Protocol):
+    """What a shard asks of a keeper."""
+
+    def append(self, side: int, rows: pa.RecordBatch) -> None:
+        """Take prepared rows in order of arrival, all later than the clock."""
+
+    def advance(self, until: int) -> Partial:
+        """Run the windows up to and including `until`."""
+
+    def touch_all(self, at: int) -> None:
+        """Put out every live group at this later instant: for output on a grid after a rebuild."""
+
+    def rows(self, side: int) -> pa.RecordBatch:
+        """The rows held and waiting, as prepared rows in their order: all that a rebuild needs."""
+
+    def row_counts(self) -> list[int]:
+        """Rows held, per side."""
+
+    def window_bytes(self) -> list[int]:
+        """Bytes of each side's rows."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything: windows, codes, sums, indexes."""
+
+    def work_done(self) -> WorkDone:
+        """What was measured so far."""

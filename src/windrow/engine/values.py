@@ -1,0 +1,57 @@
+"""The value columns of prepared rows: which expressions of one input are kept, and in what type.
+
+A value that is only summed or counted is kept as a number: BIGINT, DOUBLE or its DECIMAL (of other
+types, whether it is NULL). A value that a larger expression reads keeps its own type.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from windrow.plan.expressions import Call, ColumnRef, Expr, inputs_of
+from windrow.schema import BIGINT, DOUBLE, ColumnType
+
+__all__ = ["ValueColumns", "summed_type"]
+
+
+class ValueColumns:
+    """Collects the value columns of every side, each once."""
+
+    def __init__(self, sides: int) -> None:
+        self._values: list[list[tuple[Expr, ColumnType]]] = [[] for _ in range(sides)]
+
+    def measured(self, side: int, part: Expr) -> ColumnRef:
+        """The column of a value that is only summed or counted."""
+        return self._column(side, part, summed_type(part.type))
+
+    def factor(self, part: Expr) -> ColumnRef:
+        """The column of a factor, which reads one input (a constant is given to the first)."""
+        return self.measured(min(inputs_of(part), default=0), part)
+
+    def joined(self, expression: Expr) -> Expr:
+        """The expression over value columns: its largest parts of one input become columns."""
+        reads = inputs_of(expression)
+        if len(reads) == 1:
+            return self._column(min(reads), expression, expression.type)
+        if isinstance(expression, Call) and reads:
+            arguments = tuple(self.joined(part) for part in expression.arguments)
+            return Call(expression.function, arguments, expression.type)
+        return expression
+
+    def of(self, side: int) -> tuple[tuple[Expr, ...], tuple[pa.DataType, ...]]:
+        """The expressions and Arrow types of a side's columns."""
+        columns = self._values[side]
+        return tuple(part for part, _ in columns), tuple(kind.arrow for _, kind in columns)
+
+    def _column(self, side: int, part: Expr, kind: ColumnType) -> ColumnRef:
+        known = self._values[side]
+        if (part, kind) not in known:
+            known.append((part, kind))
+        return ColumnRef(side, f"v{known.index((part, kind))}", kind)
+
+
+def summed_type(kind: ColumnType) -> ColumnType:
+    """The type in which a value is summed or counted."""
+    if kind.is_float:
+        return DOUBLE
+    return kind if kind.name == "DECIMAL" else BIGINT

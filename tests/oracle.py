@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
 
 import duckdb
 import pyarrow as pa
 
 from duckdb_text import key_text, print_expression, type_text
+from slow_aggregates import SumOverflowError, exact_sum, gathered_text, made
 from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef
-from windrow.plan.model import Aggregate, QueryPlan, WindowSpec
+from windrow.plan.model import QueryPlan, WindowSpec
 from windrow.schema import ColumnType
+
+__all__ = [
+    "Oracle",
+    "Row",
+    "SumOverflowError",
+    "assert_same_rows",
+    "exact_sum",
+    "order_of",
+    "rows_of",
+    "same_row",
+    "same_value",
+]
 
 Row = tuple[object, ...]
 Rows = Mapping[str, pa.Table]
@@ -27,10 +38,6 @@ RELATIVE_TOLERANCE = 1e-12
 DATABASE = duckdb.connect(config={"threads": 1})
 # One step of the smallest numbers: below it a relative bound means nothing.
 SMALLEST_STEP = 5e-324
-
-
-class SumOverflowError(ArithmeticError):
-    """A SUM of integers is beyond 64 bits: the engine must refuse to show it."""
 
 
 class Oracle:
@@ -95,63 +102,50 @@ class Oracle:
     def _text(self) -> str:
         parts = [self._input_text(side) for side in range(len(self.plan.inputs))]
         if self.plan.kind == "select":
-            columns = ", ".join(f"c{i}" for i in range(len(self.plan.select)))
+            columns = ", ".join(_show(column.expression) for column in self.plan.select)
             return f"WITH {', '.join(parts)} SELECT t, {columns} FROM i0"
-        joined = "i0"
-        for side in range(1, len(self.plan.inputs)):
-            keys = range(len(self.plan.inputs[0].keys))
-            equal = " AND ".join(f"i0.k0_{j} = i{side}.k{side}_{j}" for j in keys)
-            joined += f" JOIN i{side} ON i0.t = i{side}.t AND {equal}"
-        names = ["i0.t", "1 AS one", *self._group_texts(), *self._argument_names()]
-        parts.append(f"pairs AS (SELECT {', '.join(names)} FROM {joined})")
+        parts.append(self._joined_text())
         groups = [f"g{i}" for i in range(len(self.plan.group_by))]
-        made = ["count(one)", *(_gathered(each, i) for i, each in enumerate(self.plan.aggregates))]
-        source = "pairs" if groups else "instants LEFT JOIN pairs USING (t)"
+        made_of = [gathered_text(each, i) for i, each in enumerate(self.plan.aggregates)]
+        source = "joined" if groups else "instants LEFT JOIN joined USING (t)"
         listed = ", ".join(["t", *groups])
-        shown = f"SELECT {listed}, {', '.join(made)} FROM {source} GROUP BY {listed}"
-        return f"WITH {', '.join(parts)} {shown}"
-
-    def _group_texts(self) -> list[str]:
-        return [
-            f"{print_expression(part, _no_leaf)} AS g{i}" if source is None else f"g{i}"
-            for i, (part, source) in enumerate(
-                zip(self.plan.group_by, self.plan.group_sources, strict=True)
-            )
-        ]
-
-    def _argument_names(self) -> list[str]:
-        used = enumerate(self.plan.aggregates)
-        return [
-            f"{print_expression(each.argument, _no_leaf)} AS a{i}"
-            if each.source is None
-            else f"a{i}"
-            for i, each in used
-            if each.argument is not None
-        ]
+        shown = f"SELECT {', '.join([listed, 'count(one)', *made_of])} FROM {source}"
+        return f"WITH {', '.join(parts)} {shown} GROUP BY {listed}"
 
     def _input_text(self, side: int) -> str:
         entry = self.plan.inputs[side]
-
-        def show(part: Expr) -> str:
-            return print_expression(part, _column)
-
-        columns = [f"{key_text(show(k), k.type)} AS k{side}_{j}" for j, k in enumerate(entry.keys)]
-        for i, (part, source) in enumerate(
-            zip(self.plan.group_by, self.plan.group_sources, strict=True)
-        ):
-            if source == side:
-                columns.append(f"{key_text(show(part), part.type)} AS g{i}")
-        for i, each in enumerate(self.plan.aggregates):
-            if each.source == side and each.argument is not None:
-                columns.append(f"{show(each.argument)} AS a{i}")
-        if self.plan.kind == "select":
-            columns += [f"{show(c.expression)} AS c{i}" for i, c in enumerate(self.plan.select)]
-        where = "" if entry.filter is None else f" WHERE {show(entry.filter)}"
         window = _window_text(entry.window, f"stream_{entry.stream.name}")
-        return (
-            f"w{side} AS ({window}), "
-            f"i{side} AS (SELECT {', '.join(['t', *columns])} FROM w{side}{where})"
-        )
+        where = "" if entry.filter is None else f" WHERE {_show(entry.filter)}"
+        return f"i{side} AS (SELECT * FROM ({window}) i{side}{where})"
+
+    def _joined_text(self) -> str:
+        """Groups and arguments of every joined row."""
+        names = ["i0.t AS t", "1 AS one"]
+        for i, part in enumerate(self.plan.group_by):
+            names.append(f"{key_text(_show(part), part.type)} AS g{i}")
+        for i, each in enumerate(self.plan.aggregates):
+            if each.argument is not None and not each.terms:
+                names.append(f"{_show(each.argument)} AS a{i}")
+            factors = [factor for term in each.terms for factor in term]
+            names += [f"{_show(factor)} AS a{i}_{j}" for j, factor in enumerate(factors)]
+        joined = "i0"
+        for side in range(1, len(self.plan.inputs)):
+            joined += f" JOIN i{side} ON {' AND '.join(self._equalities(side))}"
+        residual = self.plan.residual
+        where = "" if residual is None else f" WHERE {_show(residual)}"
+        return f"joined AS (SELECT {', '.join(names)} FROM {joined}{where})"
+
+    def _equalities(self, side: int) -> list[str]:
+        """What joins an input to those before it: the instant, and each variable met before."""
+        equal = [f"i{side}.t = i0.t"]
+        entry = self.plan.inputs[side]
+        for key, variable in zip(entry.keys, entry.variables, strict=True):
+            for other in self.plan.inputs[:side]:
+                if variable in other.variables:
+                    same = other.keys[other.variables.index(variable)]
+                    equal.append(f"{_key(key)} = {_key(same)}")
+                    break
+        return equal
 
     # ---- sums made in Python, then the select list and HAVING over them
 
@@ -162,7 +156,7 @@ class Oracle:
             names.append(f"g{i}")
             columns.append(pa.array([row[1 + i] for row in found], _arrow(part.type)))
         for i, each in enumerate(plan.aggregates):
-            values = [_made(each, row[1 + groups], row[2 + groups + i]) for row in found]
+            values = [made(each, row[1 + groups], row[2 + groups + i]) for row in found]
             names.append(f"a{i}")
             columns.append(pa.array(values, _arrow(each.type)))
         DATABASE.register("states", pa.table(columns, names=names))
@@ -182,62 +176,15 @@ def _window_text(window: WindowSpec, stream: str) -> str:
     head += "s.time_us <= i.t"
     if window.kind == "unbounded":
         return head
-    partition = ["i.t", *(key_text(_column(p), p.type) for p in window.partition_by)]
+    partition = ["i.t", *map(_partition, window.partition_by)]
     order = "s.time_us DESC, s.arrival DESC"
     number = f"row_number() OVER (PARTITION BY {', '.join(partition)} ORDER BY {order})"
     return f"{head} QUALIFY {number} <= {window.rows}"
 
 
-def _gathered(aggregate: Aggregate, index: int) -> str:
-    if aggregate.argument is None:
-        return "NULL"
-    name = f"a{index}"
-    if aggregate.function == "count":
-        return f"count({name})"
-    return f"list({name}) FILTER (WHERE {name} IS NOT NULL)"
-
-
-def _made(aggregate: Aggregate, count: object, gathered: object) -> object:
-    """The value of an aggregate from its arguments."""
-    if aggregate.argument is None:
-        return count
-    if aggregate.function == "count":
-        return gathered
-    if not gathered:
-        return None
-    assert isinstance(gathered, list)
-    total = exact_sum(gathered)
-    if aggregate.function == "avg":
-        return float(total) / len(gathered)
-    if aggregate.type.is_integer and not -(2**63) <= total < 2**63:
-        raise SumOverflowError(total)
-    return total
-
-
-def exact_sum(values: Sequence[int | float | Decimal]) -> int | float | Decimal:
-    """The sum, rounded once where the values are floats."""
-    if isinstance(values[0], Decimal):
-        unscaled = sum(Fraction(value) for value in values)
-        scale = max(-value.as_tuple().exponent for value in values)
-        return Decimal(int(unscaled * 10**scale)).scaleb(-scale)
-    if not isinstance(values[0], float):
-        return sum(values)
-    if any(math.isnan(value) for value in values):
-        return math.nan
-    infinite = {value for value in values if math.isinf(value)}
-    if infinite:
-        return infinite.pop() if len(infinite) == 1 else math.nan
-    try:
-        return math.fsum(values)
-    except OverflowError:
-        return _nearest(sum(Fraction(value) for value in values))
-
-
-def _nearest(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+def _partition(part: Expr) -> str:
+    assert isinstance(part, ColumnRef)
+    return key_text(f's."{part.column}"', part.type)
 
 
 def _numbered(rows: pa.Table, time: str) -> pa.Table:
@@ -265,18 +212,22 @@ def _rounded_up(instant: int, step: int) -> int:
     return -(-instant // step) * step
 
 
+def _show(part: Expr) -> str:
+    return print_expression(part, _column)
+
+
+def _key(part: Expr) -> str:
+    return key_text(_show(part), part.type)
+
+
 def _column(part: Expr) -> str:
     assert isinstance(part, ColumnRef)
-    return f'"{part.column}"'
+    return f'i{part.source}."{part.column}"'
 
 
 def _state(part: Expr) -> str:
     assert isinstance(part, (GroupRef, AggregateRef))
     return f"{'g' if isinstance(part, GroupRef) else 'a'}{part.index}"
-
-
-def _no_leaf(part: Expr) -> str:
-    raise AssertionError(f"{part} is not a constant")
 
 
 # ---- comparing answers

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
-from oracle import Oracle, Row, assert_same_rows, rows_of
+from oracle import Oracle, Row, SumOverflowError, assert_same_rows, rows_of
 from streams import STREAMS, Action, Heartbeat, batch_of
 from windrow.engine.partial import Partial
 from windrow.engine.prepare import Preparer, bucket_of
@@ -132,6 +133,11 @@ class ShardRunner:
         self.shards = [Shard.restore(self.plan, shard.snapshot()) for shard in self.shards]
         self.publisher = Publisher.restore(self.plan, self.publisher.snapshot())
 
+    def change_algorithm(self, name: str) -> None:
+        """Go on by another algorithm."""
+        for shard in self.shards:
+            shard.change_algorithm(name)
+
 
 def play(plan: QueryPlan, actions: Sequence[Action], buckets: int = 1) -> tuple[ShardRunner, Model]:
     """Run a scenario to its end."""
@@ -153,8 +159,12 @@ def outcome(
     buckets: int = 1,
     restarts: frozenset[int] = frozenset(),
     reads: frozenset[int] = frozenset(),
+    switches: Mapping[int, str] | None = None,
 ) -> list[list[str]]:
-    """All that a query gave, exactly: answers, changes and the last result."""
+    """All that a query gave, exactly: answers, changes and the last result.
+
+    restarts, reads and switches (to another algorithm) come after the actions of these numbers.
+    """
     runner, model = ShardRunner(plan, buckets), Model()
     answers, changes = [], []
     try:
@@ -164,6 +174,8 @@ def outcome(
             runner.step(batches, clock)
             if number in restarts:
                 runner.restart()
+            if switches and number in switches:
+                runner.change_algorithm(switches[number])
             if number in reads or action is None:
                 answers += exactly(runner.publisher.answers())
                 changes += exactly(runner.publisher.changes())
@@ -239,6 +251,28 @@ class Judge:
         for t in moments:
             before = after.get(t, before)
             assert_same_rows(before, expected[t], f"changes up to {t}")
+
+
+def agree(plan: QueryPlan, actions: Sequence[Action]) -> None:
+    """All that a query gives, read now and then, is what the oracle says."""
+    judge, runner, model = Judge(plan), ShardRunner(plan), Model()
+    since = BEGINNING
+    try:
+        for number, action in enumerate([*actions, None]):
+            batches = {} if action is None else model.take(action)
+            clock = model.clock(plan) if action is not None else model.last(plan)
+            runner.step(batches, clock)
+            if number % 4 == 0 or action is None:
+                publisher = runner.publisher
+                given = (publisher.answers(), publisher.changes(), publisher.result())
+                judge.check(model.rows(), since, clock, *given)
+                since = clock
+    except DataError as refused:
+        if refused.code != "WD302":
+            raise
+        everywhere = judge.oracle.change_instants(model.rows(), clock)
+        with pytest.raises(SumOverflowError):
+            judge.oracle.answers(model.rows(), everywhere)
 
 
 def grouped(rows: Iterable[Row]) -> dict[int, list[Row]]:

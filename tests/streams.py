@@ -1,8 +1,8 @@
 """Hypothesis strategies: rows of streams in every bad order, their batches, and queries over them.
 
-A scenario is a list of actions on two streams, a and b, whose columns cover the types. Times are
-small numbers of ticks, so that ties, bursts and silence are the rule and windows open and close all
-the time.
+A scenario is a list of actions on two streams, a and b, or three, with c, whose columns cover the
+types. Times are small numbers of ticks, so that ties, bursts and silence are the rule and windows
+open and close all the time.
 """
 
 from __future__ import annotations
@@ -45,8 +45,17 @@ B = StreamSchema(
     "ts",
     0,
 )
-STREAMS = {"a": A, "b": B}
-CATALOG = Catalog().with_stream(A).with_stream(B)
+C = StreamSchema(
+    "c",
+    columns_of(
+        "ts timestamp, k smallint, l bigint, s string, d double, f float, p decimal(6, 1), "
+        "o boolean, y date, x int"
+    ),
+    "ts",
+    SECOND_US,
+)
+STREAMS = {"a": A, "b": B, "c": C}
+CATALOG = Catalog(A, B, C)
 
 
 @dataclass(frozen=True)
@@ -68,9 +77,9 @@ class Heartbeat:
 Action = Push | Heartbeat
 
 
-def plan_of(text: str) -> QueryPlan:
-    """The bound plan of a query over a and b."""
-    return bind(parse_query(text), CATALOG)
+def plan_of(text: str, algorithm: str = "auto") -> QueryPlan:
+    """The bound plan of a query over a, b and c."""
+    return bind(parse_query(text), CATALOG, algorithm)
 
 
 def instant(time_us: int) -> datetime:
@@ -135,6 +144,19 @@ ROWS = {
             "y": dates,
         }
     ),
+    "c": st.fixed_dictionaries(
+        {
+            "k": small_keys,
+            "l": long_integers,
+            "s": texts,
+            "d": doubles,
+            "f": singles,
+            "p": decimals(6, 1),
+            "o": st.sampled_from([True, False, None]),
+            "y": dates,
+            "x": small_keys,
+        }
+    ),
 }
 
 # ---- actions
@@ -145,13 +167,13 @@ jitters = st.sampled_from([0, 0, 0, 1, -1])  # microseconds beside the tick
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, most_rows: int = 24) -> list[Action]:
-    """Pushes to both streams, heartbeats in between; some rows late, some batches empty."""
+def scenarios(draw: st.DrawFn, most_rows: int = 24, streams: str = "aab") -> list[Action]:
+    """Pushes to streams, heartbeats in between; some rows late, some batches empty."""
     now_us = draw(st.sampled_from(STARTS_US))
     actions: list[Action] = []
     left = draw(st.integers(0, most_rows))
     while left > 0:
-        stream = draw(st.sampled_from("aab"))
+        stream = draw(st.sampled_from(streams))
         count = min(left, draw(st.sampled_from([0, 1, 1, 2, 3, 5])))
         rows = []
         for _ in range(count):
@@ -162,7 +184,7 @@ def scenarios(draw: st.DrawFn, most_rows: int = 24) -> list[Action]:
         left -= max(count, 1)
         if draw(st.integers(0, 7)) == 0:
             ahead = draw(st.sampled_from([0, 1, 5])) * TICK_US
-            actions.append(Heartbeat(draw(st.sampled_from("ab")), now_us + ahead))
+            actions.append(Heartbeat(draw(st.sampled_from(sorted(set(streams)))), now_us + ahead))
     return actions
 
 

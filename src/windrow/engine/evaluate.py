@@ -19,6 +19,7 @@ from windrow.engine.scalar.arithmetic import ARITHMETIC
 from windrow.engine.scalar.casts import CASTS
 from windrow.engine.scalar.comparisons import COMPARISONS
 from windrow.engine.scalar.rounding import ROUNDING
+from windrow.engine.scalar.squares import SQUARES
 from windrow.engine.scalar.texts import TEXTS
 from windrow.engine.scalar.values import Function, as_array
 from windrow.plan.expressions import Call, Expr, Literal
@@ -28,7 +29,14 @@ __all__ = ["Leaf", "evaluate", "evaluate_filter"]
 
 Leaf = Callable[[Expr], pa.Array]
 
-_FUNCTIONS: dict[str, Function] = {**ARITHMETIC, **COMPARISONS, **CASTS, **ROUNDING, **TEXTS}
+_FUNCTIONS: dict[str, Function] = {
+    **ARITHMETIC,
+    **COMPARISONS,
+    **CASTS,
+    **ROUNDING,
+    **SQUARES,
+    **TEXTS,
+}
 
 
 def evaluate(expression: Expr, leaf: Leaf, length: int) -> pa.Array:

@@ -1,7 +1,8 @@
-"""Aggregates: COUNT, SUM and AVG, and the scope of groups in which select list and HAVING stand.
+"""Aggregates, and the scope of groups in which the select list and HAVING stand.
 
 SUM of integers is BIGINT, of DECIMAL(p, s) is DECIMAL(p + 18, s), of FLOAT and DOUBLE is DOUBLE;
-AVG is DOUBLE, also of decimals; COUNT is BIGINT. Equal aggregates are computed once.
+AVG and the variances are DOUBLE, also of decimals; COUNT is BIGINT; MIN and MAX have the type of
+their argument. Equal aggregates are computed once.
 """
 
 from __future__ import annotations
@@ -17,16 +18,26 @@ from windrow.plan.names import Names
 from windrow.plan.rows import row_scope
 from windrow.plan.scalars import scope_of
 from windrow.plan.scope import Scope
+from windrow.plan.separation import separated
 from windrow.plan.types import convert, is_null, sum_type
-from windrow.schema import BIGINT, DOUBLE
+from windrow.schema import BIGINT, DOUBLE, STRING
 
-__all__ = ["Groups"]
+__all__ = ["RUNNING", "Groups"]
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Count: "count",
     exp.Sum: "sum",
     exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.Stddev: "stddev_samp",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
 }
+# What stands in hints: the aggregates that run.
+RUNNING = "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE run"
 
 
 class Groups:
@@ -79,7 +90,7 @@ class Groups:
             "WB243",
             f"column {column.column!r} is neither grouped nor aggregated",
             node,
-            hint="add it to GROUP BY, or put it into COUNT, SUM or AVG",
+            hint="add it to GROUP BY, or put it into an aggregate such as MAX or COUNT",
         )
 
     def _aggregate(self, node: exp.AggFunc) -> AggregateRef:
@@ -91,44 +102,64 @@ class Groups:
     def _bound(self, node: exp.AggFunc) -> Aggregate:
         function = _FUNCTIONS.get(type(node))
         if function is None:
-            raise self._row.refused(
-                "WU205",
-                f"the aggregate {node.sql_name()}",
-                node,
-                hint="COUNT(*), COUNT(x), SUM and AVG run",
-            )
-        if isinstance(node.this, exp.Distinct):
-            raise self._row.refused("WU204", f"{function.upper()}(DISTINCT ...)", node)
+            raise self._row.refused("WU205", f"the aggregate {node.sql_name()}", node, hint=RUNNING)
         if node.this is None or node.expressions:
             given = 0 if node.this is None else 1 + len(node.expressions)
             message = f"{function.upper()} takes 1 argument, but here are {given}"
             raise self._row.wrong("WB231", message, node)
         if function == "count" and isinstance(node.this, exp.Star):
             return Aggregate("count_star", None, None, BIGINT)
-        return self._over(function, node)
+        if isinstance(node.this, exp.Distinct):
+            return self._over_distinct(function, node, node.this)
+        return self._over(function, node.this)
 
-    def _over(self, function: str, node: exp.AggFunc) -> Aggregate:
-        argument = self._argument.bind(node.this)
-        sources = sorted(inputs_of(argument))
-        if len(sources) > 1:
-            raise self._row.refused(
-                "WU209",
-                "an aggregate over columns of two inputs",
-                node,
-                hint="aggregate an expression of one input",
-            )
-        source = sources[0] if sources else 0
+    def _over_distinct(self, function: str, node: exp.AggFunc, distinct: exp.Distinct) -> Aggregate:
+        if len(distinct.expressions) == 1 and function in ("count", "min", "max"):
+            # The least of the different values is the least of all.
+            named = "count_distinct" if function == "count" else function
+            return self._over(named, distinct.expressions[0])
+        what = f"{function.upper()}(DISTINCT ...)"
         if function == "count":
-            if isinstance(argument, Literal) and argument.value is not None:
-                return Aggregate("count_star", None, None, BIGINT)
-            return Aggregate("count", argument, source, BIGINT)
+            what = "COUNT(DISTINCT ...) of several expressions"
+        hint = "COUNT(DISTINCT x) of one expression runs, and so do MIN and MAX"
+        raise self._row.refused("WU204", what, node, hint=hint)
+
+    def _over(self, function: str, node: exp.Expr) -> Aggregate:
+        argument = self._argument.bind(node)
+        if function == "count" and isinstance(argument, Literal) and argument.value is not None:
+            return Aggregate("count_star", None, None, BIGINT)
+        reads = sorted(inputs_of(argument))
+        source = None if len(reads) > 1 else next(iter(reads), 0)
+        if function in ("count", "count_distinct"):
+            return Aggregate(function, argument, source, BIGINT)
         argument = convert(argument, DOUBLE) if is_null(argument) else argument
+        if function in ("min", "max"):
+            return self._extreme(function, argument, source, node)
+        self._check_number(function, argument, node)
+        if function in ("sum", "avg"):
+            kind = DOUBLE if function == "avg" else sum_type(argument.type)
+            terms = separated(argument) if source is None else ()
+            return Aggregate(function, argument, source, kind, terms)
+        return Aggregate(function, convert(argument, DOUBLE), source, DOUBLE)
+
+    def _extreme(
+        self, function: str, argument: Expr, source: int | None, node: exp.Expr
+    ) -> Aggregate:
+        if argument.type == STRING:
+            raise self._row.refused(
+                "WU222",
+                f"{function.upper()} of text",
+                node,
+                hint="MIN and MAX compare numbers, timestamps, dates and truth values; "
+                "COUNT(DISTINCT x) takes text, and GROUP BY gives every text its row",
+            )
+        return Aggregate(function, argument, source, argument.type)
+
+    def _check_number(self, function: str, argument: Expr, node: exp.Expr) -> None:
         if not argument.type.is_numeric:
             raise self._row.wrong(
                 "WB242",
                 f"{function.upper()} takes numbers, but this is {argument.type}",
-                node.this,
+                node,
                 hint="COUNT takes any type; text becomes a number with CAST(... AS DOUBLE)",
             )
-        kind = DOUBLE if function == "avg" else sum_type(argument.type)
-        return Aggregate(function, argument, source, kind)

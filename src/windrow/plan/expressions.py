@@ -33,6 +33,7 @@ FUNCTIONS = frozenset(
         *("and", "or", "not", "is_null", "in", "case", "cast", "coalesce", "nullif"),
         *("abs", "ceil", "floor", "round", "sqrt", "exp", "ln", "power", "least", "greatest"),
         *("lower", "upper", "length", "concat", "substring", "trim", "like"),
+        *("square", "square_error"),  # of doubles, for variances; no text names them
     ]
 )
 

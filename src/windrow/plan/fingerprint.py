@@ -12,7 +12,11 @@ __all__ = ["fingerprint"]
 
 
 def fingerprint(plan: QueryPlan) -> str:
-    """SHA-256 over the plan with its streams; spacing and aliases of the text do not count."""
+    """SHA-256 over the plan with its streams.
+
+    Spacing and aliases of the text do not count, nor does the algorithm: state is rows, and any
+    algorithm goes on from them.
+    """
     inputs = tuple(replace(entry, alias="") for entry in plan.inputs)
-    canonical = plan_to_json(replace(plan, text="", inputs=inputs))
+    canonical = plan_to_json(replace(plan, text="", inputs=inputs, algorithm=""))
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -71,9 +71,9 @@ def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
     if not isinstance(node, exp.Func):
         return scope.refused("WU221", f"the form {node.sql('spark')!r}", node)
     if name in _OTHER_AGGREGATES:
-        hint = "COUNT(*), COUNT(x), SUM and AVG run"
+        hint = "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE run"
         return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)
-    names = [*_RULES, "count", "sum", "avg", "cast", "if"]
+    names = [*_RULES, *_AGGREGATES, "cast", "if"]
     guess = nearest(name, names)
     listed = f"the functions are {', '.join(sorted(names))}"
     return scope.wrong(
@@ -168,20 +168,12 @@ def _substring(scope: Scope, name: str, nodes: Nodes) -> Expr:
 
 
 _MANY = 10_000
+_AGGREGATES = ("count", "sum", "avg", "min", "max", "stddev", "variance")
 # Aggregates that sqlglot has no class for: refused as such, not as functions that nobody knows.
 _OTHER_AGGREGATES = frozenset(
     [
         *("approx_percentile", "percentile_approx", "percentile", "approx_count_distinct"),
-        *(
-            "median",
-            "mean",
-            "mode",
-            "stddev_samp",
-            "stddev_pop",
-            "var_samp",
-            "var_pop",
-            "any_value",
-        ),
+        *("median", "mean", "mode", "std", "any_value", "first", "last"),
     ]
 )
 _RULES = {

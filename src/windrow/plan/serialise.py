@@ -21,7 +21,7 @@ from windrow.schema import Column, ColumnType, StreamSchema
 
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
-PLAN_FORMAT = 1
+PLAN_FORMAT = 2
 
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind

@@ -37,9 +37,11 @@ def show_list(expressions: Sequence[Expr], plan: QueryPlan) -> str:
 
 
 def show_aggregate(aggregate: Aggregate, plan: QueryPlan) -> str:
-    """COUNT(*), COUNT(x), SUM(x) or AVG(x)."""
+    """COUNT(*), COUNT(DISTINCT x), SUM(x) and so on."""
     if aggregate.argument is None:
         return "COUNT(*)"
+    if aggregate.function == "count_distinct":
+        return f"COUNT(DISTINCT {show(aggregate.argument, plan)})"
     return f"{aggregate.function.upper()}({show(aggregate.argument, plan)})"
 
 

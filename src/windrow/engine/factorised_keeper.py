@@ -115,6 +115,10 @@ class FactorisedKeeper:
         """Bytes of windows, codes and sums."""
         return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes
 
+    def joined_rows(self) -> int:
+        """Joined rows that are live."""
+        return self._aggregate.joined_rows
+
     def work_done(self) -> WorkDone:
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))

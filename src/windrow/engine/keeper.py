@@ -62,5 +62,8 @@ class Keeper(Protocol):
     def nbytes(self) -> int:
         """Bytes of everything: windows, codes, sums, indexes."""
 
+    def joined_rows(self) -> int:
+        """Joined rows that are live (rows of the window, where there is one)."""
+
     def work_done(self) -> WorkDone:
         """What was measured so far."""

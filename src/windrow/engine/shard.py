@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from windrow.engine.choosing import Chooser
 from windrow.engine.factorised_keeper import FactorisedKeeper
 from windrow.engine.frames import pack, unpack
 from windrow.engine.keeper import Keeper, NeedsPairsError
@@ -21,6 +22,7 @@ from windrow.engine.shape import shape_of
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.joins.lanes import LaneLayout
+from windrow.plan.figures import Figures
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import PlanInput, QueryPlan
 
@@ -37,6 +39,7 @@ class Shard:
         self._grid_us = grid_us
         self._shape = shape_of(plan)
         self._keeper: Keeper = keeper_for(plan, self._shape, grid_us, self.algorithm)
+        self._chooser = Chooser(plan)
 
     def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
         """Take prepared rows, all later than the clock, and run to `until`, inclusive."""
@@ -47,18 +50,38 @@ class Shard:
                 self.change_algorithm("charged")
                 self._keeper.append(side, rows)
         self.clock = max(self.clock, until)
-        return self._keeper.advance(self.clock)
+        partial = self._keeper.advance(self.clock)
+        if self.plan.kind == "aggregate" and self._chooser.due(self._keeper):
+            self._reconsider()
+        return partial
 
-    def change_algorithm(self, algorithm: str) -> None:
-        """Go on by another algorithm, from the rows held; no answer changes by it."""
-        if algorithm == self.algorithm:
-            return
+    def change_algorithm(self, algorithm: str) -> bool:
+        """Go on by another algorithm, from the rows held; no answer changes by it.
+
+        False: the rows held are not for that algorithm, and nothing has changed.
+        """
         keeper = keeper_for(self.plan, self._shape, self._grid_us, algorithm)
-        for side, entry in enumerate(self.plan.inputs):
-            keeper.append(side, _still_held(self._keeper.rows(side), entry, self.clock))
+        try:
+            for side, entry in enumerate(self.plan.inputs):
+                keeper.append(side, _still_held(self._keeper.rows(side), entry, self.clock))
+        except NeedsPairsError:
+            return False
         keeper.advance(self.clock)
         self._keeper, self.algorithm = keeper, algorithm
+        self._chooser.begin(keeper, self.clock)
         self._show_all_on_grid()
+        return True
+
+    def figures(self) -> Figures:
+        """What is known of the streams: guessed at first, measured once enough has come in."""
+        return self._chooser.figures
+
+    def _reconsider(self) -> None:
+        """Measure, and change the algorithm where the choice is ours and another one pays."""
+        self._chooser.measure(self._keeper, self.clock)
+        better = self._chooser.better(self.algorithm) if self.plan.algorithm == "auto" else None
+        if better is not None:
+            self.change_algorithm(better)
 
     def snapshot(self) -> bytes:
         """All rows that are held or wait, as prepared rows; everything else follows from them."""

@@ -128,6 +128,11 @@ class FactorisedAggregate:
         room.control[kernels.USED] += live.size
 
     @property
+    def joined_rows(self) -> int:
+        """Rows, or joined rows, that the states count."""
+        return int(self._group_count.sum())
+
+    @property
     def nbytes(self) -> int:
         """Bytes of state per key, cell and group."""
         named = (self._count, self._lanes, self._group_count, self._group_lanes, self._last_out)

@@ -3,61 +3,43 @@
 from __future__ import annotations
 
 from windrow.event_time import show_span
-from windrow.plan.expressions import ColumnRef, Expr, walk
+from windrow.plan.explain_costs import algorithm_lines
+from windrow.plan.figures import Figures
 from windrow.plan.model import PlanInput, QueryPlan, WindowSpec
 from windrow.plan.partitioning import partitioning
+from windrow.plan.row_bytes import row_bytes
 from windrow.plan.show import show, show_aggregate, show_list
 from windrow.plan.update_pattern import update_pattern
 
-__all__ = ["explain", "row_bytes"]
+__all__ = ["explain"]
 
-TIME_BYTES = 8
-CODE_BYTES = 4
-VALUE_BYTES = 8
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
-def explain(plan: QueryPlan) -> str:
-    """The plan, one fact a line."""
+def explain(plan: QueryPlan, figures: Figures | None = None, running: str | None = None) -> str:
+    """The plan, one fact a line.
+
+    figures: what is known of the streams, guessed where nothing is; running: the algorithm that a
+    running query uses now.
+    """
     lines = [_headline(plan)]
     for position, entry in enumerate(plan.inputs):
         lines += _input_lines(plan, position, entry)
+    if plan.residual is not None:
+        lines.append(f"  condition   {show(plan.residual, plan)}, for each joined row")
     lines += _answer_lines(plan)
-    lines += _algorithm_lines(plan)
+    lines += algorithm_lines(plan, figures, running)
     return "\n".join(lines)
-
-
-def row_bytes(plan: QueryPlan, position: int) -> int:
-    """Estimated bytes that the window of an input holds for each row."""
-    if plan.kind == "aggregate" and plan.inputs[position].window.kind == "unbounded":
-        return 0  # what never leaves need not be remembered
-    return TIME_BYTES + CODE_BYTES + VALUE_BYTES * len(_values(plan, position))
-
-
-def _values(plan: QueryPlan, position: int) -> set[Expr]:
-    """What must be kept of a row to take it out again."""
-    if plan.kind == "select":
-        parts = [part for column in plan.select for part in walk(column.expression)]
-        return {part for part in parts if isinstance(part, ColumnRef)}
-    arguments = {
-        aggregate.argument
-        for aggregate in plan.aggregates
-        if aggregate.argument is not None and aggregate.source == position
-    }
-    grouped = {
-        part
-        for part, source, key in zip(
-            plan.group_by, plan.group_sources, plan.group_keys, strict=True
-        )
-        if source == position and key is None
-    }
-    return arguments | grouped
 
 
 def _headline(plan: QueryPlan) -> str:
     if plan.kind == "select":
         return "select over one window"
-    joined = "an equi-join of two windows" if len(plan.inputs) > 1 else "one window"
-    return f"aggregate over {joined}"
+    if len(plan.inputs) == 1:
+        return "aggregate over one window"
+    count = _COUNTS[len(plan.inputs)]
+    kind = "an equi-join" if any(entry.keys for entry in plan.inputs) else "all combinations"
+    return f"aggregate over {kind} of {count} windows"
 
 
 def _input_lines(plan: QueryPlan, position: int, entry: PlanInput) -> list[str]:
@@ -124,16 +106,3 @@ def _buckets(plan: QueryPlan) -> str:
         shown = " = ".join(f"({show_list(keys, plan)})" for keys in dealt.keys)
         return f"by {shown}: {dealt.reason}"
     return f"{'one bucket' if dealt.kind == 'one' else 'any'}: {dealt.reason}"
-
-
-def _algorithm_lines(plan: QueryPlan) -> list[str]:
-    if plan.kind == "select":
-        return ["  algorithm   window scan: each row is filtered and projected once, O(1) per row"]
-    if len(plan.inputs) == 1:
-        return ["  algorithm   factorised: one state per group, O(1) per row"]
-    return [
-        "  algorithm   factorised: one state per key and side, O(1) per row; "
-        "pairs are not materialised",
-        "  not chosen  pipelined, incremental, charged: they visit or hold the joined pairs, "
-        "and are not selectable yet",
-    ]

@@ -1,0 +1,116 @@
+"""The cost model: what each algorithm would need for an arriving row, and which is the cheapest.
+
+Two measures stand side by side. The paper's formulas count rows touched per arrival: (3) for the
+incremental and (6) for the charged algorithm. Ours are nanoseconds and bytes with constants that
+benchmarks/algorithms.py measured; only their ratios matter to the choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from windrow.plan.algorithms import ALGORITHMS, reasons_against
+from windrow.plan.figures import Figures
+from windrow.plan.model import QueryPlan
+from windrow.plan.row_bytes import row_bytes
+
+__all__ = ["Candidate", "candidates", "cheapest", "paper_touches"]
+
+# Nanoseconds: of a row that enters and leaves, per algorithm family, and of one joined row.
+FACTORISED_ROW_NS = 50.0
+FACTORISED_HOP_NS = 40.0  # for every window beyond the second
+EXTREME_ROW_NS = 60.0
+PAIRS_ROW_NS = 250.0
+PROBE_NS = 8.0
+CONDITION_NS = 12.0
+APPLY_NS = 6.0
+GROUP_NS = 40.0
+CHARGE_NS = 4.0
+CHARGE_GROUP_NS = 60.0
+STORE_NS = 60.0
+# Bytes beside the row itself: its slot and index entries, a charge record, a stored joined row.
+SLOT_BYTES = 40.0
+RECORD_BYTES = 16.0
+RESULT_BYTES = 48.0
+NUMBER_BYTES = 8.0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm's predicted cost for an arriving row; reason: why it cannot run, or None."""
+
+    name: str
+    nanoseconds: float
+    bytes: float
+    reason: str | None
+
+
+def candidates(plan: QueryPlan, figures: Figures) -> tuple[Candidate, ...]:
+    """All algorithms, the cheapest that can run first."""
+    reasons = reasons_against(plan)
+    found = [
+        Candidate(name, _time(name, plan, figures), _bytes(name, plan, figures), reasons[name])
+        for name in reversed(ALGORITHMS)
+    ]
+    return tuple(sorted(found, key=lambda each: (each.reason is not None, each.nanoseconds)))
+
+
+def cheapest(plan: QueryPlan, figures: Figures) -> str:
+    """The algorithm that `auto` takes."""
+    return candidates(plan, figures)[0].name
+
+
+def paper_touches(figures: Figures) -> tuple[float, float]:
+    """Rows touched per arrival by formula (3), incremental, and (6), charged; of two windows.
+
+    A hash table with M buckets sends an arriving row to 1/M of the other window, which are its
+    matches; for each row that enters one leaves, of the side that it came from.
+    """
+    rows = sum(figures.held)
+    leaving_pairs = figures.matches
+    return rows + 2 * leaving_pairs, 2 * rows + figures.matches
+
+
+def _time(name: str, plan: QueryPlan, figures: Figures) -> float:
+    if name == "factorised":
+        extremes = sum(each.function in ("min", "max") for each in plan.aggregates)
+        hops = max(len(plan.inputs) - 2, 0)
+        return FACTORISED_ROW_NS + FACTORISED_HOP_NS * hops + EXTREME_ROW_NS * extremes
+    matches, kept = figures.matches, figures.matches * figures.kept
+    find = matches * (PROBE_NS + (CONDITION_NS if plan.residual is not None else 0.0))
+    apply = kept * (APPLY_NS + (GROUP_NS if plan.group_by else 0.0))
+    if name == "incremental":
+        return PAIRS_ROW_NS + 2 * (find + apply)
+    if name == "pipelined":
+        return PAIRS_ROW_NS + find + 2 * apply + kept * STORE_NS
+    charge = kept * (CHARGE_GROUP_NS if plan.group_by else CHARGE_NS)
+    # A row that leaves a window of counted rows may leave before the row that was charged.
+    again = _counted_share(plan, figures) * (find + apply + charge)
+    return PAIRS_ROW_NS + find + apply + charge + again
+
+
+def _bytes(name: str, plan: QueryPlan, figures: Figures) -> float:
+    held = max(sum(figures.held), 1.0)
+    rows = [row_bytes(plan, side) for side in range(len(plan.inputs))]
+    row = sum(size * rows_held for size, rows_held in zip(rows, figures.held, strict=True)) / held
+    numbers = NUMBER_BYTES * len(plan.aggregates)
+    if name == "factorised":
+        keys = held / max(figures.matches, 1.0)
+        return row + keys * (NUMBER_BYTES + numbers) / held
+    if name == "incremental":
+        return row + SLOT_BYTES
+    if name == "pipelined":
+        return row + SLOT_BYTES + figures.joined * (RESULT_BYTES + numbers) / held
+    records = max(1.0, min(figures.matches * figures.kept, 16.0)) if plan.group_by else 1.0
+    return row + SLOT_BYTES + records * (RECORD_BYTES + numbers)
+
+
+def _counted_share(plan: QueryPlan, figures: Figures) -> float:
+    """The share of arrivals that go into windows of counted rows."""
+    arrivals = sum(figures.rates)
+    counted = sum(
+        rate
+        for entry, rate in zip(plan.inputs, figures.rates, strict=True)
+        if not entry.window.is_timed
+    )
+    return counted / arrivals if arrivals else 0.0

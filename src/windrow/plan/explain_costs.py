@@ -1,0 +1,73 @@
+"""The part of EXPLAIN that speaks of algorithms: what each would cost, which runs, and why."""
+
+from __future__ import annotations
+
+from windrow.plan.cost import Candidate, candidates, paper_touches
+from windrow.plan.figures import Figures, assumed_figures
+from windrow.plan.model import QueryPlan
+
+__all__ = ["algorithm_lines"]
+
+_HOW = {
+    "factorised": "one state per key and side, no joined row is formed",
+    "charged": "every joined row is charged to the row of it that leaves first",
+    "incremental": "joined rows are found when a row enters, and again when it leaves",
+    "pipelined": "every joined row is held until a row of it leaves",
+}
+
+
+def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | None) -> list[str]:
+    """The algorithm, and for a join the costs of all of them."""
+    if plan.kind == "select":
+        return ["  algorithm   window scan: each row is filtered and projected once, O(1) per row"]
+    known = figures or assumed_figures(plan)
+    found = candidates(plan, known)
+    chosen = running or (found[0].name if plan.algorithm == "auto" else plan.algorithm)
+    if len(plan.inputs) == 1:
+        how = "one state per group, O(1) per row" if chosen == "factorised" else _HOW[chosen]
+        return [f"  algorithm   {chosen}: {how}"]
+    why = "the cheapest" if plan.algorithm == "auto" else "asked for"
+    lines = [f"  algorithm   {chosen}, {why}: {_HOW[chosen]}", _figures_line(plan, known)]
+    lines += [_candidate_line(each, each.name == chosen) for each in found]
+    if len(plan.inputs) == 2:
+        third, sixth = paper_touches(known)
+        lines.append(
+            f"  paper       rows touched per arrival: incremental (3) {_number(third)}, "
+            f"charged (6) {_number(sixth)}"
+        )
+    held = "held" if chosen == "pipelined" else "not materialised"
+    lines.append(f"  pairs       about {_number(known.joined)} joined rows, {held}")
+    return lines
+
+
+def _figures_line(plan: QueryPlan, figures: Figures) -> str:
+    inputs = ", ".join(
+        f"{entry.alias} {_number(rate)} rows/s, {_number(rows)} held"
+        for entry, rate, rows in zip(plan.inputs, figures.rates, figures.held, strict=True)
+    )
+    kept = f", {figures.kept:.2%} kept by the condition" if plan.residual is not None else ""
+    return (
+        f"  figures     {figures.origin}: {inputs}; "
+        f"{_number(figures.matches)} matches per arriving row{kept}"
+    )
+
+
+def _candidate_line(candidate: Candidate, is_chosen: bool) -> str:
+    mark = "*" if is_chosen else " "
+    head = f"   {mark} {candidate.name:<12}"
+    if candidate.reason is not None:
+        return f"{head}cannot run: {candidate.reason}"
+    return (
+        f"{head}{_time(candidate.nanoseconds):>9} and {_number(candidate.bytes):>7} bytes per row"
+    )
+
+
+def _time(nanoseconds: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2g}"

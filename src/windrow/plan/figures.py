@@ -1,0 +1,102 @@
+"""What the cost model knows of the streams: rates, rows held, and how many rows match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from windrow.plan.model import PlanInput, QueryPlan
+
+__all__ = ["ASSUMED_RATE", "ASSUMED_SELECTIVITY", "Figures", "assumed_figures", "measured_figures"]
+
+# Where nothing is known: the rate is a guess, the selectivity that of the paper's experiments.
+ASSUMED_RATE = 1000.0
+ASSUMED_SELECTIVITY = 0.01
+# The partitions of a window that counts rows by partition, where nothing is known.
+ASSUMED_PARTITIONS = 100
+_SECOND_US = 1_000_000
+
+
+@dataclass(frozen=True)
+class Figures:
+    """rates: rows a second, per input. held: rows in each window.
+
+    matches: joined rows that an arriving row finds by the equalities alone, on average. kept: the
+    share of these that the other conditions keep. origin: 'assumed', 'given' or 'measured'.
+    """
+
+    rates: tuple[float, ...]
+    held: tuple[float, ...]
+    matches: float
+    kept: float
+    origin: str
+
+    @property
+    def joined(self) -> float:
+        """Joined rows that are live at a time: as many as arrive while a row stays."""
+        arrivals = sum(self.rates)
+        if not arrivals or len(self.held) < 2:
+            return 0.0
+        # Of each window the rows held, times what each of them matches, counts every joined row.
+        weights = [rate / arrivals / max(held, 1.0) for rate, held in zip_of(self)]
+        return self.matches * self.kept / sum(weights) if sum(weights) else 0.0
+
+
+def zip_of(figures: Figures) -> list[tuple[float, float]]:
+    """Rate and rows held of each input."""
+    return list(zip(figures.rates, figures.held, strict=True))
+
+
+def assumed_figures(
+    plan: QueryPlan,
+    rates: Mapping[str, float] | None = None,
+    selectivity: float | None = None,
+) -> Figures:
+    """Figures from given rates (by stream) and selectivity of an equality, guessed where absent."""
+    known = rates or {}
+    rate_of = tuple(known.get(entry.stream.name, ASSUMED_RATE) for entry in plan.inputs)
+    held = tuple(_held(entry, rate) for entry, rate in zip(plan.inputs, rate_of, strict=True))
+    chosen = ASSUMED_SELECTIVITY if selectivity is None else selectivity
+    joined = prod(held) * chosen ** _links(plan)
+    origin = "given" if rates or selectivity is not None else "assumed"
+    return Figures(rate_of, held, _matches(rate_of, held, joined), 1.0, origin)
+
+
+def measured_figures(
+    rates: tuple[float, ...],
+    held: tuple[int, ...],
+    joined: int,
+    found: tuple[int, int] | None = None,
+) -> Figures:
+    """Figures of a running query; found: joined rows before and after the other conditions."""
+    rows = tuple(float(each) for each in held)
+    kept = found[1] / found[0] if found and found[0] else 1.0
+    matches = _matches(rates, rows, float(joined)) / kept if kept else 0.0
+    return Figures(rates, rows, matches, kept, "measured")
+
+
+def _matches(rates: tuple[float, ...], held: tuple[float, ...], joined: float) -> float:
+    """Joined rows per row held, averaged over arrivals: what an arriving row will find."""
+    if len(held) < 2:
+        return 1.0
+    arrivals = sum(rates)
+    if not arrivals:
+        return 0.0
+    shares = (rate / max(rows, 1.0) for rate, rows in zip(rates, held, strict=True))
+    return joined * sum(shares) / arrivals
+
+
+def _links(plan: QueryPlan) -> int:
+    """Equalities that tie the inputs together."""
+    variables = [variable for entry in plan.inputs for variable in entry.variables]
+    return len(variables) - len(set(variables))
+
+
+def _held(entry: PlanInput, rate: float) -> float:
+    window = entry.window
+    if window.kind in ("time", "slide"):
+        return rate * window.length_us / _SECOND_US
+    if window.kind == "rows":
+        return float(window.rows)
+    return float(window.rows * ASSUMED_PARTITIONS)

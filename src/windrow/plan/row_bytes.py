@@ -1,0 +1,54 @@
+"""How many bytes the window of an input holds for each row."""
+
+from __future__ import annotations
+
+from windrow.plan.expressions import ColumnRef, Expr, inputs_of, walk
+from windrow.plan.model import QueryPlan
+
+__all__ = ["row_bytes"]
+
+TIME_BYTES = 8
+CODE_BYTES = 4
+VALUE_BYTES = 8
+
+
+def row_bytes(plan: QueryPlan, position: int) -> int:
+    """Estimated bytes that the window of an input holds for each row."""
+    if _keeps_sums_only(plan, position):
+        return 0  # what never leaves need not be remembered
+    return TIME_BYTES + CODE_BYTES + VALUE_BYTES * len(_values(plan, position))
+
+
+def _keeps_sums_only(plan: QueryPlan, position: int) -> bool:
+    is_endless = plan.inputs[position].window.kind == "unbounded"
+    return (
+        plan.kind == "aggregate"
+        and is_endless
+        and all(
+            aggregate.function not in ("min", "max", "count_distinct")
+            for aggregate in plan.aggregates
+        )
+    )
+
+
+def _values(plan: QueryPlan, position: int) -> set[Expr]:
+    """What must be kept of a row to take it out again."""
+    if plan.kind == "select":
+        parts = [part for column in plan.select for part in walk(column.expression)]
+        return {part for part in parts if isinstance(part, ColumnRef)}
+    read: list[Expr] = [each.argument for each in plan.aggregates if each.argument is not None]
+    read += [part for part, key in zip(plan.group_by, plan.group_keys, strict=True) if key is None]
+    if plan.residual is not None:
+        read.append(plan.residual)
+    return {part for whole in read for part in _parts(whole, position)}
+
+
+def _parts(expression: Expr, position: int) -> set[Expr]:
+    """The largest parts of the expression that read this input alone."""
+    reads = inputs_of(expression)
+    if reads == {position}:
+        return {expression}
+    if position not in reads:
+        return set()
+    arguments = getattr(expression, "arguments", ())
+    return {part for argument in arguments for part in _parts(argument, position)}

@@ -142,3 +142,53 @@ def join_brothers(first, heap):
         heap[root, FOLLOWING] = EMPTY
         heap[root, PREVIOUS] = EMPTY
     return root
+
+
+# Monotone queues, for rows that leave in the order in which they came: of each set only the rows
+# are kept that are larger than every later one, so the first is the largest. Columns of `queue`,
+# whose rows are the numbers of the table's rows modulo its size, a power of two; head and tail hold
+# the number of the first and the last row of each set.
+RANK = 0
+BEFORE = 1
+AFTER = 2
+QUEUE_COLUMNS = 3
+
+
+@njit(cache=True)
+def push(owner, number, rank, mask, head, tail, queue):
+    """A row enters the set of the owner: what is not larger leads nowhere any more."""
+    last = tail[owner]
+    while last != EMPTY and queue[last & mask, RANK] <= rank:
+        last = queue[last & mask, BEFORE]
+    place = number & mask
+    queue[place, RANK] = rank
+    queue[place, BEFORE] = last
+    queue[place, AFTER] = EMPTY
+    if last == EMPTY:
+        head[owner] = number
+    else:
+        queue[last & mask, AFTER] = number
+    tail[owner] = number
+
+
+@njit(cache=True)
+def pop(owner, number, mask, head, tail, queue):
+    """A row leaves the set of the owner, before all later ones."""
+    if head[owner] != number:
+        return
+    following = queue[number & mask, AFTER]
+    head[owner] = following
+    if following == EMPTY:
+        tail[owner] = EMPTY
+    else:
+        queue[following & mask, BEFORE] = EMPTY
+
+
+@njit(cache=True)
+def move_queue(start, stop, queue, wider):
+    """The rows numbered start to stop - 1 in a queue of another size."""
+    for number in range(start, stop):
+        for column in range(QUEUE_COLUMNS):
+            wider[number & (wider.shape[0] - 1), column] = queue[
+                number & (queue.shape[0] - 1), column
+            ]

@@ -1,0 +1,1 @@
+"""The view tree that knows which cells of its root are live: for extremes and different values."""

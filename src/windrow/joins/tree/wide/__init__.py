@@ -1,0 +1,1 @@
+"""The view tree in whole numbers of any width."""

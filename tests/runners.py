@@ -124,7 +124,9 @@ class ShardRunner:
         if self.buckets == 1:
             return prepared
         return {
-            position: rows.filter(pa.array(bucket_of(self.plan, rows, self.buckets) == bucket))
+            position: rows.filter(
+                pa.array(bucket_of(self.plan, position, rows, self.buckets) == bucket)
+            )
             for position, rows in prepared.items()
         }
 

@@ -111,14 +111,17 @@ def can_shard(plan: QueryPlan) -> bool:
     return partitioning(plan).kind != "one"
 
 
-def bucket_of(plan: QueryPlan, prepared: pa.RecordBatch, buckets: int) -> NDArray[np.int64]:
-    """The bucket of each prepared row; rows that meet in an answer's making get the same one."""
+def bucket_of(
+    plan: QueryPlan, position: int, prepared: pa.RecordBatch, buckets: int
+) -> NDArray[np.int64]:
+    """The bucket of each prepared row of an input; rows that meet in an answer get the same one."""
     dealt = partitioning(plan)
     if buckets == 1 or dealt.kind == "one":
         return np.zeros(prepared.num_rows, np.int64)
-    names = [name for name in prepared.schema.names if name[0] == _dealt_by(plan)]
-    if dealt.kind == "any" or not names:
-        names = ["ts"]
+    side = shape_of(plan).sides[position]
+    names = ["ts"]
+    if dealt.kind == "key":
+        names = [_column_of(side, key) for key in dealt.keys[position]]
     mixed = np.zeros(prepared.num_rows, np.uint64)
     for name in names:
         mixed = (mixed ^ _words(prepared.column(name))) * np.uint64(_MIX[0])
@@ -127,10 +130,12 @@ def bucket_of(plan: QueryPlan, prepared: pa.RecordBatch, buckets: int) -> NDArra
     return ((mixed >> np.uint64(33)) % np.uint64(buckets)).astype(np.int64)
 
 
-def _dealt_by(plan: QueryPlan) -> str:
-    if len(plan.inputs) > 1:
-        return "k"
-    return "p" if plan.inputs[0].window.kind == "partition_rows" else "g"
+def _column_of(side: SideShape, key: Expr) -> str:
+    """The prepared column that has the value of an expression by which rows are dealt out."""
+    for letter, parts in (("k", side.keys), ("g", side.groups), ("p", side.partitions)):
+        if key in parts:
+            return f"{letter}{parts.index(key)}"
+    raise AssertionError(f"rows are dealt by {key}, which no prepared column holds")
 
 
 def _words(column: pa.Array) -> NDArray[np.uint64]:

@@ -102,16 +102,16 @@ class Packer:
     def _spread(self, position: int, prepared: pa.RecordBatch) -> None:
         if prepared.num_rows == 0:
             return
-        for bucket, rows in enumerate(self._split(prepared)):
+        for bucket, rows in enumerate(self._split(position, prepared)):
             if rows.num_rows:
                 self._rows[bucket].append((position, memoryview(rows.serialize())))
 
-    def _split(self, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def _split(self, position: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
         count = len(self._buckets)
         if count == 1:
             return [prepared]
         # Sorting 16-bit numbers stably is a radix sort, and keeps arrival order inside a bucket.
-        owners = bucket_of(self._plan, prepared, count).astype(np.uint16)
+        owners = bucket_of(self._plan, position, prepared, count).astype(np.uint16)
         order = np.argsort(owners, kind="stable")
         moved = prepared.take(pa.array(order))
         edges = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=count))))

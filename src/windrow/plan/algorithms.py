@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.errors import BindingError, UnsupportedError
-from windrow.plan.model import QueryPlan
+from windrow.plan.factorisation import factorisation
+from windrow.plan.model import SEVERAL, QueryPlan
 from windrow.plan.nearest import nearest
 
 __all__ = ["ALGORITHMS", "check_algorithm", "reasons_against", "with_algorithm"]
@@ -81,4 +82,21 @@ def _against_incremental(plan: QueryPlan) -> str | None:
 
 
 def _against_factorised(plan: QueryPlan) -> str | None:
-    return None
+    if _is_plain(plan):
+        return None
+    found = factorisation(plan)
+    return found if isinstance(found, str) else None
+
+
+def _is_plain(plan: QueryPlan) -> bool:
+    """One window or two with sums of single inputs: kept per key, whatever the groups are."""
+    return (
+        len(plan.inputs) <= 2
+        and plan.residual is None
+        and SEVERAL not in plan.group_sources
+        and all(
+            aggregate.function in _SUMS
+            and (aggregate.argument is None or aggregate.source is not None)
+            for aggregate in plan.aggregates
+        )
+    )

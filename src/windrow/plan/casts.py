@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from windrow.errors import BindingError
+from windrow.plan.cast_targets import CAST_TARGETS, can_cast
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Scope
@@ -16,18 +17,6 @@ from windrow.plan.types import convert, is_null
 from windrow.schema import ColumnType, type_named
 
 __all__ = ["bind_cast"]
-
-_INTEGERS = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT"])
-_NUMBERS = _INTEGERS | {"FLOAT", "DOUBLE", "DECIMAL"}
-_TARGETS = {
-    **dict.fromkeys(_INTEGERS, _NUMBERS | {"BOOLEAN", "STRING"}),
-    **dict.fromkeys(["FLOAT", "DOUBLE"], _NUMBERS | {"BOOLEAN"}),
-    "DECIMAL": _NUMBERS | {"BOOLEAN", "STRING"},
-    "BOOLEAN": _NUMBERS | {"STRING"},
-    "STRING": _NUMBERS | {"BOOLEAN"},
-    "TIMESTAMP": _NUMBERS - {"DECIMAL"} | {"DATE"},
-    "DATE": frozenset(["TIMESTAMP", "STRING"]),
-}
 
 
 def bind_cast(scope: Scope, node: exp.Cast) -> Expr:
@@ -40,12 +29,12 @@ def bind_cast(scope: Scope, node: exp.Cast) -> Expr:
     if isinstance(bound, Literal) and bound.type == kind:
         return bound
     source = bound.arguments[0].type if isinstance(bound, Call) else bound.type
-    if kind.name not in _TARGETS[source.name]:
+    if not can_cast(source, kind):
         raise scope.refused(
             "WU217",
             f"CAST from {source} to {kind}",
             node,
-            hint=f"{source} can be cast to {', '.join(sorted(_TARGETS[source.name]))}",
+            hint=f"{source} can be cast to {', '.join(sorted(CAST_TARGETS[source.name]))}",
         )
     return bound
 

@@ -6,6 +6,8 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from windrow.errors import BindingError
+from windrow.plan.cast_targets import can_cast
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Binder, Scope
@@ -31,8 +33,29 @@ def bind_together(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:
     bound = [scope.bind(node) for node in nodes]
     kind = common_type(bound)
     if kind is None:
-        raise scope.mismatch(what, [part.type for part in bound if not is_null(part)], nodes[0])
+        raise _mismatch(scope, what, nodes, bound)
     return [into(scope, node, part, kind) for node, part in zip(nodes, bound, strict=True)]
+
+
+def _mismatch(scope: Scope, what: str, nodes: list[exp.Expr], bound: list[Expr]) -> BindingError:
+    """Types that do not meet in one, and a CAST that would make them."""
+    typed = [
+        (node, part.type) for node, part in zip(nodes, bound, strict=True) if not is_null(part)
+    ]
+    named = " and ".join(str(kind) for kind in dict.fromkeys(kind for _, kind in typed))
+    castable = (
+        f"CAST({node.sql('spark')} AS {target})"
+        for node, kind in typed
+        for _, target in typed
+        if kind != target and can_cast(kind, target)
+    )
+    cast = next(castable, None)
+    return scope.wrong(
+        "WB220",
+        f"{what} takes values of one type, but these are {named}",
+        nodes[0],
+        hint=f"convert one of them: {cast}" if cast else "no CAST makes them comparable",
+    )
 
 
 def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:

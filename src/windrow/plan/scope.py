@@ -10,7 +10,7 @@ from sqlglot import exp
 from windrow.errors import BindingError, Place, UnsupportedError
 from windrow.plan.expressions import Expr
 from windrow.plan.types import convert, is_null
-from windrow.schema import BOOLEAN, ColumnType
+from windrow.schema import BOOLEAN
 from windrow.sql.places import place_of
 
 __all__ = ["MAX_DEPTH", "Binder", "Resolver", "Scope"]
@@ -75,14 +75,4 @@ class Scope:
         """A refusal at the node: right WQL that nothing runs yet."""
         return UnsupportedError(
             code, f"{message} is not run yet", hint=hint, place=self.place(node)
-        )
-
-    def mismatch(self, what: str, types: list[ColumnType], node: exp.Expr) -> BindingError:
-        """Types that do not meet in one."""
-        named = " and ".join(str(kind) for kind in dict.fromkeys(types))
-        return self.wrong(
-            "WB220",
-            f"{what} takes values of one type, but these are {named}",
-            node,
-            hint="convert one of them with CAST(... AS ...)",
         )

@@ -1,0 +1,24 @@
+"""Which types can be cast to which."""
+
+from __future__ import annotations
+
+from windrow.schema import ColumnType
+
+__all__ = ["CAST_TARGETS", "can_cast"]
+
+_INTEGERS = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT"])
+_NUMBERS = _INTEGERS | {"FLOAT", "DOUBLE", "DECIMAL"}
+CAST_TARGETS = {
+    **dict.fromkeys(_INTEGERS, _NUMBERS | {"BOOLEAN", "STRING"}),
+    **dict.fromkeys(["FLOAT", "DOUBLE"], _NUMBERS | {"BOOLEAN"}),
+    "DECIMAL": _NUMBERS | {"BOOLEAN", "STRING"},
+    "BOOLEAN": _NUMBERS | {"STRING"},
+    "STRING": _NUMBERS | {"BOOLEAN"},
+    "TIMESTAMP": _NUMBERS - {"DECIMAL"} | {"DATE"},
+    "DATE": frozenset(["TIMESTAMP", "STRING"]),
+}
+
+
+def can_cast(source: ColumnType, target: ColumnType) -> bool:
+    """Whether CAST leads from one type to the other."""
+    return target.name in CAST_TARGETS[source.name]

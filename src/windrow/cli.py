@@ -15,6 +15,7 @@ from windrow.embedded.job import run_embedded
 from windrow.errors import DataError, WindrowError
 from windrow.jobs.job import Job, job_of
 from windrow.plan.explain import explain as explain_plan
+from windrow.plan.figures import assumed_figures
 from windrow.terminal.extras import spark_module
 from windrow.terminal.job_view import JobView
 from windrow.terminal.screen import Screen
@@ -103,14 +104,22 @@ def explain(
             help="A script whose streams the query may read.", exists=True, dir_okay=False
         ),
     ] = None,
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(help="Rows a second of a stream, such as temp=5000; may be repeated."),
+    ] = None,
+    selectivity: Annotated[
+        float | None,
+        typer.Option(help="The share of pairs of rows that an equality joins.", min=0.0, max=1.0),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how queries would run: windows, memory, join keys, algorithm."""
+    """Show how queries would run: windows, memory, join keys, and what each algorithm costs."""
     screen = Screen(machine=as_json)
     with _failing_clearly(screen):
         known = None if streams is None else job_of(_read(streams))
         job = job_of(_read(Path(query)) if _is_file(query) else query, known)
-        _show_plans(screen, job)
+        _show_plans(screen, job, rates=_rates(rate or []), selectivity=selectivity)
 
 
 @app.command(epilog="Example: [bold]windrow check job.wql && windrow run job.wql[/bold]")
@@ -174,12 +183,30 @@ def _read(script: Path) -> str:
         ) from None
 
 
-def _show_plans(screen: Screen, job: Job, *, explained_only: bool = False) -> None:
+def _rates(given: list[str]) -> dict[str, float]:
+    rates = {}
+    for text in given:
+        stream, _, number = text.partition("=")
+        try:
+            rates[stream] = float(number)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not stream=rows a second") from None
+    return rates
+
+
+def _show_plans(
+    screen: Screen,
+    job: Job,
+    *,
+    explained_only: bool = False,
+    rates: dict[str, float] | None = None,
+    selectivity: float | None = None,
+) -> None:
     plans = [("", plan) for plan in job.explained]
     if not explained_only:
         plans += [(query.name, query.plan) for query in job.queries.values()]
     for name, plan in plans:
-        text = explain_plan(plan)
+        text = explain_plan(plan, assumed_figures(plan, rates, selectivity))
         screen.event("plan", {"query": name or None, "text": text})
         if name:
             screen.line(f"{name}:", "bold")

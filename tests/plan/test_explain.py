@@ -6,10 +6,11 @@ import pytest
 
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
-from windrow.plan.explain import explain, row_bytes
+from windrow.plan.explain import explain
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.plan.partitioning import partitioning
+from windrow.plan.row_bytes import row_bytes
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.plan.update_pattern import update_pattern
 from windrow.schema import StreamSchema, columns_of
@@ -71,7 +72,8 @@ FIXED = "661433d1333d486349891eb86b8c511825f3b9119f16c8770dcc05b34866a92c"
 
 
 def test_a_join_explained() -> None:
-    assert explain(plan_of(TEXTS[0])).splitlines() == [
+    lines = explain(plan_of(TEXTS[0])).splitlines()
+    assert lines == [
         "aggregate over an equi-join of two windows",
         "  input a [1 minute]",
         "    where     a.v >= 40.0",
@@ -87,11 +89,17 @@ def test_a_join_explained() -> None:
         "  answers     every 5 seconds of event time",
         "  updates     replaced: the row of a group is replaced at every change",
         "  buckets     by (a.k) = (b.k): rows join only with rows of an equal key",
-        "  algorithm   factorised: one state per key and side, O(1) per row; "
-        "pairs are not materialised",
-        "  not chosen  pipelined, incremental, charged: they visit or hold the joined pairs, "
-        "and are not selectable yet",
+        "  algorithm   factorised, the cheapest: one state per key and side, "
+        "no joined row is formed",
+        "  figures     assumed: a 1,000 rows/s, 60,000 held, b 1,000 rows/s, 60,000 held; "
+        "600 matches per arriving row",
+        *lines[-6:-2],
+        "  paper       rows touched per arrival: incremental (3) 121,200, charged (6) 240,600",
+        "  pairs       about 36,000,000 joined rows, not materialised",
     ]
+    names = [line.split()[0].strip("*") or line.split()[1] for line in lines[-6:-2]]
+    assert sorted(names) == ["charged", "factorised", "incremental", "pipelined"]
+    assert all(line.endswith("bytes per row") for line in lines[-6:-2])
 
 
 @pytest.mark.parametrize(

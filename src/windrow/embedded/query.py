@@ -52,8 +52,10 @@ class EmbeddedQuery:
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, and how the windows stand now."""
         self._settle()
-        lines = [explain(self.plan), f"clock: {show_instant(self._shard.clock)}"]
-        for position, rows, size in self._shard.window_statistics():
+        shard = self._shard
+        text = explain(self.plan, shard.figures(), shard.algorithm)
+        lines = [text, f"clock: {show_instant(shard.clock)}"]
+        for position, rows, size in shard.window_statistics():
             alias = self.plan.inputs[position].alias
             lines.append(f"window {alias}: {rows} rows, {size} bytes")
         return "\n".join(lines)
@@ -71,6 +73,11 @@ class EmbeddedQuery:
             hint="read answers(), changes() or result(); "
             "or connect to Spark: windrow.connect(spark)",
         )
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that keeps the answer now."""
+        return self._shard.algorithm
 
     @property
     def clock(self) -> int:

@@ -24,11 +24,13 @@ def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | Non
     found = candidates(plan, known)
     chosen = running or (found[0].name if plan.algorithm == "auto" else plan.algorithm)
     if len(plan.inputs) == 1:
-        how = "one state per group, O(1) per row" if chosen == "factorised" else _HOW[chosen]
+        how = "one state per group, O(1) per row" if chosen == "factorised" else _how(chosen)
         return [f"  algorithm   {chosen}: {how}"]
     why = "the cheapest" if plan.algorithm == "auto" else "asked for"
-    lines = [f"  algorithm   {chosen}, {why}: {_HOW[chosen]}", _figures_line(plan, known)]
-    lines += [_candidate_line(each, each.name == chosen) for each in found]
+    if plan.algorithm not in ("auto", chosen):
+        why = f"as {plan.algorithm} cannot take the values that came"
+    lines = [f"  algorithm   {chosen}, {why}: {_how(chosen)}", _figures_line(plan, known)]
+    lines += [_candidate_line(each, each.name in chosen) for each in found]
     if len(plan.inputs) == 2:
         third, sixth = paper_touches(known)
         lines.append(
@@ -38,6 +40,11 @@ def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | Non
     held = "held" if chosen == "pipelined" else "not materialised"
     lines.append(f"  pairs       about {_number(known.joined)} joined rows, {held}")
     return lines
+
+
+def _how(chosen: str) -> str:
+    """What the algorithm does; shards of a query may each have chosen their own."""
+    return "; ".join(_HOW[name] for name in chosen.split(" and "))
 
 
 def _figures_line(plan: QueryPlan, figures: Figures) -> str:

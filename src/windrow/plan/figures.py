@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from windrow.plan.model import PlanInput, QueryPlan
 
-__all__ = ["ASSUMED_RATE", "ASSUMED_SELECTIVITY", "Figures", "assumed_figures", "measured_figures"]
+__all__ = [
+    "ASSUMED_RATE",
+    "ASSUMED_SELECTIVITY",
+    "Figures",
+    "assumed_figures",
+    "combined_figures",
+    "measured_figures",
+]
 
 # Where nothing is known: the rate is a guess, the selectivity that of the paper's experiments.
 ASSUMED_RATE = 1000.0
@@ -32,20 +40,36 @@ class Figures:
     kept: float
     origin: str
 
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Figures:
+        """Back from the fields as JSON gives them."""
+        return cls(**{**fields, "rates": tuple(fields["rates"]), "held": tuple(fields["held"])})
+
     @property
     def joined(self) -> float:
-        """Joined rows that are live at a time: as many as arrive while a row stays."""
+        """Joined rows that are live at a time."""
         arrivals = sum(self.rates)
         if not arrivals or len(self.held) < 2:
             return 0.0
-        # Of each window the rows held, times what each of them matches, counts every joined row.
-        weights = [rate / arrivals / max(held, 1.0) for rate, held in zip_of(self)]
-        return self.matches * self.kept / sum(weights) if sum(weights) else 0.0
+        # A row of a window is in joined / held of them, and that is what an arriving one matches.
+        shares = (
+            rate / arrivals / max(held, 1.0)
+            for rate, held in zip(self.rates, self.held, strict=True)
+        )
+        return self.matches * self.kept / sum(shares)
 
 
-def zip_of(figures: Figures) -> list[tuple[float, float]]:
-    """Rate and rows held of each input."""
-    return list(zip(figures.rates, figures.held, strict=True))
+def combined_figures(parts: Sequence[Figures]) -> Figures:
+    """The figures of a query whose rows are dealt out to several shards."""
+    if len(parts) == 1:
+        return parts[0]
+    rates = tuple(sum(each) for each in zip(*(part.rates for part in parts), strict=True))
+    held = tuple(sum(each) for each in zip(*(part.held for part in parts), strict=True))
+    arrivals = sum(rates) or 1.0
+    matches = sum(part.matches * sum(part.rates) for part in parts) / arrivals
+    kept = sum(part.kept * part.matches * sum(part.rates) for part in parts)
+    share = kept / (matches * arrivals) if matches else 1.0
+    return Figures(rates, held, matches, share, parts[0].origin)
 
 
 def assumed_figures(

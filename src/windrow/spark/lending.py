@@ -141,6 +141,7 @@ class BorrowedShard:
             answer["waiting"],
             answer["newest_instant_us"],
             tuple((position, count, size) for position, count, size in answer["windows"]),
+            answer["running"],
         )
 
     def snapshot(self) -> Pane:
@@ -178,6 +179,7 @@ def _served(
         "waiting": dict(result.waiting),
         "newest_instant_us": result.newest_instant_us,
         "windows": result.windows,
+        "running": result.running,
     }
     return answer, [result.partial, pack_times(result.instants)]
 

@@ -6,7 +6,8 @@ It is only ever a cache of what the state store holds: it can be thrown away and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +35,7 @@ class StepResult:
     waiting: Mapping[str, int] = field(default_factory=dict)
     newest_instant_us: int = START_OF_TIME  # the last instant that is still to come
     windows: tuple[tuple[int, int, int], ...] = ()  # position, rows, bytes
+    running: Mapping[str, Any] = field(default_factory=dict)  # algorithm and figures, for EXPLAIN
 
     @property
     def live_rows(self) -> int:
@@ -78,14 +80,17 @@ class LiveShard:
         """Takes the rows of one batch and moves the clock."""
         partial = self._shard.advance(rows, until_us)
         windows = tuple(self._shard.window_statistics())
+        running = {"algorithm": self._shard.algorithm, "figures": asdict(self._shard.figures())}
         if self._times is None:
-            return StepResult(partial.to_bytes(), np.empty(0, np.int64), windows=windows)
+            return StepResult(
+                partial.to_bytes(), np.empty(0, np.int64), windows=windows, running=running
+            )
         for stream, added in times.items():
             self._times.add(stream, added)
         applied, instants = self._times.release(until_us)
         waiting = {stream: self._times.waiting(stream) for stream in applied}
         newest = self._times.newest_instant_us
-        return StepResult(partial.to_bytes(), instants, applied, waiting, newest, windows)
+        return StepResult(partial.to_bytes(), instants, applied, waiting, newest, windows, running)
 
     def snapshot(self) -> Pane:
         """Everything that it holds, as one pane."""

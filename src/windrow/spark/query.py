@@ -16,6 +16,7 @@ from windrow.engine.prepare import can_shard
 from windrow.errors import BindingError, UnsupportedError, WindrowError
 from windrow.event_time import span_of
 from windrow.plan.explain import explain
+from windrow.plan.figures import Figures
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.sinks import Memory, sink_of
@@ -258,8 +259,12 @@ class SparkQuery:
         return self._unplaced[stream].table()
 
     def explain(self) -> str:
-        """The plan, as text."""
-        return explain(self.plan)
+        """The plan, the algorithm and what it costs, from what running shards have measured."""
+        status = None if self._publication is None else self._publication.status
+        if status is None or status.figures is None:
+            return explain(self.plan)
+        running = " and ".join(status.algorithms)
+        return explain(self.plan, Figures.from_json(status.figures), running)
 
     def _started(self) -> StreamingQuery:
         if self._stream is None:

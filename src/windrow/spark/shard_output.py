@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +38,7 @@ class ShardOutput:
     state_bytes: int
     pane_count: int
     was_rebuilt: bool
+    running: Mapping[str, Any] = field(default_factory=dict)  # algorithm and figures, for EXPLAIN
     ledgers: dict[str, Ledger] = field(default_factory=dict)
     late: Mapping[str, pa.Table] = field(default_factory=dict)
     unplaced: Mapping[str, pa.Table] = field(default_factory=dict)
@@ -51,6 +53,7 @@ class ShardOutput:
             "state_bytes": self.state_bytes,
             "pane_count": self.pane_count,
             "was_rebuilt": self.was_rebuilt,
+            "running": self.running,
             "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
             "late": list(self.late),
             "unplaced": list(self.unplaced),

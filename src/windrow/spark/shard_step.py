@@ -152,6 +152,7 @@ class ShardStep:
             partial=result.partial,
             instants=result.instants,
             windows=list(result.windows),
+            running=result.running,
             state_bytes=store.stored_bytes,
             pane_count=len(header.panes),
             was_rebuilt=False,

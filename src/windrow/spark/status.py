@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from windrow.engine.ledger import Ledger
+from windrow.plan.figures import Figures, combined_figures
 from windrow.plan.model import QueryPlan
 from windrow.spark.shard_output import ShardOutput
 
@@ -27,6 +28,8 @@ class QueryStatus:
     rebuilt: int = 0  # buckets whose live shard was built again in the last batch
     answers: int = 0  # rows given so far
     batch_ms: float = 0.0
+    algorithms: list[str] = field(default_factory=list)  # in use, over all buckets
+    figures: dict[str, Any] | None = None  # what the cost model knows, over all buckets
 
     @classmethod
     def new(cls, plan: QueryPlan) -> QueryStatus:
@@ -47,6 +50,11 @@ class QueryStatus:
         self.panes = sum(each.pane_count for each in outputs)
         self.rebuilt = sum(each.was_rebuilt for each in outputs)
         self.answers += answers
+        reported = [each.running for each in outputs if each.running]
+        if reported:
+            self.algorithms = sorted({each["algorithm"] for each in reported})
+            parts = [Figures.from_json(each["figures"]) for each in reported]
+            self.figures = asdict(combined_figures(parts))
 
     @property
     def window_bytes(self) -> int:

@@ -55,7 +55,7 @@ def type_of(expression: str) -> str:
 def test_the_alarm_query() -> None:
     plan = plan_of(ALARMS)
     temp, smoke = plan.inputs
-    assert (plan.kind, plan.algorithm, plan.every_us) == ("aggregate", "factorised", 5_000_000)
+    assert (plan.kind, plan.algorithm, plan.every_us) == ("aggregate", "auto", 5_000_000)
     assert temp.window == WindowSpec("time", 600_000_000)
     assert smoke.window == WindowSpec("time", 300_000_000)
     assert temp.keys == (ColumnRef(0, "location", STRING),)
@@ -202,6 +202,15 @@ def test_aggregates_of_constants_read_the_first_input() -> None:
         ("AVG(price)", "DOUBLE"),
         ("AVG(n)", "DOUBLE"),
         ("CAST(SUM(price) AS DECIMAL(18, 4))", "DECIMAL(18, 4)"),
+        ("MAX(t)", "TINYINT"),
+        ("MIN(price)", "DECIMAL(10, 2)"),
+        ("MIN(ts)", "TIMESTAMP"),
+        ("MAX(CAST(ts AS DATE))", "DATE"),
+        ("MAX(flag)", "BOOLEAN"),
+        ("MIN(NULL)", "DOUBLE"),
+        ("COUNT(DISTINCT location)", "BIGINT"),
+        ("STDDEV(price)", "DOUBLE"),
+        ("VAR_POP(n)", "DOUBLE"),
         ("n - NULL", "BIGINT"),
         ("NULL * NULL", "DOUBLE"),
     ],

@@ -31,6 +31,7 @@ SMOKE = StreamSchema(
 CATALOG = Catalog(TEMP, SMOKE)
 JOIN = "FROM temp [10 MINUTES], smoke [ROWS 5]"
 ON = "WHERE temp.location = smoke.location"
+SEVEN = ", ".join(f"temp [5] AS t{i}" for i in range(7))
 
 # text, code, the word that the caret is under, a part of the message or hint
 WRONG = [
@@ -46,7 +47,21 @@ WRONG = [
     ("SELECT COUNT(*) FROM temp [UNBOUNDED], smoke [5] " + ON, "WB211", None, "UNBOUNDED"),
     ("SELECT n FROM temp [PARTITION BY lokation ROWS 5]", "WB214", None, "mean location?"),
     ("SELECT n FROM temp [PARTITION BY zzz ROWS 5]", "WB214", None, "the columns are"),
-    (f"SELECT COUNT(*) {JOIN} WHERE temp.location = smoke.k", "WB220", None, "STRING and BIGINT"),
+    (f"SELECT COUNT(*) {JOIN} WHERE temp.location = smoke.k", "WB220", "temp", "STRING and BIGINT"),
+    (
+        f"SELECT COUNT(*) {JOIN} WHERE temp.location = smoke.k",
+        "WB220",
+        "temp",
+        "CAST(temp.location AS BIGINT)",
+    ),
+    (f"SELECT COUNT(*) {JOIN} WHERE celsius = smoke.ts", "WB220", None, "CAST(smoke.ts AS DOUBLE)"),
+    (f"SELECT COUNT(*) {JOIN} WHERE flag < smoke.ts", "WB220", "flag", "no CAST makes them"),
+    ("SELECT COUNT(*) FROM temp, smoke [5] WHERE celsius < strength", "WB210", "temp", "grow"),
+    ("SELECT STDDEV(location) FROM temp", "WB242", "location", "STDDEV_SAMP takes numbers"),
+    ("SELECT VAR_POP(flag) FROM temp", "WB242", "flag", "VAR_POP takes numbers"),
+    ("SELECT square(celsius) FROM temp", "WB230", "square", "no function 'square'"),
+    ("SELECT square_error(celsius) FROM temp", "WB230", "square_error", "no function"),
+    ("SELECT MAX(n, celsius) FROM temp", "WB231", "MAX", "takes 1 argument, but here are 2"),
     ("SELECT n FROM temp WHERE location = 5", "WB220", "location", "CAST"),
     ("SELECT n FROM temp WHERE flag = 1", "WB220", "flag", "BOOLEAN and INT"),
     ("SELECT location + 1 FROM temp", "WB221", "location", "+ takes numbers"),
@@ -78,16 +93,17 @@ WRONG = [
     ("SELECT CAST(n AS DECIMAL(30, 2)) FROM temp", "WB111", None, "18 digits"),
 ]
 REFUSED = [
-    (
-        "SELECT COUNT(*) FROM temp [5] AS a, temp [5] AS b, temp [5] AS c WHERE a.n = b.n",
-        "WU201",
-        "temp",
-    ),
+    (f"SELECT COUNT(*) FROM {SEVEN} WHERE t0.n = t6.n", "WU201", "temp"),
     (f"SELECT n {JOIN} {ON}", "WU202", "smoke"),
     ("SELECT DISTINCT n FROM temp", "WU203", None),
-    ("SELECT COUNT(DISTINCT n) FROM temp", "WU204", "COUNT"),
-    ("SELECT MAX(n) FROM temp", "WU205", "MAX"),
-    ("SELECT STDDEV(n) FROM temp", "WU205", "STDDEV"),
+    ("SELECT COUNT(DISTINCT n, celsius) FROM temp", "WU204", "COUNT"),
+    ("SELECT SUM(DISTINCT n) FROM temp", "WU204", "SUM"),
+    ("SELECT AVG(DISTINCT n) FROM temp", "WU204", "AVG"),
+    ("SELECT STDDEV(DISTINCT n) FROM temp", "WU204", "STDDEV"),
+    ("SELECT MEDIAN(n) FROM temp", "WU205", "MEDIAN"),
+    ("SELECT APPROX_COUNT_DISTINCT(n) FROM temp", "WU205", None),
+    ("SELECT MAX(location) FROM temp", "WU222", "location"),
+    ("SELECT MIN(DISTINCT location) FROM temp", "WU222", "location"),
     ("SELECT APPROX_PERCENTILE(n, 0.5) FROM temp", "WU205", None),
     (
         "SELECT n FROM temp [5] LEFT ANTI JOIN smoke [5] ON temp.location = smoke.location",
@@ -100,12 +116,6 @@ REFUSED = [
         "WU207",
         None,
     ),
-    (f"SELECT COUNT(*) {JOIN} {ON} AND celsius < strength", "WU208", "celsius"),
-    (f"SELECT COUNT(*) {JOIN} {ON} AND (celsius > 1 OR strength > 1)", "WU208", "celsius"),
-    (f"SELECT COUNT(*) {JOIN} {ON} AND celsius + strength = 1", "WU208", "celsius"),
-    (f"SELECT COUNT(*) {JOIN} WHERE temp.location <=> smoke.location", "WU208", "temp"),
-    (f"SELECT SUM(celsius * strength) {JOIN} {ON}", "WU209", "SUM"),
-    (f"SELECT COUNT(*) {JOIN} {ON} GROUP BY celsius + strength", "WU210", "celsius"),
     (
         "SELECT AVG(n) FROM HISTORY(temp) [FROM '2026-01-01' TO '2026-01-02' AT 1 MINUTE]",
         "WU211",
@@ -113,7 +123,6 @@ REFUSED = [
     ),
     ("SELECT COUNT(*) FROM temp [5] ERROR (2%)", "WU212", "ERROR"),
     ("SELECT COUNT(*) FROM temp [5] DURATION [70, 500]", "WU213", "DURATION"),
-    (f"SELECT COUNT(*) {JOIN} WHERE celsius > 1", "WU215", "smoke"),
     ("SELECT CAST(celsius AS STRING) FROM temp", "WU217", None),
     ("SELECT CAST(location AS TIMESTAMP) FROM temp", "WU217", None),
     ("SELECT location LIKE location FROM temp", "WU219", None),
@@ -159,9 +168,8 @@ def test_algorithms() -> None:
     with pytest.raises(BindingError, match=r"pipelined") as wrong:
         bind(select, CATALOG, "pipeline")
     assert wrong.value.code == "WB252"
-    with pytest.raises(UnsupportedError) as refused:
-        bind(select, CATALOG, "charged")
-    assert refused.value.code == "WU214"
+    with pytest.raises(BindingError, match="use one of auto, pipelined"):
+        bind(select, CATALOG, "zzzzzzzz")
 
 
 def test_a_stream_is_declared_once() -> None:
@@ -237,10 +245,10 @@ def test_texts_that_are_not_plans() -> None:
     plan = bind(parse_query("SELECT n + 1 FROM temp"), CATALOG)
     assert isinstance(plan, QueryPlan)
     good = plan_to_json(plan)
-    for bad in ("", "{}", "[]", "3", good.replace('"+"', '"system"'), '{"format":1,"plan":3}'):
+    for bad in ("", "{}", "[]", "3", good.replace('"+"', '"system"'), '{"format":2,"plan":3}'):
         with pytest.raises(CheckpointError) as caught:
             plan_from_json(bad)
         assert caught.value.code == "WC201"
     with pytest.raises(CheckpointError) as newer:
-        plan_from_json(good.replace('"format":1', '"format":2'))
+        plan_from_json(good.replace('"format":2', '"format":3'))
     assert newer.value.code == "WC202"

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.nearest import nearest
-from windrow.plan.operators import bind_together
+from windrow.plan.operators import bind_alike
 from windrow.plan.scope import Scope
 from windrow.plan.types import convert, is_null
 from windrow.schema import BIGINT, DOUBLE, INT, STRING, ColumnType, decimal
@@ -152,7 +152,7 @@ def _rounded(kind: ColumnType, places: int) -> ColumnType:
 
 
 def _alike(scope: Scope, name: str, nodes: Nodes) -> Expr:
-    arguments = bind_together(scope, name.upper(), nodes)
+    arguments = bind_alike(scope, name.upper(), nodes)
     return Call(name, tuple(arguments), arguments[0].type)
 
 

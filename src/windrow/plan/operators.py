@@ -11,10 +11,17 @@ from windrow.plan.cast_targets import can_cast
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Binder, Scope
-from windrow.plan.types import arithmetic, balanced, common_type, convert, is_null
-from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING
+from windrow.plan.types import (
+    arithmetic,
+    balanced,
+    common_type,
+    convert,
+    digits_limit,
+    is_null,
+)
+from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
 
-__all__ = ["bind_together", "operator_binders"]
+__all__ = ["bind_alike", "bind_together", "operator_binders"]
 
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
 _COMPARISONS = {
@@ -29,11 +36,34 @@ _COMPARISONS = {
 
 
 def bind_together(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:
-    """The nodes bound and converted to the one type in which they meet."""
+    """The nodes bound and converted to the one type in which they can be compared."""
     bound = [scope.bind(node) for node in nodes]
+    return _converted(scope, nodes, bound, _meeting(scope, what, nodes, bound))
+
+
+def bind_alike(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:
+    """The nodes bound and converted to one type that a value can have.
+
+    A comparison may take more digits than a column holds; a value that is summed or grouped by may
+    not, and is a DOUBLE beyond them, as with arithmetic.
+    """
+    bound = [scope.bind(node) for node in nodes]
+    kind = _meeting(scope, what, nodes, bound)
+    if kind.name == "DECIMAL" and kind.precision > digits_limit(*bound):
+        kind = DOUBLE
+    return _converted(scope, nodes, bound, kind)
+
+
+def _meeting(scope: Scope, what: str, nodes: list[exp.Expr], bound: list[Expr]) -> ColumnType:
     kind = common_type(bound)
     if kind is None:
         raise _mismatch(scope, what, nodes, bound)
+    return kind
+
+
+def _converted(
+    scope: Scope, nodes: list[exp.Expr], bound: list[Expr], kind: ColumnType
+) -> list[Expr]:
     return [into(scope, node, part, kind) for node, part in zip(nodes, bound, strict=True)]
 
 
@@ -159,7 +189,7 @@ def _between(scope: Scope, node: exp.Between) -> Expr:
 def _case(scope: Scope, node: exp.Case) -> Expr:
     branches = node.args["ifs"]
     default = node.args.get("default") or exp.Null()
-    values = bind_together(scope, "CASE", [*(branch.args["true"] for branch in branches), default])
+    values = bind_alike(scope, "CASE", [*(branch.args["true"] for branch in branches), default])
     arguments: list[Expr] = []
     for branch, value in zip(branches, values[:-1], strict=True):
         arguments += [_when(scope, node, branch), value]
@@ -174,7 +204,7 @@ def _when(scope: Scope, node: exp.Case, branch: exp.If) -> Expr:
 
 def _if(scope: Scope, node: exp.If) -> Expr:
     otherwise = node.args.get("false") or exp.Null()
-    values = bind_together(scope, "IF", [node.args["true"], otherwise])
+    values = bind_alike(scope, "IF", [node.args["true"], otherwise])
     return Call("case", (scope.condition(node.this, "IF"), *values), values[0].type)
 
 

@@ -38,6 +38,8 @@ NO_LANE = -1
 _EXPONENT_MASK = 0x7FF
 _FRACTION_MASK = (1 << 52) - 1
 _HIDDEN_BIT = 1 << 52
+_LOW_HALF = np.uint64(LIMB_MASK)
+_HALF = np.uint64(LIMB_BITS)
 
 
 @njit(cache=True)
@@ -92,6 +94,66 @@ def spread_double(bits, low_limb, lanes, row, base, counters):
         lanes[row, at + 1] = sign * (high & LIMB_MASK)
     if high >> LIMB_BITS:
         lanes[row, at + 2] = sign * (high >> LIMB_BITS)
+
+
+@njit(cache=True)
+def spread_product(x, x_kind, y, y_kind, low_limb, counters, lanes, row, base):
+    """Add the exact product of two words to lanes[row, base:]: five limbs, or one special value.
+
+    A double is an integer of 53 bits times a power of two, so that integers and doubles mix. The
+    product of finite factors is never infinite; others follow IEEE.
+    """
+    x_size, x_shift, x_special = parts_of_word(x, x_kind)
+    y_size, y_shift, y_special = parts_of_word(y, y_kind)
+    is_negative = (x < 0) != (y < 0)
+    if x_special != 0 or y_special != 0:
+        # Infinity times zero is NaN; zero has no bits.
+        is_nan = x_special == 2 or y_special == 2
+        is_nan = is_nan or (x_special == 0 and x_size == 0) or (y_special == 0 and y_size == 0)
+        lane = MINUS_INFINITY_LANE if is_negative else PLUS_INFINITY_LANE
+        lanes[row, base + (NAN_LANE if is_nan else lane)] += 1
+        return
+    position = x_shift + y_shift - LOWEST_BIT
+    shift = np.uint64(position & (LIMB_BITS - 1))
+    sign = -1 if is_negative else 1
+    at = base + counters + (position >> 5) - low_limb
+    x_low, x_high = x_size & _LOW_HALF, x_size >> _HALF
+    y_low, y_high = y_size & _LOW_HALF, y_size >> _HALF
+    lowest = x_low * y_low
+    left, right = x_low * y_high, x_high * y_low
+    middle = (lowest >> _HALF) + (left & _LOW_HALF) + (right & _LOW_HALF)
+    upper = x_high * y_high + (left >> _HALF) + (right >> _HALF) + (middle >> _HALF)
+    carry = np.uint64(0)
+    for limb in range(5):
+        part = carry
+        if limb == 0:
+            part += (lowest & _LOW_HALF) << shift
+        elif limb == 1:
+            part += (middle & _LOW_HALF) << shift
+        elif limb == 2:
+            part += (upper & _LOW_HALF) << shift
+        elif limb == 3:
+            part += (upper >> _HALF) << shift
+        carry = part >> _HALF
+        kept = np.int64(part & _LOW_HALF)
+        # A range of limbs that was fitted to the factors has room for every limb that is not zero.
+        if kept != 0:
+            lanes[row, at + limb] += sign * kept
+
+
+@njit(cache=True)
+def parts_of_word(word, kind):
+    """A word as size * 2**shift without its sign; special: 0 finite, 1 infinite, 2 NaN."""
+    if kind == INTEGER:
+        # The smallest integer has no opposite, but as a number without sign it is right.
+        return np.uint64(-word if word < 0 else word), 0, 0
+    exponent = (word >> 52) & _EXPONENT_MASK
+    fraction = word & _FRACTION_MASK
+    if exponent == _EXPONENT_MASK:
+        return np.uint64(0), 0, (1 if fraction == 0 else 2)
+    if exponent == 0:
+        return np.uint64(fraction), -1074, 0
+    return np.uint64(fraction | _HIDDEN_BIT), exponent - 1075, 0
 
 
 @njit(cache=True)

@@ -1,0 +1,1 @@
+"""Joined rows charged to the row that leaves first."""

@@ -1,0 +1,166 @@
+"""Charged: a joined row is counted under the row of it that leaves first, and goes with that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.joins.lanes import LaneLayout, Vector
+from windrow.joins.pairs.block import JoinedRows, MergedEvents
+from windrow.joins.pairs.charges import kernels
+from windrow.joins.pairs.folded_codes import FoldedCodes
+from windrow.joins.pairs.kernels import choose_owners
+from windrow.joins.pairs.sums.shares import Shares
+from windrow.joins.pairs.sums.states import GroupStates, grown, in_layout
+from windrow.windows.kernels import EMPTY
+
+__all__ = ["Charged"]
+
+
+class Charged:
+    """TC, GTC and MTC; is_timed: per input, whether a row's time says when it leaves."""
+
+    def __init__(
+        self, states: GroupStates, shares: Shares, is_timed: Sequence[bool], *, is_grouped: bool
+    ) -> None:
+        self._states = states
+        self._shares = shares
+        self._inputs = len(is_timed)
+        distincts, extremes = states.tallies.shape[1], states.roots.shape[1]
+        # Where no instant is known, a joined row is charged to its row of the first input.
+        probes = [not timed and (any(is_timed) or i > 0) for i, timed in enumerate(is_timed)]
+        self.probes_leave: NDArray[np.bool_] = np.array(probes, np.bool_)
+        self.pauses_leave = self.probes_leave & (extremes > 0)
+        parts = 1 + is_grouped + distincts
+        self._codes = FoldedCodes(parts) if parts > 1 else None
+        self._is_grouped = is_grouped
+        self._leave = np.zeros((self._inputs, 0), np.int64)
+        self._first = np.zeros(0, np.int64)
+        self._records_of = np.zeros(0, np.int64)
+        self._owner = np.zeros(0, np.int64)
+        self._group = np.zeros(0, np.int32)
+        self._count = np.zeros(0, np.int64)
+        self._lanes = np.zeros((0, states.layout.lane_count), np.int64)
+        self._tally = np.zeros((0, distincts), np.int32)
+        self._is_ranked = np.zeros((0, extremes), np.uint8)
+        self._stale = np.zeros(0, np.uint8)
+        self._stale_list = np.zeros(0, np.int64)
+        self._following = np.zeros(0, np.int64)
+        self._previous = np.zeros(0, np.int64)
+        self._progress = np.zeros(kernels.PROGRESS_ENTRIES, np.int64)
+
+    def reserve_slots(self, slots: int) -> None:
+        """Have room for slots below this."""
+        if slots <= self._leave.shape[1]:
+            return
+        more = slots - self._leave.shape[1]
+        self._leave = np.pad(self._leave, ((0, 0), (0, more)))
+        if self._codes is None:
+            self._reserve(slots * self._inputs)
+            self._owner = np.arange(self._count.size)
+        else:
+            self._first = grown(self._first, slots * self._inputs, EMPTY)
+            self._records_of = grown(self._records_of, slots * self._inputs, 0)
+
+    def expect(self, side: int, slots: Vector, leave: Vector) -> None:
+        """Rows that are to enter leave at these instants; END_OF_TIME or later: nobody knows."""
+        self._leave[side, slots] = leave
+
+    def begin(self) -> None:
+        """New events."""
+        self._progress[kernels.GONE] = -1
+        self._progress[kernels.EVENT] = 0
+
+    def apply(self, events: MergedEvents, rows: JoinedRows, next_event: int) -> None:
+        """Run the block, and the events up to next_event."""
+        states = self._states
+        codes = states.tally_codes(rows)
+        records = self._records(rows, codes)
+        share = self._shares.of(rows, states.layout)
+        self._progress[kernels.ROW] = 0
+        is_done = False
+        while not is_done:
+            is_done = kernels.charge_rows(
+                self._progress[kernels.EVENT], next_event, self._progress[kernels.ROW],
+                rows.count, rows.event, rows.group, records, share, codes, rows.rank,
+                rows.present, self._inputs, self._codes is None, *events.arrays(),
+                states.layout.masks, states.tally_count, self._owner, self._group, self._count,
+                self._lanes, self._tally, self._is_ranked, self._following, self._previous,
+                self._first, self._records_of, self._stale, self._stale_list, self._progress,
+                *states.arrays(),
+            )  # fmt: skip
+            if not is_done:
+                event = int(self._progress[kernels.EVENT])
+                owner = events.slot[event] * self._inputs + events.input[event]
+                leaving = 1 if self._codes is None else int(self._records_of[owner])
+                states.reserve_touches(leaving + rows.count + 1)
+
+    def stale_rows(self) -> tuple[Vector, Vector]:
+        """Inputs and slots of rows to probe again: the best of their charges has gone."""
+        stale = self._stale_list[: self._progress[kernels.STALE]]
+        owners = np.unique(self._owner[stale[self._count[stale] != 0]])
+        return owners % self._inputs, owners // self._inputs
+
+    def rank_again(self, rows: JoinedRows) -> None:
+        """Joined rows of stale rows, as they are now."""
+        states = self._states
+        records = self._records(rows, states.tally_codes(rows))
+        kernels.rank_again(
+            records, rows.rank, rows.present, self._stale, self._group, self._is_ranked,
+            states.roots, states.arena.heap,
+        )  # fmt: skip
+
+    def end_ranking(self) -> None:
+        """All stale rows were probed."""
+        self._stale[self._stale_list[: self._progress[kernels.STALE]]] = 0
+        self._progress[kernels.STALE] = 0
+
+    def change_layout(self, layout: LaneLayout) -> None:
+        """Move the lanes of all records; before the states change theirs."""
+        self._lanes = in_layout(self._lanes, self._count, self._states.layout, layout)
+
+    def sweep(self) -> None:
+        """Forget records that ran empty, when they may be many."""
+        if self._codes is not None and self._codes.is_due:
+            self._codes.sweep(np.flatnonzero(self._count).astype(np.int32))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes beside the states."""
+        named = (self._leave, self._first, self._records_of, self._owner, self._group, self._count)
+        ranked = (self._lanes, self._tally, self._is_ranked, self._stale, self._stale_list)
+        arrays = (*named, *ranked, self._following, self._previous, self._progress)
+        codes = 0 if self._codes is None else self._codes.nbytes
+        return codes + sum(array.nbytes for array in arrays)
+
+    def _records(self, rows: JoinedRows, tally_codes: NDArray[np.int32]) -> Vector:
+        """The record of each joined row."""
+        owners = np.empty(rows.count, np.int64)
+        choose_owners(rows.slot, self._leave, owners)
+        if self._codes is None:
+            return owners
+        groups = [rows.group] if self._is_grouped else []
+        # NULL is EMPTY, and a part is not negative.
+        records = self._codes.encode([owners, *groups, *(tally_codes + 1)]).astype(np.int64)
+        self._reserve(self._codes.capacity)
+        self._owner[records] = owners
+        return records
+
+    def _reserve(self, records: int) -> None:
+        if records <= self._count.size:
+            return
+        self._owner = grown(self._owner, records, 0)
+        self._group = grown(self._group, records, 0)
+        self._count = grown(self._count, records, 0)
+        self._lanes = grown(self._lanes, records, 0)
+        self._tally = grown(self._tally, records, EMPTY)
+        self._is_ranked = grown(self._is_ranked, records, 0)
+        self._stale = grown(self._stale, records, 0)
+        self._stale_list = grown(self._stale_list, records, 0)
+        if self._codes is not None:
+            self._following = grown(self._following, records, EMPTY)
+            self._previous = grown(self._previous, records, EMPTY)
+        if self._is_ranked.shape[1]:
+            self._states.arena.reserve(records * self._is_ranked.shape[1])

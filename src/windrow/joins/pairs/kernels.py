@@ -1,0 +1,315 @@
+"""Joined rows of up to six windows, found by probing, in blocks of bounded size.
+
+Purpose: what no factorised form serves: conditions and expressions over rows of several windows.
+Needs: events (rows entering and leaving) in time order; join variables as dense codes.
+Time: O(1) an event and index, and what probing finds: a row of input i probes the other inputs in
+    MJoin order, depth first, each over the run of rows under one code.
+Space: 16 bytes a code and 12 a row for each index; one block, whatever the number of joined rows.
+Source: paper 1 (MJoin order); runs of slots that lie side by side instead of lists.
+
+Rows have a slot per input. An index is (input, join variable): code_of[index, slot] is the row's
+code, runs[index, code] the place of the slots under it in the `arena`, position[index, slot] the
+row's place in its run. Runs have room for a power of two and move when they grow.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+from numpy import uint64
+
+from windrow.windows.kernels import EMPTY
+
+# Entries of a run.
+START = 0
+SIZE = 1
+ROOM = 2  # the power of two that there is room for; EMPTY: the run has no place
+RUN_ENTRIES = 3
+
+# Entries of `arena_control`: behind the last run, then the first free run of each size.
+ARENA_END = 0
+FIRST_FREE = 1
+ARENA_ENTRIES = 33
+
+# Entries of `progress`.
+EVENT = 0  # the first event that is not done
+IS_BEGUN = 1  # whether its joined rows are being listed
+DEPTH = 2
+ROWS = 3  # joined rows in the block
+PROBES = 4
+MATCHES = 5
+STATUS = 6
+PROGRESS_ENTRIES = 7
+
+# Values of STATUS.
+DONE = 0
+IS_FULL = 1
+NEEDS_ARENA = 2
+IS_PAUSED = 3  # behind a row's leave that took joined rows back from others
+
+
+@njit(cache=True)
+def list_slots(words, first, size, row, out_slot):
+    """The slot word of each event of one window; a negative one takes no part."""
+    for i in range(first, first + size):
+        out_slot[i] = words[uint64(row[i])]
+
+
+@njit(cache=True)
+def merge_windows(
+    at, slot, sign, position, stop, has_more, out_at, out_input, out_slot, out_sign, progress
+):
+    """Merge the events of all windows by time, the lowest input first on a tie.
+
+    Stops when a window runs dry that has more to come. Rows that take no part are left out. Returns
+    how many were written; progress[0] says whether all windows are through.
+    """
+    inputs = position.size
+    count = 0
+    progress[0] = 0
+    while count < out_at.size:
+        chosen = EMPTY
+        for window in range(inputs):
+            if position[window] == stop[window]:
+                if has_more[window]:
+                    return count
+                continue
+            if chosen == EMPTY or at[position[window]] < at[position[chosen]]:
+                chosen = window
+        if chosen == EMPTY:
+            progress[0] = 1
+            return count
+        event = position[chosen]
+        position[chosen] += 1
+        if slot[event] >= 0:
+            out_at[count] = at[event]
+            out_input[count] = chosen
+            out_slot[count] = slot[event]
+            out_sign[count] = sign[event]
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def insert_row(slot, first, last, code_of, position, runs, arena, arena_control):
+    """Put a row into the indexes first to last - 1; false, and nothing done, for want of room."""
+    needed = 0
+    for index in range(first, last):
+        code = code_of[index, slot]
+        room = runs[index, code, ROOM]
+        if room == EMPTY:
+            needed += 1
+        elif runs[index, code, SIZE] == 1 << room:
+            needed += 2 << room
+    if arena_control[ARENA_END] + needed > arena.size:
+        return False
+    for index in range(first, last):
+        code = code_of[index, slot]
+        size = runs[index, code, SIZE]
+        room = runs[index, code, ROOM]
+        if room == EMPTY or size == 1 << room:
+            old = runs[index, code, START]
+            start = arena_control[FIRST_FREE + room + 1]
+            if start == EMPTY:
+                start = arena_control[ARENA_END]
+                arena_control[ARENA_END] += 1 << (room + 1)
+            else:
+                arena_control[FIRST_FREE + room + 1] = arena[start]
+            for place in range(size):
+                arena[start + place] = arena[old + place]
+            if room != EMPTY:
+                arena[old] = arena_control[FIRST_FREE + room]
+                arena_control[FIRST_FREE + room] = old
+            runs[index, code, START] = start
+            runs[index, code, ROOM] = room + 1
+        arena[runs[index, code, START] + size] = slot
+        position[index, slot] = size
+        runs[index, code, SIZE] = size + 1
+    return True
+
+
+@njit(cache=True)
+def remove_row(slot, first, last, code_of, position, runs, arena, arena_control):
+    """Take a row out of the indexes first to last - 1: the last of its run takes its place."""
+    for index in range(first, last):
+        code = code_of[index, slot]
+        start = runs[index, code, START]
+        size = runs[index, code, SIZE] - 1
+        place = position[index, slot]
+        moved = arena[start + size]
+        arena[start + place] = moved
+        position[index, moved] = place
+        runs[index, code, SIZE] = size
+        if size == 0:
+            room = runs[index, code, ROOM]
+            arena[start] = arena_control[FIRST_FREE + room]
+            arena_control[FIRST_FREE + room] = start
+            runs[index, code, ROOM] = EMPTY
+
+
+@njit(cache=True)
+def list_joined(
+    size, event_input, event_slot, event_sign, probes_leave, pauses_leave,
+    first_index, index_input, code_of, position, runs, arena, arena_control,
+    step_input, step_index, step_code, check_count, checks, statistics,
+    cursor, end, current, progress, out_event, out_slot,
+):  # fmt: skip
+    """List joined rows until the block is full or the events are through; goes on where it was.
+
+    step_input[i, d]: the input that a row of input i probes at depth d, by step_index[i, d], with
+    the code that the row found before has in step_code[i, d]. checks[i, d]: further pairs of
+    indexes whose codes must be equal. A sign of 0 probes and leaves the indexes alone.
+    """
+    inputs = step_input.shape[0]
+    last_depth = inputs - 2
+    room = out_event.size
+    progress[ROWS] = 0
+    rows = 0
+    event = progress[EVENT]
+    depth = progress[DEPTH]
+    is_begun = progress[IS_BEGUN] != 0
+    matches = 0
+    status = DONE
+    while event < size:
+        mine = event_input[event]
+        slot = event_slot[event]
+        sign = event_sign[event]
+        if not is_begun:
+            if rows == room:
+                status = IS_FULL
+                break
+            first = first_index[mine]
+            last = first_index[mine + 1]
+            if sign > 0 and not insert_row(
+                slot, first, last, code_of, position, runs, arena, arena_control
+            ):
+                status = NEEDS_ARENA
+                break
+            if sign < 0:
+                remove_row(slot, first, last, code_of, position, runs, arena, arena_control)
+                if not probes_leave[mine]:
+                    event += 1
+                    continue
+            current[mine] = slot
+            progress[PROBES] += 1
+            if inputs == 1:
+                out_event[rows] = event
+                out_slot[0, rows] = slot
+                rows += 1
+                matches += 1
+                event += 1
+                continue
+            is_begun = True
+            depth = 0
+            code = code_of[step_code[mine, 0], slot]
+            index = step_index[mine, 0]
+            cursor[0] = runs[index, code, START]
+            end[0] = cursor[0] + runs[index, code, SIZE]
+            statistics[index, 0] += 1
+            statistics[index, 1] += runs[index, code, SIZE]
+        while depth >= 0:
+            place = cursor[depth]
+            if place == end[depth]:
+                depth -= 1
+                continue
+            if rows == room:
+                break
+            found = step_input[mine, depth]
+            if depth == last_depth and check_count[mine, depth] == 0:
+                count = min(end[depth] - place, room - rows)
+                cursor[depth] = place + count
+                for k in range(count):
+                    out_event[uint64(rows + k)] = event
+                for other in range(inputs):
+                    if other == found:
+                        for k in range(count):
+                            out_slot[uint64(other), uint64(rows + k)] = arena[uint64(place + k)]
+                    else:
+                        bound = current[other]
+                        for k in range(count):
+                            out_slot[uint64(other), uint64(rows + k)] = bound
+                rows += count
+                matches += count
+                continue
+            candidate = arena[place]
+            cursor[depth] = place + 1
+            is_match = True
+            for check in range(check_count[mine, depth]):
+                known = checks[mine, depth, check, 1]
+                wanted = code_of[known, current[index_input[known]]]
+                if code_of[checks[mine, depth, check, 0], candidate] != wanted:
+                    is_match = False
+                    break
+            if not is_match:
+                continue
+            current[found] = candidate
+            if depth == last_depth:
+                out_event[rows] = event
+                for other in range(inputs):
+                    out_slot[other, rows] = current[other]
+                rows += 1
+                matches += 1
+                continue
+            depth += 1
+            known = step_code[mine, depth]
+            index = step_index[mine, depth]
+            code = code_of[known, current[index_input[known]]]
+            cursor[depth] = runs[index, code, START]
+            end[depth] = cursor[depth] + runs[index, code, SIZE]
+            statistics[index, 0] += 1
+            statistics[index, 1] += runs[index, code, SIZE]
+        if depth >= 0:
+            status = IS_FULL
+            break
+        is_begun = False
+        event += 1
+        # Joined rows that came in an earlier block were dealt with behind that block.
+        if sign < 0 and pauses_leave[mine] and rows > 0 and out_event[rows - 1] == event - 1:
+            status = IS_PAUSED
+            break
+    progress[EVENT] = event
+    progress[DEPTH] = depth
+    progress[IS_BEGUN] = is_begun
+    progress[ROWS] = rows
+    progress[MATCHES] += matches
+    progress[STATUS] = status
+
+
+@njit(cache=True)
+def gather_words(source, places, out):
+    """out[i] = source[places[i]]."""
+    for i in range(out.size):
+        out[uint64(i)] = source[uint64(places[uint64(i)])]
+
+
+@njit(cache=True)
+def keep_where(condition, event, slot, out_event, out_slot):
+    """The joined rows for which the condition holds; returns how many."""
+    inputs = slot.shape[0]
+    count = uint64(0)
+    for i in range(condition.size):
+        row = uint64(i)
+        out_event[count] = event[row]
+        for number in range(inputs):
+            out_slot[uint64(number), count] = slot[uint64(number), row]
+        count += uint64(condition[row])
+    return count
+
+
+@njit(cache=True)
+def choose_owners(slots, leave, out):
+    """The row that leaves first of each joined row, the lowest input on a tie, as one number.
+
+    Row `slot` of input i has the number slot * inputs + i.
+    """
+    inputs = slots.shape[0]
+    for i in range(slots.shape[1]):
+        place = uint64(i)
+        best = leave[0, uint64(slots[0, place])]
+        owner = slots[0, place] * inputs
+        for number in range(1, inputs):
+            slot = slots[number, place]
+            instant = leave[number, uint64(slot)]
+            if instant < best:
+                best = instant
+                owner = slot * inputs + number
+        out[place] = owner

@@ -1,0 +1,1 @@
+"""Joined rows kept one by one."""

@@ -1,0 +1,1 @@
+"""The states that joined rows are added to and taken from."""

@@ -1,4 +1,4 @@
-"""The command line: run, explain and check scripts, and the demo."""
+"""The command line: run, explain and check scripts, the demo, and the papers' experiments."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import windrow
+from windrow.bench.show import bench_join_aggregate
 from windrow.demo.show import run_demo
 from windrow.embedded.job import run_embedded
 from windrow.errors import DataError, WindrowError
@@ -35,6 +36,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Try [bold]windrow demo --embedded[/bold]: a building with fires, in a few seconds.",
 )
+
+bench_app = typer.Typer(help="The papers' experiments, run on this machine.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
 
 AsJson = Annotated[
     bool, typer.Option("--json", help="One JSON object a line on stdout; all else on stderr.")
@@ -153,6 +157,31 @@ def demo(
     with _failing_clearly(screen):
         is_right = run_demo(screen, seed=seed, embedded=embedded, fast=fast, spark_ui=spark_ui)
         if not is_right:
+            raise typer.Exit(FAILED)
+
+
+@bench_app.command(
+    "join-aggregate",
+    epilog="Examples: [bold]windrow bench join-aggregate --quick[/bold] · "
+    "[bold]windrow bench join-aggregate --figure 4 --figure 5 --out plots[/bold]",
+)
+def bench_join_aggregates(
+    figure: Annotated[
+        list[int] | None, typer.Option(min=2, max=7, help="A figure of the paper; else all.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer points and rows, to try it out.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for the plots (SVG) and figures.json.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Joins with aggregates: time of an arrival and bytes, by every algorithm."""
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        agreed = bench_join_aggregate(screen, figures=figure or (), quick=quick, out=out)
+        if not agreed:
             raise typer.Exit(FAILED)
 
 

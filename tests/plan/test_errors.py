@@ -128,6 +128,9 @@ REFUSED = [
     ("SELECT location LIKE location FROM temp", "WU219", None),
     ("SELECT n IN (n, 1) FROM temp", "WU219", None),
     (f"SELECT COUNT(*) {JOIN} WHERE price = k", "WU220", "price"),
+    (f"SELECT COUNT(*) {JOIN} {ON} AND price < k", "WU220", "price"),
+    (f"SELECT MAX(IF(price < k, 1, 2)) {JOIN} {ON}", "WU220", None),
+    (f"SELECT COUNT(*) {JOIN} {ON} GROUP BY price < k", "WU220", "price"),
 ]
 
 

@@ -175,6 +175,11 @@ def test_other_comparisons_of_inputs_are_kept_for_the_joined_rows(condition: str
     assert filters_of(plan) == ["a.x > 0.0", None, None]
 
 
+def test_within_one_input_any_digits_are_compared() -> None:
+    plan = plan_of("(a.p < a.l OR b.x > 1) AND a.p < a.l")
+    assert filters_of(plan) == ["a.p < a.l", None, None]
+
+
 def test_a_join_without_any_equality() -> None:
     plan = plan_of("")
     assert keys_of(plan) == [{}, {}, {}]

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from windrow.errors import WindrowError
+from windrow.plan.digits import check_digits
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef, Literal, inputs_of
 from windrow.plan.model import Aggregate
 from windrow.plan.names import Names
@@ -129,6 +130,7 @@ class Groups:
         if function == "count" and isinstance(argument, Literal) and argument.value is not None:
             return Aggregate("count_star", None, None, BIGINT)
         reads = sorted(inputs_of(argument))
+        check_digits(self._argument, node, argument)
         source = None if len(reads) > 1 else next(iter(reads), 0)
         if function in ("count", "count_distinct"):
             return Aggregate(function, argument, source, BIGINT)

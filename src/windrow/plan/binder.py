@@ -11,6 +11,7 @@ from windrow.plan.aggregates import Groups
 from windrow.plan.algorithms import check_algorithm, with_algorithm
 from windrow.plan.catalog import Catalog
 from windrow.plan.conditions import Conditions, split
+from windrow.plan.digits import check_digits
 from windrow.plan.expressions import Expr, inputs_of
 from windrow.plan.model import SEVERAL, PlanInput, QueryPlan
 from windrow.plan.names import NamedInput, Names
@@ -128,6 +129,7 @@ def _group_by(scope: Scope, nodes: Sequence[exp.Expr]) -> tuple[Expr, ...]:
                 hint="positions are not counted here: write the expression itself",
             )
         bound = scope.bind(node)
+        check_digits(scope, node, bound)
         if bound not in found:
             found.append(bound)
     return tuple(found)

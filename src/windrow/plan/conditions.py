@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from windrow.plan.digits import check_digits
 from windrow.plan.equalities import JoinVariable, join_variables
 from windrow.plan.expressions import Call, Expr, inputs_of
 from windrow.plan.scope import Scope
 from windrow.plan.types import all_of
-from windrow.schema import BOOLEAN, MAX_DECIMAL_DIGITS
+from windrow.schema import BOOLEAN
 
 __all__ = ["Conditions", "split"]
 
@@ -45,8 +46,9 @@ def split(scope: Scope, clauses: Sequence[exp.Expr], inputs: int) -> Conditions:
         bound = scope.condition(node, "WHERE")
         reads = inputs_of(bound)
         pair = _equality(bound)
+        if len(reads) > 1:
+            check_digits(scope, node, bound)
         if pair is not None:
-            _check_key(scope, node, pair[0])
             pairs.append(pair)
         elif len(reads) > 1:
             residual.append(bound)
@@ -85,16 +87,6 @@ def _equality(bound: Expr) -> tuple[Expr, Expr] | None:
     reads = inputs_of(left), inputs_of(right)
     is_join = len(reads[0]) == len(reads[1]) == 1 and reads[0] != reads[1]
     return (left, right) if is_join else None
-
-
-def _check_key(scope: Scope, node: exp.Expr, side: Expr) -> None:
-    if side.type.name == "DECIMAL" and side.type.precision > MAX_DECIMAL_DIGITS:
-        raise scope.refused(
-            "WU220",
-            f"a join key of type {side.type}",
-            node,
-            hint="CAST both sides to BIGINT or to a DECIMAL of at most 18 digits",
-        )
 
 
 def _keys(

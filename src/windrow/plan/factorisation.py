@@ -23,8 +23,8 @@ Variables = tuple[frozenset[int], ...]
 class Factorisation:
     """The join variables of each input, and which inputs must be the root of a tree.
 
-    linear_root: of the tree for counts and sums. living_roots: the inputs whose extremes or different
-    values are asked for, each once, in order.
+    linear_root: of the tree for counts and sums. living_roots: the inputs whose extremes or
+    different values are asked for, each once, in order.
     """
 
     variables: Variables

@@ -296,6 +296,20 @@ def unlink(cell, code, child, nodes, first_cell, next_cell, previous_cell):
 
 
 @njit(cache=True)
+def link_all(
+    node, nodes, payload, child_from, children, down_of_cell, first_cell, next_cell, previous_cell
+):  # fmt: skip
+    """List all cells of a node that have rows."""
+    for cell in range(payload.shape[0] // nodes):
+        if payload[nodes * cell + node, 0] == 0:
+            continue
+        for index in range(child_from[node], child_from[node + 1]):
+            child = children[index]
+            code = down_of_cell[nodes * cell + child]
+            link(cell, code, child, nodes, first_cell, next_cell, previous_cell)
+
+
+@njit(cache=True)
 def weigh(first, size, rows, values, valid, column, guards, share):
     """The weights of events from term 1 on: a value, or 1 where the input has no part in the term.
 

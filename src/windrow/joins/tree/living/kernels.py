@@ -9,8 +9,8 @@ Source: ../../extremes/kernels.py.
 
 All rows of a cell of the root join with the same rows, so that either all of them or none appear in
 the join: the cell is live or dead. A group has a heap of the best rank of its live cells for each
-extreme, and for each value counts the live cells that have it. Member and owner of extreme e of a
-cell or group: extremes * cell + e.
+extreme, and for each value counts the live cells that have it. What belongs to extreme e of a cell,
+group or row has the number extremes * cell + e, and so on.
 """
 
 from __future__ import annotations
@@ -79,18 +79,17 @@ def apply_living(
                 owner = extremes * own + extreme
                 was = best(owner, in_order, mask, head, queue, row_heap)
                 had = head[owner] != EMPTY
+                member = extremes * number[event] + extreme
                 if in_order:
                     if factor > 0:
-                        push(owner, number[event], rank[event, extreme], mask, head, tail, queue)
+                        push(owner, member, rank[event, extreme], mask, head, tail, queue)
                     else:
-                        pop(owner, number[event], mask, head, tail, queue)
+                        pop(owner, member, mask, head, tail, queue)
+                elif factor > 0:
+                    row_heap[member, VALUE] = rank[event, extreme]
+                    head[owner] = insert(head[owner], member, row_heap)
                 else:
-                    member = extremes * number[event] + extreme
-                    if factor > 0:
-                        row_heap[member, VALUE] = rank[event, extreme]
-                        head[owner] = insert(head[owner], member, row_heap)
-                    else:
-                        head[owner] = delete(head[owner], member, row_heap)
+                    head[owner] = delete(head[owner], member, row_heap)
                 if joined[own] == 0:
                     continue
                 top = extremes * np.int64(group_of_cell[own]) + extreme

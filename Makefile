@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long check bench lock clean distclean
+.PHONY: help demo test test-long check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -18,7 +18,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation
 INSTALL := $(PIP_INSTALL) --require-hashes --only-binary=:all: --no-binary=pyspark
 
 help:  ## Show the commands.
-	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has shown its alarms.
 	@$(BIN)/windrow demo
@@ -35,8 +35,12 @@ check: $(STAMPS)/windrow $(STAMPS)/dev  ## Style, format, types and import rules
 	@$(BIN)/python -m mypy
 	@$(BIN)/lint-imports
 
-bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query beside its baselines.
+bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm beside their baselines.
 	@$(BIN)/python benchmarks/anchor.py
+	@$(BIN)/python benchmarks/algorithms.py
+
+bench-papers: $(STAMPS)/windrow $(STAMPS)/dev  ## The paper's experiments, drawn into docs.
+	@$(BIN)/windrow bench join-aggregate --out docs/explanation/join-aggregate
 
 # Pins stay as they are unless LOCK_FLAGS=--upgrade is given.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \

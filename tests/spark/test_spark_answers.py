@@ -22,6 +22,17 @@ QUERIES = {
     "rows": "SELECT COUNT(*) AS n, SUM(value) AS s FROM h [ROWS 20]",
     "self": """SELECT COUNT(*) AS n FROM h [4 SECONDS] AS a, h [2 SECONDS] AS b
                WHERE a.room = b.room""",
+    "pairs": """SELECT COUNT(*) AS n, SUM(ABS(h.value - c.value)) AS s FROM h [8 SECONDS], c [5 SECONDS]
+                WHERE h.room = c.room AND h.value > c.value""",
+    "extremes": """SELECT h.room, MAX(h.value) AS most, MIN(c.value) AS least,
+                   COUNT(DISTINCT h.value) AS different FROM h [8 SECONDS], c [5 SECONDS]
+                   WHERE h.room = c.room GROUP BY h.room EVERY (2 SECONDS)""",
+    "most": "SELECT MAX(h.value) AS most FROM h [8 SECONDS], c [5 SECONDS] WHERE h.room = c.room",
+    "star": """SELECT COUNT(*) AS n, SUM(a.value * b.value) AS s, STDDEV(b.value) AS d
+               FROM h [4 SECONDS] AS a, c [3 SECONDS] AS b, h [2 SECONDS] AS d
+               WHERE a.room = b.room AND b.room = d.room""",
+    "unequal": """SELECT COUNT(*) AS n FROM h [ROWS 10] AS a, c [2 SECONDS] AS b
+                  WHERE a.value > b.value""",
 }
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from windrow.engine.factorised_keeper import FactorisedKeeper
 from windrow.engine.keeper import Keeper
+from windrow.engine.pair_keeper import PairKeeper
 from windrow.engine.shape import QueryShape
+from windrow.engine.tree_keeper import TreeKeeper
+from windrow.plan.cost import cheapest
+from windrow.plan.figures import assumed_figures
 from windrow.plan.model import QueryPlan
 
 __all__ = ["first_algorithm", "keeper_for"]
@@ -12,10 +16,17 @@ __all__ = ["first_algorithm", "keeper_for"]
 
 def first_algorithm(plan: QueryPlan) -> str:
     """The algorithm that a query begins with: the one asked for, or the one that auto takes."""
-    return "factorised" if plan.algorithm in ("auto", "scan") else plan.algorithm
+    if plan.algorithm == "scan":
+        return "factorised"
+    if plan.algorithm == "auto":
+        return cheapest(plan, assumed_figures(plan))
+    return plan.algorithm
 
 
 def keeper_for(plan: QueryPlan, shape: QueryShape, grid_us: int, algorithm: str) -> Keeper:
     """A new, empty keeper."""
-    del algorithm
+    if algorithm != "factorised":
+        return PairKeeper(plan, shape, grid_us, algorithm)
+    if shape.mode is None:
+        return TreeKeeper(plan, shape, grid_us)
     return FactorisedKeeper(plan, shape, grid_us)

@@ -159,7 +159,7 @@ def charge_rows(
                 if code != EMPTY:
                     users = tally_count[value, code]
                     tally_count[value, code] = users + factor
-                    tallies[group, value] += (users + factor != 0) - (users != 0)
+                    tallies[group, value] += int(users + factor != 0) - int(users != 0)
             for extreme in range(extremes):
                 if not present[extreme, row]:
                     continue

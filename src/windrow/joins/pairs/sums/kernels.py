@@ -163,5 +163,5 @@ def add_rows(
             if code != EMPTY:
                 before = tally_count[value, code]
                 tally_count[value, code] = before + factor
-                tallies[group, value] += (before + factor != 0) - (before != 0)
+                tallies[group, value] += int(before + factor != 0) - int(before != 0)
     control[USED] = used

@@ -125,6 +125,7 @@ class GroupStates:
         for column in columns:
             column[: used - done] = column[done:used].copy()
         self._control[FIRST] += done
+        self._control[NOW_FROM] = max(self._control[NOW_FROM], self._control[FIRST])
         return Touches(
             at, group, count, lanes, self.layout, extras if extras.shape[1] else NO_EXTRAS
         )

@@ -76,7 +76,10 @@ def exact_variance(values: Sequence[float], rows_less: int) -> float | None:
         return None
     if not all(map(math.isfinite, values)):
         return math.nan
-    exact = [Fraction(value) for value in values]
+    if any(math.isinf(value * value) for value in values):
+        return math.inf  # a square beyond the doubles is infinite, and so is their sum
+    # A square below the doubles is nothing.
+    exact = [Fraction(value if abs(value) > 1e-150 else 0) for value in values]
     mean = sum(exact, Fraction(0)) / len(exact)
     squares = sum(((value - mean) ** 2 for value in exact), Fraction(0))
     return _nearest(squares / (len(exact) - rows_less))

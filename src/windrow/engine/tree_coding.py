@@ -154,7 +154,7 @@ class TreeCoding:
     def row_columns(
         self, side: int, codes: CodesOf, partitions: Codes, words: Matrix, valid: Flags
     ) -> dict[str, pa.Array]:
-        """The columns of prepared rows by name; keys and groups are NULL where a code is NO_CODE."""
+        """The columns of prepared rows by name; without a code keys and groups are NULL."""
         shape, sources = self._shape.sides[side], self._sources
         out: dict[str, pa.Array] = {}
         for source in sources.side_edges(side):

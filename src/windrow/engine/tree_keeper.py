@@ -136,9 +136,7 @@ class TreeKeeper:
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))
 
-    def _linear_tree(self) -> LinearTree | None:
-        if not self._sources.has_linear:
-            return None
+    def _linear_tree(self) -> LinearTree:
         shape = self._sources.tree(self._sources.found.linear_root, is_linear=True)
         return LinearTree(shape, self._bounds.layout, self._kinds, CHUNK)
 
@@ -153,8 +151,6 @@ class TreeKeeper:
         return self._living[self._sources.found.living_roots.index(root)]
 
     def _admit(self, side: int, values: Matrix, valid: Flags, rows: int) -> None:
-        if self._linear is None:
-            return
         if not self._bounds.takes(side, values, valid):
             raise NeedsPairsError
         columns = self._windows[side].columns

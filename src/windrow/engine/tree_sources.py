@@ -31,15 +31,9 @@ class TreeSources:
         return tuple(sorted(tuple(sorted(each)) for each in sets if each))
 
     @property
-    def has_linear(self) -> bool:
-        """Whether a tree for sums is needed: every tree counts."""
-        return bool(self.shape.measures) or not self.found.living_roots
-
-    @property
     def roots(self) -> tuple[int, ...]:
-        """The root of every tree: first that of sums if there is one, then those of extremes."""
-        linear = (self.found.linear_root,) if self.has_linear else ()
-        return (*linear, *self.found.living_roots)
+        """The root of every tree: first that of counts and sums, then those of extremes."""
+        return (self.found.linear_root, *self.found.living_roots)
 
     @cached_property
     def group_variables(self) -> tuple[int, ...] | None:

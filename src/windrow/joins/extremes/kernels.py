@@ -154,7 +154,7 @@ AFTER = 2
 QUEUE_COLUMNS = 3
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def push(owner, number, rank, mask, head, tail, queue):
     """A row enters the set of the owner: what is not larger leads nowhere any more."""
     last = tail[owner]
@@ -171,17 +171,16 @@ def push(owner, number, rank, mask, head, tail, queue):
     tail[owner] = number
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def pop(owner, number, mask, head, tail, queue):
     """A row leaves the set of the owner, before all later ones."""
-    if head[owner] != number:
-        return
-    following = queue[number & mask, AFTER]
-    head[owner] = following
-    if following == EMPTY:
-        tail[owner] = EMPTY
-    else:
-        queue[following & mask, BEFORE] = EMPTY
+    if head[owner] == number:
+        following = queue[number & mask, AFTER]
+        head[owner] = following
+        if following == EMPTY:
+            tail[owner] = EMPTY
+        else:
+            queue[following & mask, BEFORE] = EMPTY
 
 
 @njit(cache=True)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from windrow.joins.lanes import Matrix
 from windrow.joins.touches import Touches
 from windrow.joins.tree import kernels
 from windrow.joins.tree.linear_tree import LinearTree
+from windrow.joins.tree.living import kernels as living_kernels
 from windrow.joins.tree.living_tree import LivingTree
 from windrow.windows.codes import Codes
 from windrow.windows.window import EventColumns, Window
@@ -28,7 +30,7 @@ class TreeAggregate:
     def __init__(
         self,
         windows: Sequence[Window],
-        linear: LinearTree | None,
+        linear: LinearTree,
         living: Sequence[LivingTree],
         cell_values: Sequence[Sequence[int]],
     ) -> None:
@@ -38,13 +40,13 @@ class TreeAggregate:
         size = CHUNK * len(windows)
         self._events = EventColumns(size)
         self._order = np.empty(size, np.int32)
-        self._place_of_group = np.zeros(0, np.int64)
+        # The extras of every group as they were last put out, by tree.
+        self._current = [np.zeros((0, tree.width), np.int64) for tree in living]
 
     @property
     def trees(self) -> list[LinearTree | LivingTree]:
         """All trees, in the order of their cells."""
-        first: list[LinearTree | LivingTree] = [] if self._linear is None else [self._linear]
-        return [*first, *self._living]
+        return [self._linear, *self._living]
 
     def advance(self, until: int, grid_us: int) -> Touches:
         """Run the windows up to and including `until`; touches at multiples of the grid.
@@ -60,12 +62,11 @@ class TreeAggregate:
 
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant, for output on a grid after a rebuild."""
-        for tree in self.trees:
-            tree.touch_all(at)
+        self._linear.touch_all(at)
 
     def waiting_groups(self) -> Codes:
         """The groups of touches that are not due yet."""
-        room = self.trees[0].room
+        room = self._linear.room
         return np.unique(room.group[: room.used])
 
     @property
@@ -100,28 +101,27 @@ class TreeAggregate:
             tree.read(side, first, size, rows, columns)
 
     def _touches(self, until: int) -> Touches:
-        first, *others = (tree.take(until) for tree in self.trees)
+        touches = self._linear.take(until)
         if not self._living:
-            return first
-        size = first.at.size
-        extras = [] if self._linear is not None else [first.extras]
-        extras += [other.extras[self._matched(first, other)] for other in others]
-        return Touches(
-            first.at, first.group, first.count, first.lanes, first.layout,
-            np.concatenate(extras, axis=1) if size else np.zeros((0, self._width), np.int64),
-        )  # fmt: skip
+            return touches
+        highest = int(touches.group.max(initial=-1)) + 1
+        extras = np.zeros((touches.at.size, sum(tree.width for tree in self._living)), np.int64)
+        first = 0
+        for index, tree in enumerate(self._living):
+            changes = tree.take(until)
+            self._current[index] = _grown(self._current[index], highest)
+            living_kernels.lay_extras(
+                touches.at, touches.group, changes.at, changes.group, changes.extras,
+                self._current[index], extras, first,
+            )  # fmt: skip
+            first += tree.width
+        states = (touches.count, touches.lanes, touches.layout)
+        return Touches(touches.at, touches.group, *states, extras)
 
-    def _matched(self, first: Touches, other: Touches) -> Codes:
-        highest = int(first.group.max(initial=-1)) + 1
-        if highest > self._place_of_group.size:
-            self._place_of_group = np.zeros(2 * highest, np.int64)
-        order = np.empty(first.at.size, np.int32)
-        assert other.at.size == first.at.size, "every tree touches the same groups"
-        kernels.match_touches(
-            first.at, first.group, other.at, other.group, self._place_of_group, order
-        )
-        return order
 
-    @property
-    def _width(self) -> int:
-        return sum(tree.distincts + 2 * tree.extremes for tree in self._living)
+def _grown(array: Matrix, size: int) -> Matrix:
+    if size <= array.shape[0]:
+        return array
+    out = np.zeros((2 * size, array.shape[1]), np.int64)
+    out[: array.shape[0]] = array
+    return out

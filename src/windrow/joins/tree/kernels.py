@@ -193,21 +193,39 @@ def apply_tree(
                     unlink(own, code, child, nodes, first_cell, next_cell, previous_cell)
         if work[uint64(0), uint64(0)] == 0:
             continue
+        level = -1
+        visited = EMPTY
+        row = uint64(0)
         if parent[node] == EMPTY:
-            touch(
-                group_of_cell[own], work, uint64(0), terms,
-                group_terms, last_out, control, out_at, out_group, out_terms,
-            )  # fmt: skip
-            continue
-        code = np.int64(up_of_cell[place])
-        seen = uint64(nodes * code + node)
-        for number in range(terms):
-            term = uint64(number)
-            view[seen, term] += work[uint64(0), term]
-        level = 0
-        path[0] = node
-        current[0] = first_cell[seen]
-        while level >= 0:
+            visited = own
+        else:
+            code = np.int64(up_of_cell[place])
+            seen = uint64(nodes * code + node)
+            for number in range(terms):
+                term = uint64(number)
+                view[seen, term] += work[uint64(0), term]
+            level = 0
+            path[0] = node
+            current[0] = first_cell[seen]
+        while True:
+            if visited != EMPTY:
+                group = uint64(group_of_cell[visited])
+                visited = EMPTY
+                out = last_out[group]
+                if out < control[NOW_FROM]:
+                    out = control[USED]
+                    last_out[group] = out
+                    control[USED] = out + 1
+                there = uint64(out - control[FIRST])
+                out_at[there] = control[NOW]
+                out_group[there] = group
+                for number in range(terms):
+                    term = uint64(number)
+                    total = group_terms[group, term] + work[row, term]
+                    group_terms[group, term] = total
+                    out_terms[there, term] = total
+            if level < 0:
+                break
             node = path[level]
             above = current[level]
             if above == EMPTY:
@@ -215,11 +233,10 @@ def apply_tree(
                 continue
             current[level] = next_cell[uint64(nodes * above + node)]
             upper = parent[node]
-            row = uint64(level)
             place = uint64(nodes * above + upper)
             for number in range(terms):
                 term = uint64(number)
-                work[fresh, term] = payload[place, term] * work[row, term]
+                work[fresh, term] = payload[place, term] * work[uint64(level), term]
             for index in range(child_from[upper], child_from[upper + 1]):
                 child = children[index]
                 if child != node:
@@ -231,45 +248,23 @@ def apply_tree(
             if work[fresh, uint64(0)] == 0:
                 continue
             if parent[upper] == EMPTY:
-                touch(
-                    group_of_cell[above], work, fresh, terms,
-                    group_terms, last_out, control, out_at, out_group, out_terms,
-                )  # fmt: skip
+                visited = above
+                row = fresh
                 continue
             code = np.int64(up_of_cell[place])
             seen = uint64(nodes * code + upper)
             level += 1
             for number in range(terms):
                 term = uint64(number)
-                change = work[fresh, term]
-                view[seen, term] += change
-                work[uint64(level), term] = change
+                added = work[fresh, term]
+                view[seen, term] += added
+                work[uint64(level), term] = added
             path[level] = upper
             current[level] = first_cell[seen]
     return size
 
 
-@njit(cache=True)
-def touch(
-    group, work, row, terms, group_terms, last_out, control, out_at, out_group, out_terms
-):  # fmt: skip
-    """Add a change to a group and put its state out, once an instant."""
-    place = last_out[group]
-    if place < control[NOW_FROM]:
-        place = control[USED]
-        last_out[group] = place
-        control[USED] += 1
-    place -= control[FIRST]
-    out_at[place] = control[NOW]
-    out_group[place] = group
-    for number in range(terms):
-        term = uint64(number)
-        total = group_terms[group, term] + work[row, term]
-        group_terms[group, term] = total
-        out_terms[place, term] = total
-
-
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def link(cell, code, child, nodes, first_cell, next_cell, previous_cell):
     """A cell has its first row: list it among those that look at the child's code."""
     place = nodes * cell + child
@@ -281,7 +276,7 @@ def link(cell, code, child, nodes, first_cell, next_cell, previous_cell):
     first_cell[nodes * code + child] = cell
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def unlink(cell, code, child, nodes, first_cell, next_cell, previous_cell):
     """A cell has no row left: take it off the list."""
     place = nodes * cell + child
@@ -336,21 +331,3 @@ def gather_codes(first, size, rows, codes, out):
     """The cells of events, where they stand in a column of 32 bits."""
     for i in range(first, first + size):
         out[uint64(i)] = codes[uint64(rows[uint64(i)])]
-
-
-@njit(cache=True)
-def match_touches(at, group, other_at, other_group, place_of_group, order):
-    """order[i]: which of the other touches is at the same instant and of the same group as i.
-
-    Both sides have the same instants and groups; within an instant the order may differ.
-    place_of_group has room for every group.
-    """
-    start = 0
-    while start < at.size:
-        stop = start
-        while stop < at.size and other_at[stop] == at[start]:
-            place_of_group[other_group[stop]] = stop
-            stop += 1
-        for i in range(start, stop):
-            order[i] = place_of_group[group[i]]
-        start = stop

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from windrow.joins.extremes import kernels as extremes_kernels
 from windrow.joins.extremes.arena import HeapArena
-from windrow.joins.lanes import LaneLayout, Matrix, Vector
+from windrow.joins.lanes import LaneLayout, Vector
 from windrow.joins.touches import OutputRoom, Touches
-from windrow.joins.tree.linear_tree import NOWHERE, note_touches
+from windrow.joins.tree.linear_tree import NOWHERE
 from windrow.joins.tree.living import kernels
 from windrow.joins.tree.structure import TreeShape, TreeStructure
 from windrow.windows.buffer import ColumnWindow
@@ -51,30 +51,31 @@ class LivingTree:
         self._number = np.zeros(size, np.int64)
         self._rank = np.zeros((size, extremes), np.int64)
         self._present = np.zeros((size, extremes), np.uint8)
-        self._payload = self._view = self._joined = np.zeros(0, np.int64)
+        self._rows_of_cell = self._view = np.zeros(0, np.int64)
+        self._is_live = self._is_listed = np.zeros(0, np.bool_)
         self._head = self._tail = self._group_root = np.zeros(0, np.int64)
         self._pair_of_cell = np.zeros(0, np.int64)
         self._live_cells = np.zeros((distincts, 0), np.int64)
-        self._tally = self._group_count = self._last_out = np.zeros(0, np.int64)
+        self._tally = self._last_out = np.zeros(0, np.int64)
         self._queue = np.zeros((SMALLEST_QUEUE, extremes_kernels.QUEUE_COLUMNS), np.int64)
         self._row_heap, self._heap = HeapArena(), HeapArena()
         self._most_groups = 1
-        self.room.fit(distincts + 2 * extremes)
+        self.room.fit(self.width)
 
     def reserve(self, groups: int, most_groups: int) -> None:
         """Make room for the structure's cells and codes, and for groups; so many may be live."""
         structure = self.structure
         cells, places = structure.cell_capacity, structure.nodes * structure.cell_capacity
-        self._payload = _grown(self._payload, places, 0)
+        self._rows_of_cell = _grown(self._rows_of_cell, places, 0)
         self._view = _grown(self._view, structure.nodes * structure.code_capacity, 0)
-        self._joined = _grown(self._joined, cells, 0)
+        self._is_live = _flags(self._is_live, cells)
+        self._is_listed = _flags(self._is_listed, cells * self.extremes)
         self._head = _grown(self._head, cells * self.extremes, EMPTY)
         self._tail = _grown(self._tail, cells * self.extremes, EMPTY)
         self._pair_of_cell = _grown(self._pair_of_cell, cells * self.distincts, NO_CODE)
         self._heap.reserve(cells * self.extremes)
         self._group_root = _grown(self._group_root, groups * self.extremes, EMPTY)
         self._tally = _grown(self._tally, groups * self.distincts, 0)
-        self._group_count = _grown(self._group_count, groups, 0)
         self._last_out = _grown(self._last_out, groups, NOWHERE)
         self._most_groups = most_groups
 
@@ -127,64 +128,59 @@ class LivingTree:
             self.room.reserve(self.room.at.size + self._most_groups)
 
     def take(self, until: int) -> Touches:
-        """What is due up to `until`: counts and extras."""
+        """The changes of extras that are due up to `until`."""
         touches = self.room.take(_NO_LANES, until)
         none = np.empty((touches.at.size, 0), np.int64)
         return Touches(touches.at, touches.group, touches.count, none, _NO_LANES, touches.lanes)
 
-    def touch_all(self, at: int) -> None:
-        """Put out every live group at this later instant."""
-        live = np.flatnonzero(self._group_count).astype(np.int32)
-        room = self.room
-        room.reserve(live.size)
-        rows = slice(room.used, room.used + live.size)
-        room.at[rows], room.group[rows], room.count[rows] = at, live, self._group_count[live]
-        room.lanes[rows] = self._extras(live)
-        note_touches(room, self._last_out, live, at)
+    @property
+    def width(self) -> int:
+        """Extras of a group: tallies, ranks, and whether there is one."""
+        return self.distincts + 2 * self.extremes
 
     @property
     def nbytes(self) -> int:
         """Bytes of the tree, its queues and heaps."""
         arrays = (
-            *(self._payload, self._view, self._joined, self._head, self._tail, self._group_root),
-            *(self._pair_of_cell, self._live_cells, self._tally, self._group_count),
+            *(
+                self._rows_of_cell,
+                self._view,
+                self._is_live,
+                self._is_listed,
+                self._head,
+                self._tail,
+            ),
+            *(self._group_root, self._pair_of_cell, self._live_cells, self._tally),
             *(self._last_out, self._queue),
         )
         held = sum(array.nbytes for array in arrays)
         return held + self._row_heap.nbytes + self._heap.nbytes + self.structure.nbytes
 
-    def _extras(self, groups: Codes) -> Matrix:
-        tally = self._tally.reshape(-1, self.distincts)[groups] if self.distincts else None
-        out = np.zeros((groups.size, self.distincts + 2 * self.extremes), np.int64)
-        if tally is not None:
-            out[:, : self.distincts] = tally
-        if self.extremes:
-            roots = self._group_root.reshape(-1, self.extremes)[groups]
-            present = roots != EMPTY
-            words = np.where(present, self._heap.heap[roots, extremes_kernels.VALUE], 0)
-            out[:, self.distincts : self.distincts + self.extremes] = words
-            out[:, self.distincts + self.extremes :] = present
-        return out
-
     def _tree(self) -> tuple[Any, ...]:
         tree = self.structure
-        shape = (tree.parent, tree.child_from, tree.children, self._payload, self._view)
+        shape = (tree.parent, tree.child_from, tree.children, self._rows_of_cell, self._view)
         lists = (tree.first_cell, tree.next_cell, tree.previous_cell, tree.group_of_cell)
         return (*shape, tree.up_of_cell, tree.down_of_cell, *lists)
 
     def _best(self) -> tuple[Any, ...]:
         queue = (self._queue.shape[0] - 1, self._head, self._tail, self._queue)
-        heaps = (self._row_heap.heap, self._heap.heap, self._group_root)
+        heaps = (self._row_heap.heap, self._is_listed, self._heap.heap, self._group_root)
         pairs = (self._pair_of_cell, self._live_cells, self._tally)
-        return (self.extremes, self.distincts, self._joined, *queue, *heaps, *pairs)
+        return (self.extremes, self.distincts, self._is_live, *queue, *heaps, *pairs)
 
     def _output(self) -> tuple[Any, ...]:
         room = self.room
-        output = (room.control, room.at, room.group, room.count, room.lanes)
-        return (self._most_groups, self._group_count, self._last_out, *output)
+        output = (room.control, room.at, room.group, room.lanes)
+        return (self._most_groups, self._last_out, *output)
 
 
 def _grown(array: Vector, size: int, fill: int) -> Vector:
     if size <= array.size:
         return array
     return np.concatenate([array, np.full(size - array.size, fill, np.int64)])
+
+
+def _flags(array: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    if size <= array.size:
+        return array
+    return np.concatenate([array, np.zeros(size - array.size, np.bool_)])

@@ -170,6 +170,8 @@ def moved_terms(numbers: Matrix, old: TermLayout, new: TermLayout, sides: frozen
             source = 0
         else:
             continue
+        if _all_zero(term, old, new, sides):
+            continue
         if not new.is_wide:
             out[:, index] = numbers[:, source]
             continue
@@ -177,6 +179,12 @@ def moved_terms(numbers: Matrix, old: TermLayout, new: TermLayout, sides: frozen
         moved_by = old.scale(old.terms[source], sides) - new.scale(term, sides)
         out[:, new.block(index)] = _extended(digits, moved_by, new.digits[index])
     return out
+
+
+def _all_zero(term: Term, old: TermLayout, new: TermLayout, sides: frozenset[int]) -> bool:
+    """Whether a double of the term had no value but 0 so far: then it had no scale yet either."""
+    fresh = dict(new.lows).keys() - dict(old.lows).keys()
+    return term.role == SUM and any(each in fresh and each[0] in sides for each in term.factors)
 
 
 def _digits(words: Vector) -> Matrix:

@@ -1,16 +1,20 @@
 """Extremes and different values of one input, over an acyclic join in which it is the root.
 
 Purpose: MIN, MAX and COUNT(DISTINCT) of a join without forming joined rows.
-Needs: a tree of views (../kernels.py) that counts; values of the root input only, groups too.
-Time: what counting takes; amortised O(1) for a row's place in the queue of its cell; O(log cells)
-    when the best of a live cell changes or a cell becomes live or dead.
+Needs: the values and the groups to be of the root; a tree and cells as in ../kernels.py.
+Time: amortised O(1) for a row's place in the queue of its cell; O(log cells) when the best of a
+    live cell changes; a row of another input costs more than O(1) only when it is the first or the
+    last of its cell.
 Space: O(rows).
-Source: ../../extremes/kernels.py.
+Source: the support counts of semi-join reduction (Yannakakis, 1981), ../../extremes/kernels.py.
 
 All rows of a cell of the root join with the same rows, so that either all of them or none appear in
-the join: the cell is live or dead. A group has a heap of the best rank of its live cells for each
-extreme, and for each value counts the live cells that have it. What belongs to extreme e of a cell,
-group or row has the number extremes * cell + e, and so on.
+the join: the cell is live or dead. A cell is live when it has rows and, for every child, a live
+cell under the code by which it looks at the child; view[code] counts these. A group has a heap of
+the best rank of its live cells for each extreme, and for each value counts the live cells that have
+it. What belongs to extreme e of a cell, group or row has the number extremes * cell + e, and so on.
+
+Only changes of extremes and tallies are put out; how many rows are joined is counted elsewhere.
 """
 
 from __future__ import annotations
@@ -28,24 +32,23 @@ from windrow.windows.kernels import EMPTY
 @njit(cache=True)
 def apply_living(
     start, size, order, shift, at, sign, cell, number, rank, present, in_order,
-    parent, child_from, children, payload, view,
+    parent, child_from, children, rows_of_cell, view,
     up_of_cell, down_of_cell, first_cell, next_cell, previous_cell, group_of_cell,
-    extremes, distincts, joined, mask, head, tail, queue, row_heap, heap, group_root,
+    extremes, distincts, is_live, mask, head, tail, queue, row_heap, is_listed, heap, group_root,
     pair_of_cell, live_cells, tally,
-    most_groups, group_count, last_out, control, out_at, out_group, out_count, out_extras,
+    most_groups, last_out, control, out_at, out_group, out_extras,
 ):  # fmt: skip
     """Run events; returns how far it came: the output may be full.
 
     number: of the rows of the root, in their order; where they leave in another order (in_order is
-    0) their slots, which are members of row_heap, and `head` holds the roots of the cells' heaps.
-    rank and present: per event of the root and extreme. joined: the joined rows of each cell of the
-    root. pair_of_cell: per cell and distinct the code of (group, value), EMPTY for NULL;
+    false) their slots, which are members of row_heap, and `head` holds the roots of the cells'
+    heaps. rank and present: per event of the root and extreme. is_listed: which members of `heap`
+    are in one. pair_of_cell: per cell and distinct the code of (group, value), EMPTY for NULL;
     live_cells[distinct, pair]; tally: per group and distinct.
     """
     nodes = parent.size
     path = np.empty(MOST_NODES, np.int64)
     current = np.empty(MOST_NODES, np.int64)
-    changes = np.empty(MOST_NODES, np.int64)
     for i in range(start, size):
         event = uint64(order[i])
         own = np.int64(cell[event])
@@ -59,26 +62,28 @@ def apply_living(
         factor = np.int64(sign[event])
         node = order[i] >> shift
         place = uint64(nodes * own + node)
-        times = factor
-        is_root = parent[node] == EMPTY
-        if is_root or child_from[node] != child_from[node + 1]:
-            before = payload[place]
-            payload[place] = before + factor
+        before = rows_of_cell[place]
+        rows_of_cell[place] = before + factor
+        # The direction in which the event turns cells, its own and then others: 1, -1, or neither.
+        turned = 0
+        if before == 0 or before + factor == 0:
+            turned = factor
             for index in range(child_from[node], child_from[node + 1]):
                 child = children[index]
                 code = np.int64(down_of_cell[uint64(nodes * own + child)])
-                times *= view[uint64(nodes * code + child)]
+                if view[uint64(nodes * code + child)] == 0:
+                    turned = 0
                 if before == 0:
                     link(own, code, child, nodes, first_cell, next_cell, previous_cell)
-                elif before + factor == 0:
+                else:
                     unlink(own, code, child, nodes, first_cell, next_cell, previous_cell)
-        if is_root:
+        level = -1
+        visited = EMPTY
+        if parent[node] == EMPTY:
             for extreme in range(extremes):
                 if present[event, uint64(extreme)] == 0:
                     continue
                 owner = extremes * own + extreme
-                was = best(owner, in_order, mask, head, queue, row_heap)
-                had = head[owner] != EMPTY
                 member = extremes * number[event] + extreme
                 if in_order:
                     if factor > 0:
@@ -90,34 +95,68 @@ def apply_living(
                     head[owner] = insert(head[owner], member, row_heap)
                 else:
                     head[owner] = delete(head[owner], member, row_heap)
-                if joined[own] == 0:
-                    continue
-                top = extremes * np.int64(group_of_cell[own]) + extreme
-                if head[owner] == EMPTY:
-                    group_root[top] = delete(group_root[top], owner, heap)
-                    continue
-                word = best(owner, in_order, mask, head, queue, row_heap)
-                if not had:
-                    heap[owner, VALUE] = word
-                    group_root[top] = insert(group_root[top], owner, heap)
-                elif word != was:
-                    group_root[top] = change(group_root[top], owner, word, heap)
-        if times == 0:
-            continue
-        if is_root:
-            touch_living(
-                own, times, group_of_cell, extremes, distincts, joined, in_order, mask, head,
-                queue, row_heap, heap, group_root, pair_of_cell, live_cells, tally,
-                group_count, last_out, control, out_at, out_group, out_count, out_extras,
-            )  # fmt: skip
-            continue
-        seen = uint64(nodes * np.int64(up_of_cell[place]) + node)
-        view[seen] += times
-        level = 0
-        path[0] = node
-        current[0] = first_cell[seen]
-        changes[0] = times
-        while level >= 0:
+            if turned != 0 or (is_live[own] and extremes > 0):
+                visited = own
+        elif turned != 0:
+            seen = uint64(nodes * np.int64(up_of_cell[place]) + node)
+            count = view[seen]
+            view[seen] = count + turned
+            if count == 0 or count + turned == 0:
+                level = 0
+                path[0] = node
+                current[0] = first_cell[seen]
+        while True:
+            if visited != EMPTY:
+                group = np.int64(group_of_cell[visited])
+                is_changed = False
+                if turned != 0:
+                    is_live[visited] = turned > 0
+                    for distinct in range(distincts):
+                        pair = pair_of_cell[distincts * visited + distinct]
+                        if pair != EMPTY:
+                            count = live_cells[distinct, pair]
+                            live_cells[distinct, pair] = count + turned
+                            if count == 0 or count + turned == 0:
+                                tally[distincts * group + distinct] += turned
+                                is_changed = True
+                for extreme in range(extremes):
+                    owner = extremes * visited + extreme
+                    top = extremes * group + extreme
+                    first = head[owner]
+                    if is_live[visited] and first != EMPTY:
+                        word = queue[first & mask, RANK] if in_order else row_heap[first, VALUE]
+                        if not is_listed[owner]:
+                            heap[owner, VALUE] = word
+                            group_root[top] = insert(group_root[top], owner, heap)
+                            is_listed[owner] = True
+                            is_changed = True
+                        elif heap[owner, VALUE] != word:
+                            group_root[top] = change(group_root[top], owner, word, heap)
+                            is_changed = True
+                    elif is_listed[owner]:
+                        group_root[top] = delete(group_root[top], owner, heap)
+                        is_listed[owner] = False
+                        is_changed = True
+                visited = EMPTY
+                if is_changed:
+                    out = last_out[group]
+                    if out < control[NOW_FROM]:
+                        out = control[USED]
+                        last_out[group] = out
+                        control[USED] += 1
+                    out -= control[FIRST]
+                    out_at[out] = control[NOW]
+                    out_group[out] = group
+                    for distinct in range(distincts):
+                        out_extras[out, distinct] = tally[distincts * group + distinct]
+                    for extreme in range(extremes):
+                        root = group_root[extremes * group + extreme]
+                        out_extras[out, distincts + extreme] = (
+                            heap[root, VALUE] if root != EMPTY else 0
+                        )
+                        out_extras[out, distincts + extremes + extreme] = root != EMPTY
+            if level < 0:
+                break
             node = path[level]
             above = current[level]
             if above == EMPTY:
@@ -125,93 +164,25 @@ def apply_living(
                 continue
             current[level] = next_cell[uint64(nodes * above + node)]
             upper = parent[node]
-            place = uint64(nodes * above + upper)
-            times = payload[place] * changes[level]
+            is_whole = True
             for index in range(child_from[upper], child_from[upper + 1]):
                 child = children[index]
                 if child != node:
                     code = np.int64(down_of_cell[uint64(nodes * above + child)])
-                    times *= view[uint64(nodes * code + child)]
-            if times == 0:
+                    is_whole &= view[uint64(nodes * code + child)] != 0
+            if not is_whole:
                 continue
             if parent[upper] == EMPTY:
-                touch_living(
-                    above, times, group_of_cell, extremes, distincts, joined, in_order, mask, head,
-                    queue, row_heap, heap, group_root, pair_of_cell, live_cells, tally,
-                    group_count, last_out, control, out_at, out_group, out_count, out_extras,
-                )  # fmt: skip
+                visited = above
                 continue
-            seen = uint64(nodes * np.int64(up_of_cell[place]) + upper)
-            view[seen] += times
-            level += 1
-            path[level] = upper
-            changes[level] = times
-            current[level] = first_cell[seen]
+            seen = uint64(nodes * np.int64(up_of_cell[uint64(nodes * above + upper)]) + upper)
+            count = view[seen]
+            view[seen] = count + turned
+            if count == 0 or count + turned == 0:
+                level += 1
+                path[level] = upper
+                current[level] = first_cell[seen]
     return size
-
-
-@njit(cache=True)
-def best(owner, in_order, mask, head, queue, row_heap):
-    """The best rank of an extreme's rows in a cell; of no meaning where there is none."""
-    first = head[owner]
-    if first == EMPTY:
-        return 0
-    if in_order:
-        return queue[first & mask, RANK]
-    return row_heap[first, VALUE]
-
-
-@njit(cache=True)
-def touch_living(
-    cell, times, group_of_cell, extremes, distincts, joined, in_order, mask, head,
-    queue, row_heap, heap, group_root, pair_of_cell, live_cells, tally,
-    group_count, last_out, control, out_at, out_group, out_count, out_extras,
-):  # fmt: skip
-    """So many joined rows more for a cell of the root: make it live or dead, put its group out."""
-    group = np.int64(group_of_cell[cell])
-    before = joined[cell]
-    after = before + times
-    joined[cell] = after
-    if before == 0 or after == 0:
-        for extreme in range(extremes):
-            owner = extremes * cell + extreme
-            top = extremes * group + extreme
-            if head[owner] == EMPTY:
-                continue
-            if before == 0:
-                heap[owner, VALUE] = best(owner, in_order, mask, head, queue, row_heap)
-                group_root[top] = insert(group_root[top], owner, heap)
-            else:
-                group_root[top] = delete(group_root[top], owner, heap)
-        for distinct in range(distincts):
-            pair = pair_of_cell[distincts * cell + distinct]
-            if pair == EMPTY:
-                continue
-            had = live_cells[distinct, pair]
-            has = had + 1 if before == 0 else had - 1
-            live_cells[distinct, pair] = has
-            if had == 0:
-                tally[distincts * group + distinct] += 1
-            elif has == 0:
-                tally[distincts * group + distinct] -= 1
-    total = group_count[group] + times
-    group_count[group] = total
-    place = last_out[group]
-    if place < control[NOW_FROM]:
-        place = control[USED]
-        last_out[group] = place
-        control[USED] += 1
-    place -= control[FIRST]
-    out_at[place] = control[NOW]
-    out_group[place] = group
-    out_count[place] = total
-    for distinct in range(distincts):
-        out_extras[place, distinct] = tally[distincts * group + distinct]
-    for extreme in range(extremes):
-        root = group_root[extremes * group + extreme]
-        is_present = root != EMPTY
-        out_extras[place, distincts + extreme] = heap[root, VALUE] if is_present else 0
-        out_extras[place, distincts + extremes + extreme] = is_present
 
 
 @njit(cache=True)
@@ -232,3 +203,24 @@ def gather_ranks(first, size, rows, values, valid, from_value, number_from, numb
             value = uint64(from_value + extreme)
             rank[event, uint64(extreme)] = values[value, row]
             present[event, uint64(extreme)] = not checked or valid[value, row] != 0
+
+
+@njit(cache=True)
+def lay_extras(at, group, living_at, living_group, extras, current, out, first):
+    """Beside each touch the extras of its group at its instant; `current` is kept up to date.
+
+    Columns from `first` on are written. Whatever changes extras also touches the group.
+    """
+    change_index = 0
+    start = 0
+    while start < at.size:
+        now = at[start]
+        while change_index < living_at.size and living_at[change_index] <= now:
+            changed = living_group[change_index]
+            for column in range(extras.shape[1]):
+                current[changed, column] = extras[change_index, column]
+            change_index += 1
+        while start < at.size and at[start] == now:
+            for column in range(extras.shape[1]):
+                out[start, first + column] = current[group[start], column]
+            start += 1

@@ -68,7 +68,7 @@ class Panel:
 
 _LABELS = {PIPELINED: "PC", INCREMENTAL: "IC", CHARGED: "TC", FACTORISED: "factorised"}
 EXPERIMENTS = (
-    Experiment("windows", "Even rate, windows grow", "window, s", (2, 3), _LABELS, 50),
+    Experiment("windows", "Even rate, windows grow", "window, s", (2, 3), _LABELS, 30),
     Experiment("falling-rate", "The rate falls", "second of falling rate", (4, 5), _LABELS, 20),
     Experiment(
         "groups", "GROUP BY the key, windows grow", "window, s", (6,),
@@ -140,7 +140,7 @@ def _steady_point(x: float, steady: _Steady, times: float, quick: bool) -> Point
     if times == 1:
         rows, batch_rows = (60 if quick else 240), 1
     else:
-        rows, batch_rows = (300 if quick else 2 * BATCH_ROWS), BATCH_ROWS
+        rows, batch_rows = (2000 if quick else 2 * BATCH_ROWS), BATCH_ROWS
     setting = Setting(
         window_s=steady.window_s,
         keys=steady.keys,

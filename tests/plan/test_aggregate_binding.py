@@ -109,10 +109,14 @@ def shown_terms(argument: str) -> list[str]:
         ("(a.x - b.x) / 2", ["a.x / 2.0", "-b.x / 2.0"]),
         ("(a.x + b.x + 1) * c.x", ["a.x | c.x", "b.x | c.x", "c.x * 1.0"]),
         ("abs(a.x) * sqrt(b.x)", ["ABS(a.x) | SQRT(b.x)"]),
-        ("a.k * b.n * 3 + 5", ["a.k | b.n * 3", "5"]),
+        ("a.k * b.n * 3 + 5", ["a.k * 3 | b.n", "5"]),
         ("a.k * b.n * (1 + 1)", ["a.k | b.n * (1 + 1)"]),
         ("(a.k + b.n) * c.x", ["a.k | c.x", "b.n | c.x"]),
-        ("(a.k - b.n) * c.x", ["a.k | c.x", "-b.n | c.x"]),
+        ("(a.k - b.n) * c.x", ["a.k | c.x", "b.n * -1 | c.x"]),
+        # A BIGINT has no bits to spare: the constant is a factor of its own.
+        ("a.l - b.l", ["a.l", "b.l | -1"]),
+        ("(a.l + b.l) * 3", ["a.l | 3", "b.l | 3"]),
+        ("a.k * b.l * -2", ["a.k * -2 | b.l"]),
         ("a.x * b.n", ["a.x | b.n"]),
     ],
 )

@@ -195,9 +195,7 @@ class _Work:
             kind = DOUBLE if column.type.is_float else INTEGER
             return _place(self.measures, Measure(kind, column, ((column,),)))
         kind = DOUBLE if argument.type.is_float else INTEGER
-        terms = tuple(
-            tuple(self._columns.factor(factor) for factor in term) for term in aggregate.terms
-        )
+        terms = tuple(self._columns.factors(term) for term in aggregate.terms)
         return _place(self.measures, Measure(kind, self._columns.joined(argument), terms))
 
     def _squares(self, aggregate: Aggregate, argument: Expr) -> tuple[int, ...]:

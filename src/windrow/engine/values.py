@@ -24,9 +24,11 @@ class ValueColumns:
         """The column of a value that is only summed or counted."""
         return self._column(side, part, summed_type(part.type))
 
-    def factor(self, part: Expr) -> ColumnRef:
-        """The column of a factor, which reads one input (a constant is given to the first)."""
-        return self.measured(min(inputs_of(part), default=0), part)
+    def factors(self, term: tuple[Expr, ...]) -> tuple[ColumnRef, ...]:
+        """The columns of a term's factors: each reads one input, a constant goes to any other."""
+        taken = {side for part in term for side in inputs_of(part)}
+        free = next((side for side in range(len(self._values)) if side not in taken), 0)
+        return tuple(self.measured(min(inputs_of(part), default=free), part) for part in term)
 
     def joined(self, expression: Expr) -> Expr:
         """The expression over value columns: its largest parts of one input become columns."""

@@ -44,7 +44,8 @@ def variances(
     """One of var_samp, var_pop, stddev_samp and stddev_pop for each state."""
     count = values.valid
     is_sample = function.endswith("_samp")
-    out = _divided(values, squares, errors, count - 1 if is_sample else count)
+    # Squares too small for a double may be rounded up: their sum can be a little too small.
+    out = np.maximum(_divided(values, squares, errors, count - 1 if is_sample else count), 0.0)
     out[_has_special(squares)] = np.inf
     out[_has_special(values)] = np.nan
     if function.startswith("stddev"):

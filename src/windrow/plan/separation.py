@@ -4,7 +4,8 @@ What separates need not be computed for every joined row: the sum of products is
 A term is a product of at most two factors that read different inputs. Products of factors are exact
 in the sum, so nothing is separated that would round where the text does not: a sum of floats is
 not multiplied out by a constant unless this is exact, and factors of one input are multiplied only
-where the text does so.
+where the text does so. Nor does a factor overflow that the text does not have: a constant beside a
+BIGINT stands as a factor of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from decimal import Decimal
 
 from windrow.plan.expressions import Call, Expr, Literal, inputs_of
 from windrow.plan.lossless import is_lossless
-from windrow.plan.types import convert
+from windrow.plan.types import convert, integer_bits
 from windrow.schema import BIGINT, DOUBLE, MAX_DECIMAL_DIGITS, ColumnType, decimal
 
 __all__ = ["MAX_TERMS", "separated"]
@@ -41,7 +42,7 @@ def _terms(part: Expr) -> Terms | None:
         return _sum(part)
     if part.function == "negate":
         inner = _terms(part.arguments[0])
-        return None if inner is None else tuple(_negated(term) for term in inner)
+        return None if inner is None else _all_negated(inner)
     if part.function == "*":
         return _product(part)
     if part.function == "/":
@@ -53,11 +54,20 @@ def _sum(call: Call) -> Terms | None:
     left, right = (_terms(part) for part in call.arguments)
     if left is None or right is None:
         return None
-    return left + (right if call.function == "+" else tuple(_negated(term) for term in right))
+    if call.function == "-":
+        right = _all_negated(right)
+    return None if right is None else left + right
+
+
+def _all_negated(terms: Terms) -> Terms | None:
+    found = tuple(_negated(term) for term in terms)
+    return found if all(found) else None
 
 
 def _negated(term: Term) -> Term:
     first, *others = term
+    if first.type == BIGINT:
+        return _times_integer(term, Literal(-1, BIGINT))
     if isinstance(first, Literal) and isinstance(first.value, (float, Decimal)):
         return (Literal(-first.value, first.type), *others)
     return (Call("negate", (first,), first.type), *others)
@@ -101,9 +111,30 @@ def _scaled(function: str, term: Term, constant: Expr, *, is_sum: bool) -> Term:
             return ()
         kind = decimal(digits, last.type.scale + constant.type.scale)
         return (*others, Call(function, (last, constant), kind))
+    if last.type == BIGINT and function == "*" and isinstance(constant, Literal):
+        return _times_integer(term, constant)
     if last.type.is_float and is_sum and not _only_moves_exponents(constant):
         return ()
     return (*others, Call(function, (last, constant), last.type))
+
+
+def _times_integer(term: Term, constant: Literal) -> Term:
+    """The term times an integer: in a factor with bits to spare, or beside a single one."""
+    needed = abs(constant.value).bit_length() if isinstance(constant.value, int) else 64
+    for place, factor in enumerate(term):
+        if _bits(factor) + needed <= 63:
+            scaled = Call("*", (factor, constant), BIGINT)
+            return (*term[:place], scaled, *term[place + 1 :])
+    return (term[0], constant) if len(term) == 1 else ()
+
+
+def _bits(factor: Expr) -> int:
+    """The bits that the magnitude of a BIGINT factor may take."""
+    if isinstance(factor, Literal) and isinstance(factor.value, int):
+        return abs(factor.value).bit_length()
+    if isinstance(factor, Call) and factor.function == "cast":
+        return integer_bits(factor.arguments[0].type)
+    return 64
 
 
 def _only_moves_exponents(constant: Expr) -> bool:
@@ -154,9 +185,10 @@ def _narrow(factor: Expr) -> Expr | None:
     if isinstance(factor, Literal):
         small = isinstance(factor.value, int) and abs(factor.value) <= 1 << 53
         return factor if small else None
-    if isinstance(factor, Call) and factor.function == "negate":
-        inner = _narrow(factor.arguments[0])
-        return None if inner is None else factor
+    if isinstance(factor, Call) and factor.function == "*":
+        # Made by _times_integer: the product is exact, and a double holds it up to 53 bits.
+        exact = sum(_bits(part) for part in factor.arguments) <= 53
+        return factor if exact else None
     if isinstance(factor, Call) and factor.function == "cast":
         (inner,) = factor.arguments
         return inner if is_lossless(inner.type, DOUBLE) and inner.type.is_integer else None

@@ -34,6 +34,7 @@ __all__ = [
     "convert",
     "digits_limit",
     "fits",
+    "integer_bits",
     "integer_type",
     "is_null",
     "sum_type",
@@ -186,6 +187,11 @@ def fits(value: int, kind: ColumnType) -> bool:
     """Whether the integer type holds the value."""
     half = 1 << (_INTEGER_BITS[kind.name] - 1)
     return -half <= value < half
+
+
+def integer_bits(kind: ColumnType) -> int:
+    """The bits of an integer type; 64 for any other."""
+    return _INTEGER_BITS.get(kind.name, 64)
 
 
 def integer_type(value: int) -> ColumnType | None:

@@ -17,6 +17,8 @@ from windrow.windows.key_coder import KeyCoder, array_of_words, words_of_array
 __all__ = ["RowCodes", "SlotRows", "summed_words"]
 
 SMALLEST = 64
+# Types whose values are words in Arrow too.
+_OF_WORDS = (pa.int64(), pa.float64(), pa.timestamp("us", "UTC"))
 Flags = NDArray[np.uint8]
 
 
@@ -81,8 +83,11 @@ class SlotRows:
             codes, places = np.unique(words, return_inverse=True)
             return self._texts[name].columns(codes.astype(np.int32))[0].take(pa.array(places))
         valid = self.valid(name, slots)
+        kind = self._fields[self._place[name]].type
+        if valid is None and kind in _OF_WORDS:
+            return pa.Array.from_buffers(kind, words.size, [None, pa.py_buffer(words)])
         missing = np.zeros(0, np.bool_) if valid is None else valid == 0
-        return array_of_words(words, missing, self._fields[self._place[name]].type)
+        return array_of_words(words, missing, kind)
 
     @property
     def capacity(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.joins.lanes import LaneLayout, Vector
+from windrow.joins.lanes import LaneLayout, Matrix, Vector
 from windrow.joins.pairs.block import JoinedRows, MergedEvents
 from windrow.joins.pairs.charges import kernels
 from windrow.joins.pairs.folded_codes import FoldedCodes
@@ -39,16 +39,12 @@ class Charged:
         self._leave = np.zeros((self._inputs, 0), np.int64)
         self._first = np.zeros(0, np.int64)
         self._records_of = np.zeros(0, np.int64)
-        self._owner = np.zeros(0, np.int64)
-        self._group = np.zeros(0, np.int32)
-        self._count = np.zeros(0, np.int64)
+        self._records = np.zeros((0, kernels.RECORD_ENTRIES), np.int64)
         self._lanes = np.zeros((0, states.layout.lane_count), np.int64)
         self._tally = np.zeros((0, distincts), np.int32)
         self._is_ranked = np.zeros((0, extremes), np.uint8)
         self._stale = np.zeros(0, np.uint8)
         self._stale_list = np.zeros(0, np.int64)
-        self._following = np.zeros(0, np.int64)
-        self._previous = np.zeros(0, np.int64)
         self._progress = np.zeros(kernels.PROGRESS_ENTRIES, np.int64)
 
     def reserve_slots(self, slots: int) -> None:
@@ -59,7 +55,7 @@ class Charged:
         self._leave = np.pad(self._leave, ((0, 0), (0, more)))
         if self._codes is None:
             self._reserve(slots * self._inputs)
-            self._owner = np.arange(self._count.size)
+            self._records[:, kernels.OWNER] = np.arange(self._records.shape[0])
         else:
             self._first = grown(self._first, slots * self._inputs, EMPTY)
             self._records_of = grown(self._records_of, slots * self._inputs, 0)
@@ -77,18 +73,21 @@ class Charged:
         """Run the block, and the events up to next_event."""
         states = self._states
         codes = states.tally_codes(rows)
-        records = self._records(rows, codes)
+        records = self._records_of_rows(rows, codes)
         share = self._shares.of(rows, states.layout)
         self._progress[kernels.ROW] = 0
+        if self._codes is None and not self._is_ranked.shape[1]:
+            self._apply_whole(events, rows, records, share, next_event)
+            return
         is_done = False
         while not is_done:
             is_done = kernels.charge_rows(
                 self._progress[kernels.EVENT], next_event, self._progress[kernels.ROW],
                 rows.count, rows.event, rows.group, records, share, codes, rows.rank,
                 rows.present, self._inputs, self._codes is None, *events.arrays(),
-                states.layout.masks, states.tally_count, self._owner, self._group, self._count,
-                self._lanes, self._tally, self._is_ranked, self._following, self._previous,
-                self._first, self._records_of, self._stale, self._stale_list, self._progress,
+                states.layout.masks, states.tally_count, self._records, self._lanes, self._tally,
+                self._is_ranked, self._first, self._records_of, self._stale, self._stale_list,
+                self._progress,
                 *states.arrays(),
             )  # fmt: skip
             if not is_done:
@@ -97,18 +96,33 @@ class Charged:
                 leaving = 1 if self._codes is None else int(self._records_of[owner])
                 states.reserve_touches(leaving + rows.count + 1)
 
+    def _apply_whole(
+        self, events: MergedEvents, rows: JoinedRows, records: Vector, share: Matrix, until: int
+    ) -> None:
+        states, progress = self._states, self._progress
+        states.reserve_touches(until - int(progress[kernels.EVENT]) + 1)
+        delta = np.empty(share.shape[1], np.int64)
+        kernels.charge_whole(
+            progress[kernels.EVENT], until, 0, rows.count, rows.event, records, share,
+            self._inputs, *events.arrays(), states.layout.masks, self._records, self._lanes,
+            delta, progress, *states.arrays(),
+        )  # fmt: skip
+
     def stale_rows(self) -> tuple[Vector, Vector]:
         """Inputs and slots of rows to probe again: the best of their charges has gone."""
         stale = self._stale_list[: self._progress[kernels.STALE]]
-        owners = np.unique(self._owner[stale[self._count[stale] != 0]])
+        if not stale.size:
+            return stale, stale
+        records = self._records[stale]
+        owners = np.unique(records[records[:, kernels.COUNT] != 0, kernels.OWNER])
         return owners % self._inputs, owners // self._inputs
 
     def rank_again(self, rows: JoinedRows) -> None:
         """Joined rows of stale rows, as they are now."""
         states = self._states
-        records = self._records(rows, states.tally_codes(rows))
+        records = self._records_of_rows(rows, states.tally_codes(rows))
         kernels.rank_again(
-            records, rows.rank, rows.present, self._stale, self._group, self._is_ranked,
+            records, rows.rank, rows.present, self._stale, self._records, self._is_ranked,
             states.roots, states.arena.heap,
         )  # fmt: skip
 
@@ -119,23 +133,25 @@ class Charged:
 
     def change_layout(self, layout: LaneLayout) -> None:
         """Move the lanes of all records; before the states change theirs."""
-        self._lanes = in_layout(self._lanes, self._count, self._states.layout, layout)
+        count = self._records[:, kernels.COUNT]
+        self._lanes = in_layout(self._lanes, count, self._states.layout, layout)
 
     def sweep(self) -> None:
         """Forget records that ran empty, when they may be many."""
         if self._codes is not None and self._codes.is_due:
-            self._codes.sweep(np.flatnonzero(self._count).astype(np.int32))
+            live = np.flatnonzero(self._records[:, kernels.COUNT])
+            self._codes.sweep(live.astype(np.int32))
 
     @property
     def nbytes(self) -> int:
         """Bytes beside the states."""
-        named = (self._leave, self._first, self._records_of, self._owner, self._group, self._count)
-        ranked = (self._lanes, self._tally, self._is_ranked, self._stale, self._stale_list)
-        arrays = (*named, *ranked, self._following, self._previous, self._progress)
+        named = (self._leave, self._first, self._records_of, self._records, self._lanes)
+        ranked = (self._tally, self._is_ranked, self._stale, self._stale_list, self._progress)
+        arrays = (*named, *ranked)
         codes = 0 if self._codes is None else self._codes.nbytes
         return codes + sum(array.nbytes for array in arrays)
 
-    def _records(self, rows: JoinedRows, tally_codes: NDArray[np.int32]) -> Vector:
+    def _records_of_rows(self, rows: JoinedRows, tally_codes: NDArray[np.int32]) -> Vector:
         """The record of each joined row."""
         owners = np.empty(rows.count, np.int64)
         choose_owners(rows.slot, self._leave, owners)
@@ -145,22 +161,17 @@ class Charged:
         # NULL is EMPTY, and a part is not negative.
         records = self._codes.encode([owners, *groups, *(tally_codes + 1)]).astype(np.int64)
         self._reserve(self._codes.capacity)
-        self._owner[records] = owners
+        self._records[records, kernels.OWNER] = owners
         return records
 
     def _reserve(self, records: int) -> None:
-        if records <= self._count.size:
+        if records <= self._records.shape[0]:
             return
-        self._owner = grown(self._owner, records, 0)
-        self._group = grown(self._group, records, 0)
-        self._count = grown(self._count, records, 0)
+        self._records = grown(self._records, records, 0)
         self._lanes = grown(self._lanes, records, 0)
         self._tally = grown(self._tally, records, EMPTY)
         self._is_ranked = grown(self._is_ranked, records, 0)
         self._stale = grown(self._stale, records, 0)
         self._stale_list = grown(self._stale_list, records, 0)
-        if self._codes is not None:
-            self._following = grown(self._following, records, EMPTY)
-            self._previous = grown(self._previous, records, EMPTY)
         if self._is_ranked.shape[1]:
             self._states.arena.reserve(records * self._is_ranked.shape[1])

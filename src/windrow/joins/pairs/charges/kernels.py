@@ -9,18 +9,28 @@ Source: paper 1; charged to the first to leave instead of the first to come, so 
     differ in length and kind.
 
 A record holds count, lanes and, as members of the group's heaps, the best ranks of the joined rows
-of one group that are charged to one row. Otherwise as in sums.kernels.
+of one group that are charged to one row. Its limbs are not normalised: it never holds so many
+joined rows that they run over. Otherwise as in sums.kernels.
 """
 
 from __future__ import annotations
 
 from numba import njit
+from numpy import uint64
 
 from windrow.exact.kernels import LIMB_BITS
 from windrow.joins.extremes.kernels import VALUE, change, delete, insert
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.joins.pairs.sums.kernels import write_states
 from windrow.windows.kernels import EMPTY
+
+# Entries of a record: joined rows, their group, the row that they are charged to, and its list.
+COUNT = 0
+GROUP = 1
+OWNER = 2
+FOLLOWING = 3
+PREVIOUS = 4
+RECORD_ENTRIES = 5
 
 # Entries of `progress`.
 GONE = 0  # the last event whose own charges were taken back
@@ -34,8 +44,8 @@ PROGRESS_ENTRIES = 4
 def charge_rows(
     first_event, next_event, first_row, size, row_event, row_group, row_record, share, tally_code,
     rank, present, inputs, is_own, event_at, event_input, event_slot, event_sign, masks,
-    tally_count, record_owner, record_group, record_count, record_lanes, record_tally, is_ranked,
-    following, previous, first_record, records_of, stale, stale_list, progress,
+    tally_count, records, record_lanes, record_tally, is_ranked,
+    first_record, records_of, stale, stale_list, progress,
     group_count, group_lanes, tallies, roots, heap, last_out, control,
     out_at, out_group, out_count, out_lanes, out_extras,
 ):  # fmt: skip
@@ -73,9 +83,9 @@ def charge_rows(
             progress[GONE] = event
             record = owner if is_own else first_record[owner]
             while record != EMPTY:
-                after = EMPTY if is_own else following[record]
-                count = record_count[record]
-                group = record_group[record]
+                after = EMPTY if is_own else records[record, FOLLOWING]
+                count = records[record, COUNT]
+                group = records[record, GROUP]
                 if count != 0:
                     if last_out[group] < control[NOW_FROM]:
                         last_out[group] = control[USED]
@@ -98,7 +108,7 @@ def charge_rows(
                             before = tally_count[value, code]
                             tally_count[value, code] = before - count
                             tallies[group, value] -= before == count
-                    record_count[record] = 0
+                    records[record, COUNT] = 0
                 for extreme in range(extremes):
                     if is_ranked[record, extreme]:
                         is_ranked[record, extreme] = 0
@@ -112,7 +122,7 @@ def charge_rows(
         factor = event_sign[event]
         while row < size and row_event[row] == event:
             record = row_record[row]
-            if factor < 0 and record_owner[record] == owner:
+            if factor < 0 and records[record, OWNER] == owner:
                 row += 1  # charged to the row that leaves: it went with the record
                 continue
             group = 0
@@ -123,37 +133,32 @@ def charge_rows(
                 out_at[control[USED] - control[FIRST]] = event_at[event]
                 out_group[control[USED] - control[FIRST]] = group
                 control[USED] += 1
-            before = record_count[record]
-            record_count[record] = before + factor
+            before = records[record, COUNT]
+            records[record, COUNT] = before + factor
             group_count[group] += factor
             if before == 0:
-                record_group[record] = group
+                records[record, GROUP] = group
                 for value in range(counted):
                     record_tally[record, value] = tally_code[value, row]
                 if not is_own:
-                    charged = record_owner[record]
+                    charged = records[record, OWNER]
                     head = first_record[charged]
-                    following[record] = head
-                    previous[record] = EMPTY
+                    records[record, FOLLOWING] = head
+                    records[record, PREVIOUS] = EMPTY
                     if head != EMPTY:
-                        previous[head] = record
+                        records[head, PREVIOUS] = record
                     first_record[charged] = record
                     records_of[charged] += 1
             carry = 0
-            record_carry = 0
             for lane in range(width):
                 part = share[row, lane] * factor
+                record_lanes[record, lane] += part
                 total = group_lanes[group, lane] + part + carry
-                mine = record_lanes[record, lane] + part + record_carry
                 kept = total
-                record_kept = mine
                 if not is_plain:
                     kept = total & masks[lane]
                     carry = (total - kept) >> LIMB_BITS
-                    record_kept = mine & masks[lane]
-                    record_carry = (mine - record_kept) >> LIMB_BITS
                 group_lanes[group, lane] = kept
-                record_lanes[record, lane] = record_kept
             for value in range(counted):
                 code = tally_code[value, row]
                 if code != EMPTY:
@@ -182,7 +187,7 @@ def charge_rows(
                 elif word > heap[member, VALUE]:
                     roots[group, extreme] = change(root, member, word, heap)
             if not is_own and before + factor == 0:
-                unlink(record, record_owner, following, previous, first_record, records_of)
+                unlink(record, records, first_record, records_of)
             row += 1
     progress[EVENT] = next_event
     progress[ROW] = row
@@ -190,29 +195,100 @@ def charge_rows(
 
 
 @njit(cache=True)
-def unlink(record, record_owner, following, previous, first_record, records_of):
+def charge_whole(
+    first_event, next_event, first_row, size, row_event, row_record, share, inputs,
+    event_at, event_input, event_slot, event_sign, masks, records, record_lanes, delta, progress,
+    group_count, group_lanes, tallies, roots, heap, last_out, control,
+    out_at, out_group, out_count, out_lanes, out_extras,
+):  # fmt: skip
+    """The same without groups, distinct values and extremes: a record a row, one touch an event.
+
+    delta: room for the lanes of one event. There must be room for a touch an event.
+    """
+    width = group_lanes.shape[1]
+    is_plain = masks.size == 0
+    row = first_row
+    for event in range(first_event, next_event + 1):
+        is_leave = event < next_event and event_sign[event] < 0
+        if not is_leave and (row == size or row_event[uint64(row)] != event):
+            continue
+        owner = event_slot[event] * inputs + event_input[event]
+        factor = event_sign[event]
+        changed = 0
+        is_touched = False
+        for lane in range(width):
+            delta[lane] = 0
+        if factor < 0 and event > progress[GONE]:
+            progress[GONE] = event
+            changed = -records[owner, COUNT]
+            is_touched = changed != 0
+            records[owner, COUNT] = 0
+            for lane in range(width):
+                delta[lane] = -record_lanes[owner, lane]
+                record_lanes[owner, lane] = 0
+        while row < size and row_event[uint64(row)] == event:
+            record = uint64(row_record[uint64(row)])
+            if factor > 0 or record != uint64(owner):
+                changed += factor
+                is_touched = True
+                records[record, COUNT] += factor
+                for number in range(width):
+                    lane = uint64(number)
+                    part = share[uint64(row), lane] * factor
+                    record_lanes[record, lane] += part
+                    delta[lane] += part
+            row += 1
+        if not is_touched:
+            continue
+        if event_at[event] != control[NOW]:
+            write_states(
+                group_count, group_lanes, tallies, roots, heap, control,
+                out_group, out_count, out_lanes, out_extras,
+            )  # fmt: skip
+            control[NOW] = event_at[event]
+            control[NOW_FROM] = control[USED]
+        if last_out[0] < control[NOW_FROM]:
+            last_out[0] = control[USED]
+            out_at[control[USED] - control[FIRST]] = event_at[event]
+            out_group[control[USED] - control[FIRST]] = 0
+            control[USED] += 1
+        group_count[0] += changed
+        carry = 0
+        for lane in range(width):
+            total = group_lanes[0, lane] + delta[lane] + carry
+            kept = total
+            if not is_plain:
+                kept = total & masks[lane]
+                carry = (total - kept) >> LIMB_BITS
+            group_lanes[0, lane] = kept
+    progress[EVENT] = next_event
+    progress[ROW] = row
+
+
+@njit(cache=True)
+def unlink(record, records, first_record, records_of):
     """Take a record out of the list of its row."""
-    owner = record_owner[record]
-    after = following[record]
-    before = previous[record]
+    owner = records[record, OWNER]
+    after = records[record, FOLLOWING]
+    before = records[record, PREVIOUS]
     if before == EMPTY:
         first_record[owner] = after
     else:
-        following[before] = after
+        records[before, FOLLOWING] = after
     if after != EMPTY:
-        previous[after] = before
+        records[after, PREVIOUS] = before
     records_of[owner] -= 1
 
 
 @njit(cache=True)
-def rank_again(row_record, rank, present, stale, record_group, is_ranked, roots, heap):
+def rank_again(row_record, rank, present, stale, records, is_ranked, roots, heap):
     """The extremes of stale records, from the joined rows that are charged to them still."""
     extremes = rank.shape[0]
     for row in range(row_record.size):
         record = row_record[row]
         if record == EMPTY or not stale[record]:
             continue
-        group = record_group[record]
+        group = records[record, GROUP]
         for extreme in range(extremes):
             if not present[extreme, row]:
                 continue

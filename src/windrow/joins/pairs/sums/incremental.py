@@ -33,6 +33,13 @@ class Incremental:
         states = self._states
         states.reserve_touches(rows.count)
         share = self._shares.of(rows, states.layout)
+        if not rows.group.size and not rows.values.size:
+            delta = np.empty(share.shape[1], np.int64)
+            kernels.add_whole(
+                rows.count, rows.event, share, events.at, events.sign, states.layout.masks, delta,
+                *states.arrays(),
+            )  # fmt: skip
+            return
         codes = states.tally_codes(rows)
         kernels.add_rows(
             rows.count, rows.event, rows.group, share, codes, events.at, events.sign,

@@ -165,3 +165,49 @@ def add_rows(
                 tally_count[value, code] = before + factor
                 tallies[group, value] += int(before + factor != 0) - int(before != 0)
     control[USED] = used
+
+
+@njit(cache=True)
+def add_whole(
+    size, row_event, share, event_at, event_sign, masks, delta,
+    group_count, group_lanes, tallies, roots, heap, last_out, control,
+    out_at, out_group, out_count, out_lanes, out_extras,
+):  # fmt: skip
+    """The same without groups and distinct values: one change of the state an event.
+
+    delta: room for the lanes of one event.
+    """
+    width = group_lanes.shape[1]
+    is_plain = masks.size == 0
+    row = 0
+    while row < size:
+        event = row_event[uint64(row)]
+        for lane in range(width):
+            delta[lane] = 0
+        first = row
+        while row < size and row_event[uint64(row)] == event:
+            for number in range(width):
+                delta[uint64(number)] += share[uint64(row), uint64(number)]
+            row += 1
+        if event_at[event] != control[NOW]:
+            write_states(
+                group_count, group_lanes, tallies, roots, heap, control,
+                out_group, out_count, out_lanes, out_extras,
+            )  # fmt: skip
+            control[NOW] = event_at[event]
+            control[NOW_FROM] = control[USED]
+        if last_out[0] < control[NOW_FROM]:
+            last_out[0] = control[USED]
+            out_at[control[USED] - control[FIRST]] = event_at[event]
+            out_group[control[USED] - control[FIRST]] = 0
+            control[USED] += 1
+        factor = event_sign[event]
+        group_count[0] += factor * (row - first)
+        carry = 0
+        for lane in range(width):
+            total = group_lanes[0, lane] + delta[lane] * factor + carry
+            kept = total
+            if not is_plain:
+                kept = total & masks[lane]
+                carry = (total - kept) >> LIMB_BITS
+            group_lanes[0, lane] = kept

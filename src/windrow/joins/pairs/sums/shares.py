@@ -41,6 +41,8 @@ class Shares:
         self._term_words = np.array(pairs, np.int64).reshape(len(flat), 2)
         counts = [0, *(len(each) for each in terms)]
         self._first_term = np.cumsum(np.array(counts, np.int64))
+        # Every measure is one word, in the order of the words.
+        self._is_plain = self._terms == [[(word,)] for word in range(len(word_kinds))]
         self._largest = [1] * len(word_kinds)
         self._limbs = [_NOTHING] * len(word_kinds)
         self._has_gaps = False  # NULL, infinity or NaN
@@ -71,6 +73,8 @@ class Shares:
 
     def of(self, rows: JoinedRows, layout: LaneLayout) -> Matrix:
         """The lanes that each joined row adds; valid until the next call."""
+        if self._is_plain and not layout.is_wide and not layout.is_nullable:
+            return np.ascontiguousarray(rows.words.T)
         share = self._room(rows.count, layout.lane_count)
         if layout.is_wide:
             kernels.share_wide_rows(

@@ -13,7 +13,9 @@ keeps the free ones. A heap is named by its root, EMPTY where it has no member.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
+from numpy import uint64
 
 from windrow.windows.kernels import EMPTY
 
@@ -145,49 +147,60 @@ def join_brothers(first, heap):
 
 
 # Monotone queues, for rows that leave in the order in which they came: of each set only the rows
-# are kept that are larger than every later one, so the first is the largest. Columns of `queue`,
-# whose rows are the numbers of the table's rows modulo its size, a power of two; head and tail hold
-# the number of the first and the last row of each set.
-RANK = 0
-BEFORE = 1
-AFTER = 2
-QUEUE_COLUMNS = 3
+# are kept that are larger than every later one, so the first is the largest. Rows stand in a ring
+# whose length is a power of two, at their number modulo its length: ranks and links, BEFORE and
+# AFTER. head and tail hold the place of the first and of the last row of each set.
+BEFORE = 0
+AFTER = 1
 
 
 @njit(cache=True, inline="always")
-def push(owner, number, rank, mask, head, tail, queue):
+def push(owner, place, rank, head, tail, ranks, links):
     """A row enters the set of the owner: what is not larger leads nowhere any more."""
-    last = tail[owner]
-    while last != EMPTY and queue[last & mask, RANK] <= rank:
-        last = queue[last & mask, BEFORE]
-    place = number & mask
-    queue[place, RANK] = rank
-    queue[place, BEFORE] = last
-    queue[place, AFTER] = EMPTY
+    last = np.int64(tail[owner])
+    while last != EMPTY and ranks[uint64(last)] <= rank:
+        last = np.int64(links[uint64(last), BEFORE])
+    ranks[place] = rank
+    links[place, BEFORE] = last
+    links[place, AFTER] = EMPTY
     if last == EMPTY:
-        head[owner] = number
+        head[owner] = place
     else:
-        queue[last & mask, AFTER] = number
-    tail[owner] = number
+        links[uint64(last), AFTER] = place
+    tail[owner] = place
 
 
 @njit(cache=True, inline="always")
-def pop(owner, number, mask, head, tail, queue):
+def pop(owner, place, head, tail, links):
     """A row leaves the set of the owner, before all later ones."""
-    if head[owner] == number:
-        following = queue[number & mask, AFTER]
+    if head[owner] == np.int64(place):
+        following = np.int64(links[place, AFTER])
         head[owner] = following
         if following == EMPTY:
             tail[owner] = EMPTY
         else:
-            queue[following & mask, BEFORE] = EMPTY
+            links[uint64(following), BEFORE] = EMPTY
 
 
 @njit(cache=True)
-def move_queue(start, stop, queue, wider):
-    """The rows numbered start to stop - 1 in a queue of another size."""
-    for number in range(start, stop):
-        for column in range(QUEUE_COLUMNS):
-            wider[number & (wider.shape[0] - 1), column] = queue[
-                number & (queue.shape[0] - 1), column
-            ]
+def move_queues(oldest, next_number, head, tail, ranks, links, new_ranks, new_links):
+    """The rows numbered from `oldest` to before next_number into a longer ring."""
+    mask = ranks.size - 1
+    for number in range(oldest, next_number):
+        place = number & (new_ranks.size - 1)
+        new_ranks[place] = ranks[number & mask]
+        for side in range(2):
+            new_links[place, side] = moved_place(
+                links[number & mask, side], oldest, mask, new_ranks.size - 1
+            )
+    for owner in range(head.size):
+        head[owner] = moved_place(head[owner], oldest, mask, new_ranks.size - 1)
+        tail[owner] = moved_place(tail[owner], oldest, mask, new_ranks.size - 1)
+
+
+@njit(cache=True)
+def moved_place(place, oldest, mask, new_mask):
+    """The place in the longer ring of a row of the old one."""
+    if place == EMPTY:
+        return EMPTY
+    return (oldest + ((place - oldest) & mask)) & new_mask

@@ -55,8 +55,6 @@ class TreeAggregate:
         """
         for window in self._windows:
             window.open(until)
-        for tree in self._living:
-            tree.reserve_rows(self._windows[tree.structure.shape.root].columns)
         self._run(until, grid_us)
         return self._touches(until)
 
@@ -87,7 +85,9 @@ class TreeAggregate:
                     self._read(side, first, size, window)
                     position[side], stop[side] = first, first + size
                     has_more[side] = size == CHUNK
-            count = kernels.merge_sides(self._events.at, position, stop, has_more, self._order)
+            count = kernels.merge_sides(
+                self._events.at, position, stop, has_more, (0,) * sides, self._order
+            )
             if count == 0 and not has_more.any():
                 return
             for tree in self.trees:

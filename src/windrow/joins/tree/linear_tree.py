@@ -57,7 +57,9 @@ class LinearTree:
         structure, nodes = self.structure, self.structure.nodes
         self._payload = _grown(self._payload, nodes * structure.cell_capacity)
         self._rows_of_cell = _grown(self._rows_of_cell, nodes * structure.cell_capacity)
-        self._view = _grown(self._view, nodes * structure.code_capacity)
+        # In a star the sums of all nodes are here, also those of the root by cell.
+        codes = max(structure.code_capacity, structure.cell_capacity if self._is_star else 0)
+        self._view = _grown(self._view, nodes * codes)
         if groups > self._last_out.size:
             self._group_terms = _grown(self._group_terms, groups)
             fresh = np.full(groups - self._last_out.size, NOWHERE, np.int64)

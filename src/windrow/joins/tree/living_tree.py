@@ -22,7 +22,7 @@ from windrow.windows.window import EventColumns
 __all__ = ["LivingTree"]
 
 _NO_LANES = LaneLayout(((),))
-SMALLEST_QUEUE = 64
+SMALLEST_RING = 64
 
 
 class LivingTree:
@@ -57,7 +57,9 @@ class LivingTree:
         self._pair_of_cell = np.zeros(0, np.int64)
         self._live_cells = np.zeros((distincts, 0), np.int64)
         self._tally = self._last_out = np.zeros(0, np.int64)
-        self._queue = np.zeros((SMALLEST_QUEUE, extremes_kernels.QUEUE_COLUMNS), np.int64)
+        self._span = np.zeros(3, np.int64)
+        self._ranks = np.zeros(SMALLEST_RING, np.int64)
+        self._links = np.zeros((SMALLEST_RING, 2), np.int32)
         self._row_heap, self._heap = HeapArena(), HeapArena()
         self._most_groups = 1
         self.room.fit(self.width)
@@ -86,19 +88,6 @@ class LivingTree:
             more = np.zeros((self.distincts, capacity - self._live_cells.shape[1]), np.int64)
             self._live_cells = np.concatenate([self._live_cells, more], axis=1)
 
-    def reserve_rows(self, columns: ColumnWindow) -> None:
-        """Have room for all rows of the root's window."""
-        if self._slot_value != NO_CODE or not self.extremes:
-            return
-        rows = columns.end - columns.head
-        if rows * self.extremes > self._queue.shape[0]:
-            size = 1 << (rows * self.extremes * 5 // 4).bit_length()
-            wider = np.zeros((size, extremes_kernels.QUEUE_COLUMNS), np.int64)
-            start, stop = columns.base + columns.head, columns.base + columns.tail
-            numbers = (start * self.extremes, stop * self.extremes)
-            extremes_kernels.move_queue(*numbers, self._queue, wider)
-            self._queue = wider
-
     def reserve_slots(self, slots: int) -> None:
         """Have room for rows with slots below this."""
         self._row_heap.reserve(slots * self.extremes)
@@ -125,13 +114,27 @@ class LivingTree:
             )  # fmt: skip
             if done == size:
                 return
-            self.room.reserve(self.room.at.size + self._most_groups)
+            if self._span[kernels.TOO_SHORT]:
+                self._lengthen()
+            else:
+                self.room.reserve(self.room.at.size + self._most_groups)
 
     def take(self, until: int) -> Touches:
         """The changes of extras that are due up to `until`."""
         touches = self.room.take(_NO_LANES, until)
         none = np.empty((touches.at.size, 0), np.int64)
         return Touches(touches.at, touches.group, touches.count, none, _NO_LANES, touches.lanes)
+
+    def _lengthen(self) -> None:
+        """Double the ring of queues."""
+        size = 2 * self._ranks.size
+        ranks, links = np.zeros(size, np.int64), np.zeros((size, 2), np.int32)
+        oldest, after = (int(self._span[i]) * self.extremes for i in (kernels.OLDEST, kernels.NEXT))
+        extremes_kernels.move_queues(
+            oldest, after, self._head, self._tail, self._ranks, self._links, ranks, links
+        )
+        self._ranks, self._links = ranks, links
+        self._span[kernels.TOO_SHORT] = 0
 
     @property
     def width(self) -> int:
@@ -151,7 +154,7 @@ class LivingTree:
                 self._tail,
             ),
             *(self._group_root, self._pair_of_cell, self._live_cells, self._tally),
-            *(self._last_out, self._queue),
+            *(self._last_out, self._ranks, self._links),
         )
         held = sum(array.nbytes for array in arrays)
         return held + self._row_heap.nbytes + self._heap.nbytes + self.structure.nbytes
@@ -163,7 +166,7 @@ class LivingTree:
         return (*shape, tree.up_of_cell, tree.down_of_cell, *lists)
 
     def _best(self) -> tuple[Any, ...]:
-        queue = (self._queue.shape[0] - 1, self._head, self._tail, self._queue)
+        queue = (self._span, self._head, self._tail, self._ranks, self._links)
         heaps = (self._row_heap.heap, self._is_listed, self._heap.heap, self._group_root)
         pairs = (self._pair_of_cell, self._live_cells, self._tally)
         return (self.extremes, self.distincts, self._is_live, *queue, *heaps, *pairs)

@@ -52,14 +52,16 @@ class TreeShape:
 
     @property
     def is_star(self) -> bool:
-        """Whether every cell of every node is a code of one source, which may be the group too."""
-        if len(self.parents) == 1:
-            return False
-        first = self.edges[0 if self.root else 1]
+        """Whether every cell of every node is a code of one source, which may be the group too.
+
+        A single node is one where its cells are its groups.
+        """
+        key = self.identities[0]
         return (
             all(parent in (NO_CODE, self.root) for parent in self.parents)
-            and set(self.identities) == {(first,)}
-            and self.group in (NOTHING, first)
+            and all(each == key for each in self.identities)
+            and (len(key) == 1 or len(self.parents) == 1)
+            and self.group in (NOTHING, *key)
         )
 
 

@@ -23,10 +23,15 @@ import numpy as np
 from numba import njit
 from numpy import uint64
 
-from windrow.joins.extremes.kernels import RANK, VALUE, change, delete, insert, pop, push
+from windrow.joins.extremes.kernels import VALUE, change, delete, insert, pop, push
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.joins.tree.kernels import MOST_NODES, link, unlink
 from windrow.windows.kernels import EMPTY
+
+# Entries of `span`.
+OLDEST = 0
+NEXT = 1
+TOO_SHORT = 2
 
 
 @njit(cache=True)
@@ -34,33 +39,51 @@ def apply_living(
     start, size, order, shift, at, sign, cell, number, rank, present, in_order,
     parent, child_from, children, rows_of_cell, view,
     up_of_cell, down_of_cell, first_cell, next_cell, previous_cell, group_of_cell,
-    extremes, distincts, is_live, mask, head, tail, queue, row_heap, is_listed, heap, group_root,
-    pair_of_cell, live_cells, tally,
+    extremes, distincts, is_live, span, head, tail, ranks, links, row_heap, is_listed, heap,
+    group_root, pair_of_cell, live_cells, tally,
     most_groups, last_out, control, out_at, out_group, out_extras,
 ):  # fmt: skip
     """Run events; returns how far it came: the output may be full.
 
     number: of the rows of the root, in their order; where they leave in another order (in_order is
     false) their slots, which are members of row_heap, and `head` holds the roots of the cells'
-    heaps. rank and present: per event of the root and extreme. is_listed: which members of `heap`
-    are in one. pair_of_cell: per cell and distinct the code of (group, value), EMPTY for NULL;
-    live_cells[distinct, pair]; tally: per group and distinct.
+    heaps. rank and present: per event of the root and extreme. span: the number of the oldest row
+    in the ring of queues, the number behind the newest, and whether the ring was too short to go
+    on. is_listed: which members of `heap` are in one. pair_of_cell: per cell and distinct the code
+    of (group, value), EMPTY for NULL; live_cells[distinct, pair]; tally: per group and distinct.
     """
     nodes = parent.size
     path = np.empty(MOST_NODES, np.int64)
     current = np.empty(MOST_NODES, np.int64)
+    now = control[NOW]
+    now_from = control[NOW_FROM]
+    used = control[USED]
+    base = control[FIRST]
+    done = size
+    mask = ranks.size - 1
     for i in range(start, size):
         event = uint64(order[i])
         own = np.int64(cell[event])
         if own == EMPTY:
             continue
-        if control[USED] - control[FIRST] + most_groups >= out_at.size:
-            return i
-        if at[event] != control[NOW]:
-            control[NOW] = at[event]
-            control[NOW_FROM] = control[USED]
+        if used - base + most_groups >= out_at.size:
+            done = i
+            break
+        if at[event] != now:
+            now = at[event]
+            now_from = used
         factor = np.int64(sign[event])
         node = order[i] >> shift
+        is_root = parent[node] == EMPTY
+        if is_root and in_order and extremes > 0:
+            if factor < 0:
+                span[OLDEST] = number[event] + 1
+            elif extremes * (number[event] + 1 - span[OLDEST]) > ranks.size:
+                span[TOO_SHORT] = 1
+                done = i
+                break
+            else:
+                span[NEXT] = number[event] + 1
         place = uint64(nodes * own + node)
         before = rows_of_cell[place]
         rows_of_cell[place] = before + factor
@@ -79,23 +102,25 @@ def apply_living(
                     unlink(own, code, child, nodes, first_cell, next_cell, previous_cell)
         level = -1
         visited = EMPTY
-        if parent[node] == EMPTY:
-            for extreme in range(extremes):
-                if present[event, uint64(extreme)] == 0:
+        if is_root:
+            for index in range(extremes):
+                extreme = uint64(index)
+                if present[event, extreme] == 0:
                     continue
-                owner = extremes * own + extreme
-                member = extremes * number[event] + extreme
+                owner = uint64(extremes * own + index)
+                member = extremes * number[event] + index
                 if in_order:
+                    ring = uint64(member & mask)
                     if factor > 0:
-                        push(owner, member, rank[event, extreme], mask, head, tail, queue)
+                        push(owner, ring, rank[event, extreme], head, tail, ranks, links)
                     else:
-                        pop(owner, member, mask, head, tail, queue)
+                        pop(owner, ring, head, tail, links)
                 elif factor > 0:
                     row_heap[member, VALUE] = rank[event, extreme]
-                    head[owner] = insert(head[owner], member, row_heap)
+                    head[owner] = insert(np.int64(head[owner]), member, row_heap)
                 else:
-                    head[owner] = delete(head[owner], member, row_heap)
-            if turned != 0 or (is_live[own] and extremes > 0):
+                    head[owner] = delete(np.int64(head[owner]), member, row_heap)
+            if turned != 0 or (is_live[uint64(own)] and extremes > 0):
                 visited = own
         elif turned != 0:
             seen = uint64(nodes * np.int64(up_of_cell[place]) + node)
@@ -107,7 +132,7 @@ def apply_living(
                 current[0] = first_cell[seen]
         while True:
             if visited != EMPTY:
-                group = np.int64(group_of_cell[visited])
+                group = np.int64(group_of_cell[uint64(visited)])
                 is_changed = False
                 if turned != 0:
                     is_live[visited] = turned > 0
@@ -119,33 +144,37 @@ def apply_living(
                             if count == 0 or count + turned == 0:
                                 tally[distincts * group + distinct] += turned
                                 is_changed = True
-                for extreme in range(extremes):
-                    owner = extremes * visited + extreme
-                    top = extremes * group + extreme
-                    first = head[owner]
-                    if is_live[visited] and first != EMPTY:
-                        word = queue[first & mask, RANK] if in_order else row_heap[first, VALUE]
+                for index in range(extremes):
+                    owner = uint64(extremes * visited + index)
+                    top = uint64(extremes * group + index)
+                    first = np.int64(head[owner])
+                    if is_live[uint64(visited)] and first != EMPTY:
+                        word = np.int64(0)
+                        if in_order:
+                            word = ranks[uint64(first)]
+                        else:
+                            word = row_heap[first, VALUE]
                         if not is_listed[owner]:
                             heap[owner, VALUE] = word
-                            group_root[top] = insert(group_root[top], owner, heap)
+                            group_root[top] = insert(group_root[top], np.int64(owner), heap)
                             is_listed[owner] = True
                             is_changed = True
                         elif heap[owner, VALUE] != word:
-                            group_root[top] = change(group_root[top], owner, word, heap)
+                            group_root[top] = change(group_root[top], np.int64(owner), word, heap)
                             is_changed = True
                     elif is_listed[owner]:
-                        group_root[top] = delete(group_root[top], owner, heap)
+                        group_root[top] = delete(group_root[top], np.int64(owner), heap)
                         is_listed[owner] = False
                         is_changed = True
                 visited = EMPTY
                 if is_changed:
                     out = last_out[group]
-                    if out < control[NOW_FROM]:
-                        out = control[USED]
+                    if out < now_from:
+                        out = used
                         last_out[group] = out
-                        control[USED] += 1
-                    out -= control[FIRST]
-                    out_at[out] = control[NOW]
+                        used += 1
+                    out -= base
+                    out_at[out] = now
                     out_group[out] = group
                     for distinct in range(distincts):
                         out_extras[out, distinct] = tally[distincts * group + distinct]
@@ -182,7 +211,10 @@ def apply_living(
                 level += 1
                 path[level] = upper
                 current[level] = first_cell[seen]
-    return size
+    control[NOW] = now
+    control[NOW_FROM] = now_from
+    control[USED] = used
+    return done
 
 
 @njit(cache=True)

@@ -24,6 +24,8 @@ MINUS_INFINITY = 3
 
 # Rows of scratch beside those of the levels.
 SCRATCH_ROWS = MOST_NODES + 2
+# One scratch row subtracted from this is the other one.
+OTHER_ROW = 2 * MOST_NODES + 1
 
 _DIGIT_MASK = np.uint64(LIMB_MASK)
 _DIGIT_BITS = np.uint64(LIMB_BITS)
@@ -48,16 +50,22 @@ def apply_tree_wide(
     path = np.empty(MOST_NODES, np.int64)
     current = np.empty(MOST_NODES, np.int64)
     width = payload.shape[1]
+    now = control[NOW]
+    now_from = control[NOW_FROM]
+    used = control[USED]
+    base = control[FIRST]
+    done = size
     for i in range(start, size):
         event = order[i]
         own = np.int64(cell[event])
         if own == EMPTY:
             continue
-        if control[USED] - control[FIRST] + most_groups >= out_at.size:
-            return i
-        if at[event] != control[NOW]:
-            control[NOW] = at[event]
-            control[NOW_FROM] = control[USED]
+        if used - base + most_groups >= out_at.size:
+            done = i
+            break
+        if at[event] != now:
+            now = at[event]
+            now_from = used
         factor = np.int64(sign[event])
         node = event >> shift
         place = nodes * own + node
@@ -72,27 +80,43 @@ def apply_tree_wide(
             for index in range(child_from[node], child_from[node + 1]):
                 child = children[index]
                 code = np.int64(down_of_cell[nodes * own + child])
-                row = multiply(work, row, view, nodes * code + child, first_digit, digit_count)
+                multiply(work, row, view, nodes * code + child, first_digit, digit_count)
+                row = OTHER_ROW - row
                 if before == 0:
                     link(own, code, child, nodes, first_cell, next_cell, previous_cell)
                 elif before + factor == 0:
                     unlink(own, code, child, nodes, first_cell, next_cell, previous_cell)
         if is_zero(work, row, digit_count[0]):
             continue
+        level = -1
+        visited = EMPTY
         if parent[node] == EMPTY:
-            touch_wide(
-                group_of_cell[own], work, row, factor, first_digit, digit_count,
-                group_terms, last_out, control, out_at, out_group, out_terms,
-            )  # fmt: skip
-            continue
-        for digit in range(width):
-            work[0, digit] = work[row, digit]
-        seen = nodes * np.int64(up_of_cell[place]) + node
-        add(view, seen, work, 0, factor, first_digit, digit_count)
-        level = 0
-        path[0] = node
-        current[0] = first_cell[seen]
-        while level >= 0:
+            visited = own
+        else:
+            seen = nodes * np.int64(up_of_cell[place]) + node
+            add(view, seen, work, row, factor, first_digit, digit_count)
+            level = 0
+            for digit in range(width):
+                work[0, digit] = work[row, digit]
+            path[0] = node
+            current[0] = first_cell[seen]
+        while True:
+            if visited != EMPTY:
+                group = np.int64(group_of_cell[visited])
+                visited = EMPTY
+                out = last_out[group]
+                if out < now_from:
+                    out = used
+                    last_out[group] = out
+                    used += 1
+                out -= base
+                add(group_terms, group, work, row, factor, first_digit, digit_count)
+                out_at[out] = now
+                out_group[out] = group
+                for digit in range(width):
+                    out_terms[out, digit] = group_terms[group, digit]
+            if level < 0:
+                break
             node = path[level]
             above = current[level]
             if above == EMPTY:
@@ -104,19 +128,18 @@ def apply_tree_wide(
             row = MOST_NODES
             for digit in range(width):
                 work[row, digit] = work[level, digit]
-            row = multiply(work, row, payload, place, first_digit, digit_count)
+            multiply(work, row, payload, place, first_digit, digit_count)
+            row = OTHER_ROW - row
             for index in range(child_from[upper], child_from[upper + 1]):
                 child = children[index]
                 if child != node:
                     seen = nodes * np.int64(down_of_cell[nodes * above + child]) + child
-                    row = multiply(work, row, view, seen, first_digit, digit_count)
+                    multiply(work, row, view, seen, first_digit, digit_count)
+                    row = OTHER_ROW - row
             if is_zero(work, row, digit_count[0]):
                 continue
             if parent[upper] == EMPTY:
-                touch_wide(
-                    group_of_cell[above], work, row, factor, first_digit, digit_count,
-                    group_terms, last_out, control, out_at, out_group, out_terms,
-                )  # fmt: skip
+                visited = above
                 continue
             seen = nodes * np.int64(up_of_cell[place]) + upper
             add(view, seen, work, row, factor, first_digit, digit_count)
@@ -125,100 +148,60 @@ def apply_tree_wide(
                 work[level, digit] = work[row, digit]
             path[level] = upper
             current[level] = first_cell[seen]
-    return size
+    control[NOW] = now
+    control[NOW_FROM] = now_from
+    control[USED] = used
+    return done
 
 
-@njit(cache=True)
-def touch_wide(
-    group, work, row, factor, first_digit, digit_count,
-    group_terms, last_out, control, out_at, out_group, out_terms,
-):  # fmt: skip
-    """Add a change to a group and put its state out, once an instant."""
-    place = last_out[group]
-    if place < control[NOW_FROM]:
-        place = control[USED]
-        last_out[group] = place
-        control[USED] += 1
-    place -= control[FIRST]
-    add(group_terms, group, work, row, factor, first_digit, digit_count)
-    out_at[place] = control[NOW]
-    out_group[place] = group
-    for digit in range(group_terms.shape[1]):
-        out_terms[place, digit] = group_terms[group, digit]
-
-
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def is_zero(numbers, row, digits):
     """Whether the first term is 0."""
+    seen = 0
     for digit in range(digits):
-        if numbers[row, digit] != 0:
-            return False
-    return True
+        seen |= numbers[row, digit]
+    return seen == 0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def add(target, target_row, source, source_row, factor, first_digit, digit_count):
     """Add factor (1 or -1) times a row of numbers."""
     for term in range(first_digit.size):
         carry = 0
-        for digit in range(first_digit[term], first_digit[term] + digit_count[term]):
+        start = first_digit[term]
+        for digit in range(start, start + digit_count[term]):
             total = target[target_row, digit] + factor * source[source_row, digit] + carry
             target[target_row, digit] = total & LIMB_MASK
             carry = total >> LIMB_BITS
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def multiply(work, row, other, other_row, first_digit, digit_count):
-    """Multiply a scratch row by a row of numbers; the product is in the other scratch row, named.
+    """Multiply a scratch row by a row of numbers; the product is in the other scratch row.
 
     Scratch rows are MOST_NODES and MOST_NODES + 1.
     """
-    out = 2 * MOST_NODES + 1 - row
+    product = OTHER_ROW - row
     for term in range(first_digit.size):
-        first = first_digit[term]
+        start = first_digit[term]
         count = digit_count[term]
-        for digit in range(first, first + count):
-            work[out, digit] = 0
-        # Counts have few digits that are not zero: the outer loop goes over those of the smaller.
-        mine = used_digits(work, row, first, count)
-        others = used_digits(other, other_row, first, count)
-        if mine <= others:
-            for i in range(mine):
-                add_multiple(
-                    work, out, first, i, work[row, first + i], other, other_row, others, count
+        for digit in range(start, start + count):
+            work[product, digit] = 0
+        highest = count  # digits of the other up to its highest that is not zero: counts have few
+        while highest > 0 and other[other_row, start + highest - 1] == 0:
+            highest -= 1
+        for i in range(highest):
+            scale = uint64(other[other_row, start + i])
+            carry = uint64(0)
+            for j in range(count - i):
+                here = uint64(start + i + j)
+                total = (
+                    scale * uint64(work[row, uint64(start + j)])
+                    + uint64(work[product, here])
+                    + carry
                 )
-        else:
-            for i in range(others):
-                add_multiple(
-                    work, out, first, i, other[other_row, first + i], work, row, mine, count
-                )
-    return out
-
-
-@njit(cache=True)
-def used_digits(numbers, row, first, count):
-    """Digits up to the highest that is not zero."""
-    while count > 0 and numbers[row, first + count - 1] == 0:
-        count -= 1
-    return count
-
-
-@njit(cache=True)
-def add_multiple(work, out, first, shifted, digit, numbers, row, used, count):
-    """Add digit * number, moved up by so many digits."""
-    if digit == 0:
-        return
-    scale = uint64(digit)
-    carry = uint64(0)
-    for j in range(count - shifted):
-        if j >= used and carry == 0:
-            break
-        there = first + shifted + j
-        total = uint64(work[out, there]) + carry
-        if j < used:
-            total += scale * uint64(numbers[row, first + j])
-        work[out, there] = np.int64(total & _DIGIT_MASK)
-        carry = total >> _DIGIT_BITS
+                work[product, here] = np.int64(total & _DIGIT_MASK)
+                carry = total >> _DIGIT_BITS
 
 
 @njit(cache=True)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.evaluate import evaluate, evaluate_filter
+from windrow.engine.pair_conditions import taken_apart
 from windrow.engine.pair_groups import DistinctCodes, GroupCodes
 from windrow.engine.pair_rows import SlotRows, summed_words
 from windrow.engine.ranks import ranks_of_values
@@ -81,6 +82,7 @@ class BlockEvaluator:
         words: Words,
     ) -> None:
         self._shape = shape
+        self._comparisons, self._others = taken_apart(shape.residual)
         self._rows = rows
         self._groups = groups
         self._distincts = distincts
@@ -90,10 +92,9 @@ class BlockEvaluator:
         self._known: dict[Expr, pa.Array] = {}
 
     def joined_rows(self, event: NDArray[np.int32], slot: NDArray[np.int32]) -> JoinedRows:
-        """Those of the joined rows that fulfil the residual condition, evaluated."""
+        """Those of the joined rows that fulfil the residual condition; the block is used up."""
         self._begin(event, slot)
-        if self._shape.residual is not None and event.size:
-            self._drop(evaluate_filter(self._shape.residual, self._leaf, event.size))
+        self._filter()
         groups = self._groups.of(self._slot, self._column)
         words, valid = self._measures()
         values = [each.of(self._slot, self._column) for each in self._distincts]
@@ -105,11 +106,20 @@ class BlockEvaluator:
         self._event, self._slot = event, slot
         self._known = {}
 
-    def _drop(self, condition: NDArray[np.bool_]) -> None:
-        event, slot = np.empty_like(self._event), np.empty(self._slot.shape, np.int32)
-        count = int(keep_where(condition, self._event, self._slot, event, slot))
-        if count < condition.size:
-            self._begin(event[:count], slot[:, :count])
+    def _filter(self) -> None:
+        """Move the joined rows that fulfil the residual condition to the front."""
+        others = list(self._others)
+        for comparison in self._comparisons:
+            kept = comparison.keep(self._rows, self._event, self._slot)
+            if kept is None:
+                others.append(comparison.call)
+            else:
+                self._begin(self._event[:kept], self._slot[:, :kept])
+        for condition in others:
+            holds = evaluate_filter(condition, self._leaf, self._event.size)
+            kept = int(keep_where(holds, self._event, self._slot))
+            if kept < holds.size:
+                self._begin(self._event[:kept], self._slot[:, :kept])
 
     def _leaf(self, part: Expr) -> pa.Array:
         assert isinstance(part, ColumnRef)

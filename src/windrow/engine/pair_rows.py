@@ -76,6 +76,11 @@ class SlotRows:
         gather_words(self._valid[place], slots, out)
         return out
 
+    def all_words(self, name: str) -> Vector | None:
+        """The words of a column of numbers, by slot; None where some row had NULL."""
+        place = self._place[name]
+        return None if self._has_nulls[place] else self._words[place]
+
     def column(self, name: str, slots: NDArray[np.int32]) -> pa.Array:
         """The column of rows, a row as often as its slot is named."""
         words = self.words(name, slots)

@@ -282,16 +282,36 @@ def gather_words(source, places, out):
 
 
 @njit(cache=True)
-def keep_where(condition, event, slot, out_event, out_slot):
-    """The joined rows for which the condition holds; returns how many."""
+def keep_where(condition, event, slot):
+    """Move the joined rows for which the condition holds to the front; returns how many."""
     inputs = slot.shape[0]
     count = uint64(0)
     for i in range(condition.size):
         row = uint64(i)
-        out_event[count] = event[row]
+        event[count] = event[row]
         for number in range(inputs):
-            out_slot[uint64(number), count] = slot[uint64(number), row]
+            slot[uint64(number), count] = slot[uint64(number), row]
         count += uint64(condition[row])
+    return count
+
+
+@njit(cache=True)
+def keep_compared(left, left_input, right, right_input, is_equality, is_negated, event, slot):
+    """The same for left < right, or left = right, or its negation; NaN is largest and one value."""
+    inputs = slot.shape[0]
+    count = uint64(0)
+    for i in range(event.size):
+        row = uint64(i)
+        one = left[uint64(slot[left_input, row])]
+        other = right[uint64(slot[right_input, row])]
+        if is_equality:
+            holds = (one == other) | ((one != one) & (other != other))
+        else:
+            holds = (one < other) | ((other != other) & (one == one))
+        event[count] = event[row]
+        for number in range(inputs):
+            slot[uint64(number), count] = slot[uint64(number), row]
+        count += uint64(holds != is_negated)
     return count
 
 

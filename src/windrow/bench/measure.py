@@ -28,15 +28,20 @@ class UnequalAnswersError(Exception):
 class Figure:
     """What an arrival cost in one phase, and what was held at its end.
 
-    own_us: without the fixed cost of the pushes, that is, of as many pushes of one row each to
-    empty windows; the same as cpu_us where a push is one row, as the paper has it.
+    fixed_us: its part of the fixed cost of the pushes, that is, of as many pushes of one row each
+    to empty windows; 0 where a push is one row, as the paper has it.
     """
 
     cpu_us: float
-    own_us: float
+    fixed_us: float
     held_bytes: int
     held_rows: int
     arrivals: int
+
+    @property
+    def own_us(self) -> float:
+        """What the arrival cost beside the fixed cost."""
+        return self.cpu_us - self.fixed_us
 
 
 @dataclass
@@ -82,7 +87,7 @@ def _figures(
     return [
         Figure(
             cpu_us=outcome.seconds[i] / arrivals.count * 1e6,
-            own_us=(outcome.seconds[i] - fixed[i]) / arrivals.count * 1e6,
+            fixed_us=fixed[i] / arrivals.count * 1e6,
             held_bytes=outcome.held_bytes[i],
             held_rows=outcome.held_rows[i],
             arrivals=arrivals.count,
@@ -93,9 +98,7 @@ def _figures(
 
 def _least(old: list[Figure], new: list[Figure]) -> list[Figure]:
     return [
-        replace(
-            a, cpu_us=min(a.cpu_us, b.cpu_us), own_us=b.own_us if b.cpu_us < a.cpu_us else a.own_us
-        )
+        replace(a, cpu_us=min(a.cpu_us, b.cpu_us), fixed_us=min(a.fixed_us, b.fixed_us))
         for a, b in zip(old, new, strict=True)
     ]
 

@@ -52,7 +52,10 @@ def _draw_panel(axes: Axes, series: PanelSeries, is_time: bool) -> None:
         heights = [max(each.own_us, LEAST_US) if is_time else each.held_bytes for each in figures]
         label = experiment.labels[algorithm]
         axes.plot(series.xs, heights, color=colour, marker=mark, markersize=4, label=label)
-    axes.set_yscale("log")
+    if is_time and series.panel.times == 1:
+        axes.set_ylim(bottom=0)  # mostly the fixed cost: a logarithm would show its noise
+    else:
+        axes.set_yscale("log")
     axes.set_xticks(series.xs)
     axes.set_xlabel(experiment.x_label)
     axes.set_title(series.panel.title, fontsize=9)

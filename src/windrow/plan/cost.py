@@ -16,18 +16,20 @@ from windrow.plan.row_bytes import row_bytes
 
 __all__ = ["Candidate", "candidates", "cheapest", "paper_touches"]
 
-# Nanoseconds: of a row that enters and leaves, per algorithm family, and of one joined row.
+# Nanoseconds: of a row that enters and leaves, and of one joined row.
 FACTORISED_ROW_NS = 50.0
 FACTORISED_HOP_NS = 40.0  # for every window beyond the second
 EXTREME_ROW_NS = 60.0
-PAIRS_ROW_NS = 250.0
-PROBE_NS = 8.0
-CONDITION_NS = 12.0
-APPLY_NS = 6.0
-GROUP_NS = 40.0
-CHARGE_NS = 4.0
-CHARGE_GROUP_NS = 60.0
-STORE_NS = 60.0
+PAIRS_ROW_NS = 320.0
+PROBE_NS = 2.0
+CONDITION_NS = 6.0
+APPLY_NS = 1.0
+GROUP_NS = 12.0
+CHARGE_NS = 8.0
+CHARGE_GROUP_NS = 90.0
+CHARGE_EXTREME_NS = 22.0
+STORE_NS = 130.0
+STORE_EXTREME_NS = 180.0
 # Bytes beside the row itself: its slot and index entries, a charge record, a stored joined row.
 SLOT_BYTES = 40.0
 RECORD_BYTES = 16.0
@@ -72,21 +74,20 @@ def paper_touches(figures: Figures) -> tuple[float, float]:
 
 
 def _time(name: str, plan: QueryPlan, figures: Figures) -> float:
+    extremes = sum(each.function in ("min", "max") for each in plan.aggregates)
     if name == "factorised":
-        extremes = sum(each.function in ("min", "max") for each in plan.aggregates)
         hops = max(len(plan.inputs) - 2, 0)
         return FACTORISED_ROW_NS + FACTORISED_HOP_NS * hops + EXTREME_ROW_NS * extremes
-    matches, kept = figures.matches, figures.matches * figures.kept
-    find = matches * (PROBE_NS + (CONDITION_NS if plan.residual is not None else 0.0))
+    kept = figures.matches * figures.kept
+    find = figures.matches * (PROBE_NS + (CONDITION_NS if plan.residual is not None else 0.0))
     apply = kept * (APPLY_NS + (GROUP_NS if plan.group_by else 0.0))
     if name == "incremental":
         return PAIRS_ROW_NS + 2 * (find + apply)
     if name == "pipelined":
-        return PAIRS_ROW_NS + find + 2 * apply + kept * STORE_NS
-    charge = kept * (CHARGE_GROUP_NS if plan.group_by else CHARGE_NS)
-    # A row that leaves a window of counted rows may leave before the row that was charged.
-    again = _counted_share(plan, figures) * (find + apply + charge)
-    return PAIRS_ROW_NS + find + apply + charge + again
+        return PAIRS_ROW_NS + find + apply + kept * (STORE_NS + STORE_EXTREME_NS * extremes)
+    record = CHARGE_GROUP_NS if plan.group_by else CHARGE_NS
+    charge = kept * (record + CHARGE_EXTREME_NS * extremes)
+    return PAIRS_ROW_NS + (find + apply + charge) * (1.0 + _taken_back(plan, figures))
 
 
 def _bytes(name: str, plan: QueryPlan, figures: Figures) -> float:
@@ -105,12 +106,15 @@ def _bytes(name: str, plan: QueryPlan, figures: Figures) -> float:
     return row + SLOT_BYTES + records * (RECORD_BYTES + numbers)
 
 
-def _counted_share(plan: QueryPlan, figures: Figures) -> float:
-    """The share of arrivals that go into windows of counted rows."""
+def _taken_back(plan: QueryPlan, figures: Figures) -> float:
+    """The share of arrivals whose leaving must look for what was charged to other rows.
+
+    A row of a window that counts rows may leave before the row that was charged. Where all windows
+    count, the first is charged.
+    """
     arrivals = sum(figures.rates)
-    counted = sum(
-        rate
-        for entry, rate in zip(plan.inputs, figures.rates, strict=True)
-        if not entry.window.is_timed
-    )
-    return counted / arrivals if arrivals else 0.0
+    counted = [not entry.window.is_timed for entry in plan.inputs]
+    if all(counted):
+        counted[0] = False
+    rates = (rate for rate, counts in zip(figures.rates, counted, strict=True) if counts)
+    return sum(rates) / arrivals if arrivals else 0.0

@@ -132,6 +132,10 @@ class TreeKeeper:
         beside = sum(slots.nbytes for slots in self._slots)
         return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes + beside
 
+    def joined_rows(self) -> int:
+        """Joined rows that are live."""
+        return self._linear.joined_rows
+
     def work_done(self) -> WorkDone:
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))

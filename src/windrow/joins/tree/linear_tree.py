@@ -149,6 +149,11 @@ class LinearTree:
         note_touches(room, self._last_out, live, at)
 
     @property
+    def joined_rows(self) -> int:
+        """Joined rows that the groups count."""
+        return int(self._layout.words(self._group_terms, 0).sum())
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the tree and its sums."""
         arrays = (self._payload, self._view, self._group_terms, self._rows_of_cell, self._last_out)

@@ -1,16 +1,19 @@
 """VARIANCE and STDDEV from exact sums of values and squares: nothing cancels but what must.
 
-n * (sum of squares) - (sum)**2 is made in exact digits and rounded once, so that the variance of
-values that are large beside their differences is as good as that of small ones. A square is kept as
-two doubles, itself and what it was rounded by.
+n * (sum of squares) - (sum)**2 is made in pairs of doubles and, where much of it cancels, in exact
+digits, so that the variance of values that are large beside their differences is as good as that of
+small ones. A square is kept as two doubles, itself and what it was rounded by.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.kernels import quick_variances
 from windrow.exact.kernels import LOWEST_BIT, to_doubles
 from windrow.joins.lanes import Matrix, ValueLanes, Vector
 
@@ -58,6 +61,24 @@ def _divided(
     values: ValueLanes, squares: ValueLanes, errors: ValueLanes, divisor: Vector
 ) -> NDArray[np.float64]:
     """(n * squares - values**2) / n / divisor."""
+    out, unsure = np.empty(divisor.size, np.float64), np.empty(divisor.size, np.bool_)
+    parts = [np.ascontiguousarray(read.limbs) for read in (values, squares, errors)]
+    quick_variances(*parts, values.low_limb, values.valid, divisor, out, unsure)
+    if unsure.any():
+        hard = np.flatnonzero(unsure)
+        out[hard] = _exactly_divided(
+            _taken(values, hard), _taken(squares, hard), _taken(errors, hard), divisor[hard]
+        )
+    return out
+
+
+def _taken(read: ValueLanes, rows: Vector) -> ValueLanes:
+    return replace(read, valid=read.valid[rows], limbs=read.limbs[rows])
+
+
+def _exactly_divided(
+    values: ValueLanes, squares: ValueLanes, errors: ValueLanes, divisor: Vector
+) -> NDArray[np.float64]:
     limbs, low_limb = _difference(values, squares, errors)
     below = np.maximum(values.valid, 1).astype(np.float64) * np.maximum(divisor, 1)
     out = np.empty(values.valid.size, np.float64)

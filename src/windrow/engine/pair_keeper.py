@@ -15,6 +15,7 @@ from windrow.engine.partial import Partial
 from windrow.engine.prepare import Preparer, lifetime_of, window_of
 from windrow.engine.shape import QueryShape
 from windrow.engine.touched_groups import TouchedGroups
+from windrow.event_time import END_OF_TIME
 from windrow.joins.lanes import LaneLayout, Vector
 from windrow.joins.pairs.block import JoinedRows
 from windrow.joins.pairs.charges.charged import Charged
@@ -133,8 +134,11 @@ class PairKeeper:
             return
         self._algorithm.reserve_slots(max(each.capacity for each in self._rows))
         if isinstance(self._algorithm, Charged):
-            lifetime = lifetime_of(self._plan.inputs[side].window)
-            self._algorithm.expect(side, slots, lifetime.leave(times))
+            window = self._plan.inputs[side].window
+            leave = np.full(times.size, END_OF_TIME)
+            if window.is_timed:
+                leave = np.minimum(lifetime_of(window).leave(times), END_OF_TIME)
+            self._algorithm.expect(side, slots, leave)
 
     def _admit(self, side: int, rows: pa.RecordBatch) -> None:
         """Make the layout fit the values of rows that are about to enter."""

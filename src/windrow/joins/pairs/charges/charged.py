@@ -61,7 +61,7 @@ class Charged:
             self._records_of = grown(self._records_of, slots * self._inputs, 0)
 
     def expect(self, side: int, slots: Vector, leave: Vector) -> None:
-        """Rows that are to enter leave at these instants; END_OF_TIME or later: nobody knows."""
+        """Rows that are to enter leave at these instants; END_OF_TIME: nobody knows."""
         self._leave[side, slots] = leave
 
     def begin(self) -> None:

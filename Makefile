@@ -23,11 +23,14 @@ help:  ## Show the commands.
 demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has shown its alarms.
 	@$(BIN)/windrow demo
 
+# One process a core; those on Spark stay together in one, which starts one JVM.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
+
 test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(PYTEST) -m "not slow"
 
 test-long: $(STAMPS)/java $(STAMPS)/dev  ## All tests, with many more generated streams.
-	@HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest
+	@HYPOTHESIS_PROFILE=long $(PYTEST)
 
 check: $(STAMPS)/windrow $(STAMPS)/dev  ## Style, format, types and import rules.
 	@$(BIN)/ruff check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # Random on purpose: each run tries new streams, and a failure prints the blob that repeats it.
@@ -26,3 +27,10 @@ settings.load_profile(
 
 def pytest_report_header() -> str:
     return f"hypothesis profile: {settings.get_current_profile_name()}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on Spark go to one process: a session and its JVM serve them all."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))

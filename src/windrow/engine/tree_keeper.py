@@ -14,6 +14,7 @@ from windrow.engine.shape import Measure, QueryShape
 from windrow.engine.touched_groups import TouchedGroups
 from windrow.engine.tree_coding import Flags, Matrix, TreeCoding, argument_column
 from windrow.engine.tree_sources import TreeSources
+from windrow.engine.tree_words import Places, SideWords, Slots
 from windrow.exact.kernels import DOUBLE, INTEGER
 from windrow.joins.touches import Touches
 from windrow.joins.tree.aggregate import CHUNK, TreeAggregate
@@ -27,8 +28,6 @@ from windrow.windows.codes import NO_CODE, Codes
 
 __all__ = ["TreeKeeper"]
 
-Places = NDArray[np.int64]
-
 
 class TreeKeeper:
     """Sums, extremes and different values without forming joined rows."""
@@ -40,7 +39,7 @@ class TreeKeeper:
         self._sources = TreeSources(shape, found)
         self._coding = TreeCoding(shape, self._sources)
         self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
-        self._words = [_SideWords(plan, self._sources, side) for side in range(len(plan.inputs))]
+        self._words = [SideWords(plan, self._sources, side) for side in range(len(plan.inputs))]
         self._windows = tuple(
             window_of(entry.window, words.count)
             for entry, words in zip(plan.inputs, self._words, strict=True)
@@ -51,7 +50,7 @@ class TreeKeeper:
         self._living = [self._living_tree(root) for root in found.living_roots]
         cell_values = [[words.cells + i for words in self._words] for i in range(len(self._living))]
         self._aggregate = TreeAggregate(self._windows, self._linear, self._living, cell_values)
-        self._slots = [_Slots() for _ in self._windows]
+        self._slots = [Slots() for _ in self._windows]
         self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
         self._waiting: Codes = np.empty(0, np.int32)
         self._entered = [0] * len(self._windows)
@@ -263,52 +262,6 @@ class TreeKeeper:
         if self._words[side].has_slot:
             self._slots[side].give(columns.values[-1][gone])
         window.settle(gone)
-
-
-class _SideWords:
-    """Which word of a row holds what: its values, ranks, cells of further trees, its slot."""
-
-    def __init__(self, plan: QueryPlan, sources: TreeSources, side: int) -> None:
-        self.plain = len(sources.shape.sides[side].values)
-        self.ranks = len(sources.extremes(side))
-        self.cells = self.plain + self.ranks
-        is_out_of_order = plan.inputs[side].window.kind == "partition_rows"
-        self.has_slot = bool(self.ranks) and is_out_of_order
-        self.count = self.cells + len(sources.roots) - 1 + self.has_slot
-
-    def widened(self, words: Matrix, flags: Flags) -> tuple[Matrix, Flags]:
-        """Values and flags with room for all words of a row."""
-        values = np.zeros((self.count, words.shape[1]), np.int64)
-        values[: self.plain] = words
-        if not flags.size:
-            return values, flags
-        valid = np.ones(values.shape, np.uint8)
-        valid[: self.plain] = flags
-        return values, valid
-
-
-class _Slots:
-    """Numbers of rows that stay when rows move, used again when rows have left."""
-
-    def __init__(self) -> None:
-        self.size = 0
-        self._free = np.empty(0, np.int64)
-
-    def take(self, count: int) -> Places:
-        """So many numbers that no row has."""
-        reused, self._free = self._free[:count], self._free[count:]
-        fresh = np.arange(self.size, self.size + count - reused.size)
-        self.size += fresh.size
-        return np.concatenate([reused, fresh])
-
-    def give(self, slots: Places) -> None:
-        """Rows with these numbers have left."""
-        self._free = np.concatenate([self._free, slots])
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held."""
-        return self._free.nbytes
 
 
 def _kinds(types: tuple[pa.DataType, ...]) -> tuple[int, ...]:

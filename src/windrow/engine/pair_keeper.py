@@ -75,7 +75,9 @@ class PairKeeper:
         self._algorithm = self._made(algorithm, bool(shape.group_columns))
         self._merger = EventMerger(self._windows)
         self._prober = Prober(self._index, inputs, block)
-        self._again = Prober(self._index, inputs, block)
+        # Only charges with extremes over windows that count rows are ever probed again.
+        is_ranked_again = bool(self._algorithm.pauses_leave.any())
+        self._again = Prober(self._index, inputs, block if is_ranked_again else 0)
         self._touched = TouchedGroups(is_grouped=bool(shape.group_places))
         self._entered = [0] * inputs
         self._kept = 0

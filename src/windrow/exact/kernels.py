@@ -97,6 +97,34 @@ def spread_double(bits, low_limb, lanes, row, base, counters):
 
 
 @njit(cache=True)
+def add_value(word, kind, factor, low_limb, lanes, row, base):
+    """Add a finite value times 1 or -1 to the limbs at lanes[row, base:], without carrying."""
+    if kind == INTEGER:
+        at = uint64(base + INTEGER_LIMB - low_limb)
+        lanes[row, at] += factor * (word & LIMB_MASK)
+        lanes[row, at + uint64(1)] += factor * (word >> LIMB_BITS)
+        return
+    exponent = (word >> 52) & _EXPONENT_MASK
+    fraction = word & _FRACTION_MASK
+    if exponent == 0:
+        exponent = 1
+        if fraction == 0:
+            return  # zero may lie below all limbs
+    else:
+        fraction |= _HIDDEN_BIT
+    position = exponent - 1075 - LOWEST_BIT
+    shift = position & (LIMB_BITS - 1)
+    low = (fraction & LIMB_MASK) << shift
+    high = ((fraction >> LIMB_BITS) << shift) + (low >> LIMB_BITS)
+    sign = -factor if word < 0 else factor
+    # The range of limbs was fitted to the values, and has a limb of headroom above all three.
+    at = uint64(base + (position >> 5) - low_limb)
+    lanes[row, at] += sign * (low & LIMB_MASK)
+    lanes[row, at + uint64(1)] += sign * (high & LIMB_MASK)
+    lanes[row, at + uint64(2)] += sign * (high >> LIMB_BITS)
+
+
+@njit(cache=True)
 def spread_product(x, x_kind, y, y_kind, low_limb, counters, lanes, row, base):
     """Add the exact product of two words to lanes[row, base:]: five limbs, or one special value.
 

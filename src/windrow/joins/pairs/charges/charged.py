@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.joins.lanes import LaneLayout, Matrix, Vector
+from windrow.joins.lanes import LaneLayout, Vector
 from windrow.joins.pairs.block import JoinedRows, MergedEvents
 from windrow.joins.pairs.charges import kernels
 from windrow.joins.pairs.folded_codes import FoldedCodes
@@ -74,11 +74,11 @@ class Charged:
         states = self._states
         codes = states.tally_codes(rows)
         records = self._records_of_rows(rows, codes)
-        share = self._shares.of(rows, states.layout)
         self._progress[kernels.ROW] = 0
         if self._codes is None and not self._is_ranked.shape[1]:
-            self._apply_whole(events, rows, records, share, next_event)
+            self._apply_whole(events, rows, records, next_event)
             return
+        share = self._shares.of(rows, states.layout)
         is_done = False
         while not is_done:
             is_done = kernels.charge_rows(
@@ -97,15 +97,16 @@ class Charged:
                 states.reserve_touches(leaving + rows.count + 1)
 
     def _apply_whole(
-        self, events: MergedEvents, rows: JoinedRows, records: Vector, share: Matrix, until: int
+        self, events: MergedEvents, rows: JoinedRows, records: Vector, until: int
     ) -> None:
         states, progress = self._states, self._progress
         states.reserve_touches(until - int(progress[kernels.EVENT]) + 1)
-        delta = np.empty(share.shape[1], np.int64)
+        share, kinds = self._shares.of_or_direct(rows, states.layout)
+        delta = np.empty((1, states.layout.lane_count), np.int64)
         kernels.charge_whole(
             progress[kernels.EVENT], until, 0, rows.count, rows.event, records, share,
             self._inputs, *events.arrays(), states.layout.masks, self._records, self._lanes,
-            delta, progress, *states.arrays(),
+            delta, rows.words, kinds, states.layout.low_limb, progress, *states.arrays(),
         )  # fmt: skip
 
     def stale_rows(self) -> tuple[Vector, Vector]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from numba import njit
 from numpy import uint64
 
-from windrow.exact.kernels import LIMB_BITS
+from windrow.exact.kernels import LIMB_BITS, add_value
 from windrow.joins.extremes.kernels import VALUE, change, delete, insert
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.joins.pairs.sums.kernels import write_states
@@ -197,15 +197,18 @@ def charge_rows(
 @njit(cache=True)
 def charge_whole(
     first_event, next_event, first_row, size, row_event, row_record, share, inputs,
-    event_at, event_input, event_slot, event_sign, masks, records, record_lanes, delta, progress,
+    event_at, event_input, event_slot, event_sign, masks, records, record_lanes, delta,
+    words, kinds, low_limb, progress,
     group_count, group_lanes, tallies, roots, heap, last_out, control,
     out_at, out_group, out_count, out_lanes, out_extras,
 ):  # fmt: skip
     """The same without groups, distinct values and extremes: a record a row, one touch an event.
 
-    delta: room for the lanes of one event. There must be room for a touch an event.
+    delta: room for the lanes of one event, as one row. There must be room for a touch an event.
+    words: what the measures add, one each, where that is spread here (kinds is empty where not).
     """
     width = group_lanes.shape[1]
+    measures = kinds.size
     is_plain = masks.size == 0
     row = first_row
     for event in range(first_event, next_event + 1):
@@ -217,14 +220,14 @@ def charge_whole(
         changed = 0
         is_touched = False
         for lane in range(width):
-            delta[lane] = 0
+            delta[0, lane] = 0
         if factor < 0 and event > progress[GONE]:
             progress[GONE] = event
             changed = -records[owner, COUNT]
             is_touched = changed != 0
             records[owner, COUNT] = 0
             for lane in range(width):
-                delta[lane] = -record_lanes[owner, lane]
+                delta[0, lane] = -record_lanes[owner, lane]
                 record_lanes[owner, lane] = 0
         while row < size and row_event[uint64(row)] == event:
             record = uint64(row_record[uint64(row)])
@@ -232,11 +235,17 @@ def charge_whole(
                 changed += factor
                 is_touched = True
                 records[record, COUNT] += factor
-                for number in range(width):
-                    lane = uint64(number)
-                    part = share[uint64(row), lane] * factor
-                    record_lanes[record, lane] += part
-                    delta[lane] += part
+                for measure in range(measures):
+                    word = words[uint64(measure), uint64(row)]
+                    base = measure * (width // measures)
+                    add_value(word, kinds[measure], factor, low_limb, record_lanes, record, base)
+                    add_value(word, kinds[measure], factor, low_limb, delta, 0, base)
+                if measures == 0:
+                    for number in range(width):
+                        lane = uint64(number)
+                        part = share[uint64(row), lane] * factor
+                        record_lanes[record, lane] += part
+                        delta[0, lane] += part
             row += 1
         if not is_touched:
             continue
@@ -255,7 +264,7 @@ def charge_whole(
         group_count[0] += changed
         carry = 0
         for lane in range(width):
-            total = group_lanes[0, lane] + delta[lane] + carry
+            total = group_lanes[0, lane] + delta[0, lane] + carry
             kept = total
             if not is_plain:
                 kept = total & masks[lane]

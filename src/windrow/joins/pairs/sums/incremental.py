@@ -31,17 +31,18 @@ class Incremental:
         """Run the block."""
         del next_event  # events without joined rows change nothing
         states = self._states
-        share = self._shares.of(rows, states.layout)
         if not rows.group.size and not rows.values.size:
             events_at_most = int(rows.event[-1] - rows.event[0]) + 1 if rows.count else 0
             states.reserve_touches(events_at_most)
-            delta = np.empty(share.shape[1], np.int64)
+            share, kinds = self._shares.of_or_direct(rows, states.layout)
+            delta = np.empty((1, states.layout.lane_count), np.int64)
             kernels.add_whole(
                 rows.count, rows.event, share, events.at, events.sign, states.layout.masks, delta,
-                *states.arrays(),
+                rows.words, kinds, states.layout.low_limb, *states.arrays(),
             )  # fmt: skip
             return
         states.reserve_touches(rows.count)
+        share = self._shares.of(rows, states.layout)
         codes = states.tally_codes(rows)
         kernels.add_rows(
             rows.count, rows.event, rows.group, share, codes, events.at, events.sign,

@@ -18,7 +18,14 @@ from __future__ import annotations
 from numba import njit
 from numpy import uint64
 
-from windrow.exact.kernels import INTEGER, LIMB_BITS, VALID_LANE, spread, spread_product
+from windrow.exact.kernels import (
+    INTEGER,
+    LIMB_BITS,
+    VALID_LANE,
+    add_value,
+    spread,
+    spread_product,
+)
 from windrow.joins.extremes.kernels import VALUE
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.windows.kernels import EMPTY
@@ -169,25 +176,32 @@ def add_rows(
 
 @njit(cache=True)
 def add_whole(
-    size, row_event, share, event_at, event_sign, masks, delta,
+    size, row_event, share, event_at, event_sign, masks, delta, words, kinds, low_limb,
     group_count, group_lanes, tallies, roots, heap, last_out, control,
     out_at, out_group, out_count, out_lanes, out_extras,
 ):  # fmt: skip
     """The same without groups and distinct values: one change of the state an event.
 
-    delta: room for the lanes of one event.
+    delta: room for the lanes of one event, as one row. words: what the measures add, one each,
+    where that is spread here (kinds is empty where not).
     """
+    measures = kinds.size
     width = group_lanes.shape[1]
     is_plain = masks.size == 0
     row = 0
     while row < size:
         event = row_event[uint64(row)]
         for lane in range(width):
-            delta[lane] = 0
+            delta[0, lane] = 0
         first = row
         while row < size and row_event[uint64(row)] == event:
-            for number in range(width):
-                delta[uint64(number)] += share[uint64(row), uint64(number)]
+            for measure in range(measures):
+                word = words[uint64(measure), uint64(row)]
+                base = measure * (width // measures)
+                add_value(word, kinds[measure], 1, low_limb, delta, 0, base)
+            if measures == 0:
+                for number in range(width):
+                    delta[0, uint64(number)] += share[uint64(row), uint64(number)]
             row += 1
         if event_at[event] != control[NOW]:
             write_states(
@@ -205,7 +219,7 @@ def add_whole(
         group_count[0] += factor * (row - first)
         carry = 0
         for lane in range(width):
-            total = group_lanes[0, lane] + delta[lane] * factor + carry
+            total = group_lanes[0, lane] + delta[0, lane] * factor + carry
             kept = total
             if not is_plain:
                 kept = total & masks[lane]

@@ -88,6 +88,15 @@ class Shares:
             )  # fmt: skip
         return share
 
+    def of_or_direct(self, rows: JoinedRows, layout: LaneLayout) -> tuple[Matrix, Vector]:
+        """The lanes and no kinds; or no lanes, and the kinds of words that are added as they are.
+
+        They are where every measure is one word, finite and not NULL, and lanes are wide.
+        """
+        if self._is_plain and layout.is_wide and not layout.is_nullable:
+            return np.empty((0, layout.lane_count), np.int64), self._kinds
+        return self.of(rows, layout), self._kinds[:0]
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""

@@ -41,7 +41,8 @@ def bench_join_aggregate(
     plots = None if out is None else _plots_module()
     experiments = [each for each in EXPERIMENTS if wanted & set(each.figures)]
     panels = {each.name: panels_of(each, quick=quick) for each in experiments}
-    screen.event("machine", _machine(quick))
+    machine = _machine(quick)
+    screen.event("machine", machine)
     done: list[PanelSeries] = []
     with screen.progress("Running the paper's experiments") as progress:
         total = sum(len(panel.points) for each in panels.values() for panel in each)
@@ -58,7 +59,7 @@ def bench_join_aggregate(
             if out is not None and plots is not None:
                 _draw(plots, screen, experiment, found, wanted, out)
     if out is not None:
-        _write(out / "figures.json", done, quick)
+        _write(out / "figures.json", done, machine)
     return True
 
 
@@ -145,8 +146,8 @@ def _draw(
         screen.note(f"{path} drawn")
 
 
-def _write(path: Path, panels: list[PanelSeries], quick: bool) -> None:
+def _write(path: Path, panels: list[PanelSeries], machine: dict[str, object]) -> None:
     rows = [json.dumps(row) for series in panels for row in series.rows()]
     body = ",\n  ".join(rows)
-    text = f'{{"machine": {json.dumps(_machine(quick))},\n "measured": [\n  {body}\n]}}\n'
+    text = f'{{"machine": {json.dumps(machine)},\n "measured": [\n  {body}\n]}}\n'
     path.write_text(text, encoding="utf-8")

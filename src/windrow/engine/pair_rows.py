@@ -163,6 +163,9 @@ class RowCodes:
 
 def raw_words(column: pa.Array) -> Vector:
     """The values as words; doubles with all their bits, which a key would not need."""
+    if column.type == pa.int64() and not column.null_count:
+        words: Vector = column.to_numpy()
+        return words
     if not pa.types.is_floating(column.type):
         return words_of_array(column)[0]
     if column.null_count:

@@ -61,6 +61,7 @@ class JoinIndex:
     def __init__(self, inputs: int, variables: list[Variable]) -> None:
         self._inputs = inputs
         self._variables = variables
+        self._is_ordered = False
         # (input, variable) of each index, those of an input side by side
         self.places = [
             (i, v) for i in range(inputs) for v, variable in enumerate(variables) if i in variable
@@ -113,6 +114,9 @@ class JoinIndex:
 
         rows: held by each input; codes: in use of each variable.
         """
+        if self._inputs == 2 and self._is_ordered:
+            return  # there is but one order
+        self._is_ordered = True
         usual = []
         for index, (side, variable) in enumerate(self.places):
             lookups, found = (int(each) for each in self.statistics[index])

@@ -92,10 +92,11 @@ class Model:
 class ShardRunner:
     """A query in shards; every partial result crosses as bytes."""
 
-    def __init__(self, plan: QueryPlan, buckets: int = 1) -> None:
+    def __init__(self, plan: QueryPlan, buckets: int = 1, grid_us: int = 1) -> None:
         self.plan = plan
         self.buckets = buckets
-        self.shards = [Shard(plan) for _ in range(buckets)]
+        self.grid_us = grid_us
+        self.shards = [Shard(plan, grid_us) for _ in range(buckets)]
         self.publisher = Publisher(plan)
         self.preparers = [Preparer(plan, position) for position in range(len(plan.inputs))]
         self._waiting = np.empty(0, np.int64)
@@ -132,7 +133,9 @@ class ShardRunner:
 
     def restart(self) -> None:
         """Save shards and publisher as bytes and go on from the bytes alone."""
-        self.shards = [Shard.restore(self.plan, shard.snapshot()) for shard in self.shards]
+        self.shards = [
+            Shard.restore(self.plan, shard.snapshot(), self.grid_us) for shard in self.shards
+        ]
         self.publisher = Publisher.restore(self.plan, self.publisher.snapshot())
 
     def change_algorithm(self, name: str) -> None:
@@ -162,12 +165,13 @@ def outcome(
     restarts: frozenset[int] = frozenset(),
     reads: frozenset[int] = frozenset(),
     switches: Mapping[int, str] | None = None,
+    grid_us: int = 1,
 ) -> list[list[str]]:
     """All that a query gave, exactly: answers, changes and the last result.
 
     restarts, reads and switches (to another algorithm) come after the actions of these numbers.
     """
-    runner, model = ShardRunner(plan, buckets), Model()
+    runner, model = ShardRunner(plan, buckets, grid_us), Model()
     answers, changes = [], []
     try:
         for number, action in enumerate([*actions, None]):

@@ -15,7 +15,9 @@ from windrow.joins.factorised import SINGLE, FactorisedAggregate
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.key_coder import KeyCoder, array_of_words, words_of_array
 
-__all__ = ["Coding", "value_columns", "value_words"]
+__all__ = ["Coding", "GroupParts", "value_columns", "value_words"]
+
+GroupParts = list[tuple[KeyCoder, Codes]]
 
 _HIGH = 32
 _LOW_MASK = (1 << _HIGH) - 1
@@ -82,6 +84,18 @@ class Coding:
             if place.kind != "constant"
         ]
 
+    def retain_groups(self, groups: Codes, aggregate: FactorisedAggregate) -> GroupParts:
+        """Count output groups once more, so that their codes stay theirs."""
+        parts = self._parts_of_groups(groups, aggregate) if groups.size else []
+        for coder, codes in parts:
+            coder.retain(codes)
+        return parts
+
+    def release_groups(self, parts: GroupParts) -> None:
+        """Count groups once less, as retain_groups() gave them."""
+        for coder, codes in parts:
+            coder.release(codes)
+
     def row_columns(self, side: int, cells: Codes, schema: pa.Schema) -> list[pa.Array]:
         """The key and group columns of rows, by their cells; NULL for rows that take no part."""
         names = [name for name in schema.names if name[0] in "kg"]
@@ -110,11 +124,20 @@ class Coding:
         if mode == kernels.BY_KEY and self._keys is not None:
             return [self._keys.columns(groups), []]
         if mode == kernels.BY_BOTH:
-            words, _ = aggregate.pairs.words(groups)
-            left = (words >> _HIGH).astype(np.int32)
-            right = (words & _LOW_MASK).astype(np.int32)
-            return [_values(self._groups[0], left), _values(self._groups[1], right)]
+            parts = _pair_parts(groups, aggregate)
+            return [_values(coder, part) for coder, part in zip(self._groups, parts, strict=True)]
         return [_values(coder, groups) for coder in self._groups]
+
+    def _parts_of_groups(self, groups: Codes, aggregate: FactorisedAggregate) -> GroupParts:
+        """Which codes of which tables name the groups."""
+        mode = self._shape.mode
+        if mode == kernels.BY_KEY:
+            found = [(self._keys, groups)]
+        elif mode == kernels.BY_BOTH:
+            found = list(zip(self._groups, _pair_parts(groups, aggregate), strict=True))
+        else:
+            found = [(coder, groups) for coder in self._groups]
+        return [(coder, codes) for coder, codes in found if coder is not None]
 
     def _acquire_live(
         self, side: int, rows: pa.RecordBatch, aggregate: FactorisedAggregate
@@ -163,6 +186,12 @@ class Coding:
         return sum(coder.nbytes for coder in coders if coder is not None) + sum(
             cells.nbytes for cells in self._cells
         )
+
+
+def _pair_parts(groups: Codes, aggregate: FactorisedAggregate) -> tuple[Codes, Codes]:
+    """The left and the right group of each pair of groups."""
+    words, _ = aggregate.pairs.words(groups)
+    return (words >> _HIGH).astype(np.int32), (words & _LOW_MASK).astype(np.int32)
 
 
 def value_words(rows: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:

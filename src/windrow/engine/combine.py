@@ -17,7 +17,7 @@ from windrow.engine import kernels
 from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.joins.touches import NO_EXTRAS
 
-__all__ = ["Combiner", "EntityTouches"]
+__all__ = ["Combiner", "EntityTouches", "with_gone"]
 
 # States in narrow lanes may be added over this many shards before a lane could run over.
 NARROW_LIMIT = 1 << 52
@@ -33,6 +33,33 @@ class EntityTouches:
     lanes: Matrix
     layout: LaneLayout
     extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
+
+
+def with_gone(touches: EntityTouches, alive: NDArray[np.int32], at: int) -> EntityTouches:
+    """Touches whose states at an instant are all there are: others that were alive have gone."""
+    first, end = np.searchsorted(touches.at, [at, at + 1])
+    gone = np.setdiff1d(alive, touches.entity[first:end])
+    if not gone.size:
+        return touches
+    zero = np.zeros(gone.size, np.int64)
+
+    def widened(column: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([column[:end], more, column[end:]])
+
+    def empty(matrix: Matrix) -> Matrix:
+        return np.zeros((gone.size, matrix.shape[1]), np.int64)
+
+    extras = touches.extras
+    if extras.shape[1]:
+        extras = widened(extras, empty(extras))
+    return EntityTouches(
+        widened(touches.at, zero + at),
+        widened(touches.entity, gone.astype(np.int32)),
+        widened(touches.count, zero),
+        widened(touches.lanes, empty(touches.lanes)),
+        touches.layout,
+        extras,
+    )
 
 
 class Combiner:
@@ -115,6 +142,12 @@ class Combiner:
         inside = codes < kept.shape[0]
         out[inside] = kept[codes[inside]]
         return out
+
+    def alive_in(self, bucket: int) -> NDArray[np.int32]:
+        """The entities that have rows in a shard."""
+        if bucket not in self._buckets:
+            return np.empty(0, np.int32)
+        return np.flatnonzero(self._last_count[self._buckets.index(bucket)]).astype(np.int32)
 
     def alive(self) -> NDArray[np.bool_]:
         """Which entities have rows in some shard."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.coding import Coding, value_columns, value_words
+from windrow.engine.coding import Coding, GroupParts, value_columns, value_words
 from windrow.engine.keeper import WorkDone
 from windrow.engine.partial import Partial, one_batch
 from windrow.engine.prepare import Preparer, window_of
@@ -40,6 +40,7 @@ class FactorisedKeeper:
         if shape.mode in (kernels.WHOLE, SINGLE):
             self._aggregate.reserve(0, 1)
         self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._waiting: GroupParts = []
         self._entered = [0] * len(self._windows)
 
     def append(self, side: int, rows: pa.RecordBatch) -> None:
@@ -58,6 +59,10 @@ class FactorisedKeeper:
         """Run the windows up to and including `until`."""
         touches = self._aggregate.advance(until, self._grid_us)
         partial = self._groups.partial(touches, self._columns_of)
+        # A group whose touch waits for the grid keeps its code until then.
+        waiting = self._coding.retain_groups(self._aggregate.waiting_groups(), self._aggregate)
+        self._coding.release_groups(self._waiting)
+        self._waiting = waiting
         self._let_go(touches)
         return partial
 

@@ -22,7 +22,8 @@ __all__ = ["Partial", "one_batch"]
 class Partial:
     """Touches in time order; `entity` numbers the rows of `groups` (group_count of them).
 
-    extras: as in joins.touches.Touches; no rows where there are no such columns.
+    extras: as in joins.touches.Touches; no rows where there are no such columns. complete_at: the
+    touches at this instant name every group that the shard holds rows of; any other has gone.
     """
 
     at: Vector
@@ -33,6 +34,7 @@ class Partial:
     groups: pa.RecordBatch
     group_count: int
     extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
+    complete_at: int | None = None
 
     @property
     def size(self) -> int:
@@ -41,7 +43,11 @@ class Partial:
 
     def to_bytes(self) -> bytes:
         """Arrow IPC, to cross a process border."""
-        header = {"layout": self.layout.to_json(), "group_count": self.group_count}
+        header = {
+            "layout": self.layout.to_json(),
+            "group_count": self.group_count,
+            "complete_at": self.complete_at,
+        }
         columns = {"at": self.at, "entity": self.entity, "count": self.count}
         lanes = {f"lane{i}": np.ascontiguousarray(lane) for i, lane in enumerate(self.lanes.T)}
         extras = {f"extra{i}": np.ascontiguousarray(part) for i, part in enumerate(self.extras.T)}
@@ -59,7 +65,8 @@ class Partial:
         extras = _matrix(touches[extra_from:], size) if touches[extra_from:] else NO_EXTRAS
         groups = one_batch(tables["groups"])
         at, entity, count = touches[:3]
-        return cls(at, entity, count, lanes, layout, groups, header["group_count"], extras)
+        named = (header["group_count"], extras, header["complete_at"])
+        return cls(at, entity, count, lanes, layout, groups, *named)
 
 
 def _matrix(columns: list[Vector], size: int) -> Matrix:

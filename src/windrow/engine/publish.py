@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.engine.aggregate_values import aggregate_values
-from windrow.engine.combine import Combiner, EntityTouches
+from windrow.engine.combine import Combiner, EntityTouches, with_gone
 from windrow.engine.evaluate import evaluate, evaluate_filter
 from windrow.engine.feed import Feed
 from windrow.engine.frames import pack, unpack
@@ -47,6 +47,7 @@ class Publisher:
         self._known = np.zeros(0, np.bool_)
         self._seen, self._stamp = np.zeros(0, np.int64), 1  # for _distinct
         self._combiner: Combiner | None = None
+        self._alive = np.zeros(0, np.bool_)
         self._clock = START_OF_TIME
         self._first_instant = END_OF_TIME
         self._is_whole = not plan.group_by and not self._shape.is_select
@@ -115,7 +116,9 @@ class Publisher:
             "instants_lost": self._feed.instants_lost,
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
-        tables = {"entities": pa.table({"code": codes, **named}), **self._feed.tables()}
+        alive = np.isin(codes, np.flatnonzero(self._alive))
+        entities = pa.table({"code": codes, "alive": alive, **named})
+        tables = {"entities": entities, **self._feed.tables()}
         if self._combiner is not None:
             tables["combiner"] = self._combiner.table(codes)
         return pack("publisher", header, tables)
@@ -136,6 +139,9 @@ class Publisher:
         publisher._feed.instants_lost = header["instants_lost"]
         new_code, codes = publisher._recode(tables["entities"])
         publisher._feed.load(tables, new_code)
+        alive = codes[tables["entities"].column("alive").to_numpy()]
+        publisher._alive = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
+        publisher._alive[alive] = True
         if header["combiner"] is not None:
             publisher._combiner = Combiner.load(header["combiner"], tables["combiner"], codes)
         return publisher
@@ -146,7 +152,7 @@ class Publisher:
         new_code = np.zeros(int(old.max(initial=0)) + 1, np.int32)
         codes = np.zeros(old.size, np.int32)
         if self._entities is not None and old.size:
-            columns = [column.combine_chunks() for column in entities.columns[1:]]
+            columns = [column.combine_chunks() for column in entities.columns[2:]]
             codes = self._entities.acquire(columns)
             self._known = np.zeros(self._entities.capacity, np.bool_)
             self._known[codes] = True
@@ -159,8 +165,9 @@ class Publisher:
         return self._feed.instants_lost
 
     def _touches(self, partials: Sequence[tuple[int, Partial]]) -> EntityTouches:
-        parts = [(bucket, self._of_entities(partial)) for bucket, partial in partials]
+        parts = [(bucket, self._of_entities(bucket, partial)) for bucket, partial in partials]
         if len(parts) == 1 and self._combiner is None:
+            self._note_alive(parts[0][1])
             return parts[0][1]
         if self._combiner is None:
             self._combiner = Combiner(
@@ -170,7 +177,16 @@ class Publisher:
             )
         return self._combiner.combine(parts)
 
-    def _of_entities(self, partial: Partial) -> EntityTouches:
+    def _note_alive(self, touches: EntityTouches) -> None:
+        """Of one shard alone: which entities have rows. Only shards on a grid are asked for it."""
+        if self._plan.every_us is None or not touches.at.size:
+            return
+        highest = int(touches.entity.max()) + 1
+        if highest > self._alive.size:
+            self._alive = np.pad(self._alive, (0, 2 * highest - self._alive.size))
+        self._alive[touches.entity] = touches.count != 0
+
+    def _of_entities(self, bucket: int, partial: Partial) -> EntityTouches:
         codes = np.zeros(partial.group_count, np.int32)
         if self._entities is not None and partial.group_count:
             codes = self._entities.acquire(partial.groups.columns)
@@ -184,7 +200,13 @@ class Publisher:
         if self._entities is not None and partial.group_count:
             entity = codes[entity]
         states = (partial.count, partial.lanes, partial.layout, partial.extras)
-        return EntityTouches(partial.at, entity, *states)
+        touches = EntityTouches(partial.at, entity, *states)
+        if partial.complete_at is None:
+            return touches
+        alive = np.flatnonzero(self._alive).astype(np.int32)
+        if self._combiner is not None:
+            alive = self._combiner.alive_in(bucket)
+        return with_gone(touches, alive, partial.complete_at)
 
     def _nothing(self, at: int) -> EntityTouches:
         """The state of an ungrouped aggregate over no rows."""
@@ -300,6 +322,7 @@ class Publisher:
         used = np.zeros(self._known.size, np.bool_)
         in_use = self._feed.entities_in_use()
         used[: in_use.size] = in_use[: used.size]
+        used[: self._alive.size] |= self._alive[: used.size]
         if self._combiner is not None:
             alive = self._combiner.alive()
             used[: alive.size] |= alive[: used.size]

@@ -7,6 +7,7 @@ give the same bytes, however they were cut into batches.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -40,6 +41,7 @@ class Shard:
         self._shape = shape_of(plan)
         self._keeper: Keeper = keeper_for(plan, self._shape, grid_us, self.algorithm)
         self._chooser = Chooser(plan)
+        self._complete_at: int | None = None  # where all live groups are put out after a rebuild
 
     def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
         """Take prepared rows, all later than the clock, and run to `until`, inclusive."""
@@ -51,6 +53,9 @@ class Shard:
                 self._keeper.append(side, rows)
         self.clock = max(self.clock, until)
         partial = self._keeper.advance(self.clock)
+        if self._complete_at is not None and self._complete_at <= self.clock:
+            partial = replace(partial, complete_at=self._complete_at)
+            self._complete_at = None
         if self.plan.kind == "aggregate" and self._chooser.due(self._keeper):
             self._reconsider()
         return partial
@@ -60,6 +65,8 @@ class Shard:
 
         False: the rows held are not for that algorithm, and nothing has changed.
         """
+        if algorithm == self.algorithm:
+            return True
         keeper = keeper_for(self.plan, self._shape, self._grid_us, algorithm)
         try:
             for side, entry in enumerate(self.plan.inputs):
@@ -143,9 +150,13 @@ class Shard:
         return self._keeper.nbytes
 
     def _show_all_on_grid(self) -> None:
-        """Which groups changed since the last grid instant is unknown after a rebuild: take all."""
+        """Which groups changed since the last grid instant is unknown after a rebuild: take all.
+
+        Those that have gone since then are the ones that are missing there.
+        """
         if self._grid_us > 1:
-            self._keeper.touch_all(-(-self.clock // self._grid_us) * self._grid_us)
+            self._complete_at = -(-self.clock // self._grid_us) * self._grid_us
+            self._keeper.touch_all(self._complete_at)
 
 
 def _still_held(rows: pa.RecordBatch, entry: PlanInput, clock: int) -> pa.RecordBatch:

@@ -117,15 +117,14 @@ class FactorisedAggregate:
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant, for output on a grid after a rebuild."""
         live = np.flatnonzero(self._group_count).astype(np.int32)
-        room, used = self._room, self._room.used
-        room.reserve(live.size)
-        rows = slice(used, used + live.size)
-        room.at[rows], room.group[rows] = at, live
+        room = self._room
+        live, rows = room.add_all(live, self._last_out, at)
         room.count[rows], room.lanes[rows] = self._group_count[live], self._group_lanes[live]
-        self._last_out[live] = room.control[kernels.USED] + np.arange(live.size)
-        room.control[kernels.NOW] = at
-        room.control[kernels.NOW_FROM] = room.control[kernels.USED]
-        room.control[kernels.USED] += live.size
+
+    def waiting_groups(self) -> Codes:
+        """The groups that are to be put out at a later instant of the grid."""
+        groups: Codes = self._room.group[: self._room.used].copy()
+        return groups
 
     @property
     def joined_rows(self) -> int:

@@ -61,6 +61,24 @@ class OutputRoom:
         self.count = _grown(self.count, used, size)
         self.lanes = _grown(self.lanes, used, size)
 
+    def add_all(self, live: Codes, last_out: Vector, at: int) -> tuple[Codes, slice]:
+        """Rows for groups at a later instant, but for those that have one at it already.
+
+        Returns these groups and the rows, in which the caller writes their states.
+        """
+        control = self.control
+        if control[kernels.NOW] == at:
+            live = live[last_out[live] < control[kernels.NOW_FROM]]
+        else:
+            control[kernels.NOW] = at
+            control[kernels.NOW_FROM] = control[kernels.USED]
+        self.reserve(live.size)
+        rows = slice(self.used, self.used + live.size)
+        self.at[rows], self.group[rows] = at, live
+        last_out[live] = control[kernels.USED] + np.arange(live.size)
+        control[kernels.USED] += live.size
+        return live, rows
+
     @property
     def used(self) -> int:
         """Rows written."""

@@ -52,7 +52,10 @@ def _cuts(times: list[Instants], last_us: int) -> list[int]:
 def _between(partial: Partial, after_us: int | None, until_us: int) -> Partial:
     first = 0 if after_us is None else int(np.searchsorted(partial.at, after_us, side="right"))
     end = int(np.searchsorted(partial.at, until_us, side="right"))
-    if first == 0 and end == partial.at.size:
+    complete_at = partial.complete_at
+    if complete_at is not None and not (after_us or complete_at - 1) < complete_at <= until_us:
+        complete_at = None
+    if first == 0 and end == partial.at.size and complete_at == partial.complete_at:
         return partial
     return replace(
         partial,
@@ -61,4 +64,5 @@ def _between(partial: Partial, after_us: int | None, until_us: int) -> Partial:
         count=partial.count[first:end],
         lanes=partial.lanes[first:end],
         extras=partial.extras[first:end],
+        complete_at=complete_at,
     )

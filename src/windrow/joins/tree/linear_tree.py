@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE
-from windrow.joins import kernels as touching
 from windrow.joins.lanes import LaneLayout, Matrix, Vector
 from windrow.joins.touches import OutputRoom, Touches
 from windrow.joins.tree import kernels
@@ -141,12 +140,8 @@ class LinearTree:
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant."""
         live = np.flatnonzero(self._layout.words(self._group_terms, 0)).astype(np.int32)
-        room = self.room
-        room.reserve(live.size)
-        rows = slice(room.used, room.used + live.size)
-        room.at[rows], room.group[rows] = at, live
-        room.lanes[rows] = self._group_terms[live]
-        note_touches(room, self._last_out, live, at)
+        live, rows = self.room.add_all(live, self._last_out, at)
+        self.room.lanes[rows] = self._group_terms[live]
 
     @property
     def joined_rows(self) -> int:
@@ -198,15 +193,6 @@ class LinearTree:
         room = self.room
         output = (room.control, room.at, room.group, room.lanes)
         return (self._group_terms, self._last_out, *output)
-
-
-def note_touches(room: OutputRoom, last_out: Vector, groups: NDArray[np.int32], at: int) -> None:
-    """Groups were put out by hand, at an instant later than all before."""
-    control = room.control
-    last_out[groups] = control[touching.USED] + np.arange(groups.size)
-    control[touching.NOW] = at
-    control[touching.NOW_FROM] = control[touching.USED]
-    control[touching.USED] += groups.size
 
 
 def _grown(array: Matrix, size: int) -> Matrix:

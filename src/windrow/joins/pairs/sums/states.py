@@ -102,13 +102,16 @@ class GroupStates:
         """Put out every live group at this later instant."""
         self._write()
         live = np.flatnonzero(self.count).astype(np.int32)
+        if self._control[NOW] == at:
+            live = live[self._last_out[live] < self._control[NOW_FROM]]
+        else:
+            self._control[NOW] = at
+            self._control[NOW_FROM] = self._control[USED]
         self.reserve_touches(live.size)
         used = self._used
         self._at[used : used + live.size] = at
         self._group[used : used + live.size] = live
         self._last_out[live] = self._control[USED] + np.arange(live.size)
-        self._control[NOW] = at
-        self._control[NOW_FROM] = self._control[USED]
         self._control[USED] += live.size
 
     def take(self, until: int) -> Touches:

@@ -22,8 +22,8 @@ QUERIES = {
     "rows": "SELECT COUNT(*) AS n, SUM(value) AS s FROM h [ROWS 20]",
     "self": """SELECT COUNT(*) AS n FROM h [4 SECONDS] AS a, h [2 SECONDS] AS b
                WHERE a.room = b.room""",
-    "pairs": """SELECT COUNT(*) AS n, SUM(ABS(h.value - c.value)) AS s FROM h [8 SECONDS], c [5 SECONDS]
-                WHERE h.room = c.room AND h.value > c.value""",
+    "pairs": """SELECT COUNT(*) AS n, SUM(ABS(h.value - c.value)) AS s
+                FROM h [8 SECONDS], c [5 SECONDS] WHERE h.room = c.room AND h.value > c.value""",
     "extremes": """SELECT h.room, MAX(h.value) AS most, MIN(c.value) AS least,
                    COUNT(DISTINCT h.value) AS different FROM h [8 SECONDS], c [5 SECONDS]
                    WHERE h.room = c.room GROUP BY h.room EVERY (2 SECONDS)""",

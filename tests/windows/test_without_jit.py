@@ -17,6 +17,10 @@ CHOSEN = [
     "windows/test_codes.py::test_words_with_growth_and_gaps",
     "engine/test_float_guarantee.py",
     "engine/test_queries.py",
+    "exact/test_products.py",
+    "joins/test_extremes_heap.py",
+    "joins/test_tree_queries.py",
+    "joins/test_pairs.py",
 ]
 
 

@@ -39,7 +39,7 @@ class Chooser:
     def due(self, keeper: Keeper) -> bool:
         """Whether enough has come in since the last decision."""
         entered = sum(keeper.work_done().rows) - sum(self._before.rows)
-        return entered >= max(ROWS_BETWEEN, sum(keeper.row_counts()))
+        return entered >= ROWS_BETWEEN and entered >= sum(keeper.row_counts())
 
     def measure(self, keeper: Keeper, clock: int) -> None:
         """Take figures over the time since the last decision."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from windrow.engine.pair_rows import RowCodes
 from windrow.engine.shape import QueryShape
+from windrow.joins.code_tuples import SPARE_CODES, SweptTuples
 from windrow.joins.lanes import Vector
-from windrow.joins.pairs.folded_codes import SPARE_CODES, FoldedCodes
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import EMPTY
@@ -84,7 +84,7 @@ class GroupCodes:
         types = [part.type.arrow for part in self._joined]
         self._by_block = BlockCodes(types) if self._joined else None
         parts = len(self._by_row) + bool(self._joined)
-        self._folded = FoldedCodes(parts) if parts > 1 else None
+        self._folded = SweptTuples(parts) if parts > 1 else None
         self._waiting: list[Codes] = []
 
     def append(self, side: int, slots: Vector, rows: pa.RecordBatch, capacity: int) -> None:
@@ -132,7 +132,7 @@ class GroupCodes:
     def capacity(self) -> int:
         """Every group is below this."""
         if self._folded is not None:
-            return self._folded.capacity
+            return self._folded.capacity()
         coders = [codes.coder for codes in self._by_row.values()]
         if self._by_block is not None:
             coders.append(self._by_block.coder)
@@ -152,7 +152,7 @@ class GroupCodes:
         return sum(codes.nbytes for codes in (*self._by_row.values(), *beside))
 
     def _parts(self, groups: Codes) -> list[Codes]:
-        return [groups] if self._folded is None else self._folded.columns(groups)
+        return [groups] if self._folded is None else self._folded.parts(groups)
 
 
 class DistinctCodes:

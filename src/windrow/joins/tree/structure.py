@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.joins.tree.cells import FoldedCodes
+from windrow.joins.code_tuples import CountedTuples
 from windrow.windows.codes import NO_CODE, Codes
 
 __all__ = ["NOTHING", "CodesOf", "TreeShape", "TreeStructure"]
@@ -83,7 +83,7 @@ class TreeStructure:
         self.group_of_cell = np.zeros(0, np.int32)
         self.cell_capacity = 0
         self.code_capacity = 0
-        self._folded = [FoldedCodes(len(each)) for each in shape.identities]
+        self._folded = [CountedTuples(len(each)) for each in shape.identities]
 
     def acquire(self, node: int, codes: CodesOf, capacity: Mapping[int, int], rows: int) -> Codes:
         """The cells of a node's rows, counted; capacity: every code of a source is below it."""

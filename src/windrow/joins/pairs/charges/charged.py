@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.joins.code_tuples import SweptTuples
 from windrow.joins.lanes import LaneLayout, Vector
 from windrow.joins.pairs.block import JoinedRows, MergedEvents
 from windrow.joins.pairs.charges import kernels
-from windrow.joins.pairs.folded_codes import FoldedCodes
 from windrow.joins.pairs.kernels import choose_owners
 from windrow.joins.pairs.sums.shares import Shares
 from windrow.joins.pairs.sums.states import GroupStates, grown, in_layout
@@ -34,7 +34,7 @@ class Charged:
         self.probes_leave: NDArray[np.bool_] = np.array(probes, np.bool_)
         self.pauses_leave = self.probes_leave & (extremes > 0)
         parts = 1 + is_grouped + distincts
-        self._codes = FoldedCodes(parts) if parts > 1 else None
+        self._codes = SweptTuples(parts) if parts > 1 else None
         self._is_grouped = is_grouped
         self._leave = np.zeros((self._inputs, 0), np.int64)
         self._first = np.zeros(0, np.int64)
@@ -161,7 +161,7 @@ class Charged:
         groups = [rows.group] if self._is_grouped else []
         # NULL is EMPTY, and a part is not negative.
         records = self._codes.encode([owners, *groups, *(tally_codes + 1)]).astype(np.int64)
-        self._reserve(self._codes.capacity)
+        self._reserve(self._codes.capacity())
         self._records[records, kernels.OWNER] = owners
         return records
 

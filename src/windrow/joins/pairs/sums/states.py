@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.joins.code_tuples import SweptTuples
 from windrow.joins.extremes.arena import HeapArena
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.joins.pairs.block import JoinedRows
-from windrow.joins.pairs.folded_codes import FoldedCodes
 from windrow.joins.pairs.sums.kernels import write_states
 from windrow.joins.touches import NO_EXTRAS, Touches
 from windrow.windows.codes import Codes
@@ -35,7 +35,7 @@ class GroupStates:
         self.tallies = np.zeros((0, distincts), np.int64)
         self.roots = np.full((0, extremes), EMPTY, np.int64)
         self._last_out = np.zeros(0, np.int64)
-        self._values = [FoldedCodes(2) for _ in range(distincts)]
+        self._values = [SweptTuples(2) for _ in range(distincts)]
         self.tally_count = np.zeros((distincts, 0), np.int64)
         self._control = np.zeros(4, np.int64)
         self._control[NOW] = np.iinfo(np.int64).min
@@ -76,8 +76,8 @@ class GroupStates:
             group = rows.group[present] if rows.group.size else np.zeros(present.sum(), np.int32)
             codes = self._values[number]
             out[number, present] = codes.encode([group, values[present]])
-            if codes.capacity > self.tally_count.shape[1]:
-                more = codes.capacity - self.tally_count.shape[1]
+            if codes.capacity() > self.tally_count.shape[1]:
+                more = codes.capacity() - self.tally_count.shape[1]
                 self.tally_count = np.pad(self.tally_count, ((0, 0), (0, more)))
         return out
 
@@ -90,7 +90,7 @@ class GroupStates:
     def live_values(self, number: int) -> Codes:
         """The values that joined rows have, of one distinct."""
         live = np.flatnonzero(self.tally_count[number]).astype(np.int32)
-        return self._values[number].columns(live)[1]
+        return self._values[number].parts(live)[1]
 
     def change_layout(self, layout: LaneLayout) -> None:
         """Move all lanes to another layout, those put out already too."""

@@ -136,7 +136,7 @@ class FactorisedKeeper:
             gone = window.close()
             if window.is_endless:  # only one window alone can be: its sums are all that is needed
                 self._aggregate.forget_rows(window.drop_held())
-            if gone.size == 0:
+            if gone is None:
                 continue
             columns = window.columns
             if columns.partitions.size:

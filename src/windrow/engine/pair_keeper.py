@@ -214,7 +214,7 @@ class PairKeeper:
         self._groups.hold(waiting)
         for side, window in enumerate(self._windows):
             gone = window.close()
-            if gone.size == 0:
+            if gone is None:
                 continue
             columns, coder = window.columns, self._partitions[side]
             if coder is not None:

@@ -226,7 +226,7 @@ class TreeKeeper:
         states = (touches.count, touches.lanes, touches.layout)
         return Touches(touches.at, touches.group, *states, extras)
 
-    def _cells(self, side: int, index: int, places: Places) -> Codes:
+    def _cells(self, side: int, index: int, places: Places | slice) -> Codes:
         columns = self._windows[side].columns
         if index == 0:
             return columns.codes[places]
@@ -234,7 +234,7 @@ class TreeKeeper:
         found: Codes = cells[places].astype(np.int32)
         return found
 
-    def _codes(self, side: int, places: Places) -> dict[int, Codes]:
+    def _codes(self, side: int, places: Places | slice) -> dict[int, Codes]:
         """The codes, by source, that live rows brought."""
         found: dict[int, Codes] = {}
         for index, tree in enumerate(self._aggregate.trees):
@@ -246,22 +246,27 @@ class TreeKeeper:
 
     def _let_go(self, side: int) -> None:
         window = self._windows[side]
-        gone = window.close()
-        if gone.size == 0:
+        places = window.close()
+        if places is None:
             return
         columns = window.columns
         if columns.partitions.size:
-            empty = self._coding.release_partitions(side, columns.partitions[gone])
+            empty = self._coding.release_partitions(side, columns.partitions[places])
             window.forget_partitions(empty)
-        live = gone[columns.codes[gone] != NO_CODE]
+        is_live = columns.codes[places] != NO_CODE
+        live = places if is_live.all() else _listed(places)[is_live]
         codes = self._codes(side, live)
         for index, tree in enumerate(self._aggregate.trees):
             tree.structure.release(side, self._cells(side, index, live))
         self._coding.release(codes)
-        self._coding.release_texts(side, columns.values[:, gone])
+        self._coding.release_texts(side, columns.values[:, places])
         if self._words[side].has_slot:
-            self._slots[side].give(columns.values[-1][gone])
-        window.settle(gone)
+            self._slots[side].give(columns.values[-1][places])
+        window.settle(places)
+
+
+def _listed(places: Places | slice) -> Places:
+    return np.arange(places.start, places.stop) if isinstance(places, slice) else places
 
 
 def _kinds(types: tuple[pa.DataType, ...]) -> tuple[int, ...]:

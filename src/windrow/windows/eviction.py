@@ -25,10 +25,9 @@ class LastRows:
         out[out < window.head] = kernels.EMPTY
         return out
 
-    def settle(self, window: ColumnWindow, gone: Rows) -> None:
+    def settle(self, window: ColumnWindow, gone: Rows | slice) -> None:
         """Move the head over the rows that left."""
-        if gone.size:
-            window.cursor[0] = gone[-1] + 1
+        window.cursor[0] = gone.stop if isinstance(gone, slice) else gone[-1] + 1
 
     @property
     def nbytes(self) -> int:
@@ -69,7 +68,7 @@ class LastRowsByPartition:
         )
         return out
 
-    def settle(self, window: ColumnWindow, gone: Rows) -> None:
+    def settle(self, window: ColumnWindow, gone: Rows | slice) -> None:
         """Close the gaps that rows left when they are half of the window."""
         del gone  # the kernel has flagged them
         alive = window.alive[window.head : window.tail]

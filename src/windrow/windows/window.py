@@ -82,14 +82,21 @@ class Window:
             )
         )
 
-    def close(self) -> Rows:
-        """All events are taken: the places of the rows that left, valid until rows are appended."""
-        if self._eviction is None:
-            return np.arange(self._opened[0], self.columns.head)
-        gone: Rows = self._evict[self._evict != kernels.EMPTY]
-        return gone
+    def close(self) -> Rows | slice | None:
+        """All events are taken: the places of the rows that left, valid until rows are appended.
 
-    def settle(self, gone: Rows) -> None:
+        A slice where they follow each other, as in most windows; None when no row left.
+        """
+        if self._eviction is None:
+            first, end = self._opened[0], self.columns.head
+            return slice(first, end) if first < end else None
+        gone: Rows = self._evict[self._evict != kernels.EMPTY]
+        if not gone.size:
+            return None
+        is_run = isinstance(self._eviction, LastRows)
+        return slice(int(gone[0]), int(gone[-1]) + 1) if is_run else gone
+
+    def settle(self, gone: Rows | slice) -> None:
         """The rows that left are no longer needed."""
         if self._eviction is not None:
             self._eviction.settle(self.columns, gone)

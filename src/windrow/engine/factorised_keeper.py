@@ -45,19 +45,12 @@ class FactorisedKeeper:
 
     def append(self, side: int, rows: pa.RecordBatch) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
-        if rows.num_rows == 0:
-            return
-        times = rows.column("ts").to_numpy()
-        values, valid = value_words(rows)
-        self._aggregate.admit(side, values, valid)
-        cells = self._coding.acquire(side, rows, self._aggregate)
-        partitions = self._coding.acquire_partitions(side, rows)
-        self._windows[side].append(times, cells, values, valid, partitions)
-        self._entered[side] += rows.num_rows
+        if rows.num_rows:
+            self._take(side, rows)
 
     def advance(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
-        touches = self._aggregate.advance(until, self._grid_us)
+        touches = self._with_extras(self._aggregate.advance(until, self._grid_us), until)
         partial = self._groups.partial(touches, self._columns_of)
         # A group whose touch waits for the grid keeps its code until then.
         waiting = self._coding.retain_groups(self._aggregate.waiting_groups(), self._aggregate)
@@ -98,14 +91,15 @@ class FactorisedKeeper:
         named |= {f"lane{i}": pa.array(lanes[:, i].copy()) for i in range(lanes.shape[1])}
         return layout.to_json(), pa.table({"count": pa.array(count), **named})
 
-    def load_sums(self, table: pa.Table, layout: LaneLayout) -> None:
-        """Back from sums(), into a new keeper."""
+    def load_sums(self, table: pa.Table, layout: LaneLayout) -> Codes:
+        """Back from sums(), into a new keeper; returns the codes of the groups."""
         count = table.column("count").to_numpy()
         lanes = np.zeros((count.size, layout.lane_count), np.int64)
         for lane in range(layout.lane_count):
             lanes[:, lane] = table.column(f"lane{lane}").to_numpy()
         codes = self._coding.acquire(0, one_batch(table), self._aggregate)
         self._aggregate.load_states(codes, count, lanes, layout)
+        return codes
 
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
@@ -127,6 +121,21 @@ class FactorisedKeeper:
     def work_done(self) -> WorkDone:
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))
+
+    def _take(self, side: int, rows: pa.RecordBatch) -> Codes:
+        """Put rows into their window; returns their cells."""
+        times = rows.column("ts").to_numpy()
+        values, valid = value_words(rows)
+        self._aggregate.admit(side, values, valid)
+        cells = self._coding.acquire(side, rows, self._aggregate)
+        partitions = self._coding.acquire_partitions(side, rows)
+        self._windows[side].append(times, cells, values, valid, partitions)
+        self._entered[side] += rows.num_rows
+        return cells
+
+    def _with_extras(self, touches: Touches, _until: int) -> Touches:
+        """Touches with what a keeper has beside sums; this one has nothing."""
+        return touches
 
     def _columns_of(self, groups: Codes) -> list[pa.Array]:
         return self._coding.group_columns(groups, self._aggregate)

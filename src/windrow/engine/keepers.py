@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from windrow.engine.endless_keeper import EndlessKeeper
 from windrow.engine.factorised_keeper import FactorisedKeeper
 from windrow.engine.keeper import Keeper
 from windrow.engine.pair_keeper import PairKeeper
@@ -27,6 +28,8 @@ def keeper_for(plan: QueryPlan, shape: QueryShape, grid_us: int, algorithm: str)
     """A new, empty keeper."""
     if algorithm != "factorised":
         return PairKeeper(plan, shape, grid_us, algorithm)
+    if shape.mode is None and plan.inputs[0].window.kind == "unbounded":
+        return EndlessKeeper(plan, shape, grid_us)
     if shape.mode is None:
         return TreeKeeper(plan, shape, grid_us)
     return FactorisedKeeper(plan, shape, grid_us)

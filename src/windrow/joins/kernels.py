@@ -446,3 +446,34 @@ def pair_group(left_group, right_group, slot_word, slot_code, word_of_code, free
         slot_code[slot] = code
         word_of_code[code] = word
     return np.int64(slot_code[slot])
+
+
+@njit(cache=True)
+def best_so_far(
+    first, end, times, groups, words, valid, tallies, extremes, is_seen, states,
+    out_at, out_group, out_states,
+):  # fmt: skip
+    """Rows that never leave, from `first` on, and the states of groups at later and later instants.
+
+    words: the code of (group, value) per tally, EMPTY for NULL, then the rank per extreme. states
+    and out_states: tallies, ranks, whether there is one.
+    """
+    row = first
+    for touch in range(out_at.size + 1):
+        while row < end and (touch == out_at.size or times[row] <= out_at[touch]):
+            group = groups[row]
+            for tally in range(tallies):
+                code = words[tally, row]
+                if code != EMPTY and not is_seen[tally, code]:
+                    is_seen[tally, code] = True
+                    states[group, tally] += 1
+            for extreme in range(tallies, tallies + extremes):
+                flag = extreme + extremes
+                is_better = states[group, flag] == 0 or words[extreme, row] > states[group, extreme]
+                if valid[extreme, row] != 0 and is_better:
+                    states[group, extreme] = words[extreme, row]
+                    states[group, flag] = 1
+            row += 1
+        if touch < out_at.size:
+            for column in range(states.shape[1]):
+                out_states[touch, column] = states[out_group[touch], column]

@@ -14,21 +14,9 @@ VALUE_BYTES = 8
 
 def row_bytes(plan: QueryPlan, position: int) -> int:
     """Estimated bytes that the window of an input holds for each row."""
-    if _keeps_sums_only(plan, position):
+    if plan.kind == "aggregate" and plan.inputs[position].window.kind == "unbounded":
         return 0  # what never leaves need not be remembered
     return TIME_BYTES + CODE_BYTES + VALUE_BYTES * len(_values(plan, position))
-
-
-def _keeps_sums_only(plan: QueryPlan, position: int) -> bool:
-    is_endless = plan.inputs[position].window.kind == "unbounded"
-    return (
-        plan.kind == "aggregate"
-        and is_endless
-        and all(
-            aggregate.function not in ("min", "max", "count_distinct")
-            for aggregate in plan.aggregates
-        )
-    )
 
 
 def _values(plan: QueryPlan, position: int) -> set[Expr]:

@@ -103,12 +103,14 @@ def apply_living(
         level = -1
         visited = EMPTY
         if is_root:
+            has_new_first = False
             for index in range(extremes):
                 extreme = uint64(index)
                 if present[event, extreme] == 0:
                     continue
                 owner = uint64(extremes * own + index)
                 member = extremes * number[event] + index
+                first = head[owner]
                 if in_order:
                     ring = uint64(member & mask)
                     if factor > 0:
@@ -120,7 +122,8 @@ def apply_living(
                     head[owner] = insert(np.int64(head[owner]), member, row_heap)
                 else:
                     head[owner] = delete(np.int64(head[owner]), member, row_heap)
-            if turned != 0 or (is_live[uint64(own)] and extremes > 0):
+                has_new_first |= head[owner] != first
+            if turned != 0 or (has_new_first and is_live[uint64(own)]):
                 visited = own
         elif turned != 0:
             seen = uint64(nodes * np.int64(up_of_cell[place]) + node)
@@ -147,13 +150,13 @@ def apply_living(
                 for index in range(extremes):
                     owner = uint64(extremes * visited + index)
                     top = uint64(extremes * group + index)
-                    first = np.int64(head[owner])
-                    if is_live[uint64(visited)] and first != EMPTY:
+                    best = np.int64(head[owner])
+                    if is_live[uint64(visited)] and best != EMPTY:
                         word = np.int64(0)
                         if in_order:
-                            word = ranks[uint64(first)]
+                            word = ranks[uint64(best)]
                         else:
-                            word = row_heap[first, VALUE]
+                            word = row_heap[best, VALUE]
                         if not is_listed[owner]:
                             heap[owner, VALUE] = word
                             group_root[top] = insert(group_root[top], np.int64(owner), heap)

@@ -78,9 +78,10 @@ def test_figures_are_measured() -> None:
     assert figures.matches == pytest.approx(400, rel=0.1)
 
 
-def test_a_product_with_infinities_is_charged_while_they_stay() -> None:
+@pytest.mark.parametrize("algorithm", ["auto", "factorised"])
+def test_a_product_with_infinities_is_charged_while_they_stay(algorithm: str) -> None:
     text = "SELECT SUM(a.d * b.d) AS s FROM a [1 SECOND], b [1 SECOND] WHERE a.o = b.o"
-    plan = plan_of(text)
+    plan = plan_of(text, algorithm)
     runner, model = ShardRunner(plan), Model()
     used = []
     for second, value in enumerate([2.0, float("inf"), 3.0, 4.0, 5.0, 6.0]):

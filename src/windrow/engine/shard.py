@@ -86,9 +86,11 @@ class Shard:
     def _reconsider(self) -> None:
         """Measure, and change the algorithm where the choice is ours and another one pays."""
         self._chooser.measure(self._keeper, self.clock)
-        better = self._chooser.better(self.algorithm) if self.plan.algorithm == "auto" else None
-        if better is not None:
-            self.change_algorithm(better)
+        wanted: str | None = self.plan.algorithm
+        if wanted == "auto":
+            wanted = self._chooser.better(self.algorithm)
+        if wanted is not None:
+            self.change_algorithm(wanted)
 
     def snapshot(self) -> bytes:
         """All rows that are held or wait, as prepared rows; everything else follows from them."""

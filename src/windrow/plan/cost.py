@@ -31,9 +31,9 @@ CHARGE_EXTREME_NS = 22.0
 STORE_NS = 130.0
 STORE_EXTREME_NS = 180.0
 # Bytes beside the row itself: its slot and index entries, a charge record, a stored joined row.
-SLOT_BYTES = 40.0
-RECORD_BYTES = 16.0
-RESULT_BYTES = 48.0
+SLOT_BYTES = 90.0
+RECORD_BYTES = 90.0
+RESULT_BYTES = 64.0
 NUMBER_BYTES = 8.0
 
 

@@ -76,3 +76,16 @@ def test_groups_that_went_before_the_tick_are_told_apart() -> None:
         expected = outcome(plan, actions)
         assert expected[0]
         assert outcome(plan, actions, grid_us=10 * SECOND_US)[0] == expected[0], text
+
+
+def test_a_restart_exactly_at_a_tick() -> None:
+    plan = plan_of("SELECT a.s AS g, COUNT(*) AS n FROM a [1 SECOND] GROUP BY a.s EVERY (1 SECOND)")
+    actions: list[Action] = []
+    for second in range(4):
+        at_us = second * SECOND_US
+        actions += [Push("a", ({"ts": instant(at_us), "s": f"group {second}"},))]
+        actions += [Heartbeat("a", at_us)]
+    expected = outcome(plan, actions)
+    for restarts in (frozenset([step]) for step in range(9)):
+        again = outcome(plan, actions, restarts=restarts, grid_us=SECOND_US)
+        assert again[0] == expected[0], restarts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -17,7 +18,7 @@ from join_texts import (
 )
 from oracle import Oracle, Row, SumOverflowError, assert_same_rows
 from runners import Model, agree
-from streams import Action, plan_of
+from streams import TICK_US, Action, Heartbeat, Push, instant, plan_of
 from windrow.plan.model import QueryPlan
 
 # One of each form: what random queries meet only now and then is met in every run.
@@ -70,6 +71,25 @@ SEPARABLE = (
 @given(actions=small_scenarios())
 def test_each_form(form: str, actions: list[Action]) -> None:
     agree(plan_of(FORMS[form]), actions)
+
+
+@pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf, None])
+@pytest.mark.parametrize(
+    ("query", "stream"),
+    [("star of three", "b"), ("chain of three", "c"), ("tree grouped by a leaf", "a")],
+)
+def test_special_values_that_come_when_rows_are_there(
+    query: str, stream: str, special: float | None
+) -> None:
+    # The other streams have rows before, and none after: theirs were counted without special ones.
+    actions: list[Action] = []
+    for step, value in enumerate([1.5, special, 2.0]):
+        at = 1_700_000_000_000_000 + step * TICK_US
+        row = {"ts": instant(at), "k": 1, "s": "x", "o": True, "d": value}
+        pushed = "abc" if step == 0 else stream
+        actions += [Push(each, (row,)) for each in pushed]
+        actions += [Heartbeat(each, at) for each in "abc"]
+    agree(plan_of(FORMS[query]), actions)
 
 
 @given(general_joins(), small_scenarios())

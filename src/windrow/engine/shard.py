@@ -154,10 +154,10 @@ class Shard:
     def _show_all_on_grid(self) -> None:
         """Which groups changed since the last grid instant is unknown after a rebuild: take all.
 
-        Those that have gone since then are the ones that are missing there.
+        They are put out at the next one; those that have gone are the ones that are missing there.
         """
         if self._grid_us > 1:
-            self._complete_at = -(-self.clock // self._grid_us) * self._grid_us
+            self._complete_at = (self.clock // self._grid_us + 1) * self._grid_us
             self._keeper.touch_all(self._complete_at)
 
 

@@ -160,13 +160,15 @@ class TermLayout:
 def moved_terms(numbers: Matrix, old: TermLayout, new: TermLayout, sides: frozenset[int]) -> Matrix:
     """Rows of sums over the rows of these sides, in another layout that holds all they hold.
 
-    Where valid rows were not told apart all were valid: their count begins as that of all rows.
+    Where valid rows were not told apart all were valid: their count begins as that of all rows. So
+    does the count of special values over sides that do not have the value: each row of theirs joins
+    with every special one.
     """
     out = np.zeros((numbers.shape[0], new.width), np.int64)
     for index, term in enumerate(new.terms):
         if term in old.terms:
             source = old.terms.index(term)
-        elif term.role == VALID:
+        elif term.role == VALID or _weighs_one(term, sides):
             source = 0
         else:
             continue
@@ -179,6 +181,10 @@ def moved_terms(numbers: Matrix, old: TermLayout, new: TermLayout, sides: frozen
         moved_by = old.scale(old.terms[source], sides) - new.scale(term, sides)
         out[:, new.block(index)] = _extended(digits, moved_by, new.digits[index])
     return out
+
+
+def _weighs_one(term: Term, sides: frozenset[int]) -> bool:
+    return term.role in SPECIAL and not any(side in sides for side, _ in term.factors)
 
 
 def _all_zero(term: Term, old: TermLayout, new: TermLayout, sides: frozenset[int]) -> bool:

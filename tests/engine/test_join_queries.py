@@ -92,6 +92,19 @@ def test_special_values_that_come_when_rows_are_there(
     agree(plan_of(FORMS[query]), actions)
 
 
+def test_a_row_that_takes_no_part_may_have_any_value() -> None:
+    # It counts in its window, but nobody has made room for a value as small as its own.
+    text = (
+        "SELECT SUM(c.d) AS s, COUNT(*) AS n FROM a [1 SECOND] AS x, a [1 SECOND] AS y, c [ROWS 1] "
+        "WHERE x.k = y.k AND y.s = c.s"
+    )
+    at = 1_700_000_000_000_000
+    row = {"ts": instant(at), "k": 0, "s": "x", "d": 1.0}
+    unmatched = {**row, "s": None, "d": 5e-324}
+    actions: list[Action] = [Push("a", (row, row)), Push("c", (row, row)), Heartbeat("a", at)]
+    agree(plan_of(text), [*actions, Push("c", (row, unmatched)), Heartbeat("c", at + 1)])
+
+
 @given(general_joins(), small_scenarios())
 def test_joins_of_any_shape(text: str, actions: list[Action]) -> None:
     agree(plan_of(text), actions)

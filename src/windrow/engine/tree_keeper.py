@@ -65,7 +65,12 @@ class TreeKeeper:
             live = rows.column("live").to_numpy(zero_copy_only=False)
             live_rows = rows.filter(rows.column("live"))
         words, flags = self._coding.words(side, rows)
-        self._admit(side, words[:, live], flags[:, live] if flags.size else flags, rows.num_rows)
+        if live.all():
+            self._admit(side, words, flags, rows.num_rows)
+        else:
+            words[:, ~live] = 0  # nobody asks for them, and nobody looks how wide they are
+            some = flags[:, live] if flags.size else flags
+            self._admit(side, words[:, live], some, rows.num_rows)
         self._coding.acquire_texts(side, rows, words)
         values, valid = self._words[side].widened(words, flags)
         if self._words[side].ranks:

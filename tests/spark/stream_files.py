@@ -27,9 +27,12 @@ SCHEMA = pa.schema(
 
 @dataclass
 class Files:
-    """A directory of Parquet files per stream; each file is one batch of the stream."""
+    """A directory of Parquet files per stream; each file is one batch of the stream.
 
-    spark: SparkSession
+    Without Spark it can only write them.
+    """
+
+    spark: SparkSession | None
     root: Path
     lateness: str = "0 seconds"
     counts: dict[str, int] = field(default_factory=dict)
@@ -53,6 +56,7 @@ class Files:
 
     def stream(self, stream: str, files_per_batch: int = 1) -> DataFrame:
         """The directory as a streaming DataFrame."""
+        assert self.spark is not None
         (self.root / stream).mkdir(parents=True, exist_ok=True)
         reader = self.spark.readStream.schema("room string, ts timestamp, value double")
         reader = reader.option("maxFilesPerTrigger", files_per_batch)

@@ -29,7 +29,7 @@ def test_what_reaches_the_sink_is_that_of_an_undisturbed_run(tmp_path: Path) -> 
     sys.stdout.write(f"seed {seed}\n")
     moments = random.Random(seed)
     batches = [_batch(number) for number in range(FILES)]
-    Files(None, tmp_path / "in").put_all(batches)  # type: ignore[arg-type]  # only writes files
+    Files(None, tmp_path / "in").put_all(batches)
     kills = 0
     while not (tmp_path / "done").exists():
         job = _start(tmp_path)

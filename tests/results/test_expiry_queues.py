@@ -19,6 +19,7 @@ from windrow.results.wheel.timing_wheel import TimingWheel
 
 ANY_ORDER: dict[str, Callable[[], ExpiryQueue]] = {
     "branch ladder": BranchLadderQueue,
+    "branch ladder, threshold 50": lambda: BranchLadderQueue(threshold=50),
     "branch ladder, threshold 2": lambda: BranchLadderQueue(threshold=2),
     "branch ladder, step 1000": lambda: BranchLadderQueue(step=1000),
     "ladder": LadderQueue,

@@ -8,6 +8,8 @@ from typing import Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.results import kernels
+
 __all__ = ["EXPIRY_LIMIT", "ExpiryQueue", "Longs", "as_batch", "as_instant", "drain", "grown"]
 
 Longs: TypeAlias = NDArray[np.int64]
@@ -43,7 +45,7 @@ def as_batch(expiries: Longs, items: NDArray[np.integer]) -> tuple[Longs, Longs]
     assert expiries.shape == items.shape, f"{expiries.shape} expiries, {items.shape} items"
     expiries = np.ascontiguousarray(expiries, np.int64)
     if expiries.size:
-        lowest, highest = int(expiries.min()), int(expiries.max())
+        lowest, highest = kernels.bounds(expiries)
         assert -EXPIRY_LIMIT < lowest <= highest < EXPIRY_LIMIT, f"expiries {lowest} to {highest}"
     return expiries, np.ascontiguousarray(items, np.int64)
 
@@ -79,6 +81,6 @@ def grown(array: NDArray[_Number], needed: int) -> NDArray[_Number]:
     rows = array.shape[0]
     if needed <= rows:
         return array
-    wider = np.zeros((max(needed, 2 * rows), *array.shape[1:]), array.dtype)
+    wider = np.empty((max(needed, 2 * rows), *array.shape[1:]), array.dtype)
     wider[:rows] = array
     return wider

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from windrow.results import kernels
 from windrow.results.expiry_queue import EXPIRY_LIMIT, Longs
 
 __all__ = ["OverdueRows"]
@@ -41,7 +42,7 @@ class OverdueRows:
 
     def keep(self, expiries: Longs, items: Longs) -> tuple[Longs, Longs]:
         """Keep the rows that are overdue; returns the others."""
-        if expiries.size == 0 or int(expiries.min()) > self.passed:
+        if expiries.size == 0 or kernels.bounds(expiries)[0] > self.passed:
             return expiries, items
         late = expiries <= self.passed
         self._expiries = np.concatenate([self._expiries, expiries[late]])
@@ -50,6 +51,8 @@ class OverdueRows:
 
     def take(self, until: int) -> tuple[Longs, Longs]:
         """Give out the rows at or before the instant, in order."""
+        if self._expiries.size == 0:
+            return self._expiries, self._items
         order = np.argsort(self._expiries, kind="stable")
         expiries, items = self._expiries[order], self._items[order]
         count = int(np.searchsorted(expiries, until, side="right"))

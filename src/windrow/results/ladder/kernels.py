@@ -20,21 +20,25 @@ from numpy import uint64
 from windrow.results.expiry_queue import EXPIRY_LIMIT
 from windrow.results.ladder.trunks.kernels import (
     BRANCH,
+    BRANCH_ITEMS,
     EXPIRY,
-    FILL,
     FILL_MASK,
     HEAD,
     ITEM,
     LAST,
     LINK,
+    NEXT,
     NODE_COLUMNS,
     NODES,
+    PREVIOUS,
     TAIL,
     TRUNK_CONTROL_ENTRIES,
+    TRUNK_MASK,
     TRUNK_NODES,
+    TRUNK_SHIFT,
     add_item,
+    add_trunk,
     append_node,
-    append_row,
     give_branch,
     give_trunk,
     merge,
@@ -78,12 +82,17 @@ CONTROL_ENTRIES = TOP_START + 13
 LONG_AGO = -EXPIRY_LIMIT
 # Nodes of Top for each bucket of the first rung.
 NODES_A_BUCKET = 8
+# So many at the most: the tails of more would not stay in the cache, which costs more than that
+# buckets are spread a second time.
+MOST_BUCKETS = 1024
 # So many buckets at least, which keeps the end of the last one within 64 bits.
 FEWEST_BUCKETS = 8
 # Bottom becomes a rung when it has more nodes than this, and than the threshold.
 LONG_BOTTOM = 64
-# Up to so many nodes are sorted by insertion.
-FEW_NODES = 64
+# Up to so many nodes are sorted by insertion, more of them by counting where a bucket is not wider
+# than so many instants a node.
+FEW_NODES = 16
+COUNTED_WIDTH = 8
 
 
 @njit(cache=True)
@@ -93,30 +102,65 @@ def insert_rows(
 ):  # fmt: skip
     """Put rows where they belong; returns how far it came: there may be no room."""
     row = start
+    top_start = control[TOP_START]
     while row < expiries.size:
-        if spare_trunks(links, control) == 0 or spare_branches(branches, control) == 0:
-            control[NEEDED_TRUNKS] = 1
+        expiry = expiries[row]
+        bucket = np.int64(TOP)
+        rung = np.int64(EMPTY)
+        if expiry < top_start:
+            rung = np.int64(0)
+            while rung < control[RUNGS] and expiry < rungs[rung, FROM]:
+                rung += 1
+            bucket = np.int64(EMPTY)
+            if rung < control[RUNGS]:
+                bucket = bucket_of(expiry, rung, rungs)
+        if bucket != EMPTY:
+            nodes = np.int64(buckets[bucket, NODES])
+            node = np.int64(buckets[bucket, TAIL])
+            seen = node
+            equal = np.int64(EMPTY)
+            for _ in range(min(look_back, nodes)):
+                if trunks[seen, EXPIRY] == expiry:
+                    equal = seen
+                    break
+                if (seen & TRUNK_MASK) == 0:
+                    chunk = np.int64(links[seen >> TRUNK_SHIFT, PREVIOUS])
+                    seen = (chunk << TRUNK_SHIFT) + TRUNK_NODES
+                seen -= 1
+            if equal != EMPTY:
+                last = trunks[equal, LAST]
+                if last != EMPTY and (branches[last, LINK] & FILL_MASK) != BRANCH_ITEMS:
+                    branches[last, branches[last, LINK] & FILL_MASK] = items[row]
+                    branches[last, LINK] += 1
+                elif spare_branches(branches, control) > 0:
+                    add_item(trunks, equal, items[row], branches, control)
+                else:
+                    control[NEEDED_BRANCHES] = 1
+                    return row
+                row += 1
+                continue
+            node += 1
+            if (nodes & TRUNK_MASK) == 0:
+                if spare_trunks(links, control) == 0:
+                    control[NEEDED_TRUNKS] = 1
+                    return row
+                node = add_trunk(bucket, links, buckets, control)
+            trunks[node, EXPIRY] = expiry
+            trunks[node, ITEM] = items[row]
+            trunks[node, BRANCH] = EMPTY
+            trunks[node, LAST] = EMPTY
+            buckets[bucket, TAIL] = node
+            buckets[bucket, NODES] = nodes + 1
+            row += 1
+            if rung != EMPTY:
+                rungs[rung, RUNG_NODES] += 1
+            else:
+                control[TOP_MIN] = min(control[TOP_MIN], expiry)
+                control[TOP_MAX] = max(control[TOP_MAX], expiry)
+            continue
+        if spare_branches(branches, control) == 0:
             control[NEEDED_BRANCHES] = 1
             return row
-        expiry = expiries[row]
-        if expiry >= control[TOP_START]:
-            append_row(
-                TOP, expiry, items[row], look_back, trunks, links, branches, buckets, control
-            )
-            control[TOP_MIN] = min(control[TOP_MIN], expiry)
-            control[TOP_MAX] = max(control[TOP_MAX], expiry)
-            row += 1
-            continue
-        rung = 0
-        while rung < control[RUNGS] and expiry < rungs[rung, FROM]:
-            rung += 1
-        if rung < control[RUNGS]:
-            rungs[rung, RUNG_NODES] += append_row(
-                bucket_of(expiry, rung, rungs), expiry, items[row], look_back,
-                trunks, links, branches, buckets, control,
-            )  # fmt: skip
-            row += 1
-            continue
         nodes = control[BOTTOM_END] - control[BOTTOM_FIRST]
         if nodes > LONG_BOTTOM and nodes > threshold:
             end = rungs[control[RUNGS] - 1, FROM]
@@ -131,7 +175,7 @@ def insert_rows(
                 rung = control[RUNGS] - 1
                 for place in range(control[BOTTOM_FIRST], control[BOTTOM_END]):
                     rungs[rung, RUNG_NODES] += append_node(
-                        bucket_of(bottom[place, EXPIRY], rung, rungs), bottom[place], look_back,
+                        bucket_of(bottom[place, EXPIRY], rung, rungs), bottom, place, look_back,
                         trunks, links, branches, buckets, control,
                     )  # fmt: skip
                 control[BOTTOM_FIRST] = 0
@@ -168,18 +212,24 @@ def remove_rows(
             chunk = give_branch(chunk, branches, control)
         control[OPEN_BRANCH] = EMPTY
         first = control[BOTTOM_FIRST]
-        if first < control[BOTTOM_END]:
-            if bottom[first, EXPIRY] > until:
-                return count, True
+        end = control[BOTTOM_END]
+        branch = np.int64(EMPTY)
+        while first < end and branch == EMPTY and bottom[first, EXPIRY] <= until:
             if count == out_expiries.size:
+                control[BOTTOM_FIRST] = first
                 return count, False
             out_expiries[count] = bottom[first, EXPIRY]
             out_items[count] = bottom[first, ITEM]
             count += 1
-            control[OPEN_BRANCH] = bottom[first, BRANCH]
-            control[OPEN_EXPIRY] = bottom[first, EXPIRY]
-            control[BOTTOM_FIRST] = first + 1
+            branch = bottom[first, BRANCH]
+            first += 1
+        control[BOTTOM_FIRST] = first
+        if branch != EMPTY:
+            control[OPEN_BRANCH] = branch
+            control[OPEN_EXPIRY] = bottom[first - 1, EXPIRY]
             continue
+        if first < end:
+            return count, True
         control[BOTTOM_FIRST] = 0
         control[BOTTOM_END] = 0
         if control[RUNGS] == 0:
@@ -211,9 +261,8 @@ def remove_rows(
             if nodes > bottom.shape[0]:
                 control[NEEDED_BOTTOM] = nodes
                 return count, False
-            sort_into_bottom(
-                bucket, width, look_back, trunks, links, branches, buckets, bottom, control
-            )
+            start = rungs[rung, FROM]
+            sort_into_bottom(bucket, start, width, trunks, links, buckets, bottom, control)
         rungs[rung, RUNG_NODES] -= nodes
         drain_bucket(rung, rungs)
 
@@ -262,7 +311,6 @@ def add_rung(start, end, width, buckets, rungs, control):
     rungs[rung, RUNG_NODES] = 0
     for bucket in range(first, first + count):
         buckets[bucket, NODES] = 0
-        buckets[bucket, FILL] = 0
     control[BUCKETS_USED] = first + count
     control[RUNGS] = rung + 1
 
@@ -273,7 +321,8 @@ def open_top(look_back, step, trunks, links, branches, buckets, rungs, control):
     nodes = np.int64(buckets[TOP, NODES])
     span = control[TOP_MAX] - control[TOP_MIN]
     # A step far below the distance of nodes would make buckets without nodes, and many.
-    width = max(step, span // max(nodes // NODES_A_BUCKET, FEWEST_BUCKETS) + 1)
+    wanted = min(max(nodes // NODES_A_BUCKET, FEWEST_BUCKETS), MOST_BUCKETS)
+    width = max(step, span // wanted + 1)
     if not has_room(span // width + 2, nodes, look_back, links, branches, buckets, control):
         return False
     control[TOP_START] = control[TOP_MAX] + width
@@ -287,23 +336,53 @@ def open_top(look_back, step, trunks, links, branches, buckets, rungs, control):
 @njit(cache=True)
 def spread(source, rung, look_back, trunks, links, branches, buckets, rungs, control):
     """Move all nodes of a bucket into those of a rung."""
-    chunk = np.int64(buckets[source, HEAD])
-    tail = np.int64(buckets[source, TAIL])
-    fill = np.int64(buckets[source, FILL])
+    node = np.int64(buckets[source, HEAD])
     left = np.int64(buckets[source, NODES])
     buckets[source, NODES] = 0
-    buckets[source, FILL] = 0
+    start = rungs[rung, START]
+    width = uint64(rungs[rung, WIDTH])
+    first = rungs[rung, FIRST_BUCKET]
     made = 0
     while left > 0:
-        held = fill if chunk == tail else np.int64(TRUNK_NODES)
-        for place in range(held):
-            node = trunks[chunk, place]
-            made += append_node(
-                bucket_of(node[EXPIRY], rung, rungs), node, look_back,
-                trunks, links, branches, buckets, control,
-            )  # fmt: skip
-        left -= held
-        chunk = give_trunk(chunk, links, control)
+        # As in append_node: a call for each node would take longer than the work.
+        expiry = trunks[node, EXPIRY]
+        bucket = first + np.int64(uint64(expiry - start) // width)
+        nodes = np.int64(buckets[bucket, NODES])
+        target = np.int64(buckets[bucket, TAIL])
+        seen = target
+        equal = np.int64(EMPTY)
+        for _ in range(min(look_back, nodes)):
+            if trunks[seen, EXPIRY] == expiry:
+                equal = seen
+                break
+            if (seen & TRUNK_MASK) == 0:
+                chunk = np.int64(links[seen >> TRUNK_SHIFT, PREVIOUS])
+                seen = (chunk << TRUNK_SHIFT) + TRUNK_NODES
+            seen -= 1
+        if equal != EMPTY and spare_branches(branches, control) > 0:
+            last = trunks[equal, LAST]
+            is_full = last == EMPTY or (branches[last, LINK] & FILL_MASK) == BRANCH_ITEMS
+            if is_full or trunks[node, BRANCH] != EMPTY:
+                merge(trunks, equal, trunks, node, branches, control)
+            else:
+                branches[last, branches[last, LINK] & FILL_MASK] = trunks[node, ITEM]
+                branches[last, LINK] += 1
+        else:
+            target += 1
+            if (nodes & TRUNK_MASK) == 0:
+                target = add_trunk(bucket, links, buckets, control)
+            trunks[target, EXPIRY] = expiry
+            trunks[target, ITEM] = trunks[node, ITEM]
+            trunks[target, BRANCH] = trunks[node, BRANCH]
+            trunks[target, LAST] = trunks[node, LAST]
+            buckets[bucket, TAIL] = target
+            buckets[bucket, NODES] = nodes + 1
+            made += 1
+        left -= 1
+        if (node & TRUNK_MASK) != TRUNK_MASK and left > 0:
+            node += 1
+        else:
+            node = give_trunk(node >> TRUNK_SHIFT, links, control) << TRUNK_SHIFT
     rungs[rung, RUNG_NODES] += made
 
 
@@ -335,55 +414,46 @@ def drain_bucket(rung, rungs):
 
 
 @njit(cache=True)
-def sort_into_bottom(
-    bucket, width, look_back, trunks, links, branches, buckets, bottom, control
-):  # fmt: skip
-    """Move the nodes of a bucket into Bottom, which is empty and has room, in order of expiry."""
-    chunk = np.int64(buckets[bucket, HEAD])
-    tail = np.int64(buckets[bucket, TAIL])
-    fill = np.int64(buckets[bucket, FILL])
+def sort_into_bottom(bucket, start, width, trunks, links, buckets, bottom, control):
+    """Move the nodes of a bucket into Bottom, which is empty and has room, in order of expiry.
+
+    Nodes of equal expiry stay apart: they leave just so, and joining them would cost more.
+    """
+    node = np.int64(buckets[bucket, HEAD])
     nodes = np.int64(buckets[bucket, NODES])
     buckets[bucket, NODES] = 0
-    buckets[bucket, FILL] = 0
+    is_counting = nodes > FEW_NODES and width // COUNTED_WIDTH <= nodes
     is_inserting = width > 1 and nodes <= FEW_NODES
-    end = 0
-    while end < nodes:
-        for place in range(fill if chunk == tail else TRUNK_NODES):
-            node = trunks[chunk, place]
-            target = end
-            if is_inserting:
-                while target > 0 and bottom[target - 1, EXPIRY] > node[EXPIRY]:
-                    for column in range(NODE_COLUMNS):
-                        bottom[target, column] = bottom[target - 1, column]
-                    target -= 1
-            for column in range(NODE_COLUMNS):
-                bottom[target, column] = node[column]
-            end += 1
-        chunk = give_trunk(chunk, links, control)
-    if width > 1 and nodes > FEW_NODES:
+    ends = np.zeros(width + 1 if is_counting else 1, np.int64)
+    if is_counting:
+        seen = node
+        for count in range(1, nodes + 1):
+            ends[trunks[seen, EXPIRY] - start + 1] += 1
+            seen += 1
+            if (seen & TRUNK_MASK) == 0 and count < nodes:
+                seen = np.int64(links[(seen - 1) >> TRUNK_SHIFT, NEXT]) << TRUNK_SHIFT
+        for offset in range(1, width + 1):
+            ends[offset] += ends[offset - 1]
+    for end in range(nodes):
+        expiry = trunks[node, EXPIRY]
+        target = end
+        if is_counting:
+            target = ends[expiry - start]
+            ends[expiry - start] = target + 1
+        elif is_inserting:
+            while target > 0 and bottom[target - 1, EXPIRY] > expiry:
+                for column in range(NODE_COLUMNS):
+                    bottom[target, column] = bottom[target - 1, column]
+                target -= 1
+        for column in range(NODE_COLUMNS):
+            bottom[target, column] = trunks[node, column]
+        if (node & TRUNK_MASK) != TRUNK_MASK and end + 1 < nodes:
+            node += 1
+        else:
+            node = give_trunk(node >> TRUNK_SHIFT, links, control) << TRUNK_SHIFT
+    control[BOTTOM_END] = nodes
+    if not is_counting and not is_inserting and width > 1:
         bottom[:nodes] = bottom[:nodes][np.argsort(bottom[:nodes, EXPIRY], kind="mergesort")]
-    if look_back > 0:
-        end = merge_bottom(nodes, branches, bottom, control)
-    control[BOTTOM_END] = end
-
-
-@njit(cache=True)
-def merge_bottom(nodes, branches, bottom, control):
-    """One node of each run of equal expiry; returns how many there are."""
-    end = 0
-    for place in range(nodes):
-        if (
-            end > 0
-            and bottom[end - 1, EXPIRY] == bottom[place, EXPIRY]
-            and spare_branches(branches, control) > 0
-        ):
-            merge(bottom[end - 1], bottom[place], branches, control)
-            continue
-        if end < place:
-            for column in range(NODE_COLUMNS):
-                bottom[end, column] = bottom[place, column]
-        end += 1
-    return end
 
 
 @njit(cache=True)
@@ -395,7 +465,7 @@ def insert_bottom(expiry, item, look_back, branches, bottom, control):
         place -= 1
     has_equal = place > control[BOTTOM_FIRST] and bottom[place - 1, EXPIRY] == expiry
     if look_back > 0 and has_equal:
-        add_item(bottom[place - 1], item, branches, control)
+        add_item(bottom, place - 1, item, branches, control)
         return
     for moved in range(end, place, -1):
         for column in range(NODE_COLUMNS):

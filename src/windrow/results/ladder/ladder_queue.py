@@ -15,8 +15,10 @@ __all__ = ["BRANCH_LOOK_BACK", "THRESHOLD", "BranchLadderQueue", "LadderQueue", 
 
 # Nodes from the tail of a trunk among which an equal expiry is looked for: a of the paper.
 BRANCH_LOOK_BACK = 3
-# Nodes of a bucket that are sorted rather than spread over a rung of their own.
-THRESHOLD = 50
+# Nodes of a bucket that are sorted rather than spread over a rung of their own. Of 2, 16, 50, 128,
+# 256 and 1024 this was the fastest for batches of uniform expiries (100,000 and 1,000,000 live rows)
+# and skewed ones (100,000), by 4 to 40 % over 50; 2, the paper's for a join, took 2 to 3 times as long.
+THRESHOLD = 1024
 WIDEST_STEP = 1 << 60
 SMALLEST_ARRAY = 16
 
@@ -50,7 +52,7 @@ class LadderQueue:
         self._threshold = threshold
         self._step = step
         rows, trunk = SMALLEST_ARRAY, trunk_kernels
-        self._trunks = np.zeros((rows, trunk.TRUNK_NODES, trunk.NODE_COLUMNS), np.int64)
+        self._trunks = np.zeros((rows * trunk.TRUNK_NODES, trunk.NODE_COLUMNS), np.int64)
         self._links = np.zeros((rows, trunk.LINK_COLUMNS), np.int32)
         self._branches = np.zeros((rows, trunk.BRANCH_COLUMNS), np.int64)
         self._buckets = np.zeros((rows, trunk.BUCKET_COLUMNS), np.int32)
@@ -121,7 +123,7 @@ class LadderQueue:
         control, trunk = self._control, trunk_kernels
         taken = int(control[trunk.FRESH_TRUNK] - control[trunk.FREE_TRUNKS])
         self._links = grown(self._links, taken + int(control[kernels.NEEDED_TRUNKS]))
-        self._trunks = grown(self._trunks, self._links.shape[0])
+        self._trunks = grown(self._trunks, self._links.shape[0] * trunk.TRUNK_NODES)
         taken = int(control[trunk.FRESH_BRANCH] - control[trunk.FREE_BRANCHES])
         self._branches = grown(self._branches, taken + int(control[kernels.NEEDED_BRANCHES]))
         self._buckets = grown(self._buckets, int(control[kernels.NEEDED_BUCKETS]))

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from windrow.results.expiry_queue import Longs, as_batch, as_instant, drain, grown
 from windrow.results.ladder import kernels
+from windrow.results.ladder.rungs import kernels as rung_kernels
 from windrow.results.ladder.trunks import kernels as trunk_kernels
 from windrow.results.overdue import OverdueRows
 from windrow.windows.kernels import EMPTY
@@ -16,8 +17,9 @@ __all__ = ["BRANCH_LOOK_BACK", "THRESHOLD", "BranchLadderQueue", "LadderQueue", 
 # Nodes from the tail of a trunk among which an equal expiry is looked for: a of the paper.
 BRANCH_LOOK_BACK = 3
 # Nodes of a bucket that are sorted rather than spread over a rung of their own. Of 2, 16, 50, 128,
-# 256 and 1024 this was the fastest for batches of uniform expiries (100,000 and 1,000,000 live rows)
-# and skewed ones (100,000), by 4 to 40 % over 50; 2, the paper's for a join, took 2 to 3 times as long.
+# 256 and 1024 this was the fastest for batches of uniform expiries (100,000 and 1,000,000 live) and
+# of skewed ones (100,000): 4 to 36 % less time than with 50, and less than half of that with 2, the
+# paper's for a join.
 THRESHOLD = 1024
 WIDEST_STEP = 1 << 60
 SMALLEST_ARRAY = 16
@@ -56,14 +58,16 @@ class LadderQueue:
         self._links = np.zeros((rows, trunk.LINK_COLUMNS), np.int32)
         self._branches = np.zeros((rows, trunk.BRANCH_COLUMNS), np.int64)
         self._buckets = np.zeros((rows, trunk.BUCKET_COLUMNS), np.int32)
-        self._rungs = np.zeros((kernels.MOST_RUNGS, kernels.RUNG_COLUMNS), np.int64)
-        self._bottom = np.zeros((2 * kernels.LONG_BOTTOM, trunk.NODE_COLUMNS), np.int64)
-        self._control = np.zeros(kernels.CONTROL_ENTRIES, np.int64)
-        for entry in (trunk.FIRST_FREE_BRANCH, trunk.FIRST_FREE_TRUNK, kernels.OPEN_BRANCH):
+        self._rungs = np.zeros((rung_kernels.MOST_RUNGS, rung_kernels.RUNG_COLUMNS), np.int64)
+        self._bottom = np.zeros((2 * rung_kernels.LONG_BOTTOM, trunk.NODE_COLUMNS), np.int64)
+        self._control = np.zeros(rung_kernels.CONTROL_ENTRIES, np.int64)
+        for entry in (trunk.FIRST_FREE_BRANCH, trunk.FIRST_FREE_TRUNK, rung_kernels.OPEN_BRANCH):
             self._control[entry] = EMPTY
-        self._control[kernels.TOP_START] = self._control[kernels.TOP_MAX] = kernels.LONG_AGO
-        self._control[kernels.TOP_MIN] = -kernels.LONG_AGO
-        self._control[kernels.BUCKETS_USED] = kernels.TOP + 1
+        self._control[rung_kernels.TOP_START] = self._control[rung_kernels.TOP_MAX] = (
+            rung_kernels.LONG_AGO
+        )
+        self._control[rung_kernels.TOP_MIN] = -rung_kernels.LONG_AGO
+        self._control[rung_kernels.BUCKETS_USED] = rung_kernels.TOP + 1
         self._overdue = OverdueRows()
         self._size = 0
         self._expected = 0
@@ -122,13 +126,13 @@ class LadderQueue:
     def _make_room(self) -> None:
         control, trunk = self._control, trunk_kernels
         taken = int(control[trunk.FRESH_TRUNK] - control[trunk.FREE_TRUNKS])
-        self._links = grown(self._links, taken + int(control[kernels.NEEDED_TRUNKS]))
+        self._links = grown(self._links, taken + int(control[rung_kernels.NEEDED_TRUNKS]))
         self._trunks = grown(self._trunks, self._links.shape[0] * trunk.TRUNK_NODES)
         taken = int(control[trunk.FRESH_BRANCH] - control[trunk.FREE_BRANCHES])
-        self._branches = grown(self._branches, taken + int(control[kernels.NEEDED_BRANCHES]))
-        self._buckets = grown(self._buckets, int(control[kernels.NEEDED_BUCKETS]))
-        self._bottom = grown(self._bottom, int(control[kernels.NEEDED_BOTTOM]))
-        control[kernels.NEEDED_TRUNKS : kernels.CONTROL_ENTRIES] = 0
+        self._branches = grown(self._branches, taken + int(control[rung_kernels.NEEDED_BRANCHES]))
+        self._buckets = grown(self._buckets, int(control[rung_kernels.NEEDED_BUCKETS]))
+        self._bottom = grown(self._bottom, int(control[rung_kernels.NEEDED_BOTTOM]))
+        control[rung_kernels.NEEDED_TRUNKS : rung_kernels.CONTROL_ENTRIES] = 0
 
 
 class BranchLadderQueue(LadderQueue):

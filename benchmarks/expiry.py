@@ -6,7 +6,7 @@
 
 Rows come in batches, and after each batch all that has expired leaves; what counts is CPU time of
 the thread for a row, from when as many rows are live as were asked for. All structures must give
-out the same rows in the same order, compared in every 16th batch; heapq, which is not compared, runs
+out the same rows in the same order, compared in every 16th batch; heapq is not compared, and runs
 on fewer batches, once as many rows are live. Pareto expiries take longest to come to many rows.
 """
 

@@ -21,6 +21,8 @@ CHOSEN = [
     "joins/test_extremes_heap.py",
     "joins/test_tree_queries.py",
     "joins/test_pairs.py",
+    "results/test_expiry_queues.py::test_any_steps",
+    "results/test_expiry_queues.py::test_equal_spans",
 ]
 
 

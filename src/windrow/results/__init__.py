@@ -1,0 +1,1 @@
+"""Live results by the instant at which they expire."""

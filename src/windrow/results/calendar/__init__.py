@@ -1,0 +1,1 @@
+"""The calendar queue: days of a year, each a sorted list."""

@@ -1,0 +1,1 @@
+"""A binary heap of rows."""

@@ -1,0 +1,1 @@
+"""Ladder queues, with branch lists and without."""

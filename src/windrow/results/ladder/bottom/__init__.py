@@ -1,0 +1,1 @@
+"""The sorted end of a ladder."""

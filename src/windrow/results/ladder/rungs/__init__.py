@@ -1,0 +1,1 @@
+"""The rungs of a ladder."""

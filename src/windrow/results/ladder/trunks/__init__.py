@@ -1,0 +1,1 @@
+"""Trunks of nodes in chunks, and the branches of nodes."""

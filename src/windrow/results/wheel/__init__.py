@@ -1,0 +1,1 @@
+"""A timing wheel whose slots are chunks of rows."""

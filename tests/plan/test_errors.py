@@ -248,10 +248,10 @@ def test_texts_that_are_not_plans() -> None:
     plan = bind(parse_query("SELECT n + 1 FROM temp"), CATALOG)
     assert isinstance(plan, QueryPlan)
     good = plan_to_json(plan)
-    for bad in ("", "{}", "[]", "3", good.replace('"+"', '"system"'), '{"format":2,"plan":3}'):
+    for bad in ("", "{}", "[]", "3", good.replace('"+"', '"system"'), '{"format":3,"plan":3}'):
         with pytest.raises(CheckpointError) as caught:
             plan_from_json(bad)
         assert caught.value.code == "WC201"
     with pytest.raises(CheckpointError) as newer:
-        plan_from_json(good.replace('"format":2', '"format":3'))
+        plan_from_json(good.replace('"format":3', '"format":4'))
     assert newer.value.code == "WC202"

@@ -14,9 +14,9 @@ __all__ = ["fingerprint"]
 def fingerprint(plan: QueryPlan) -> str:
     """SHA-256 over the plan with its streams.
 
-    Spacing and aliases of the text do not count, nor does the algorithm: state is rows, and any
-    algorithm goes on from them.
+    Spacing and aliases of the text do not count, nor do algorithm and store: state is rows, and
+    any of them goes on from those.
     """
     inputs = tuple(replace(entry, alias="") for entry in plan.inputs)
-    canonical = plan_to_json(replace(plan, text="", inputs=inputs, algorithm=""))
+    canonical = plan_to_json(replace(plan, text="", inputs=inputs, algorithm="", store=""))
     return hashlib.sha256(canonical.encode()).hexdigest()

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from windrow.plan.expressions import Expr
 from windrow.schema import ColumnType, StreamSchema
 
-__all__ = ["SEVERAL", "Aggregate", "OutputColumn", "PlanInput", "QueryPlan", "WindowSpec"]
+__all__ = [
+    "SEVERAL",
+    "Aggregate",
+    "Negation",
+    "OutputColumn",
+    "PlanInput",
+    "QueryPlan",
+    "WindowSpec",
+]
 
 # The source of an expression that reads several inputs.
 SEVERAL = -1
@@ -68,6 +76,21 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
+class Negation:
+    """LEFT ANTI JOIN or NOT EXISTS: a row of input `of` counts while no row of `input` matches it.
+
+    Rows match where keys[i], over `input`, equals of_keys[i], over `of` and of the same type, for
+    all i, and `residual`, over the two (or over `of` alone), holds. A NULL key matches nothing.
+    """
+
+    input: int
+    of: int
+    keys: tuple[Expr, ...] = ()
+    of_keys: tuple[Expr, ...] = ()
+    residual: Expr | None = None
+
+
+@dataclass(frozen=True)
 class OutputColumn:
     """One column of the answer."""
 
@@ -80,15 +103,20 @@ class OutputColumn:
 class QueryPlan:
     """What a query means.
 
-    kind 'select': one input; `select` reads its columns (ColumnRef).
+    kind 'select': one input or a join of several; `select` reads their columns (ColumnRef), and
+    `distinct` says that equal rows count as one.
     kind 'aggregate': one input or a join of several; `select` and `having` read GroupRef and
     AggregateRef. `group_sources[i]` is the input that group_by[i] reads, None for a constant,
     SEVERAL for an expression over several inputs. A group column that equals a join variable is
     noted in `group_keys[i]` (else None): all group columns being keys means that a group never
     spans two keys. `residual` holds the conditions that compare inputs and are no equalities.
 
+    The last inputs, one for each of `negations`, are those that are negated: no other part of the
+    plan reads them.
+
     algorithm: 'scan' for kind 'select'; else what was asked for: 'auto', 'pipelined',
-    'incremental', 'charged' or 'factorised'.
+    'incremental', 'charged' or 'factorised'. store: what was asked for to hold joined rows that
+    expire (plan.stores).
     """
 
     text: str
@@ -103,6 +131,14 @@ class QueryPlan:
     every_us: int | None = None
     algorithm: str = "auto"
     residual: Expr | None = None
+    distinct: bool = False
+    negations: tuple[Negation, ...] = ()
+    store: str = "auto"
+
+    @property
+    def joined(self) -> tuple[PlanInput, ...]:
+        """The inputs that are joined: all but those that are negated."""
+        return self.inputs[: len(self.inputs) - len(self.negations)]
 
     @property
     def streams(self) -> tuple[str, ...]:

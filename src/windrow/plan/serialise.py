@@ -16,18 +16,25 @@ from windrow.plan.expressions import (
     GroupRef,
     Literal,
 )
-from windrow.plan.model import Aggregate, OutputColumn, PlanInput, QueryPlan, WindowSpec
+from windrow.plan.model import (
+    Aggregate,
+    Negation,
+    OutputColumn,
+    PlanInput,
+    QueryPlan,
+    WindowSpec,
+)
 from windrow.schema import Column, ColumnType, StreamSchema
 
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
-PLAN_FORMAT = 2
+PLAN_FORMAT = 3
 
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         *(AggregateRef, Call, ColumnRef, GroupRef, Literal),
-        *(Aggregate, OutputColumn, PlanInput, QueryPlan, WindowSpec),
+        *(Aggregate, Negation, OutputColumn, PlanInput, QueryPlan, WindowSpec),
         *(Column, ColumnType, StreamSchema),
     )
 }

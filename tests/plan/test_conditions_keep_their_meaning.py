@@ -112,7 +112,7 @@ def test_the_same_rows_join(
     text = f"SELECT COUNT(*) AS n FROM a [5], b [5], c [5] WHERE {' AND '.join(conditions)}"
     select = parse_query(text)
     plan = bind(select, CATALOG)
-    inputs = tuple(NamedInput(entry.alias, entry.stream) for entry in plan.inputs)
+    inputs = tuple(NamedInput(each.alias, each.stream, i) for i, each in enumerate(plan.inputs))
     assert select.where is not None
     written = row_scope(Names(text, inputs), "WHERE").condition(select.where, "WHERE")
     columns, size = joined([a, b, c])

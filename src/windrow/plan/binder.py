@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -13,14 +14,15 @@ from windrow.plan.catalog import Catalog
 from windrow.plan.conditions import Conditions, split
 from windrow.plan.digits import check_digits
 from windrow.plan.expressions import Expr, inputs_of
-from windrow.plan.model import SEVERAL, PlanInput, QueryPlan
+from windrow.plan.model import SEVERAL, Negation, PlanInput, QueryPlan
 from windrow.plan.names import NamedInput, Names
+from windrow.plan.negations import bind_negated, negated_inputs
 from windrow.plan.outputs import aliases_of, bind_items
-from windrow.plan.refusals import check_shape, refusal
+from windrow.plan.refusals import MAX_INPUTS, check_distinct_groups, check_shape
 from windrow.plan.rows import row_scope
 from windrow.plan.scope import Scope
-from windrow.plan.windows import bind_window, check_every, check_join_window
-from windrow.sql.statements import Select
+from windrow.plan.windows import bind_window, check_every, check_windows
+from windrow.sql.statements import Select, Source
 
 __all__ = ["bind"]
 
@@ -28,23 +30,22 @@ __all__ = ["bind"]
 def bind(select: Select, catalog: Catalog, algorithm: str = "auto") -> QueryPlan:
     """The plan of a query over the streams of the catalog."""
     check_algorithm(algorithm)
-    names = _names(select, catalog)
     check_shape(select)
+    names = _names(select, catalog)
+    negated = negated_inputs(select, names, catalog)
+    names = replace(names, hidden=tuple(each.entry for each in negated))
+    check_windows(select, distinct=select.distinct and not _is_aggregate(select))
     check_every(select)
     conditions = _conditions(select, names)
     inputs = _inputs(select, names, conditions)
-    if _is_aggregate(select):
-        plan = _aggregate_plan(select, names, inputs, conditions)
-        return with_algorithm(plan, algorithm)
-    if len(inputs) > 1:
-        raise refusal(
-            "WU202",
-            "a join without aggregates",
-            select.sources[1].place,
-            "aggregate it: COUNT(*), SUM or MAX, with GROUP BY",
-        )
-    items = bind_items(select, names, row_scope(names, "SELECT"), grouped=False)
-    plan = QueryPlan(select.text, "select", inputs, items, every_us=select.every_us)
+    taken = [entry.alias for entry in inputs]
+    negations: list[Negation] = []
+    for each in negated:
+        entry, negation = bind_negated(each, _free(each.entry.alias, taken))
+        inputs = (*inputs, entry)
+        negations.append(negation)
+    kind = _aggregate_plan if _is_aggregate(select) else _select_plan
+    plan = replace(kind(select, names, inputs, conditions), negations=tuple(negations))
     return with_algorithm(plan, algorithm)
 
 
@@ -54,42 +55,72 @@ def _is_aggregate(select: Select) -> bool:
     return any(item.expression.find(exp.AggFunc) is not None for item in select.items)
 
 
+def _joined(select: Select) -> list[Source]:
+    return [source for source in select.sources if source.join != "anti"]
+
+
 def _names(select: Select, catalog: Catalog) -> Names:
+    """The joined inputs; an alias of FROM is given once, also to those that are negated."""
     found: list[NamedInput] = []
+    seen: set[str] = set()
     for source in select.sources:
         stream = catalog.stream(source.stream, source.place)
-        if any(source.alias.lower() == entry.alias.lower() for entry in found):
+        if source.alias.lower() in seen:
             raise BindingError(
                 "WB202",
                 f"FROM names two inputs {source.alias!r}",
                 hint=f"give each a name of its own: {source.stream} [...] AS {source.alias}2",
                 place=source.place,
             )
-        found.append(NamedInput(source.alias, stream))
+        seen.add(source.alias.lower())
+        if source.join != "anti":
+            found.append(NamedInput(source.alias, stream, len(found)))
     return Names(select.text, tuple(found))
 
 
+def _free(alias: str, taken: list[str]) -> str:
+    """The alias, numbered where an input outside of NOT EXISTS has it, too; then it is taken."""
+    known = {each.lower() for each in taken}
+    tries = (alias, *(f"{alias}{number}" for number in range(2, MAX_INPUTS + 2)))
+    taken.append(next(name for name in tries if name.lower() not in known))
+    return taken[-1]
+
+
 def _conditions(select: Select, names: Names) -> Conditions:
-    clauses = [source.on for source in select.sources if source.on is not None]
+    clauses = [source.on for source in _joined(select) if source.on is not None]
     if select.where is not None:
         clauses.append(select.where)
-    return split(row_scope(names, "WHERE"), clauses, len(select.sources))
+    return split(row_scope(names, "WHERE"), clauses, len(names.inputs))
 
 
 def _inputs(select: Select, names: Names, conditions: Conditions) -> tuple[PlanInput, ...]:
-    if len(select.sources) > 1:
-        for source in select.sources:
-            check_join_window(source)
     return tuple(
         PlanInput(
             entry.stream,
             entry.alias,
-            bind_window(source.window, entry.stream, position),
-            conditions.filters[position],
-            conditions.keys[position],
-            conditions.variables[position],
+            bind_window(source.window, entry.stream, entry.position),
+            conditions.filters[entry.position],
+            conditions.keys[entry.position],
+            conditions.variables[entry.position],
         )
-        for position, (source, entry) in enumerate(zip(select.sources, names.inputs, strict=True))
+        for source, entry in zip(_joined(select), names.inputs, strict=True)
+    )
+
+
+def _select_plan(
+    select: Select, names: Names, inputs: tuple[PlanInput, ...], conditions: Conditions
+) -> QueryPlan:
+    carried = select.distinct or len(inputs) > 1
+    scope = row_scope(names, "SELECT")
+    items = bind_items(select, names, scope, grouped=False, carried=carried)
+    return QueryPlan(
+        select.text,
+        "select",
+        inputs,
+        items,
+        every_us=select.every_us,
+        residual=conditions.residual,
+        distinct=select.distinct,
     )
 
 
@@ -100,6 +131,8 @@ def _aggregate_plan(
     group_by = _group_by(row_scope(names, "GROUP BY", aliases), select.group_by)
     groups = Groups(names, group_by)
     items = bind_items(select, names, groups.scope(), grouped=True)
+    if select.distinct:
+        check_distinct_groups(select, items, group_by)
     having = None
     if select.having is not None:
         having = groups.scope(aliases).condition(select.having, "HAVING")

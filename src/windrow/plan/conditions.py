@@ -14,7 +14,7 @@ from windrow.plan.scope import Scope
 from windrow.plan.types import all_of
 from windrow.schema import BOOLEAN
 
-__all__ = ["Conditions", "split"]
+__all__ = ["Conditions", "conjuncts", "equality", "split"]
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ def split(scope: Scope, clauses: Sequence[exp.Expr], inputs: int) -> Conditions:
     filters: list[list[Expr]] = [[] for _ in range(inputs)]
     pairs: list[tuple[Expr, Expr]] = []
     residual: list[Expr] = []
-    for node in (part for clause in clauses for part in _conjuncts(clause)):
+    for node in (part for clause in clauses for part in conjuncts(clause)):
         bound = scope.condition(node, "WHERE")
         reads = inputs_of(bound)
-        pair = _equality(bound)
+        pair = equality(bound)
         if len(reads) > 1:
             check_digits(scope, node, bound)
         if pair is not None:
@@ -67,7 +67,8 @@ def split(scope: Scope, clauses: Sequence[exp.Expr], inputs: int) -> Conditions:
     )
 
 
-def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
+def conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    """The conditions that AND ties together, in order of the text."""
     found: list[exp.Expr] = []
     waiting = [node]
     while waiting:
@@ -79,7 +80,7 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def _equality(bound: Expr) -> tuple[Expr, Expr] | None:
+def equality(bound: Expr) -> tuple[Expr, Expr] | None:
     """The sides of an = between an expression of one input and one of another."""
     if not isinstance(bound, Call) or bound.function != "=":
         return None

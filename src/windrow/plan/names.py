@@ -17,57 +17,79 @@ __all__ = ["NamedInput", "Names", "column_named"]
 
 @dataclass(frozen=True)
 class NamedInput:
-    """An input under the name that the query gives it."""
+    """An input under the name that the query gives it, at its position in the plan."""
 
     alias: str
     stream: StreamSchema
+    position: int
 
 
 @dataclass(frozen=True)
 class Names:
-    """The inputs of a query, in the order of FROM."""
+    """The inputs that names can mean, those of `outer` where no own one has the name.
+
+    hidden: inputs that are negated; no name outside their own conditions can mean them.
+    """
 
     text: str
     inputs: tuple[NamedInput, ...]
+    outer: Names | None = None
+    hidden: tuple[NamedInput, ...] = ()
 
     def resolve(self, node: exp.Column) -> ColumnRef:
         """The column that the node names."""
         found = self.find(node)
         if len(found) == 1:
             return found[0]
-        raise self._ambiguous(node, found) if found else self._unknown(node)
+        raise self._ambiguous(node) if found else self._unknown(node)
 
     def find(self, node: exp.Column) -> list[ColumnRef]:
         """All columns that the node may mean: one, unless the query is wrong."""
         return [
-            ColumnRef(source, column.name, column.type)
-            for source in self.sources(node)
-            if (column := column_named(self.inputs[source].stream, node.name)) is not None
+            ColumnRef(entry.position, column.name, column.type)
+            for entry, column in self._found(node)
         ]
 
-    def sources(self, node: exp.Column) -> list[int]:
+    def entries(self, node: exp.Column) -> tuple[NamedInput, ...]:
         """The inputs that the node's qualifier allows: all, without one."""
+        return tuple(entry for level in self._levels(node) for entry in level)
+
+    def _found(self, node: exp.Column) -> list[tuple[NamedInput, Column]]:
+        """The columns of that name, in the innermost scope that has any."""
+        for level in self._levels(node):
+            columns = [(entry, column_named(entry.stream, node.name)) for entry in level]
+            found = [(entry, column) for entry, column in columns if column is not None]
+            if found:
+                return found
+        return []
+
+    def _levels(self, node: exp.Column) -> list[tuple[NamedInput, ...]]:
+        levels = [self.inputs] if self.outer is None else [self.inputs, self.outer.inputs]
         if not node.table:
-            return list(range(len(self.inputs)))
-        aliases = [entry.alias.lower() for entry in self.inputs]
-        if node.args.get("db") is None and node.table.lower() in aliases:
-            return [aliases.index(node.table.lower())]
+            return levels
+        for level in levels if node.args.get("db") is None else ():
+            named = [entry for entry in level if entry.alias.lower() == node.table.lower()]
+            if named:
+                return [tuple(named)]
         raise self._unknown_input(node)
 
     def _unknown_input(self, node: exp.Column) -> BindingError:
-        names = [entry.alias for entry in self.inputs]
-        guess = nearest(node.table, names)
+        place = place_of(node, self.text)
         written = ".".join(part.name for part in node.parts[:-1])
-        streams = [entry.stream.name.lower() for entry in self.inputs]
+        if written.lower() in [entry.alias.lower() for entry in self.hidden]:
+            return _negated(written, place)
+        inputs = (*self.inputs, *(self.outer.inputs if self.outer else ()))
+        names = [entry.alias for entry in inputs]
+        guess = nearest(node.table, names)
+        streams = [entry.stream.name.lower() for entry in inputs]
         if node.table.lower() in streams:
             guess = names[streams.index(node.table.lower())]
         hint = f"did you mean {guess}?" if guess else f"FROM names {', '.join(names)}"
-        return BindingError(
-            "WB205", f"FROM names no {written!r}", hint=hint, place=place_of(node, self.text)
-        )
+        return BindingError("WB205", f"FROM names no {written!r}", hint=hint, place=place)
 
-    def _ambiguous(self, node: exp.Column, found: list[ColumnRef]) -> BindingError:
-        choices = " or ".join(f"{self.inputs[ref.source].alias}.{ref.column}" for ref in found)
+    def _ambiguous(self, node: exp.Column) -> BindingError:
+        found = self._found(node)
+        choices = " or ".join(f"{entry.alias}.{column.name}" for entry, column in found)
         return BindingError(
             "WB204",
             f"column {node.name!r} is ambiguous",
@@ -76,20 +98,32 @@ class Names:
         )
 
     def _unknown(self, node: exp.Column) -> BindingError:
-        sources = self.sources(node)
-        qualify = len(sources) > 1
+        entries = self.entries(node)
+        place = _column_place(node, self.text)
+        for entry in self.hidden if not node.table else ():
+            if column_named(entry.stream, node.name) is not None:
+                return _negated(entry.alias, place)
         names = {
-            column.name: f"{self.inputs[source].alias}.{column.name}" if qualify else column.name
-            for source in sources
-            for column in self.inputs[source].stream.columns
+            column.name: f"{entry.alias}.{column.name}" if len(entries) > 1 else column.name
+            for entry in entries
+            for column in entry.stream.columns
         }
-        within = " or ".join(repr(self.inputs[source].alias) for source in sources)
+        within = " or ".join(repr(entry.alias) for entry in entries)
         return BindingError(
             "WB203",
             f"there is no column {node.name!r} in {within}",
             hint=_meant(node.name, names),
-            place=_column_place(node, self.text),
+            place=place,
         )
+
+
+def _negated(alias: str, place: Place | None) -> BindingError:
+    return BindingError(
+        "WB206",
+        f"{alias!r} is negated: rows of {alias} never reach the result",
+        hint=f"only the condition of the LEFT ANTI JOIN or NOT EXISTS may name {alias}",
+        place=place,
+    )
 
 
 def _meant(name: str, names: dict[str, str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from windrow.errors import BindingError, Place
+from windrow.plan.digits import check_digits
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import OutputColumn
 from windrow.plan.names import Names
@@ -21,19 +22,26 @@ RESERVED_NAMES = frozenset(["at", "level", "error_bound", "change"])
 
 
 def bind_items(
-    select: Select, names: Names, scope: Scope, *, grouped: bool
+    select: Select, names: Names, scope: Scope, *, grouped: bool, carried: bool = False
 ) -> tuple[OutputColumn, ...]:
-    """The columns of the answer, each under a name of its own."""
+    """The columns of the answer, each under a name of its own.
+
+    carried: whether values of single inputs are kept until a joined row is made of them.
+    """
     found: list[OutputColumn] = []
     for item in select.items:
         place = item.place or place_of(item.expression, select.text)
+        hint = "give one of them another name with AS"
         if is_star(item.expression):
             columns = _all_columns(names, item, place, grouped=grouped)
+            hint = "name the columns instead of *, and give one of them another name with AS"
         else:
             bound = scope.bind(item.expression)
+            if carried:
+                check_digits(scope, item.expression, bound)
             columns = [OutputColumn(_name(item), bound, bound.type)]
         for column in columns:
-            _check_name(column.name, found, place)
+            _check_name(column.name, found, place, hint)
             found.append(column)
     return tuple(found)
 
@@ -61,11 +69,11 @@ def _all_columns(
             place=place,
         )
     node = item.expression
-    sources = names.sources(node) if isinstance(node, exp.Column) else range(len(names.inputs))
+    entries = names.entries(node) if isinstance(node, exp.Column) else names.inputs
     return [
-        OutputColumn(column.name, ColumnRef(source, column.name, column.type), column.type)
-        for source in sources
-        for column in names.inputs[source].stream.columns
+        OutputColumn(column.name, ColumnRef(entry.position, column.name, column.type), column.type)
+        for entry in entries
+        for column in entry.stream.columns
     ]
 
 
@@ -83,7 +91,7 @@ def _without_input(node: exp.Expr) -> exp.Expr:
     return exp.column(node.this.copy()) if isinstance(node, exp.Column) and node.table else node
 
 
-def _check_name(name: str, found: Sequence[OutputColumn], place: Place | None) -> None:
+def _check_name(name: str, found: Sequence[OutputColumn], place: Place | None, hint: str) -> None:
     if name.lower() in RESERVED_NAMES:
         raise BindingError(
             "WB251",
@@ -95,6 +103,6 @@ def _check_name(name: str, found: Sequence[OutputColumn], place: Place | None) -
         raise BindingError(
             "WB250",
             f"two columns of the answer are named {name!r}",
-            hint="give one of them another name with AS",
+            hint=hint,
             place=place,
         )

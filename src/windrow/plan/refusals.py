@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from windrow.errors import Place, UnsupportedError
-from windrow.sql.statements import Select, Source
+from collections.abc import Sequence
 
-__all__ = ["MAX_INPUTS", "check_shape", "refusal"]
+from windrow.errors import Place, UnsupportedError
+from windrow.plan.expressions import Expr, GroupRef
+from windrow.plan.model import OutputColumn
+from windrow.plan.windows import all_sources
+from windrow.sql.statements import Select
+
+__all__ = ["MAX_INPUTS", "check_distinct_groups", "check_shape", "refusal"]
 
 # Every probe of a join walks the other windows one after the other.
 MAX_INPUTS = 6
@@ -13,31 +18,28 @@ MAX_INPUTS = 6
 
 def check_shape(select: Select) -> None:
     """Refuses clauses and joins that no part of the engine runs."""
-    for source in select.sources:
-        _check_source(source)
-    if len(select.sources) > MAX_INPUTS:
+    sources = all_sources(select)
+    for source in sources:
+        if source.history is not None:
+            raise refusal("WU211", "HISTORY", source.history.place or source.place)
+    if len(sources) > MAX_INPUTS:
         raise refusal(
             "WU201",
-            f"a join of {len(select.sources)} windows",
-            select.sources[MAX_INPUTS].place,
-            f"join at most {MAX_INPUTS} windows",
+            f"a query over {len(sources)} windows",
+            sources[MAX_INPUTS].place,
+            f"join at most {MAX_INPUTS} windows, those that are negated included",
         )
-    if select.not_exists:
-        raise refusal(
-            "WU207", "NOT EXISTS", _clause(select, "NOT EXISTS") or _clause(select, "WHERE")
-        )
-    if select.distinct:
-        hint = "GROUP BY the columns gives each combination once"
-        place = _clause(select, "DISTINCT") or _clause(select, "SELECT")
-        raise refusal("WU203", "SELECT DISTINCT", place, hint)
     _check_service(select)
 
 
-def _check_source(source: Source) -> None:
-    if source.history is not None:
-        raise refusal("WU211", "HISTORY", source.history.place or source.place)
-    if source.join == "anti":
-        raise refusal("WU206", "LEFT ANTI JOIN", source.place)
+def check_distinct_groups(
+    select: Select, items: Sequence[OutputColumn], group_by: Sequence[Expr]
+) -> None:
+    """DISTINCT changes nothing where every group has its group columns in the answer."""
+    shown = {part.expression.index for part in items if isinstance(part.expression, GroupRef)}
+    if shown != set(range(len(group_by))):
+        hint = "without DISTINCT it gives a row for each group; select what GROUP BY names"
+        raise refusal("WU203", "DISTINCT of groups", select.places.get("SELECT"), hint)
 
 
 def _check_service(select: Select) -> None:

@@ -11,7 +11,7 @@ from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema
 from windrow.sql.statements import Select, Source, Window
 
-__all__ = ["MAX_LENGTH_US", "bind_window", "check_every", "check_join_window"]
+__all__ = ["MAX_LENGTH_US", "all_sources", "bind_window", "check_every", "check_windows"]
 
 # Adding this to any plausible event time stays below END_OF_TIME.
 MAX_LENGTH_US = 2**61
@@ -75,15 +75,31 @@ def _partition_column(window: Window, stream: StreamSchema, source: int, name: s
     )
 
 
-def check_join_window(source: Source) -> None:
-    """In a join every input needs a window that ends."""
+def all_sources(select: Select) -> list[Source]:
+    """The sources of FROM, then those of NOT EXISTS."""
+    return [*select.sources, *(each for inner in select.not_exists for each in inner.sources)]
+
+
+def check_windows(select: Select, *, distinct: bool) -> None:
+    """Where rows are held until others come or go, every input needs a window that ends."""
+    sources = all_sources(select)
+    negated = select.not_exists or any(source.join == "anti" for source in sources)
+    if negated or len(sources) > 1:
+        what = "a negation" if negated else "a join"
+        for source in sources:
+            _check_end(source, what)
+    elif distinct:
+        _check_end(sources[0], "SELECT DISTINCT")
+
+
+def _check_end(source: Source, what: str) -> None:
     if source.window.kind != "unbounded":
         return
-    reason = "a join keeps every row of its windows, and without an end memory would grow for ever"
-    code, what = ("WB211", "is UNBOUNDED") if source.window.written else ("WB210", "has no window")
+    reason = "keeps every row of its windows, and without an end memory would grow for ever"
+    code, kind = ("WB211", "is UNBOUNDED") if source.window.written else ("WB210", "has no window")
     raise BindingError(
         code,
-        f"{source.alias!r} {what} in a join: {reason}",
+        f"{source.alias!r} {kind} in {what}: {what} {reason}",
         hint=f"write {source.stream} [10 MINUTES] or {source.stream} [ROWS 1000]",
         place=source.window.place or source.place,
     )
@@ -91,7 +107,7 @@ def check_join_window(source: Source) -> None:
 
 def check_every(select: Select) -> None:
     """EVERY finer than a SLIDE would repeat the same answer."""
-    for source in select.sources:
+    for source in all_sources(select):
         slide_us = source.window.slide_us if source.window.kind == "slide" else 0
         if select.every_us is not None and select.every_us < slide_us:
             raise BindingError(

@@ -6,7 +6,7 @@ from windrow.engine.endless_keeper import EndlessKeeper
 from windrow.engine.factorised_keeper import FactorisedKeeper
 from windrow.engine.keeper import Keeper
 from windrow.engine.pair_keeper import PairKeeper
-from windrow.engine.shape import QueryShape
+from windrow.engine.shape import QueryShape, is_expiring
 from windrow.engine.tree_keeper import TreeKeeper
 from windrow.plan.cost import cheapest
 from windrow.plan.figures import assumed_figures
@@ -18,7 +18,7 @@ __all__ = ["first_algorithm", "keeper_for"]
 def first_algorithm(plan: QueryPlan) -> str:
     """The algorithm that a query begins with: the one asked for, or the one that auto takes."""
     if plan.algorithm == "scan":
-        return "factorised"
+        return "results" if is_expiring(plan) else "factorised"
     if plan.algorithm == "auto":
         return cheapest(plan, assumed_figures(plan))
     return plan.algorithm

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.evaluate import evaluate, evaluate_filter
-from windrow.engine.pair_conditions import taken_apart
+from windrow.engine.evaluate import evaluate
+from windrow.engine.pair_conditions import ResidualFilter
 from windrow.engine.pair_groups import DistinctCodes, GroupCodes
 from windrow.engine.pair_rows import SlotRows, summed_words
 from windrow.engine.ranks import ranks_of_values
@@ -17,7 +17,6 @@ from windrow.engine.shape import QueryShape
 from windrow.exact.kernels import DOUBLE, INTEGER
 from windrow.joins.lanes import Matrix
 from windrow.joins.pairs.block import JoinedRows
-from windrow.joins.pairs.kernels import keep_where
 from windrow.joins.pairs.sums.shares import Shares
 from windrow.plan.expressions import ColumnRef, Expr
 
@@ -82,19 +81,18 @@ class BlockEvaluator:
         words: Words,
     ) -> None:
         self._shape = shape
-        self._comparisons, self._others = taken_apart(shape.residual)
+        self._filter = ResidualFilter(shape.residual, rows)
         self._rows = rows
         self._groups = groups
         self._distincts = distincts
         self._words = words
         self._event: NDArray[np.int32] = np.empty(0, np.int32)
-        self._slot: NDArray[np.int32] = np.empty((len(rows), 0), np.int32)
+        self._slot: NDArray[np.int32] = np.empty((0, 0), np.int32)
         self._known: dict[Expr, pa.Array] = {}
 
     def joined_rows(self, event: NDArray[np.int32], slot: NDArray[np.int32]) -> JoinedRows:
         """Those of the joined rows that fulfil the residual condition; the block is used up."""
-        self._begin(event, slot)
-        self._filter()
+        self._begin(*self._filter.kept(event, slot))
         groups = self._groups.of(self._slot, self._column)
         words, valid = self._measures()
         values = [each.of(self._slot, self._column) for each in self._distincts]
@@ -105,21 +103,6 @@ class BlockEvaluator:
     def _begin(self, event: NDArray[np.int32], slot: NDArray[np.int32]) -> None:
         self._event, self._slot = event, slot
         self._known = {}
-
-    def _filter(self) -> None:
-        """Move the joined rows that fulfil the residual condition to the front."""
-        others = list(self._others)
-        for comparison in self._comparisons:
-            kept = comparison.keep(self._rows, self._event, self._slot)
-            if kept is None:
-                others.append(comparison.call)
-            else:
-                self._begin(self._event[:kept], self._slot[:, :kept])
-        for condition in others:
-            holds = evaluate_filter(condition, self._leaf, self._event.size)
-            kept = int(keep_where(holds, self._event, self._slot))
-            if kept < holds.size:
-                self._begin(self._event[:kept], self._slot[:, :kept])
 
     def _leaf(self, part: Expr) -> pa.Array:
         assert isinstance(part, ColumnRef)

@@ -10,14 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.evaluate import Leaf, evaluate_filter
 from windrow.engine.pair_rows import SlotRows
-from windrow.joins.pairs.kernels import keep_compared
+from windrow.joins.pairs.kernels import keep_compared, keep_where
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.schema import STRING
 
-__all__ = ["Comparison", "taken_apart"]
+__all__ = ["ResidualFilter"]
+
+Events = NDArray[np.int32]
+Slots = NDArray[np.int32]
 
 # Each comparison by < and =: whether it is =, has its sides swapped, is negated.
 _FORMS = {
@@ -54,6 +59,37 @@ class Comparison:
             left, right = left.view(np.float64), right.view(np.float64)
         kind = (self.is_equality, self.is_negated)
         return int(keep_compared(left, sides[0], right, sides[1], *kind, event, slot))
+
+
+class ResidualFilter:
+    """Keeps the joined rows that fulfil a condition over the rows of all inputs."""
+
+    def __init__(self, condition: Expr | None, rows: Sequence[SlotRows]) -> None:
+        self._comparisons, self._others = taken_apart(condition)
+        self._rows = rows
+
+    def kept(self, event: Events, slot: Slots) -> tuple[Events, Slots]:
+        """Those joined rows, moved to the front of the same arrays."""
+        others = list(self._others)
+        for comparison in self._comparisons:
+            count = comparison.keep(self._rows, event, slot)
+            if count is None:
+                others.append(comparison.call)
+            else:
+                event, slot = event[:count], slot[:, :count]
+        for condition in others:
+            holds = evaluate_filter(condition, _leaf(self._rows, slot), event.size)
+            count = int(keep_where(holds, event, slot))
+            event, slot = event[:count], slot[:, :count]
+        return event, slot
+
+
+def _leaf(rows: Sequence[SlotRows], slot: Slots) -> Leaf:
+    def column(part: Expr) -> pa.Array:
+        assert isinstance(part, ColumnRef)
+        return rows[part.source].column(part.column, slot[part.source])
+
+    return column
 
 
 def taken_apart(condition: Expr | None) -> tuple[list[Comparison], list[Expr]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from windrow.engine.keeper import WorkDone
+from windrow.engine.live_results import LiveResults
+from windrow.engine.negations import Negations
 from windrow.engine.pair_blocks import BlockEvaluator, Words
 from windrow.engine.pair_groups import DistinctCodes, GroupCodes
 from windrow.engine.pair_rows import SlotRows, summed_words
@@ -17,7 +20,7 @@ from windrow.engine.shape import QueryShape
 from windrow.engine.touched_groups import TouchedGroups
 from windrow.event_time import END_OF_TIME
 from windrow.joins.lanes import LaneLayout, Vector
-from windrow.joins.pairs.block import JoinedRows
+from windrow.joins.pairs.block import JoinedRows, MergedEvents
 from windrow.joins.pairs.charges.charged import Charged
 from windrow.joins.pairs.index import JoinIndex, join_variables
 from windrow.joins.pairs.probing import BLOCK, EventMerger, Prober
@@ -33,7 +36,10 @@ __all__ = ["PairKeeper"]
 
 
 class PairKeeper:
-    """algorithm: 'pipelined', 'incremental' or 'charged'; block: joined rows worked on at once."""
+    """algorithm: 'pipelined', 'incremental', 'charged', or 'results' for the rows of a select.
+
+    block: joined rows worked on at once.
+    """
 
     def __init__(
         self,
@@ -43,17 +49,17 @@ class PairKeeper:
         algorithm: str,
         block: int = BLOCK,
     ) -> None:
-        inputs = len(plan.inputs)
+        inputs = len(plan.joined)
         self._plan = plan
         self._grid_us = grid_us
-        self._schemas = [Preparer(plan, side).schema for side in range(inputs)]
+        self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
         self._windows = tuple(window_of(entry.window, 1) for entry in plan.inputs)
         self._rows = [SlotRows(schema) for schema in self._schemas]
         self._partitions = [
             KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None
             for side in shape.sides
         ]
-        self._variables = join_variables([side.variables for side in shape.sides])
+        self._variables = join_variables([side.variables for side in shape.sides[:inputs]])
         self._index = JoinIndex(inputs, self._variables)
         self._coders = [
             KeyCoder([shape.sides[min(each)].keys[key].type.arrow for key in each[min(each)]])
@@ -72,24 +78,30 @@ class PairKeeper:
         self._evaluator = BlockEvaluator(
             shape, self._rows, self._groups, self._distincts, self._words
         )
-        self._algorithm = self._made(algorithm, bool(shape.group_columns))
+        self._negations = Negations(shape, self._rows, block) if shape.negations else None
+        self._algorithm = self._made(algorithm, shape)
         self._merger = EventMerger(self._windows)
         self._prober = Prober(self._index, inputs, block)
         # Only charges with extremes over windows that count rows are ever probed again.
         is_ranked_again = bool(self._algorithm.pauses_leave.any())
         self._again = Prober(self._index, inputs, block if is_ranked_again else 0)
         self._touched = TouchedGroups(is_grouped=bool(shape.group_places))
-        self._entered = [0] * inputs
+        self._entered = [0] * len(plan.inputs)
         self._kept = 0
 
-    def _made(self, algorithm: str, is_grouped: bool) -> Incremental | Charged | Pipelined:
-        inputs = len(self._windows)
+    def _made(
+        self, algorithm: str, shape: QueryShape
+    ) -> Incremental | Charged | Pipelined | LiveResults:
+        inputs = len(self._plan.joined)
+        if algorithm == "results":
+            return LiveResults(self._plan, shape, self._states, self._grid_us)
         if algorithm == "incremental":
             return Incremental(self._states, self._shares, inputs)
         if algorithm == "pipelined":
             return Pipelined(self._states, self._shares, inputs)
         assert algorithm == "charged", algorithm
         is_timed = [entry.window.is_timed for entry in self._plan.inputs]
+        is_grouped = bool(shape.group_columns)
         return Charged(self._states, self._shares, is_timed, is_grouped=is_grouped)
 
     def append(self, side: int, rows: pa.RecordBatch) -> None:
@@ -118,6 +130,8 @@ class PairKeeper:
     def _code(self, side: int, slots: Vector, rows: pa.RecordBatch) -> None:
         """Join variables, groups and distinct values of rows that take part."""
         capacity = max(each.capacity for each in self._rows)
+        if self._negations is not None:
+            self._negations.append(side, slots, rows, capacity)
         keys = _columns(rows, "k")
         for number, variable in enumerate(self._variables):
             coder = self._coders[number]
@@ -132,10 +146,10 @@ class PairKeeper:
             each.append(side, slots, rows, capacity)
 
     def _expect(self, side: int, slots: Vector, times: Vector) -> None:
-        if isinstance(self._algorithm, Incremental):
+        if isinstance(self._algorithm, Incremental) or side >= len(self._plan.joined):
             return
         self._algorithm.reserve_slots(max(each.capacity for each in self._rows))
-        if isinstance(self._algorithm, Charged):
+        if isinstance(self._algorithm, (Charged, LiveResults)):
             window = self._plan.inputs[side].window
             leave = np.full(times.size, END_OF_TIME)
             if window.is_timed:
@@ -151,7 +165,7 @@ class PairKeeper:
 
     def _fit(self) -> None:
         joined_rows = 1
-        for window in self._windows:
+        for window in self._windows[: len(self._plan.joined)]:
             joined_rows *= max(window.columns.end - window.columns.head, 1)
         layout = self._shares.fitted(self._states.layout, joined_rows)
         if layout != self._states.layout:
@@ -161,19 +175,30 @@ class PairKeeper:
     def advance(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
         sizes = [1 if coder is None else coder.size for coder in self._coders]
-        counts = [window.columns.tail - window.columns.head for window in self._windows]
+        joined = self._windows[: len(self._plan.joined)]
+        counts = [window.columns.tail - window.columns.head for window in joined]
         self._index.choose_orders(counts, sizes)
         self._merger.open(until, self._grid_us)
+        algorithm = self._algorithm
+        if isinstance(algorithm, LiveResults):
+            algorithm.open(until)
         while self._merger.fill():
-            self._run()
+            for events in self._passed(self._merger.events):
+                self._run(events)
+        if isinstance(algorithm, LiveResults):
+            algorithm.close()
         touches = self._states.take(until)
         found = self._touched.partial(touches, self._groups.columns)
         self._let_go()
         return found
 
-    def _run(self) -> None:
-        """The joined rows of the events that were merged, block by block."""
-        events, algorithm, prober = self._merger.events, self._algorithm, self._prober
+    def _passed(self, events: MergedEvents) -> Iterable[MergedEvents]:
+        """The events of rows that no row of a negated input matches."""
+        return (events,) if self._negations is None else self._negations.passed(events)
+
+    def _run(self, events: MergedEvents) -> None:
+        """The joined rows of events, block by block."""
+        algorithm, prober = self._algorithm, self._prober
         algorithm.begin()
         prober.begin()
         is_done = False
@@ -230,6 +255,8 @@ class PairKeeper:
             coder = self._coders[number]
             if side in variable and coder is not None:
                 coder.release(self._index.codes_of(side, number, slots))
+        if self._negations is not None:
+            self._negations.release(side, slots)
         self._groups.release(side, slots)
         for each in self._distincts:
             each.release(side, slots)
@@ -290,6 +317,7 @@ class PairKeeper:
         codes = sum(each.nbytes for each in coders) + self._groups.nbytes
         codes += sum(each.nbytes for each in self._distincts)
         kept = self._index.nbytes + self._states.nbytes + self._algorithm.nbytes
+        kept += 0 if self._negations is None else self._negations.nbytes
         work = self._merger.nbytes + self._prober.nbytes + self._again.nbytes + self._shares.nbytes
         return sum(self.window_bytes()) + codes + kept + work
 

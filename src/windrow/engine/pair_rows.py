@@ -23,10 +23,10 @@ Flags = NDArray[np.uint8]
 
 
 class SlotRows:
-    """The columns of prepared rows (keys, groups, values), a word a value; texts by code."""
+    """The columns of prepared rows but times and partitions, a word a value; texts by code."""
 
     def __init__(self, schema: pa.Schema) -> None:
-        self._fields = [field for field in schema if field.name[0] in "kgv"]
+        self._fields = [field for field in schema if field.name[0] in "kgvn"]
         self._place = {field.name: i for i, field in enumerate(self._fields)}
         self._texts = {
             field.name: KeyCoder([field.type])

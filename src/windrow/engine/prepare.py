@@ -1,8 +1,8 @@
 """Rows of a stream made ready for a shard: filtered, pruned, every expression evaluated.
 
-Prepared rows have the columns ts (int64), k0.. (join key), g0.. (groups), p0.. (partitions), v0..
-(values) and, for windows that count rows, live (whether the row takes part: it counts in the window
-either way).
+Prepared rows have the columns ts (int64), k0.. (join key), g0.. (groups), p0.. (partitions), n0..
+(what negated inputs are compared with), v0.. (values) and, for windows that count rows, live
+(whether the row takes part: it counts in the window either way).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Preparer:
                 batch = batch.filter(pa.array(live))
         columns = [batch.column(self._entry.stream.time).cast(pa.int64())]
         leaf = _leaf(batch)
-        parts = (*self._side.keys, *self._side.groups, *self._side.partitions)
+        parts = [part for _, listed in _lettered(self._side) for part in listed]
         columns += [evaluate(part, leaf, batch.num_rows) for part in parts]
         columns += [
             _value(part, kind, leaf, batch.num_rows)
@@ -80,7 +80,8 @@ class Preparer:
 def needed_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
     """The columns of the stream that the input reads, its time first."""
     entry, side = plan.inputs[position], shape_of(plan).sides[position]
-    parts = [*side.keys, *side.groups, *side.partitions, *side.values]
+    parts = [part for _, listed in _lettered(side) for part in listed]
+    parts += side.values
     if entry.filter is not None:
         parts.append(entry.filter)
     read = {leaf.column for part in parts for leaf in walk(part) if isinstance(leaf, ColumnRef)}
@@ -132,10 +133,20 @@ def bucket_of(
 
 def _column_of(side: SideShape, key: Expr) -> str:
     """The prepared column that has the value of an expression by which rows are dealt out."""
-    for letter, parts in (("k", side.keys), ("g", side.groups), ("p", side.partitions)):
+    for letter, parts in _lettered(side):
         if key in parts:
             return f"{letter}{parts.index(key)}"
     raise AssertionError(f"rows are dealt by {key}, which no prepared column holds")
+
+
+def _lettered(side: SideShape) -> tuple[tuple[str, tuple[Expr, ...]], ...]:
+    """The expressions of a side by the letter of their columns, values left out."""
+    return (
+        ("k", side.keys),
+        ("g", side.groups),
+        ("p", side.partitions),
+        ("n", side.negated_keys),
+    )
 
 
 def _words(column: pa.Array) -> NDArray[np.uint64]:
@@ -180,7 +191,7 @@ def _value(part: Expr, wanted: pa.DataType, leaf: Leaf, length: int) -> pa.Array
 
 def _schema(side: SideShape, is_timed: bool) -> pa.Schema:
     fields = [("ts", pa.int64())]
-    for letter, parts in (("k", side.keys), ("g", side.groups), ("p", side.partitions)):
+    for letter, parts in _lettered(side):
         fields += [(f"{letter}{i}", part.type.arrow) for i, part in enumerate(parts)]
     fields += [(f"v{i}", kind) for i, kind in enumerate(side.value_types)]
     if not is_timed:

@@ -44,6 +44,9 @@ class Publisher:
         self._shape = shape_of(plan)
         group_types = [column.type.arrow for column in self._shape.group_columns]
         self._entities = KeyCoder(group_types) if group_types else None
+        self._listed = plan.group_by
+        if self._shape.is_select:
+            self._listed = tuple(column.expression for column in plan.select)
         self._known = np.zeros(0, np.bool_)
         self._seen, self._stamp = np.zeros(0, np.int64), 1  # for _distinct
         self._combiner: Combiner | None = None
@@ -245,6 +248,8 @@ class Publisher:
         return self._copies(touches, columns), pa.Table.from_arrays(chosen, names=names)
 
     def _copies(self, touches: EntityTouches, columns: dict[Expr, pa.Array]) -> Vector:
+        if self._shape.is_distinct:
+            return np.minimum(touches.count, 1)
         if self._shape.is_select:
             return touches.count
         many = np.ones(touches.at.size, np.int64)
@@ -270,11 +275,11 @@ class Publisher:
         ]
 
     def _constant(self, number: int, size: int) -> pa.Array:
-        return evaluate(self._plan.group_by[number], _no_leaf, size)
+        return evaluate(self._listed[number], _no_leaf, size)
 
     def _typed(self, column: pa.Array, number: int) -> pa.Array:
         # A group that is a join key was coded in the type that both sides of the join share.
-        part = self._plan.select[number] if self._shape.is_select else self._plan.group_by[number]
+        part = self._listed[number]
         return column if column.type == part.type.arrow else column.cast(part.type.arrow)
 
     def _rank(self, entity: NDArray[np.int32]) -> Vector:

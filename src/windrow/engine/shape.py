@@ -7,7 +7,7 @@ expression over such columns: ColumnRef(side, "v0", type).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import pyarrow as pa
@@ -16,8 +16,8 @@ from windrow.engine.group_places import GroupPlace, group_places, joined_places
 from windrow.engine.values import ValueColumns
 from windrow.exact.kernels import DOUBLE, INTEGER
 from windrow.joins.factorised import SINGLE
-from windrow.plan.expressions import Call, ColumnRef, Expr
-from windrow.plan.model import Aggregate, QueryPlan
+from windrow.plan.expressions import Call, ColumnRef, Expr, inputs_of
+from windrow.plan.model import SEVERAL, Aggregate, QueryPlan
 from windrow.schema import DOUBLE as DOUBLE_TYPE
 
 __all__ = [
@@ -25,9 +25,11 @@ __all__ = [
     "Extreme",
     "GroupPlace",
     "Measure",
+    "NegationShape",
     "QueryShape",
     "Reading",
     "SideShape",
+    "is_expiring",
     "shape_of",
 ]
 
@@ -40,7 +42,8 @@ VARIANCES = frozenset(["var_samp", "var_pop", "stddev_samp", "stddev_pop"])
 class SideShape:
     """Expressions to evaluate for the rows of one input; variables: the join variable of each key.
 
-    value_types: the Arrow types of the value columns.
+    value_types: the Arrow types of the value columns. negated_keys: what rows of negated inputs are
+    compared with; unlike a join key, it may be NULL.
     """
 
     keys: tuple[Expr, ...]
@@ -49,6 +52,20 @@ class SideShape:
     partitions: tuple[Expr, ...]
     values: tuple[Expr, ...]
     value_types: tuple[pa.DataType, ...]
+    negated_keys: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class NegationShape:
+    """Rows of side `of` count while no row of `side` matches; residual: over prepared columns.
+
+    of_columns: the prepared columns of `of` that equal the keys of `side`.
+    """
+
+    side: int
+    of: int
+    of_columns: tuple[str, ...]
+    residual: Expr | None
 
 
 @dataclass(frozen=True)
@@ -113,6 +130,8 @@ class QueryShape:
     readings: tuple[Reading, ...] = ()
     residual: Expr | None = None
     is_select: bool = False
+    is_distinct: bool = False
+    negations: tuple[NegationShape, ...] = ()
 
     @property
     def kinds(self) -> tuple[tuple[int, ...], ...]:
@@ -137,10 +156,12 @@ def shape_of(plan: QueryPlan) -> QueryShape:
     columns = ValueColumns(len(plan.inputs))
     work = _Work(columns)
     residual = None if plan.residual is None else columns.joined(plan.residual)
+    negations = _negations(plan, columns)
     readings = tuple(work.reading(aggregate) for aggregate in plan.aggregates)
     is_plain = (
         len(plan.inputs) <= 2
         and residual is None
+        and not negations
         and not work.extremes
         and not work.distincts
         and all(
@@ -161,7 +182,7 @@ def shape_of(plan: QueryPlan) -> QueryShape:
         measures, readings = _in_order_of_columns(work.measures, readings)
     return QueryShape(
         sides, mode, places, joined, measures, tuple(work.extremes), tuple(work.distincts),
-        readings, residual,
+        readings, residual, negations=negations,
     )  # fmt: skip
 
 
@@ -239,14 +260,64 @@ def _in_order_of_columns(
 
 
 def _select_shape(plan: QueryPlan) -> QueryShape:
-    groups = tuple(column.expression for column in plan.select)
-    places = tuple(GroupPlace("side", index) for index in range(len(groups)))
-    columns = tuple(ColumnRef(0, f"g{i}", group.type) for i, group in enumerate(groups))
-    side = _side(plan, 0, groups, ValueColumns(1))
-    return QueryShape((side,), SINGLE, places, columns, is_select=True)
+    """Equal rows are counted: a select is grouped by its list."""
+    listed = tuple(column.expression for column in plan.select)
+    columns = ValueColumns(len(plan.inputs))
+    residual = None if plan.residual is None else columns.joined(plan.residual)
+    negations = _negations(plan, columns)
+    mode = None
+    if is_expiring(plan):
+        places, groups, joined = joined_places(_grouped(plan, listed), columns)
+    else:
+        mode, groups = SINGLE, [listed]
+        places = tuple(GroupPlace("side", index) for index in range(len(listed)))
+        joined = tuple(ColumnRef(0, f"g{i}", part.type) for i, part in enumerate(listed))
+    sides = tuple(_side(plan, i, groups[i], columns) for i in range(len(plan.inputs)))
+    return QueryShape(
+        sides, mode, places, joined, residual=residual, is_select=True,
+        is_distinct=plan.distinct, negations=negations,
+    )  # fmt: skip
+
+
+def _grouped(plan: QueryPlan, listed: tuple[Expr, ...]) -> QueryPlan:
+    """The plan with its select list as groups."""
+    reads = [inputs_of(part) for part in listed]
+    sources = [SEVERAL if len(each) > 1 else next(iter(each), None) for each in reads]
+    keys = (None,) * len(listed)
+    return replace(plan, group_by=listed, group_sources=tuple(sources), group_keys=keys)
+
+
+def is_expiring(plan: QueryPlan) -> bool:
+    """Whether the rows of a select are kept one by one until they expire.
+
+    Otherwise the window itself holds them in their order, and it is enough to count equal ones.
+    """
+    is_prolonged = plan.distinct and plan.inputs[0].window.kind in ("time", "slide")
+    return plan.kind == "select" and (len(plan.inputs) > 1 or is_prolonged)
+
+
+def _negations(plan: QueryPlan, columns: ValueColumns) -> tuple[NegationShape, ...]:
+    found = []
+    for negation in plan.negations:
+        known = _negated_keys(plan, negation.of)
+        names = tuple(f"n{known.index(key)}" for key in negation.of_keys)
+        residual = None if negation.residual is None else columns.joined(negation.residual)
+        found.append(NegationShape(negation.input, negation.of, names, residual))
+    return tuple(found)
+
+
+def _negated_keys(plan: QueryPlan, side: int) -> tuple[Expr, ...]:
+    keys = [key for each in plan.negations if each.of == side for key in each.of_keys]
+    return tuple(dict.fromkeys(keys))
 
 
 def _side(plan: QueryPlan, side: int, groups: tuple[Expr, ...], columns: ValueColumns) -> SideShape:
     entry = plan.inputs[side]
     values, types = columns.of(side)
-    return SideShape(entry.keys, entry.variables, groups, entry.window.partition_by, values, types)
+    keys, variables = entry.keys, entry.variables
+    for negation in plan.negations:
+        if negation.input == side:
+            keys, variables = negation.keys, ()
+    partitions = entry.window.partition_by
+    negated = _negated_keys(plan, side)
+    return SideShape(keys, variables, groups, partitions, values, types, negated)

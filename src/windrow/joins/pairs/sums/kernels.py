@@ -175,6 +175,30 @@ def add_rows(
 
 
 @njit(cache=True)
+def add_counts(
+    at, group, delta,
+    group_count, group_lanes, tallies, roots, heap, last_out, control,
+    out_at, out_group, out_count, out_lanes, out_extras,
+):  # fmt: skip
+    """Groups whose count changes, in order of time; there must be room for one touch each."""
+    for change in range(at.size):
+        if at[change] != control[NOW]:
+            write_states(
+                group_count, group_lanes, tallies, roots, heap, control,
+                out_group, out_count, out_lanes, out_extras,
+            )  # fmt: skip
+            control[NOW] = at[change]
+            control[NOW_FROM] = control[USED]
+        own = group[change]
+        if last_out[own] < control[NOW_FROM]:
+            last_out[own] = control[USED]
+            out_at[control[USED] - control[FIRST]] = at[change]
+            out_group[control[USED] - control[FIRST]] = own
+            control[USED] += 1
+        group_count[own] += delta[change]
+
+
+@njit(cache=True)
 def add_whole(
     size, row_event, share, event_at, event_sign, masks, delta, words, kinds, low_limb,
     group_count, group_lanes, tallies, roots, heap, last_out, control,

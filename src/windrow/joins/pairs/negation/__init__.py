@@ -1,0 +1,1 @@
+"""Rows that count only while no row of another window matches them."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from windrow.errors import UnsupportedError
 from windrow.plan.algorithms import ALGORITHMS, reasons_against
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
+from windrow.plan.cost import candidates, cheapest
+from windrow.plan.figures import assumed_figures
 from windrow.plan.model import QueryPlan
 from windrow.plan.partitioning import partitioning
 from windrow.plan.show import show
@@ -19,6 +23,7 @@ COLUMNS = columns_of("ts timestamp, s string, k int, l bigint, x double")
 CATALOG = Catalog(*(StreamSchema(name, COLUMNS, "ts") for name in "abc"))
 TWO = "FROM a [5], b [5] WHERE a.k = b.k"
 STAR = "FROM a [5], b [5], c [5] WHERE a.k = b.k AND b.k = c.k"
+ANTI = "FROM a [5] LEFT ANTI JOIN b [5] ON a.k = b.k"
 TRIANGLE = "FROM a [5], b [5], c [5] WHERE a.k = b.k AND b.l = c.l AND c.s = a.s"
 
 
@@ -47,6 +52,11 @@ def able(text: str) -> set[str]:
         (f"SELECT MAX(a.x - b.x) AS n {TWO}", {"factorised", "incremental"}),
         ("SELECT SUM(x) AS n FROM a", {"pipelined", "incremental", "charged"}),
         ("SELECT x FROM a [5]", {"pipelined", "incremental", "charged"}),
+        (f"SELECT a.x {TWO}", set(ALGORITHMS)),
+        ("SELECT DISTINCT x FROM a [5]", set(ALGORITHMS)),
+        (f"SELECT a.x {ANTI}", set(ALGORITHMS)),
+        (f"SELECT COUNT(*) AS n {ANTI}", {"charged", "factorised"}),
+        (f"SELECT MIN(a.x) AS n {ANTI}", {"charged", "factorised", "incremental"}),
     ],
 )
 def test_who_can_run_what(text: str, unable: set[str]) -> None:
@@ -72,6 +82,19 @@ def test_a_plan_keeps_what_was_asked_for() -> None:
         assert plan_of(f"SELECT COUNT(*) AS n {TWO}", name).algorithm == name
     for name in ("auto", "factorised"):
         assert plan_of("SELECT x FROM a [5]", name).algorithm == "scan"
+
+
+def test_auto_over_negations_holds_joined_rows_only_where_it_must() -> None:
+    negated = "AND NOT EXISTS (SELECT 1 FROM c [5] WHERE c.k = b.k)"
+    few = assumed_figures(plan_of(f"SELECT COUNT(*) AS n {TWO} {negated}"))
+    sums = plan_of(f"SELECT COUNT(*) AS n {TWO} AND a.x > b.x {negated}")
+    assert len(few.rates) == len(few.held) == 2
+    for kept in (0.0, 1.0):
+        assert cheapest(sums, replace(few, kept=kept)) == "incremental"
+    # Figures of a running query may tell of all windows.
+    more = replace(few, rates=(*few.rates, 9.0), held=(*few.held, 9.0))
+    assert candidates(sums, more) == candidates(sums, few)
+    assert cheapest(plan_of(f"SELECT MAX(a.x) AS n {TWO} {negated}"), few) == "pipelined"
 
 
 def test_joins_replace_the_rows_of_their_groups() -> None:

@@ -56,9 +56,11 @@ class EmbeddedSession:
         self._catalog = self._catalog.with_stream(declared)
         self._inlets[name] = Inlet(declared)
 
-    def query(self, text: str, name: str | None = None, algorithm: str = "auto") -> EmbeddedQuery:
+    def query(
+        self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
+    ) -> EmbeddedQuery:
         """Register a continuous query; it sees the rows that come from now on."""
-        plan = bind(parse_query(text), self._catalog, algorithm)
+        plan = bind(parse_query(text), self._catalog, algorithm, store)
         name = name or f"query{len(self._queries) + 1}"
         if name in self._queries:
             raise BindingError("WB104", f"there is a query named {name!r} already")

@@ -11,6 +11,7 @@ from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import SEVERAL, QueryPlan
 from windrow.plan.nearest import nearest
+from windrow.plan.update_pattern import keeps_results
 
 __all__ = ["ALGORITHMS", "check_algorithm", "reasons_against", "with_algorithm"]
 
@@ -54,15 +55,18 @@ def with_algorithm(plan: QueryPlan, algorithm: str) -> QueryPlan:
 
 def reasons_against(plan: QueryPlan) -> dict[str, str | None]:
     """For each algorithm why it cannot run the plan; None where it can."""
+    if keeps_results(plan):
+        reason = "it keeps aggregates, and this query keeps the joined rows themselves"
+        return dict.fromkeys(ALGORITHMS, reason)
     if plan.kind == "select":
         reason = "a query without aggregates is a scan of its window"
         return {**dict.fromkeys(ALGORITHMS, reason), "factorised": None}
-    pairs = _against_pairs(plan)
+    pairs, negated = _against_pairs(plan), _against_negated(plan)
     return {
         "pipelined": pairs,
         "incremental": pairs or _against_incremental(plan),
-        "charged": pairs,
-        "factorised": _against_factorised(plan),
+        "charged": pairs or negated,
+        "factorised": negated or _against_factorised(plan),
     }
 
 
@@ -70,6 +74,13 @@ def _against_pairs(plan: QueryPlan) -> str | None:
     for entry in plan.inputs:
         if entry.window.kind == "unbounded":
             return f"it holds the rows of its windows, and none ever leaves {entry.alias}"
+    return None
+
+
+def _against_negated(plan: QueryPlan) -> str | None:
+    for each in plan.negations:
+        kept, alias = plan.inputs[each.of].alias, plan.inputs[each.input].alias
+        return f"rows of {kept} end early where {alias} has a match, and come back when it leaves"
     return None
 
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 from windrow.errors import BindingError
 from windrow.plan.aggregates import Groups
 from windrow.plan.algorithms import check_algorithm, with_algorithm
+from windrow.plan.alignment import aligned
 from windrow.plan.catalog import Catalog
 from windrow.plan.conditions import Conditions, split
 from windrow.plan.digits import check_digits
@@ -21,15 +22,19 @@ from windrow.plan.outputs import aliases_of, bind_items
 from windrow.plan.refusals import MAX_INPUTS, check_distinct_groups, check_shape
 from windrow.plan.rows import row_scope
 from windrow.plan.scope import Scope
+from windrow.plan.stores import check_store, with_store
 from windrow.plan.windows import bind_window, check_every, check_windows
 from windrow.sql.statements import Select, Source
 
 __all__ = ["bind"]
 
 
-def bind(select: Select, catalog: Catalog, algorithm: str = "auto") -> QueryPlan:
+def bind(
+    select: Select, catalog: Catalog, algorithm: str = "auto", store: str = "auto"
+) -> QueryPlan:
     """The plan of a query over the streams of the catalog."""
     check_algorithm(algorithm)
+    check_store(store)
     check_shape(select)
     names = _names(select, catalog)
     negated = negated_inputs(select, names, catalog)
@@ -45,8 +50,10 @@ def bind(select: Select, catalog: Catalog, algorithm: str = "auto") -> QueryPlan
         inputs = (*inputs, entry)
         negations.append(negation)
     kind = _aggregate_plan if _is_aggregate(select) else _select_plan
-    plan = replace(kind(select, names, inputs, conditions), negations=tuple(negations))
-    return with_algorithm(plan, algorithm)
+    plan = replace(
+        kind(select, names, inputs, conditions), negations=aligned(negations, conditions.joins)
+    )
+    return with_store(with_algorithm(plan, algorithm), store)
 
 
 def _is_aggregate(select: Select) -> bool:

@@ -50,11 +50,18 @@ class Candidate:
 def candidates(plan: QueryPlan, figures: Figures) -> tuple[Candidate, ...]:
     """All algorithms, the cheapest that can run first."""
     reasons = reasons_against(plan)
+    known = figures.of_first(len(plan.joined))
     found = [
-        Candidate(name, _time(name, plan, figures), _bytes(name, plan, figures), reasons[name])
+        Candidate(name, _time(name, plan, known), _bytes(name, plan, known), reasons[name])
         for name in reversed(ALGORITHMS)
     ]
-    return tuple(sorted(found, key=lambda each: (each.reason is not None, each.nanoseconds)))
+    return tuple(sorted(found, key=lambda each: _rank(plan, each)))
+
+
+def _rank(plan: QueryPlan, candidate: Candidate) -> tuple[bool, bool, float]:
+    # Rows that are held back and come again make joined rows anew: to hold those pays less.
+    held = bool(plan.negations) and candidate.name == "pipelined"
+    return candidate.reason is not None, held, candidate.nanoseconds
 
 
 def cheapest(plan: QueryPlan, figures: Figures) -> str:
@@ -76,7 +83,7 @@ def paper_touches(figures: Figures) -> tuple[float, float]:
 def _time(name: str, plan: QueryPlan, figures: Figures) -> float:
     extremes = sum(each.function in ("min", "max") for each in plan.aggregates)
     if name == "factorised":
-        hops = max(len(plan.inputs) - 2, 0)
+        hops = max(len(plan.joined) - 2, 0)
         return FACTORISED_ROW_NS + FACTORISED_HOP_NS * hops + EXTREME_ROW_NS * extremes
     kept = figures.matches * figures.kept
     find = figures.matches * (PROBE_NS + (CONDITION_NS if plan.residual is not None else 0.0))
@@ -92,7 +99,7 @@ def _time(name: str, plan: QueryPlan, figures: Figures) -> float:
 
 def _bytes(name: str, plan: QueryPlan, figures: Figures) -> float:
     held = max(sum(figures.held), 1.0)
-    rows = [row_bytes(plan, side) for side in range(len(plan.inputs))]
+    rows = [row_bytes(plan, side) for side in range(len(plan.joined))]
     row = sum(size * rows_held for size, rows_held in zip(rows, figures.held, strict=True)) / held
     numbers = NUMBER_BYTES * len(plan.aggregates)
     if name == "factorised":
@@ -113,7 +120,7 @@ def _taken_back(plan: QueryPlan, figures: Figures) -> float:
     count, the first is charged.
     """
     arrivals = sum(figures.rates)
-    counted = [not entry.window.is_timed for entry in plan.inputs]
+    counted = [not entry.window.is_timed for entry in plan.joined]
     if all(counted):
         counted[0] = False
     rates = (rate for rate, counts in zip(figures.rates, counted, strict=True) if counts)

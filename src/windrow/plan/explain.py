@@ -5,15 +5,16 @@ from __future__ import annotations
 from windrow.event_time import show_span
 from windrow.plan.explain_costs import algorithm_lines
 from windrow.plan.figures import Figures
-from windrow.plan.model import PlanInput, QueryPlan, WindowSpec
+from windrow.plan.model import Negation, PlanInput, QueryPlan, WindowSpec
 from windrow.plan.partitioning import partitioning
 from windrow.plan.row_bytes import row_bytes
 from windrow.plan.show import show, show_aggregate, show_list
+from windrow.plan.stores import store_of
 from windrow.plan.update_pattern import update_pattern
 
 __all__ = ["explain"]
 
-_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+_COUNTS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 def explain(plan: QueryPlan, figures: Figures | None = None, running: str | None = None) -> str:
@@ -33,19 +34,21 @@ def explain(plan: QueryPlan, figures: Figures | None = None, running: str | None
 
 
 def _headline(plan: QueryPlan) -> str:
-    if plan.kind == "select":
-        return "select over one window"
-    if len(plan.inputs) == 1:
-        return "aggregate over one window"
-    count = _COUNTS[len(plan.inputs)]
-    kind = "an equi-join" if any(entry.keys for entry in plan.inputs) else "all combinations"
-    return f"aggregate over {kind} of {count} windows"
+    what = "distinct rows" if plan.distinct else plan.kind
+    negated = f", {_COUNTS[len(plan.negations)]} negated" if plan.negations else ""
+    if len(plan.joined) == 1:
+        return f"{what} over one window{negated}"
+    count = _COUNTS[len(plan.joined)]
+    kind = "an equi-join" if any(entry.keys for entry in plan.joined) else "all combinations"
+    return f"{what} over {kind} of {count} windows{negated}"
 
 
 def _input_lines(plan: QueryPlan, position: int, entry: PlanInput) -> list[str]:
     name = entry.stream.name
     alias = f" as {entry.alias}" if entry.alias != name else ""
-    lines = [f"  input {name}{alias} {_window(entry.window, plan)}"]
+    negation = next((each for each in plan.negations if each.input == position), None)
+    negated = "" if negation is None else f" negated: {_match(plan, negation)}"
+    lines = [f"  input {name}{alias} {_window(entry.window, plan)}{negated}"]
     if entry.filter is not None:
         lines.append(f"    where     {show(entry.filter, plan)}")
     if entry.keys:
@@ -57,6 +60,17 @@ def _input_lines(plan: QueryPlan, position: int, entry: PlanInput) -> list[str]:
         else "    memory    no row is held: none ever leaves"
     )
     return lines
+
+
+def _match(plan: QueryPlan, negation: Negation) -> str:
+    """What keeps a row out, as one condition."""
+    pairs = zip(negation.of_keys, negation.keys, strict=True)
+    parts = [f"{show(left, plan)} = {show(right, plan)}" for left, right in pairs]
+    if negation.residual is not None:
+        shown = show(negation.residual, plan)
+        parts.append(f"({shown})" if parts and " OR " in shown else shown)
+    what = f"rows of {plan.inputs[negation.of].alias} count while no row has "
+    return what + " AND ".join(parts) if parts else "rows count while it has no row"
 
 
 def _extent(window: WindowSpec) -> str:
@@ -96,6 +110,7 @@ def _answer_lines(plan: QueryPlan) -> list[str]:
         f"  columns     {columns}",
         f"  answers     {every}",
         f"  updates     {pattern}: {meaning}",
+        *([] if plan.kind == "aggregate" else [f"  store       {': '.join(store_of(plan))}"]),
         f"  buckets     {_buckets(plan)}",
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from windrow.plan.cost import Candidate, candidates, paper_touches
 from windrow.plan.figures import Figures, assumed_figures
 from windrow.plan.model import QueryPlan
+from windrow.plan.update_pattern import keeps_results
 
 __all__ = ["algorithm_lines"]
 
@@ -18,12 +19,14 @@ _HOW = {
 
 def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | None) -> list[str]:
     """The algorithm, and for a join the costs of all of them."""
+    if keeps_results(plan):
+        return [f"  algorithm   {how}" for how in _result_steps(plan)]
     if plan.kind == "select":
         return ["  algorithm   window scan: each row is filtered and projected once, O(1) per row"]
-    known = figures or assumed_figures(plan)
+    known = (figures or assumed_figures(plan)).of_first(len(plan.joined))
     found = candidates(plan, known)
     chosen = running or (found[0].name if plan.algorithm == "auto" else plan.algorithm)
-    if len(plan.inputs) == 1:
+    if len(plan.joined) == 1:
         how = "one state per group, O(1) per row" if chosen == "factorised" else _how(chosen)
         return [f"  algorithm   {chosen}: {how}"]
     why = "the cheapest" if plan.algorithm == "auto" else "asked for"
@@ -31,7 +34,7 @@ def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | Non
         why = f"as {plan.algorithm} cannot take the values that came"
     lines = [f"  algorithm   {chosen}, {why}: {_how(chosen)}", _figures_line(plan, known)]
     lines += [_candidate_line(each, each.name in chosen) for each in found]
-    if len(plan.inputs) == 2:
+    if len(plan.joined) == 2:
         third, sixth = paper_touches(known)
         lines.append(
             f"  paper       rows touched per arrival: incremental (3) {_number(third)}, "
@@ -42,6 +45,17 @@ def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | Non
     return lines
 
 
+def _result_steps(plan: QueryPlan) -> list[str]:
+    steps = []
+    if plan.negations:
+        steps.append("negation: rows with a match are held back until it leaves")
+    if len(plan.joined) > 1:
+        steps.append("join: joined rows are found when a row enters, and kept by their expiry")
+    if plan.distinct:
+        steps.append("distinct: of equal rows one is kept, until the last of them ends")
+    return steps
+
+
 def _how(chosen: str) -> str:
     """What the algorithm does; shards of a query may each have chosen their own."""
     return "; ".join(_HOW[name] for name in chosen.split(" and "))
@@ -50,7 +64,7 @@ def _how(chosen: str) -> str:
 def _figures_line(plan: QueryPlan, figures: Figures) -> str:
     inputs = ", ".join(
         f"{entry.alias} {_number(rate)} rows/s, {_number(rows)} held"
-        for entry, rate, rows in zip(plan.inputs, figures.rates, figures.held, strict=True)
+        for entry, rate, rows in zip(plan.joined, figures.rates, figures.held, strict=True)
     )
     kept = f", {figures.kept:.2%} kept by the condition" if plan.residual is not None else ""
     return (

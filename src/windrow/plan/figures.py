@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -28,7 +28,7 @@ _SECOND_US = 1_000_000
 
 @dataclass(frozen=True)
 class Figures:
-    """rates: rows a second, per input. held: rows in each window.
+    """rates: rows a second, per input that is joined. held: rows in each window.
 
     matches: joined rows that an arriving row finds by the equalities alone, on average. kept: the
     share of these that the other conditions keep. origin: 'assumed', 'given' or 'measured'.
@@ -44,6 +44,10 @@ class Figures:
     def from_json(cls, fields: Mapping[str, Any]) -> Figures:
         """Back from the fields as JSON gives them."""
         return cls(**{**fields, "rates": tuple(fields["rates"]), "held": tuple(fields["held"])})
+
+    def of_first(self, inputs: int) -> Figures:
+        """The figures without those of the inputs behind, which are negated."""
+        return replace(self, rates=self.rates[:inputs], held=self.held[:inputs])
 
     @property
     def joined(self) -> float:
@@ -79,8 +83,8 @@ def assumed_figures(
 ) -> Figures:
     """Figures from given rates (by stream) and selectivity of an equality, guessed where absent."""
     known = rates or {}
-    rate_of = tuple(known.get(entry.stream.name, ASSUMED_RATE) for entry in plan.inputs)
-    held = tuple(_held(entry, rate) for entry, rate in zip(plan.inputs, rate_of, strict=True))
+    rate_of = tuple(known.get(entry.stream.name, ASSUMED_RATE) for entry in plan.joined)
+    held = tuple(_held(entry, rate) for entry, rate in zip(plan.joined, rate_of, strict=True))
     chosen = ASSUMED_SELECTIVITY if selectivity is None else selectivity
     joined = prod(held) * chosen ** _links(plan)
     origin = "given" if rates or selectivity is not None else "assumed"
@@ -113,7 +117,7 @@ def _matches(rates: tuple[float, ...], held: tuple[float, ...], joined: float) -
 
 def _links(plan: QueryPlan) -> int:
     """Equalities that tie the inputs together."""
-    variables = [variable for entry in plan.inputs for variable in entry.variables]
+    variables = [variable for entry in plan.joined for variable in entry.variables]
     return len(variables) - len(set(variables))
 
 

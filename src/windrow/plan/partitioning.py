@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from windrow.plan.expressions import Call, Expr, inputs_of
-from windrow.plan.model import PlanInput, QueryPlan
+from windrow.plan.model import Negation, PlanInput, QueryPlan
 from windrow.plan.show import show_aggregate
 
 __all__ = ["Partitioning", "partitioning"]
@@ -34,6 +34,8 @@ def partitioning(plan: QueryPlan) -> Partitioning:
     for entry in plan.inputs:
         if entry.window.kind == "rows":
             return _one(f"{entry.alias} [ROWS ...] counts the rows of its whole stream")
+    if plan.negations:
+        return _of_negation(plan)
     return _of_join(plan) if len(plan.inputs) > 1 else _of_one_window(plan)
 
 
@@ -53,18 +55,54 @@ def _of_one_window(plan: QueryPlan) -> Partitioning:
 
 
 def _of_join(plan: QueryPlan) -> Partitioning:
-    shared = set(plan.inputs[0].variables).intersection(*(e.variables for e in plan.inputs))
-    if not shared:
-        return _one(_without_shared_key(plan))
-    for entry in plan.inputs:
-        shared = {variable for variable in shared if _is_counted_within(entry, variable)}
-        if not shared:
-            return _one(f"{entry.alias} counts rows by PARTITION BY across join keys")
-    dealt = [v for v in sorted(shared) if _stays(plan, [_key(e, v) for e in plan.inputs])]
+    dealt = [[_key(entry, variable) for entry in plan.inputs] for variable in _shared(plan)]
     if not dealt:
-        return _by_value(plan, "join key")
-    keys = tuple(tuple(_key(entry, variable) for variable in dealt) for entry in plan.inputs)
-    return Partitioning("key", keys, "rows join only with rows of an equal key")
+        return _one(_without_shared_key(plan))
+    return _by_keys(plan, dealt, "join key", "rows join only with rows of an equal key")
+
+
+def _of_negation(plan: QueryPlan) -> Partitioning:
+    """Rows that may match must meet, and they do where the key of the match is that of the join."""
+    dealt = []
+    for keys in _joined_keys(plan):
+        matched = [_matched(negation, keys[negation.of]) for negation in plan.negations]
+        found = [key for key in matched if key is not None]
+        if len(found) == len(plan.negations):
+            dealt.append([*keys, *found])
+    if not dealt:
+        return _one(_without_common_key(plan))
+    return _by_keys(plan, dealt, "key", "rows meet only rows of an equal key")
+
+
+def _joined_keys(plan: QueryPlan) -> list[list[Expr]]:
+    """What the joined inputs may be dealt by: a variable of all, or any key of a single one."""
+    if len(plan.joined) > 1:
+        return [[_key(entry, variable) for entry in plan.joined] for variable in _shared(plan)]
+    return [[key] for key in dict.fromkeys(plan.negations[0].of_keys)]
+
+
+def _matched(negation: Negation, of_key: Expr) -> Expr | None:
+    """The negated input's key that equals that of the input which it keeps out."""
+    if of_key not in negation.of_keys:
+        return None
+    return negation.keys[negation.of_keys.index(of_key)]
+
+
+def _shared(plan: QueryPlan) -> list[int]:
+    first, *others = plan.joined
+    return sorted(set(first.variables).intersection(*(entry.variables for entry in others)))
+
+
+def _by_keys(plan: QueryPlan, dealt: list[list[Expr]], what: str, reason: str) -> Partitioning:
+    """Dealt by those keys, each given for all inputs, that windows and different values allow."""
+    for position, entry in enumerate(plan.inputs):
+        dealt = [keys for keys in dealt if _is_counted_within(entry, keys[position])]
+        if not dealt:
+            return _one(f"{entry.alias} counts rows by PARTITION BY across {what}s")
+    dealt = [keys for keys in dealt if _stays(plan, keys)]
+    if not dealt:
+        return _by_value(plan, what)
+    return Partitioning("key", tuple(zip(*dealt, strict=True)), reason)
 
 
 def _without_shared_key(plan: QueryPlan) -> str:
@@ -73,10 +111,18 @@ def _without_shared_key(plan: QueryPlan) -> str:
     return "no join key is common to all inputs"
 
 
-def _is_counted_within(entry: PlanInput, variable: int) -> bool:
-    """Whether all rows that are counted together have one value of the variable."""
+def _without_common_key(plan: QueryPlan) -> str:
+    for negation in plan.negations:
+        if not negation.keys:
+            alias = plan.inputs[negation.input].alias
+            return f"{alias} is negated without an equality, so that any rows may match"
+    return "no key is common to the join and to all that is negated"
+
+
+def _is_counted_within(entry: PlanInput, key: Expr) -> bool:
+    """Whether all rows that are counted together have one value of the key."""
     window = entry.window
-    return window.kind != "partition_rows" or _uncast(_key(entry, variable)) in window.partition_by
+    return window.kind != "partition_rows" or _uncast(key) in window.partition_by
 
 
 def _stays(plan: QueryPlan, keys: Iterable[Expr]) -> bool:

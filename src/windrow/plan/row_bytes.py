@@ -21,13 +21,17 @@ def row_bytes(plan: QueryPlan, position: int) -> int:
 
 def _values(plan: QueryPlan, position: int) -> set[Expr]:
     """What must be kept of a row to take it out again."""
-    if plan.kind == "select":
+    if plan.kind == "select" and len(plan.inputs) == 1:
         parts = [part for column in plan.select for part in walk(column.expression)]
         return {part for part in parts if isinstance(part, ColumnRef)}
     read: list[Expr] = [each.argument for each in plan.aggregates if each.argument is not None]
     read += [part for part, key in zip(plan.group_by, plan.group_keys, strict=True) if key is None]
-    if plan.residual is not None:
-        read.append(plan.residual)
+    if plan.kind == "select":
+        read += [column.expression for column in plan.select]
+    for negation in plan.negations:
+        read += [*negation.keys, *negation.of_keys]
+    residuals = [plan.residual, *(negation.residual for negation in plan.negations)]
+    read += [part for part in residuals if part is not None]
     return {part for whole in read for part in _parts(whole, position)}
 
 

@@ -1,19 +1,44 @@
-"""How the rows of an answer come and go: what a consumer of its changes has to expect."""
+"""How the rows of an answer come and go: what a consumer of its changes has to expect.
+
+The patterns are those of Golab and Özsu: monotonic, weakest, weak and strict non-monotonic.
+"""
 
 from __future__ import annotations
 
 from windrow.plan.model import QueryPlan
 
-__all__ = ["update_pattern"]
+__all__ = ["keeps_results", "update_pattern"]
 
 
 def update_pattern(plan: QueryPlan) -> tuple[str, str]:
     """The pattern's name and what it means."""
     if plan.kind == "aggregate":
-        return "replaced", "the row of a group is replaced at every change"
+        return (
+            "replaced",
+            "the row of a group is replaced at every change (strict: at no known time)",
+        )
+    if keeps_results(plan):
+        return _of_results(plan)
     kind = plan.inputs[0].window.kind
     if kind == "unbounded":
         return "monotonic", "rows are added and never taken back"
     if kind == "partition_rows":
         return "strict", "rows leave when newer rows of their partition come, in no order of time"
     return "weakest", "rows leave in the order in which they came"
+
+
+def keeps_results(plan: QueryPlan) -> bool:
+    """Whether rows of the answer end at times of their own, so that they are kept by themselves."""
+    return plan.kind == "select" and (len(plan.inputs) > 1 or plan.distinct)
+
+
+def _of_results(plan: QueryPlan) -> tuple[str, str]:
+    if plan.negations:
+        names = " or ".join(plan.inputs[each.input].alias for each in plan.negations)
+        return "strict", f"rows end when a match comes in {names}, and come back when it leaves"
+    counted = next((entry for entry in plan.inputs if not entry.window.is_timed), None)
+    if counted is not None:
+        return "strict", f"rows end when newer rows of {counted.alias} come, at no known time"
+    if plan.distinct:
+        return "weak", "the end of a row is known when it comes, and put off by an equal one"
+    return "weak", "the end of a row is known when it comes: when the first of its parts leaves"

@@ -81,9 +81,11 @@ class SparkWindrowSession:
         self._catalog = self._catalog.with_stream(schema)
         self._sources[schema.name] = source
 
-    def query(self, text: str, name: str | None = None, algorithm: str = "auto") -> SparkQuery:
+    def query(
+        self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
+    ) -> SparkQuery:
         """Registers a query; start(sink) on what it gives sets it to work."""
-        plan = bind(parse_query(text), self._catalog, algorithm)
+        plan = bind(parse_query(text), self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
         if not _QUERY_NAME.match(chosen):
             raise BindingError(

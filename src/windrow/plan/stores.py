@@ -1,0 +1,64 @@
+"""What holds the rows of an answer until they end: chosen by update pattern, or asked for by name.
+
+Rows that end in another order than they came are kept by their expiry. Where some end before it,
+because a match comes or a newer row pushes them out, an index by key finds them, and their entries
+in the queue are skipped when they come up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from windrow.errors import BindingError, UnsupportedError
+from windrow.plan.model import QueryPlan
+from windrow.plan.nearest import nearest
+from windrow.plan.update_pattern import keeps_results, update_pattern
+
+__all__ = ["QUEUES", "check_store", "store_of", "with_store"]
+
+# Queues that can be asked for, the one that `auto` takes first.
+QUEUES = ("wheel", "branch-ladder", "ladder", "calendar", "heap")
+_ASKED = ("auto", *QUEUES)
+
+
+def check_store(store: str) -> None:
+    """Refuses names that no store has."""
+    if store in _ASKED:
+        return
+    guess = nearest(store, _ASKED)
+    raise BindingError(
+        "WB254",
+        f"there is no store {store!r}",
+        hint=f"did you mean {guess}?" if guess else f"use one of {', '.join(_ASKED)}",
+    )
+
+
+def with_store(plan: QueryPlan, store: str) -> QueryPlan:
+    """The plan with the store that was asked for, which must have something to hold."""
+    if store != "auto" and not keeps_results(plan):
+        raise UnsupportedError(
+            "WU225",
+            f"the store {store!r} would hold nothing of this query: {store_of(plan)[1]}",
+            hint="use 'auto'; joins without aggregates, SELECT DISTINCT and negations have a store",
+        )
+    return replace(plan, store=store)
+
+
+def store_of(plan: QueryPlan) -> tuple[str, str]:
+    """The store's name, and why it is this one."""
+    if plan.kind == "aggregate":
+        return "groups", "each group has one row, replaced in place"
+    pattern, _ = update_pattern(plan)
+    if pattern == "monotonic":
+        return "append-only", "no row ever ends"
+    if not keeps_results(plan):
+        each = "each partition" if plan.inputs[0].window.kind == "partition_rows" else "the window"
+        return (
+            "fifo",
+            f"{each} is itself the queue, as its rows end in the order in which they came",
+        )
+    queue = QUEUES[0] if plan.store == "auto" else plan.store
+    why = "asked for" if plan.store != "auto" else "rows end in order of expiry"
+    if pattern == "weak":
+        return queue, why
+    return f"{queue} + key index", f"{why}; those that end early are found by key"

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from windrow.engine.shape import QueryShape
 from windrow.joins.lanes import LaneLayout, Vector
 from windrow.joins.pairs.block import JoinedRows, MergedEvents
-from windrow.joins.pairs.sums.kernels import add_counts
 from windrow.joins.pairs.sums.states import GroupStates
 from windrow.plan.model import QueryPlan
 from windrow.results.calendar.calendar_queue import CalendarQueue
@@ -106,9 +105,7 @@ class LiveResults:
         return self._leave.nbytes + self._rows.nbytes
 
     def _put_out(self, until: int) -> None:
-        at, code, delta = self._rows.take(until)
-        self._states.reserve_touches(at.size)
-        add_counts(at, code, delta, *self._states.arrays())
+        self._states.add_counts(*self._rows.take(until))
 
 
 def _store(plan: QueryPlan, shape: QueryShape, grid_us: int) -> LiveRows:

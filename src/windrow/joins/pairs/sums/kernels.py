@@ -175,27 +175,31 @@ def add_rows(
 
 
 @njit(cache=True)
-def add_counts(
-    at, group, delta,
-    group_count, group_lanes, tallies, roots, heap, last_out, control,
-    out_at, out_group, out_count, out_lanes, out_extras,
-):  # fmt: skip
-    """Groups whose count changes, in order of time; there must be room for one touch each."""
+def add_counts(at, group, delta, group_count, last_out, control, out_at, out_group, out_count):
+    """Groups that have a count and nothing else, by what it changes by, in order of time.
+
+    There must be room for one touch each.
+    """
+    now = control[NOW]
+    used = control[USED]
+    now_from = control[NOW_FROM]
+    first = control[FIRST]
     for change in range(at.size):
-        if at[change] != control[NOW]:
-            write_states(
-                group_count, group_lanes, tallies, roots, heap, control,
-                out_group, out_count, out_lanes, out_extras,
-            )  # fmt: skip
-            control[NOW] = at[change]
-            control[NOW_FROM] = control[USED]
+        if at[change] != now:
+            for place in range(now_from - first, used - first):
+                out_count[place] = group_count[out_group[place]]
+            now = at[change]
+            now_from = used
         own = group[change]
-        if last_out[own] < control[NOW_FROM]:
-            last_out[own] = control[USED]
-            out_at[control[USED] - control[FIRST]] = at[change]
-            out_group[control[USED] - control[FIRST]] = own
-            control[USED] += 1
+        if last_out[own] < now_from:
+            last_out[own] = used
+            out_at[used - first] = now
+            out_group[used - first] = own
+            used += 1
         group_count[own] += delta[change]
+    control[NOW] = now
+    control[USED] = used
+    control[NOW_FROM] = now_from
 
 
 @njit(cache=True)

@@ -12,7 +12,7 @@ from windrow.joins.extremes.arena import HeapArena
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.joins.pairs.block import JoinedRows
-from windrow.joins.pairs.sums.kernels import write_states
+from windrow.joins.pairs.sums.kernels import add_counts, write_states
 from windrow.joins.touches import NO_EXTRAS, Touches
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import EMPTY
@@ -113,6 +113,15 @@ class GroupStates:
         self._group[used : used + live.size] = live
         self._last_out[live] = self._control[USED] + np.arange(live.size)
         self._control[USED] += live.size
+
+    def add_counts(self, at: Vector, group: Codes, delta: Vector) -> None:
+        """Groups without measures: their counts change by delta, in order of time."""
+        assert not self.lanes.shape[1] + self._out_extras.shape[1], "only counts are kept here"
+        self.reserve_touches(at.size)
+        add_counts(
+            at, group, delta, self.count, self._last_out, self._control,
+            self._at, self._group, self._out_count,
+        )  # fmt: skip
 
     def take(self, until: int) -> Touches:
         """What was put out for instants up to `until`; later ones stay, to be written again."""

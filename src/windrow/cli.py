@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import windrow
-from windrow.bench.show import bench_join_aggregate
+from windrow.bench.join_aggregate.show import bench_join_aggregate
 from windrow.demo.show import run_demo
 from windrow.embedded.job import run_embedded
 from windrow.errors import DataError, WindrowError

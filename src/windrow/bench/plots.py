@@ -2,61 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import NullLocator
 
-from windrow.bench.series import PanelSeries
+from windrow.bench.paper_figure import Half, PaperFigure
 
 __all__ = ["draw"]
 
-# Below it a difference of two measured times says nothing, and a logarithm needs something.
-LEAST_US = 0.01
-
-# Colours that people who see few of them can tell apart (Okabe and Ito), and marks for the rest.
-_STYLES = {
-    "pipelined": ("#D55E00", "o"),
-    "incremental": ("#0072B2", "s"),
-    "charged": ("#009E73", "^"),
-    "factorised": ("#000000", "D"),
-}
 # Texts stay texts, and the same figures give the same file.
 _SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "windrow", "font.size": 9}
 
 
-def draw(number: int, panels: Sequence[PanelSeries], path: Path) -> None:
-    """One figure of the paper: its panels side by side."""
-    experiment = panels[0].panel.experiment
-    is_time = number == experiment.figures[0]
+def draw(figure: PaperFigure, path: Path) -> None:
+    """One figure of the paper: its halves side by side."""
+    count = len(figure.halves)
     with mpl.rc_context(_SETTINGS):
-        drawing = Drawing(figsize=(8.4, 3.4), layout="constrained")
-        for place, (axes, series) in enumerate(
-            zip(drawing.subplots(1, len(panels)), panels, strict=True)
-        ):
-            _draw_panel(axes, series, is_time)
+        drawing = Drawing(figsize=(4.2 * max(count, 1.3), 3.4), layout="constrained")
+        all_axes = drawing.subplots(1, count, squeeze=False)[0]
+        for place, (axes, half) in enumerate(zip(all_axes, figure.halves, strict=True)):
+            _draw_half(axes, half)
             if place == 0:
-                axes.set_ylabel("CPU µs per arrival" if is_time else "bytes")
+                axes.set_ylabel(figure.y_label)
                 axes.legend(frameon=False, fontsize=8)
-        drawing.suptitle(f"Figure {number}: {experiment.title}", fontsize=10)
+        drawing.suptitle(f"Figure {figure.number}: {figure.title}", fontsize=10)
         drawing.savefig(path, format="svg", metadata={"Date": None})
 
 
-def _draw_panel(axes: Axes, series: PanelSeries, is_time: bool) -> None:
-    experiment = series.panel.experiment
-    for algorithm, figures in series.figures.items():
-        colour, mark = _STYLES[algorithm]
-        heights = [max(each.own_us, LEAST_US) if is_time else each.held_bytes for each in figures]
-        label = experiment.labels[algorithm]
-        axes.plot(series.xs, heights, color=colour, marker=mark, markersize=4, label=label)
-    if is_time and series.panel.times == 1:
-        axes.set_ylim(bottom=0)  # mostly the fixed cost: a logarithm would show its noise
-    else:
+def _draw_half(axes: Axes, half: Half) -> None:
+    for line in half.lines:
+        axes.plot(
+            line.xs, line.ys, color=line.colour, marker=line.mark, markersize=4, label=line.label
+        )
+    if half.is_y_log:
         axes.set_yscale("log")
-    axes.set_xticks(series.xs)
-    axes.set_xlabel(experiment.x_label)
-    axes.set_title(series.panel.title, fontsize=9)
+    else:
+        axes.set_ylim(bottom=0)
+    ticks = sorted({x for line in half.lines for x in line.xs})
+    if half.is_x_log:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    axes.set_xlabel(half.x_label)
+    axes.set_title(half.title, fontsize=9)
     axes.grid(True, which="major", alpha=0.3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from windrow.bench.arrivals import ROW_BYTES, Phase, Setting
+from windrow.bench.join_aggregate.arrivals import ROW_BYTES, Phase, Setting
 
 __all__ = ["EXPERIMENTS", "FIGURES", "Experiment", "Panel", "Point", "panels_of"]
 

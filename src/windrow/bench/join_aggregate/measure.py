@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from windrow.bench.arrivals import SCHEMA, STREAMS, Arrivals, Setting, phase_arrivals
-from windrow.bench.truth import true_result
+from windrow.bench.join_aggregate.arrivals import SCHEMA, STREAMS, Arrivals, Setting, phase_arrivals
+from windrow.bench.join_aggregate.truth import true_result
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from windrow.bench.arrivals import Arrivals, Setting
+from windrow.bench.join_aggregate.arrivals import Arrivals, Setting
 
 __all__ = ["true_result"]
 

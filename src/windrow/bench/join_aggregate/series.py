@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from windrow.bench.experiments import ALGORITHMS, Panel
-from windrow.bench.measure import Figure, measured_figures
+from windrow.bench.join_aggregate.experiments import ALGORITHMS, Panel
+from windrow.bench.join_aggregate.measure import Figure, measured_figures
 
 __all__ = ["PanelSeries", "run_panel"]
 

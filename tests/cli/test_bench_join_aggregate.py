@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from cli.command import events, windrow
-from windrow.bench import measure
-from windrow.bench.arrivals import Arrivals, Phase, Setting, phase_arrivals
-from windrow.bench.experiments import ALGORITHMS, EXPERIMENTS, FIGURES, panels_of
-from windrow.bench.show import bench_join_aggregate
-from windrow.bench.truth import true_result
+from windrow.bench.join_aggregate import measure
+from windrow.bench.join_aggregate.arrivals import Arrivals, Phase, Setting, phase_arrivals
+from windrow.bench.join_aggregate.experiments import ALGORITHMS, EXPERIMENTS, FIGURES, panels_of
+from windrow.bench.join_aggregate.show import bench_join_aggregate
+from windrow.bench.join_aggregate.truth import true_result
 from windrow.errors import UnsupportedError
 from windrow.terminal.screen import Screen
 

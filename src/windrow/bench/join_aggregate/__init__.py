@@ -1,0 +1,1 @@
+"""Paper 1: joins with aggregates, kept by four algorithms."""

@@ -33,6 +33,15 @@ QUERIES = {
                WHERE a.room = b.room AND b.room = d.room""",
     "unequal": """SELECT COUNT(*) AS n FROM h [ROWS 10] AS a, c [2 SECONDS] AS b
                   WHERE a.value > b.value""",
+    "joined-rows": """SELECT h.room, h.value AS v, c.value - h.value AS w
+                      FROM h [3 SECONDS], c [2 SECONDS] WHERE h.room = c.room AND h.value > 3""",
+    "different": """SELECT DISTINCT h.value AS v FROM h [8 SECONDS], c [5 SECONDS]
+                         WHERE h.room = c.room EVERY (2 SECONDS)""",
+    "unmatched": """SELECT room, value FROM h [8 SECONDS] WHERE NOT EXISTS
+                               (SELECT 1 FROM c [2 SECONDS] WHERE c.room = h.room)""",
+    "unmatched-count": """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS]
+                                LEFT ANTI JOIN c [2 SECONDS] ON c.room = h.room
+                                AND c.value > h.value GROUP BY h.room""",
 }
 
 

@@ -6,11 +6,12 @@ from windrow.engine.endless_keeper import EndlessKeeper
 from windrow.engine.factorised_keeper import FactorisedKeeper
 from windrow.engine.keeper import Keeper
 from windrow.engine.pair_keeper import PairKeeper
-from windrow.engine.shape import QueryShape, is_expiring
+from windrow.engine.shape import QueryShape
 from windrow.engine.tree_keeper import TreeKeeper
 from windrow.plan.cost import cheapest
 from windrow.plan.figures import assumed_figures
 from windrow.plan.model import QueryPlan
+from windrow.plan.update_pattern import keeps_results
 
 __all__ = ["first_algorithm", "keeper_for"]
 
@@ -18,7 +19,7 @@ __all__ = ["first_algorithm", "keeper_for"]
 def first_algorithm(plan: QueryPlan) -> str:
     """The algorithm that a query begins with: the one asked for, or the one that auto takes."""
     if plan.algorithm == "scan":
-        return "results" if is_expiring(plan) else "factorised"
+        return "results" if keeps_results(plan) else "factorised"
     if plan.algorithm == "auto":
         return cheapest(plan, assumed_figures(plan))
     return plan.algorithm

@@ -54,6 +54,7 @@ class LiveResults:
         self.pauses_leave: NDArray[np.bool_] = np.zeros(inputs, np.bool_)
         self._leave = np.full((inputs, 64), EXPIRY_LIMIT, np.int64)
         self._until = -EXPIRY_LIMIT
+        self._is_distinct = shape.is_distinct
         self._rows = _store(plan, shape, grid_us)
 
     def reserve_slots(self, slots: int) -> None:
@@ -105,7 +106,7 @@ class LiveResults:
         return self._leave.nbytes + self._rows.nbytes
 
     def _put_out(self, until: int) -> None:
-        self._states.add_counts(*self._rows.take(until))
+        self._states.add_counts(*self._rows.take(until), is_distinct=self._is_distinct)
 
 
 def _store(plan: QueryPlan, shape: QueryShape, grid_us: int) -> LiveRows:

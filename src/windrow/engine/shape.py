@@ -18,6 +18,7 @@ from windrow.exact.kernels import DOUBLE, INTEGER
 from windrow.joins.factorised import SINGLE
 from windrow.plan.expressions import Call, ColumnRef, Expr, inputs_of
 from windrow.plan.model import SEVERAL, Aggregate, QueryPlan
+from windrow.plan.update_pattern import keeps_results
 from windrow.schema import DOUBLE as DOUBLE_TYPE
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
     "QueryShape",
     "Reading",
     "SideShape",
-    "is_expiring",
     "shape_of",
 ]
 
@@ -266,7 +266,7 @@ def _select_shape(plan: QueryPlan) -> QueryShape:
     residual = None if plan.residual is None else columns.joined(plan.residual)
     negations = _negations(plan, columns)
     mode = None
-    if is_expiring(plan):
+    if keeps_results(plan):
         places, groups, joined = joined_places(_grouped(plan, listed), columns)
     else:
         mode, groups = SINGLE, [listed]
@@ -285,15 +285,6 @@ def _grouped(plan: QueryPlan, listed: tuple[Expr, ...]) -> QueryPlan:
     sources = [SEVERAL if len(each) > 1 else next(iter(each), None) for each in reads]
     keys = (None,) * len(listed)
     return replace(plan, group_by=listed, group_sources=tuple(sources), group_keys=keys)
-
-
-def is_expiring(plan: QueryPlan) -> bool:
-    """Whether the rows of a select are kept one by one until they expire.
-
-    Otherwise the window itself holds them in their order, and it is enough to count equal ones.
-    """
-    is_prolonged = plan.distinct and plan.inputs[0].window.kind in ("time", "slide")
-    return plan.kind == "select" and (len(plan.inputs) > 1 or is_prolonged)
 
 
 def _negations(plan: QueryPlan, columns: ValueColumns) -> tuple[NegationShape, ...]:

@@ -29,7 +29,10 @@ def update_pattern(plan: QueryPlan) -> tuple[str, str]:
 
 def keeps_results(plan: QueryPlan) -> bool:
     """Whether rows of the answer end at times of their own, so that they are kept by themselves."""
-    return plan.kind == "select" and (len(plan.inputs) > 1 or plan.distinct)
+    is_one_window = len(plan.inputs) == 1
+    if plan.kind != "select" or (is_one_window and plan.inputs[0].window.kind == "unbounded"):
+        return False
+    return plan.distinct or not is_one_window
 
 
 def _of_results(plan: QueryPlan) -> tuple[str, str]:

@@ -175,10 +175,12 @@ def add_rows(
 
 
 @njit(cache=True)
-def add_counts(at, group, delta, group_count, last_out, control, out_at, out_group, out_count):
+def add_counts(
+    at, group, delta, is_distinct, group_count, last_out, control, out_at, out_group, out_count
+):
     """Groups that have a count and nothing else, by what it changes by, in order of time.
 
-    There must be room for one touch each.
+    is_distinct: only whether there is any counts. There must be room for one touch each.
     """
     now = control[NOW]
     used = control[USED]
@@ -191,12 +193,15 @@ def add_counts(at, group, delta, group_count, last_out, control, out_at, out_gro
             now = at[change]
             now_from = used
         own = group[change]
+        before = group_count[own]
+        group_count[own] = before + delta[change]
+        if is_distinct and before > 0 and group_count[own] > 0:
+            continue
         if last_out[own] < now_from:
             last_out[own] = used
             out_at[used - first] = now
             out_group[used - first] = own
             used += 1
-        group_count[own] += delta[change]
     control[NOW] = now
     control[USED] = used
     control[NOW_FROM] = now_from

@@ -114,12 +114,15 @@ class GroupStates:
         self._last_out[live] = self._control[USED] + np.arange(live.size)
         self._control[USED] += live.size
 
-    def add_counts(self, at: Vector, group: Codes, delta: Vector) -> None:
-        """Groups without measures: their counts change by delta, in order of time."""
+    def add_counts(self, at: Vector, group: Codes, delta: Vector, *, is_distinct: bool) -> None:
+        """Groups without measures: their counts change by delta, in order of time.
+
+        is_distinct: only the first and the last of equal rows show.
+        """
         assert not self.lanes.shape[1] + self._out_extras.shape[1], "only counts are kept here"
         self.reserve_touches(at.size)
         add_counts(
-            at, group, delta, self.count, self._last_out, self._control,
+            at, group, delta, is_distinct, self.count, self._last_out, self._control,
             self._at, self._group, self._out_count,
         )  # fmt: skip
 

@@ -42,8 +42,13 @@ bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm bes
 	@$(BIN)/python benchmarks/anchor.py
 	@$(BIN)/python benchmarks/algorithms.py
 
-bench-papers: $(STAMPS)/windrow $(STAMPS)/dev  ## The paper's experiments, drawn into docs.
+# Real connections, where they are at hand; without them paper 4 is run on generated ones only.
+CONNECTIONS := $(wildcard ../shared/data/honeypot_connections.parquet)
+
+bench-papers: $(STAMPS)/windrow $(STAMPS)/dev  ## The papers' experiments, drawn into docs.
 	@$(BIN)/windrow bench join-aggregate --out docs/explanation/join-aggregate
+	@$(BIN)/windrow bench live-results --out docs/explanation/live-results \
+	  $(if $(CONNECTIONS),--connections $(CONNECTIONS))
 
 # Pins stay as they are unless LOCK_FLAGS=--upgrade is given.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \

@@ -11,6 +11,7 @@ import typer
 
 import windrow
 from windrow.bench.join_aggregate.show import bench_join_aggregate
+from windrow.bench.live_results.show import SLIDE_MS, bench_live_results
 from windrow.demo.show import run_demo
 from windrow.embedded.job import run_embedded
 from windrow.errors import DataError, WindrowError
@@ -45,6 +46,10 @@ AsJson = Annotated[
 ]
 Embedded = Annotated[
     bool, typer.Option("--embedded", help="In this process, without Spark and without Java.")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Fewer points and rows, to try it out.")]
+PlotFolder = Annotated[
+    Path | None, typer.Option(help="A folder for the plots (SVG) and figures.json.")
 ]
 SparkUi = Annotated[
     bool, typer.Option("--spark-ui", help="Spark's own web page, on this machine's port 4040.")
@@ -169,18 +174,53 @@ def bench_join_aggregates(
     figure: Annotated[
         list[int] | None, typer.Option(min=2, max=7, help="A figure of the paper; else all.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer points and rows, to try it out.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="A folder for the plots (SVG) and figures.json.")
-    ] = None,
+    quick: Quick = False,
+    out: PlotFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Joins with aggregates: time of an arrival and bytes, by every algorithm."""
     screen = Screen(machine=as_json)
     with _failing_clearly(screen):
         agreed = bench_join_aggregate(screen, figures=figure or (), quick=quick, out=out)
+        if not agreed:
+            raise typer.Exit(FAILED)
+
+
+@bench_app.command(
+    "live-results",
+    epilog="Examples: [bold]windrow bench live-results --quick[/bold] · "
+    "[bold]windrow bench live-results --figure 5 --out plots[/bold]",
+)
+def bench_live_result_stores(
+    figure: Annotated[
+        list[int] | None, typer.Option(min=4, max=7, help="A figure of the paper; else all.")
+    ] = None,
+    quick: Quick = False,
+    out: PlotFolder = None,
+    connections: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, dir_okay=False, help="Parquet with ts, link and src; else generated only."
+        ),
+    ] = None,
+    slide_ms: Annotated[
+        int, typer.Option(min=1, max=1000, help="Slide of the windows, a part of 1000.")
+    ] = SLIDE_MS,
+    as_json: AsJson = False,
+) -> None:
+    """Stores of live results: time of a result's way in and out, by every structure."""
+    if 1000 % slide_ms:
+        raise typer.BadParameter(f"{slide_ms} does not divide 1000", param_hint="--slide-ms")
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        agreed = bench_live_results(
+            screen,
+            figures=figure or (),
+            quick=quick,
+            out=out,
+            connections=connections,
+            slide_ms=slide_ms,
+        )
         if not agreed:
             raise typer.Exit(FAILED)
 

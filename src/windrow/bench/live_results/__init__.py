@@ -1,0 +1,1 @@
+"""Paper 4: results of joins and DISTINCT in structures that they expire from."""

@@ -90,10 +90,13 @@ class Model:
 
 
 class ShardRunner:
-    """A query in shards; every partial result crosses as bytes."""
+    """A query in shards; every partial result crosses as bytes, or none does."""
 
-    def __init__(self, plan: QueryPlan, buckets: int = 1, grid_us: int = 1) -> None:
+    def __init__(
+        self, plan: QueryPlan, buckets: int = 1, grid_us: int = 1, *, crosses: bool = True
+    ) -> None:
         self.plan = plan
+        self.crosses = crosses
         self.buckets = buckets
         self.grid_us = grid_us
         self.shards = [Shard(plan, grid_us) for _ in range(buckets)]
@@ -113,9 +116,11 @@ class ShardRunner:
             self._waiting = np.concatenate([self._waiting, entered])
             prepared[position] = self.preparers[position].prepare(batch)
         partials = [
-            Partial.from_bytes(shard.advance(self._dealt(prepared, bucket), clock).to_bytes())
+            shard.advance(self._dealt(prepared, bucket), clock)
             for bucket, shard in enumerate(self.shards)
         ]
+        if self.crosses:
+            partials = [Partial.from_bytes(partial.to_bytes()) for partial in partials]
         reached = self._waiting <= clock
         self.publisher.absorb(list(enumerate(partials)), self._waiting[reached], clock)
         self._waiting = self._waiting[~reached]
@@ -166,12 +171,13 @@ def outcome(
     reads: frozenset[int] = frozenset(),
     switches: Mapping[int, str] | None = None,
     grid_us: int = 1,
+    crosses: bool = True,
 ) -> list[list[str]]:
     """All that a query gave, exactly: answers, changes and the last result.
 
     restarts, reads and switches (to another algorithm) come after the actions of these numbers.
     """
-    runner, model = ShardRunner(plan, buckets, grid_us), Model()
+    runner, model = ShardRunner(plan, buckets, grid_us, crosses=crosses), Model()
     answers, changes = [], []
     try:
         for number, action in enumerate([*actions, None]):

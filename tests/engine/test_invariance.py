@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from join_texts import small_scenarios
 from oracle import order_of, rows_of
 from runners import Model, ShardRunner, grouped, outcome
 from streams import (
@@ -53,6 +54,42 @@ def test_restarts_are_invisible(
     plan = plan_of(text)
     read = frozenset(range(0, 12, 3)) if reads else frozenset()
     assert outcome(plan, actions) == outcome(plan, actions, restarts=restarts, reads=read)
+
+
+@given(
+    queries,
+    scenarios(),
+    st.frozensets(st.integers(0, 12)),
+    st.frozensets(st.integers(0, 12), max_size=1),
+)
+def test_whether_partial_results_cross_as_bytes_is_invisible(
+    text: str, actions: list[Action], reads: frozenset[int], restarts: frozenset[int]
+) -> None:
+    plan = plan_of(text)
+    within = outcome(plan, actions, reads=reads, restarts=restarts, crosses=False)
+    assert outcome(plan, actions) == within
+
+
+LIVE = (
+    "SELECT a.s AS s, b.k AS k FROM a [3 SECONDS], b [2 SECONDS] WHERE a.k = b.k",
+    "SELECT DISTINCT a.s AS s, 1 AS one FROM a [2 SECONDS]",
+    "SELECT DISTINCT a.d AS d FROM a [ROWS 3], b [2 SECONDS] WHERE a.k = b.k",
+    "SELECT a.s AS s, a.k AS k FROM a [3 SECONDS] LEFT ANTI JOIN b [2 SECONDS] ON a.k = b.k",
+)
+
+
+@pytest.mark.parametrize("text", LIVE)
+@given(
+    actions=small_scenarios(),
+    reads=st.frozensets(st.integers(0, 12)),
+    restarts=st.frozensets(st.integers(0, 12), max_size=1),
+)
+def test_rows_by_the_codes_of_a_shard_are_those_by_value(
+    text: str, actions: list[Action], reads: frozenset[int], restarts: frozenset[int]
+) -> None:
+    plan = plan_of(text)
+    within = outcome(plan, actions, reads=reads, restarts=restarts, crosses=False)
+    assert outcome(plan, actions) == within
 
 
 @given(queries, scenarios(), st.integers(2, 5))

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from oracle import assert_same_rows, rows_of
 from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
 from streams import Action, Push, instant, plan_of, queries, scenarios
-from windrow.engine import feed, publish, row_log, whole_feed
+from windrow.engine import entities, feed, row_log, whole_feed
 from windrow.engine.aggregate_values import aggregate_values
 from windrow.engine.combine import EntityTouches
+from windrow.engine.selects import feed as select_feed
 from windrow.engine.shape import shape_of
 from windrow.errors import DataError
 from windrow.exact.kernels import INTEGER
@@ -24,8 +25,11 @@ from windrow.joins.lanes import LaneLayout
 from windrow.plan.model import QueryPlan
 
 TINY = [
-    pytest.param(((feed, "ROWS_LET_BE", 2), (whole_feed, "ROWS_LET_BE", 2)), id="rows let be"),
-    pytest.param(((publish, "IDLE_ENTITIES", 0),), id="idle entities"),
+    pytest.param(
+        tuple((module, "ROWS_LET_BE", 2) for module in (feed, whole_feed, select_feed)),
+        id="rows let be",
+    ),
+    pytest.param(((entities, "IDLE_ENTITIES", 0),), id="idle entities"),
     pytest.param(((row_log, "MOST_PIECES", 1),), id="pieces of the log"),
     pytest.param(((factorised, "CHUNK", 2), (touches, "SMALLEST_OUTPUT", 1)), id="chunks"),
 ]
@@ -35,9 +39,14 @@ patched = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 @pytest.mark.parametrize("changes", TINY)
 @patched
-@given(text=queries, actions=scenarios(), reads=st.frozensets(st.integers(0, 12)))
+@given(
+    text=queries,
+    actions=scenarios(),
+    reads=st.frozensets(st.integers(0, 12)),
+    crosses=st.booleans(),
+)
 def test_small_buffers_show_the_same(
-    changes, text: str, actions: list[Action], reads: frozenset[int]
+    changes, text: str, actions: list[Action], reads: frozenset[int], crosses: bool
 ) -> None:
     plan = plan_of(text)
     wanted = outcome(plan, actions)
@@ -45,7 +54,7 @@ def test_small_buffers_show_the_same(
         for module, name, value in changes:
             assert getattr(module, name) > value
             patch.setattr(module, name, value)
-        assert outcome(plan, actions, reads=reads) == wanted
+        assert outcome(plan, actions, reads=reads, crosses=crosses) == wanted
 
 
 @given(queries, scenarios())

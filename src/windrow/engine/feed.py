@@ -1,9 +1,8 @@
 """The feed of a query: rows of its result as they come and go, read as answers, changes or result.
 
-An entity is whatever has one row in the result at a time: a group, the whole of an ungrouped query,
-or a set of equal rows of a select (then with a number of copies). A touch says what an entity's row
-is from an instant on. Touches are kept until both readers, answers() and changes(), have gone over
-them.
+An entity is a group: it has one row in the result at a time, or none. A touch says what an
+entity's row is from an instant on. Touches are kept until both readers, answers() and changes(),
+have gone over them.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine import kernels
+from windrow.engine.due_instants import DueInstants
 from windrow.engine.feed_columns import equal_rows, timestamps, with_answer_columns
 from windrow.engine.row_log import RowLog
 from windrow.errors import DataError
@@ -58,6 +58,10 @@ class Touches:
             *(self.many, self.previous_row, self.previous_many),
         )
 
+    def part(self, first: int, end: int) -> Touches:
+        """The touches between two places."""
+        return Touches(*(column[first:end].copy() for column in self.columns()))
+
     @classmethod
     def joined(cls, parts: list[Touches]) -> Touches:
         """All touches of the parts."""
@@ -71,22 +75,16 @@ class Touches:
 class Feed:
     """The result of a query over time. `rank` orders entities within an instant."""
 
-    def __init__(
-        self,
-        schema: pa.Schema,
-        rank: Callable[[NDArray[np.int32]], Vector],
-        *,
-        compares_rows: bool,
-    ) -> None:
+    def __init__(self, schema: pa.Schema, rank: Callable[[NDArray[np.int32]], Vector]) -> None:
         self._log = RowLog(schema)
         self._rank = rank
-        self._compares_rows = compares_rows
         self._now = EntityRows()  # the result after the last touch
         self._answered = EntityRows()  # the result as far as answers() has read
         self._for_answers: list[Touches] = []
         self._for_changes: list[Touches] = []
-        self._instants: list[Vector] = []
-        self.instants_lost = 0
+        self._netted = 0  # changes left when they were last netted
+        self._due = DueInstants()
+        self._result: pa.Table | None = None
 
     def record(self, at: Vector, entity: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
         """Take touches in time order; row i of `rows` is what touch i shows, in `many` copies."""
@@ -101,11 +99,20 @@ class Feed:
         touches = Touches(at, entity, row, many, previous_row, previous_many)
         self._for_answers.append(touches)
         self._for_changes.append(touches)
+        self._result = None
 
     def ask(self, instants: Vector) -> None:
         """An answer is due at each of these instants, all later than those asked for before."""
-        if instants.size:
-            self._instants.append(instants)
+        self._due.add(instants)
+
+    @property
+    def instants_lost(self) -> int:
+        """Answers that were due but let go because nobody read them for too long."""
+        return self._due.lost
+
+    @instants_lost.setter
+    def instants_lost(self, count: int) -> None:
+        self._due.lost = count
 
     def settle(self) -> None:
         """Keep within the limits: called after touches and instants of a step are in."""
@@ -114,7 +121,9 @@ class Feed:
         if for_answers > TOUCHES_LIMIT:
             self._give_up_answers()
             for_answers = 0
-        if for_changes > TOUCHES_LIMIT:
+        # Where there are very many entities, changes stay many however often they are netted: wait
+        # until they are twice as many, or every step would go over all of them.
+        if for_changes > max(TOUCHES_LIMIT, 2 * self._netted):
             for_changes = self._net_changes()
         wanted = max(for_answers, for_changes) + self._now.row.size + self._answered.row.size
         if self._log.size <= 2 * wanted + ROWS_LET_BE:
@@ -126,8 +135,7 @@ class Feed:
 
     def answers(self) -> pa.Table:
         """The answers at all instants asked for since the last call."""
-        instants = np.concatenate([*self._instants, NO_ROWS])
-        self._instants = []
+        instants = self._due.take()
         touches = Touches.joined(self._for_answers)
         self._for_answers = []
         which, rows = self._list(instants, touches)
@@ -135,8 +143,19 @@ class Feed:
 
     def changes(self) -> pa.Table:
         """Rows that came and went since the last call."""
-        touches = self._in_order(Touches.joined(self._for_changes))
-        self._for_changes = []
+        return self.first_changes(sum(part.at.size for part in self._for_changes))
+
+    def unread_changes(self) -> Vector:
+        """The times of the touches whose changes nobody has read."""
+        return Touches.joined(self._for_changes).at
+
+    def first_changes(self, count: int) -> pa.Table:
+        """Rows that came and went by the first `count` touches that nobody has read."""
+        unread = Touches.joined(self._for_changes)
+        rest = unread.part(count, unread.at.size)
+        self._for_changes = [rest] if rest.at.size else []
+        self._netted = min(self._netted, rest.at.size)
+        touches = self._in_order(unread.part(0, count))
         gone, come = touches.previous_many.copy(), touches.many.copy()
         same = self._same_rows(touches)
         common = np.where(same, np.minimum(gone, come), 0)
@@ -153,19 +172,22 @@ class Feed:
 
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
-        self._instants = []
+        self._due.drop()
         self._for_answers = []
         self._answered = self._now.copy()
 
     def drop_changes(self) -> None:
         """Nobody will read the changes so far."""
         self._for_changes = []
+        self._netted = 0
 
     def result(self) -> pa.Table:
-        """The rows of the result now."""
-        present = np.flatnonzero(self._now.many).astype(np.int32)
-        present = present[np.argsort(self._rank(present), kind="stable")]
-        return self._log.take(np.repeat(self._now.row[present], self._now.many[present]))
+        """The rows of the result now; the same table while nothing changes."""
+        if self._result is None:
+            present = np.flatnonzero(self._now.many).astype(np.int32)
+            present = present[np.argsort(self._rank(present), kind="stable")]
+            self._result = self._log.take(self._now.row[present])
+        return self._result
 
     def tables(self) -> dict[str, pa.Table]:
         """Everything that it holds, for saving."""
@@ -184,7 +206,7 @@ class Feed:
             "states": pa.table(states),
             "for_answers": _touch_table(Touches.joined(self._for_answers)),
             "for_changes": _touch_table(Touches.joined(self._for_changes)),
-            "instants": pa.table({"instant": np.concatenate([*self._instants, NO_ROWS])}),
+            "instants": pa.table({"instant": self._due.all()}),
         }
 
     def load(self, tables: Mapping[str, pa.Table], new_code: NDArray[np.int32]) -> None:
@@ -200,7 +222,7 @@ class Feed:
             kept.list_present()
         self._for_answers = [_touches_of(tables["for_answers"], new_code)]
         self._for_changes = [_touches_of(tables["for_changes"], new_code)]
-        self._instants = [tables["instants"].column("instant").to_numpy()]
+        self._due.add(tables["instants"].column("instant").to_numpy())
 
     def entities_in_use(self) -> NDArray[np.bool_]:
         """Which entities something still refers to."""
@@ -244,7 +266,7 @@ class Feed:
 
     def _same_rows(self, touches: Touches) -> NDArray[np.bool_]:
         both = (touches.previous_many > 0) & (touches.many > 0)
-        if not self._compares_rows or not both.any():
+        if not both.any():
             return both
         old = self._log.take(touches.previous_row[both])
         new = self._log.take(touches.row[both])
@@ -272,12 +294,12 @@ class Feed:
                 _gathered([part.previous_many for part in parts], begins),
             )
         ]
-        return int(entity.size)
+        self._netted = int(entity.size)
+        return self._netted
 
     def _give_up_answers(self) -> None:
         """Let go of the answers that nobody has asked for, counted."""
-        self.instants_lost += sum(each.size for each in self._instants)
-        self._instants = []
+        self._due.lose()
         self._for_answers = []
         self._answered = self._now.copy()
 

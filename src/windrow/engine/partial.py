@@ -24,6 +24,8 @@ class Partial:
 
     extras: as in joins.touches.Touches; no rows where there are no such columns. complete_at: the
     touches at this instant name every group that the shard holds rows of; any other has gone.
+    codes: what the shard itself calls each of the groups, in the process of the shard only; a code
+    means the same group until a touch says that the group is gone.
     """
 
     at: Vector
@@ -35,6 +37,7 @@ class Partial:
     group_count: int
     extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
     complete_at: int | None = None
+    codes: NDArray[np.int32] | None = None
 
     @property
     def size(self) -> int:

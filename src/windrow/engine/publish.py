@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.engine.aggregate_values import aggregate_values
 from windrow.engine.combine import Combiner, EntityTouches, with_gone
+from windrow.engine.due_instants import INSTANTS_LIMIT
+from windrow.engine.entities import Entities
 from windrow.engine.evaluate import evaluate, evaluate_filter
 from windrow.engine.feed import Feed
 from windrow.engine.frames import pack, unpack
 from windrow.engine.kernels import is_increasing
 from windrow.engine.partial import Partial
+from windrow.engine.selects.feed import SelectFeed
 from windrow.engine.shape import shape_of
 from windrow.engine.whole_feed import WholeFeed
 from windrow.errors import CheckpointError
@@ -24,16 +26,11 @@ from windrow.joins.lanes import LaneLayout, Vector
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
-from windrow.windows.kernels import renumber
-from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["Publisher"]
 
-# Entities that nothing refers to are forgotten when there are this many more than twice those in
-# use.
-IDLE_ENTITIES = 10_000
 # A step of the clock over more ticks than this answers at the newest ones and counts the others.
-TICKS_LIMIT = 1_000_000
+TICKS_LIMIT = INSTANTS_LIMIT
 
 
 class Publisher:
@@ -42,22 +39,22 @@ class Publisher:
     def __init__(self, plan: QueryPlan) -> None:
         self._plan = plan
         self._shape = shape_of(plan)
-        group_types = [column.type.arrow for column in self._shape.group_columns]
-        self._entities = KeyCoder(group_types) if group_types else None
-        self._listed = plan.group_by
-        if self._shape.is_select:
-            self._listed = tuple(column.expression for column in plan.select)
-        self._known = np.zeros(0, np.bool_)
-        self._seen, self._stamp = np.zeros(0, np.int64), 1  # for _distinct
+        self._entities = Entities([part.type.arrow for part in self._shape.group_columns])
         self._combiner: Combiner | None = None
         self._alive = np.zeros(0, np.bool_)
         self._clock = START_OF_TIME
         self._first_instant = END_OF_TIME
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
-        self._feed: Feed | WholeFeed = WholeFeed(schema)
-        if not self._is_whole:
-            self._feed = Feed(schema, self._rank, compares_rows=not self._shape.is_select)
+        self._feed: Feed | WholeFeed | SelectFeed
+        if self._shape.is_select:
+            self._feed = SelectFeed(schema)
+        elif self._is_whole:
+            self._feed = WholeFeed(schema)
+        else:
+            self._feed = Feed(schema, self._entities.rank)
+        # A select that one shard gives alone: rows go by the shard's own codes.
+        self._takes_codes = self._shape.is_select
 
     def absorb(self, partials: Sequence[tuple[int, Partial]], instants: Vector, until: int) -> None:
         """Take the (bucket, partial) of every shard for the step to `until`.
@@ -65,22 +62,73 @@ class Publisher:
         instants: those at which rows entered in it, in any order; without EVERY an answer is due at
         each.
         """
-        touches = self._touches(partials)
         if not is_increasing(instants):
             instants = np.unique(instants)
-        earliest = min(
-            int(instants[0]) if instants.size else END_OF_TIME,
-            int(touches.at[0]) if touches.at.size else END_OF_TIME,
-        )
-        if earliest < self._first_instant == END_OF_TIME:
-            self._first_instant = earliest
-            touches = self._with_beginning(touches, earliest)
-        if touches.at.size:
-            self._feed.record(touches.at, touches.entity, *self._rows(touches))
+        if isinstance(self._feed, SelectFeed):
+            self._record_rows(self._feed, partials, instants)
+        else:
+            self._record_states(self._feed, self._touches(partials), instants)
         self._feed.ask(self._ticks(until) if self._plan.every_us else instants)
         self._clock = max(self._clock, until)
         self._feed.settle()
         self._forget_idle()
+
+    def _record_states(
+        self, feed: Feed | WholeFeed, touches: EntityTouches, instants: Vector
+    ) -> None:
+        is_first = self._first_instant == END_OF_TIME
+        self._note_instants(touches.at, instants)
+        if is_first and self._first_instant < END_OF_TIME and self._is_whole:
+            self._begin(feed, touches)
+        if touches.at.size:
+            feed.record(touches.at, touches.entity, *self._rows(touches))
+
+    def _record_rows(
+        self, feed: SelectFeed, partials: Sequence[tuple[int, Partial]], instants: Vector
+    ) -> None:
+        """Touches of a select: the copies of rows."""
+        partial = partials[0][1]
+        if len(partials) > 1 or partial.codes is None or partial.complete_at is not None:
+            self._name_by_value(feed)
+        if self._takes_codes and partial.codes is not None:
+            self._note_instants(partial.at, instants)
+            code, copies = partial.codes[partial.entity], self._shown(partial.count)
+            rows_of = _rows_of_groups(partial, self._select_table)
+            feed.record(partial.at, code, partial.entity, copies, rows_of)
+            return
+        touches = self._touches(partials)
+        self._note_instants(touches.at, instants)
+        copies = self._shown(touches.count)
+        feed.record(touches.at, touches.entity, touches.entity, copies, self._entity_rows)
+
+    def _name_by_value(self, feed: SelectFeed) -> None:
+        """From now on rows are known by their values, as those of several shards must be."""
+        if not self._takes_codes:
+            return
+        self._takes_codes = False
+        old, rows = feed.live_rows()
+        feed.rename(old, self._entities.codes_of(self._coded_columns(rows), old.size))
+
+    def _coded_columns(self, rows: pa.Table) -> list[pa.Array]:
+        """The columns of a select list that are no constants, in the types that they are coded."""
+        chosen = [
+            column.combine_chunks()
+            for column, place in zip(rows.columns, self._shape.group_places, strict=True)
+            if place.kind != "constant"
+        ]
+        types = [column.type.arrow for column in self._shape.group_columns]
+        return [column.cast(kind) for column, kind in zip(chosen, types, strict=True)]
+
+    def _note_instants(self, at: Vector, instants: Vector) -> None:
+        """Remember the first instant of all."""
+        if self._first_instant == END_OF_TIME:
+            for times in (at, instants):
+                if times.size:
+                    self._first_instant = min(self._first_instant, int(times[0]))
+
+    def _shown(self, count: Vector) -> Vector:
+        """In how many copies a select shows rows that it has found so often."""
+        return np.minimum(count, 1) if self._shape.is_distinct else count
 
     def answers(self) -> pa.Table:
         """Every answer since the last call: at, level, error_bound, then the select list."""
@@ -107,11 +155,10 @@ class Publisher:
 
     def snapshot(self) -> bytes:
         """Everything that the next step needs, and what nobody has read yet."""
-        codes = np.flatnonzero(self._known).astype(np.int32)
-        if self._entities is None:  # one entity without columns
-            codes = np.zeros(1, np.int32)
-        groups = [] if self._entities is None else self._entities.columns(codes)
-        named = {f"g{i}": column for i, column in enumerate(groups)}
+        if isinstance(self._feed, SelectFeed):
+            self._name_by_value(self._feed)
+        codes = self._entities.known()
+        named = {f"g{i}": column for i, column in enumerate(self._entities.columns(codes))}
         header = {
             "fingerprint": fingerprint(self._plan),
             "clock": self._clock,
@@ -137,6 +184,7 @@ class Publisher:
                 hint="start the changed query with a new checkpoint",
             )
         publisher = cls(plan)
+        publisher._takes_codes = False
         publisher._clock = header["clock"]
         publisher._first_instant = header["first_instant"]
         publisher._feed.instants_lost = header["instants_lost"]
@@ -153,13 +201,9 @@ class Publisher:
         """New codes for saved entities: by old code, and in the order saved."""
         old = entities.column("code").to_numpy()
         new_code = np.zeros(int(old.max(initial=0)) + 1, np.int32)
-        codes = np.zeros(old.size, np.int32)
-        if self._entities is not None and old.size:
-            columns = [column.combine_chunks() for column in entities.columns[2:]]
-            codes = self._entities.acquire(columns)
-            self._known = np.zeros(self._entities.capacity, np.bool_)
-            self._known[codes] = True
-            new_code[old] = codes
+        columns = [column.combine_chunks() for column in entities.columns[2:]]
+        codes = self._entities.codes_of(columns, old.size)
+        new_code[old] = codes
         return new_code, codes
 
     @property
@@ -190,18 +234,8 @@ class Publisher:
         self._alive[touches.entity] = touches.count != 0
 
     def _of_entities(self, bucket: int, partial: Partial) -> EntityTouches:
-        codes = np.zeros(partial.group_count, np.int32)
-        if self._entities is not None and partial.group_count:
-            codes = self._entities.acquire(partial.groups.columns)
-            if self._entities.capacity > self._known.size:
-                more = np.zeros(self._entities.capacity - self._known.size, np.bool_)
-                self._known = np.concatenate([self._known, more])
-            # An entity is counted once for as long as anything refers to it.
-            self._entities.release(codes[self._known[codes]])
-            self._known[codes] = True
-        entity = partial.entity
-        if self._entities is not None and partial.group_count:
-            entity = codes[entity]
+        codes = self._entities.codes_of(partial.groups.columns, partial.group_count)
+        entity = codes[partial.entity] if partial.group_count else partial.entity
         states = (partial.count, partial.lanes, partial.layout, partial.extras)
         touches = EntityTouches(partial.at, entity, *states)
         if partial.complete_at is None:
@@ -220,16 +254,15 @@ class Publisher:
         when, entity = np.array([at], np.int64), np.zeros(1, np.int32)
         return EntityTouches(when, entity, zero, lanes, layout, extras)
 
-    def _with_beginning(self, touches: EntityTouches, earliest: int) -> EntityTouches:
+    def _begin(self, feed: Feed | WholeFeed, touches: EntityTouches) -> None:
         """An ungrouped aggregate shows its empty state from the first instant on."""
-        if not self._is_whole or (touches.at.size and touches.at[0] == earliest):
-            return touches
-        many, rows = self._rows(self._nothing(earliest))
-        self._feed.record(np.array([earliest], np.int64), np.zeros(1, np.int32), many, rows)
-        return touches
+        earliest = self._first_instant
+        if not touches.at.size or touches.at[0] != earliest:
+            many, rows = self._rows(self._nothing(earliest))
+            feed.record(np.array([earliest], np.int64), np.zeros(1, np.int32), many, rows)
 
     def _rows(self, touches: EntityTouches) -> tuple[Vector, pa.Table]:
-        """For each touch the row of the select list, and in how many copies the result has it."""
+        """For each touch the row of the select list, and whether the result has it (1) or not."""
         size = touches.at.size
         groups = self._group_columns(touches.entity)
         columns: dict[Expr, pa.Array] = {}
@@ -239,34 +272,38 @@ class Publisher:
             )
         for index, expression in enumerate(self._plan.group_by):
             columns[GroupRef(index, expression.type)] = groups[index]
-        if self._shape.is_select:
-            chosen = groups
-        else:
-            leaf = columns.__getitem__
-            chosen = [evaluate(column.expression, leaf, size) for column in self._plan.select]
+        leaf = columns.__getitem__
+        chosen = [evaluate(column.expression, leaf, size) for column in self._plan.select]
         names = [column.name for column in self._plan.select]
-        return self._copies(touches, columns), pa.Table.from_arrays(chosen, names=names)
-
-    def _copies(self, touches: EntityTouches, columns: dict[Expr, pa.Array]) -> Vector:
-        if self._shape.is_distinct:
-            return np.minimum(touches.count, 1)
-        if self._shape.is_select:
-            return touches.count
-        many = np.ones(touches.at.size, np.int64)
+        many = np.ones(size, np.int64)
         if not self._is_whole:
             many[touches.count == 0] = 0
         if self._plan.having is not None:
-            many[~evaluate_filter(self._plan.having, columns.__getitem__, many.size)] = 0
-        return many
+            many[~evaluate_filter(self._plan.having, leaf, size)] = 0
+        return many, pa.Table.from_arrays(chosen, names=names)
+
+    def _entity_rows(self, entity: NDArray[np.int32]) -> pa.Table:
+        """The rows of a select that entities stand for."""
+        return self._select_table(self._entities.columns(entity), entity.size)
+
+    def _select_table(self, values: list[pa.Array], size: int) -> pa.Table:
+        """Rows of a select from the values of what is no constant in it."""
+        found = iter(values)
+        columns = [
+            self._constant(number, size)
+            if place.kind == "constant"
+            else self._typed(next(found), number)
+            for number, place in enumerate(self._shape.group_places)
+        ]
+        return pa.Table.from_arrays(columns, names=[column.name for column in self._plan.select])
 
     def _group_columns(self, entity: NDArray[np.int32]) -> list[pa.Array]:
-        """The group columns (or select list) of each touch, in the order of the plan."""
+        """The group columns of each touch, in the order of the plan."""
         if not self._shape.group_places:
             return []
-        distinct, places = self._distinct(entity)
-        values = [] if self._entities is None else self._entities.columns(distinct)
+        distinct, places = self._entities.distinct(entity)
         index = pa.array(places)
-        found = iter(values)
+        found = iter(self._entities.columns(distinct))
         return [
             self._constant(number, entity.size)
             if place.kind == "constant"
@@ -275,35 +312,17 @@ class Publisher:
         ]
 
     def _constant(self, number: int, size: int) -> pa.Array:
-        return evaluate(self._listed[number], _no_leaf, size)
+        return evaluate(self._named(number), _no_leaf, size)
 
     def _typed(self, column: pa.Array, number: int) -> pa.Array:
         # A group that is a join key was coded in the type that both sides of the join share.
-        part = self._listed[number]
-        return column if column.type == part.type.arrow else column.cast(part.type.arrow)
+        wanted = self._named(number).type.arrow
+        return column if column.type == wanted else column.cast(wanted)
 
-    def _rank(self, entity: NDArray[np.int32]) -> Vector:
-        """Numbers that order entities by their group columns, NULL first."""
-        if self._entities is None:
-            return np.zeros(entity.size, np.int64)
-        distinct, places = self._distinct(entity)
-        columns = self._entities.columns(distinct)
-        names = [f"g{i}" for i in range(len(columns))]
-        table = pa.Table.from_arrays(columns, names=names)
-        order = _sorted(table, names)
-        rank = np.empty(distinct.size, np.int64)
-        rank[order] = np.arange(distinct.size)
-        return rank[places]
-
-    def _distinct(self, entity: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The different entities in order of appearance, and which of them each one is."""
-        highest = int(entity.max(initial=-1)) + 1
-        if highest > self._seen.size:
-            self._seen = np.zeros(2 * highest, np.int64)
-        places, distinct = np.empty(entity.size, np.int32), np.empty(entity.size, np.int32)
-        count = int(renumber(entity, self._seen, self._stamp, places, distinct))
-        self._stamp += count
-        return distinct[:count], places
+    def _named(self, number: int) -> Expr:
+        """What the plan groups by; for a select, its list."""
+        plan = self._plan
+        return plan.select[number].expression if self._shape.is_select else plan.group_by[number]
 
     def _ticks(self, until: int) -> Vector:
         every = self._plan.every_us
@@ -319,37 +338,31 @@ class Publisher:
         return np.arange(first, until + 1, every, dtype=np.int64)
 
     def _forget_idle(self) -> None:
-        if self._entities is None:
+        if not self._entities.are_many:
             return
-        known = np.flatnonzero(self._known).astype(np.int32)
-        if known.size < 2 * IDLE_ENTITIES:
-            return
-        used = np.zeros(self._known.size, np.bool_)
-        in_use = self._feed.entities_in_use()
-        used[: in_use.size] = in_use[: used.size]
-        used[: self._alive.size] |= self._alive[: used.size]
+        used = [self._feed.entities_in_use(), self._alive]
         if self._combiner is not None:
-            alive = self._combiner.alive()
-            used[: alive.size] |= alive[: used.size]
-        idle = known[~used[known]]
-        if idle.size > known.size // 2:
-            self._entities.release(idle)
-            self._known[idle] = False
+            used.append(self._combiner.alive())
+        size = max(flags.size for flags in used)
+        self._entities.forget_others(
+            np.logical_or.reduce([np.pad(flags, (0, size - flags.size)) for flags in used])
+        )
+
+
+def _rows_of_groups(
+    partial: Partial, table_of: Callable[[list[pa.Array], int], pa.Table]
+) -> Callable[[NDArray[np.int32]], pa.Table]:
+    """How to get the rows of the groups of a partial result."""
+
+    def rows(groups: NDArray[np.int32]) -> pa.Table:
+        columns = partial.groups.columns
+        if groups.size == partial.group_count and is_increasing(groups):
+            return table_of(columns, groups.size)
+        index = pa.array(groups)
+        return table_of([column.take(index) for column in columns], groups.size)
+
+    return rows
 
 
 def _no_leaf(part: Expr) -> pa.Array:
     raise AssertionError(f"{part} in a constant")
-
-
-def _sorted(table: pa.Table, names: list[str]) -> NDArray[np.int64]:
-    """The order by these columns: NULL first, NaN last (Arrow alone would put it beside NULL)."""
-    columns: list[pa.ChunkedArray] = []
-    keys: list[tuple[str, str, str]] = []
-    for name in names:
-        column = table.column(name)
-        parts = [pc.is_nan(column), column] if pa.types.is_floating(column.type) else [column]
-        for part in parts:
-            keys.append((str(len(columns)), "ascending", "at_start"))
-            columns.append(part)
-    numbered = pa.Table.from_arrays(columns, names=[name for name, *_ in keys])
-    return np.asarray(pc.sort_indices(numbered, sort_keys=keys))

@@ -45,10 +45,7 @@ class RowLog:
             return self._schema.empty_table()
         if _is_sorted(numbers):
             return self._take_sorted(numbers)
-        order = np.argsort(numbers, kind="stable")
-        back = np.empty_like(order)
-        back[order] = np.arange(order.size)
-        return self._take_sorted(numbers[order]).combine_chunks().take(pa.array(back))
+        return self.table().take(pa.array(numbers)).combine_chunks()
 
     def table(self) -> pa.Table:
         """All rows, by number."""
@@ -66,6 +63,10 @@ class RowLog:
         for numbers in references:
             present = numbers >= 0
             numbers[present] = new_number[numbers[present]]
+        self.keep(used)
+
+    def keep(self, used: NDArray[np.bool_]) -> None:
+        """Drop the rows that are not flagged; the others are numbered anew, in the same order."""
         self._begin_with(self.table().filter(pa.array(used)))
 
     def _keep_few(self, references: Sequence[Numbers]) -> None:

@@ -41,6 +41,7 @@ class Shard:
         self._shape = shape_of(plan)
         self._keeper: Keeper = keeper_for(plan, self._shape, grid_us, self.algorithm)
         self._chooser = Chooser(plan)
+        self._is_first_keeper = True
         self._complete_at: int | None = None  # where all live groups are put out after a rebuild
 
     def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
@@ -53,6 +54,8 @@ class Shard:
                 self._keeper.append(side, rows)
         self.clock = max(self.clock, until)
         partial = self._keeper.advance(self.clock)
+        if not self._is_first_keeper:  # its codes mean other groups than those of the first one
+            partial = replace(partial, codes=None)
         if self._complete_at is not None and self._complete_at <= self.clock:
             partial = replace(partial, complete_at=self._complete_at)
             self._complete_at = None
@@ -75,6 +78,7 @@ class Shard:
             return False
         keeper.advance(self.clock)
         self._keeper, self.algorithm = keeper, algorithm
+        self._is_first_keeper = False
         self._chooser.begin(keeper, self.clock)
         self._show_all_on_grid()
         return True

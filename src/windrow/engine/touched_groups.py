@@ -39,4 +39,5 @@ class TouchedGroups:
         columns = columns_of(unique[:count])
         names = [f"g{i}" for i in range(len(columns))]
         groups = pa.RecordBatch.from_arrays(columns, names=names)
-        return Partial(touches.at, entity, *states, groups, count, touches.extras)
+        named = (groups, count, touches.extras)
+        return Partial(touches.at, entity, *states, *named, codes=unique[:count])

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine import kernels
+from windrow.engine.due_instants import DueInstants
 from windrow.engine.feed_columns import equal_rows, timestamps, with_answer_columns
 from windrow.engine.row_log import RowLog
 
@@ -37,8 +38,7 @@ class WholeFeed:
         self._present: list[NDArray[np.bool_]] = []
         self._answered = -1  # the last touch that answers() has gone over; -1: none
         self._told = -1  # the last touch that changes() has told
-        self._instants: list[Vector] = []
-        self.instants_lost = 0
+        self._due = DueInstants()
 
     def record(self, at: Vector, _entity: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
         """Take touches in time order; row i of `rows` is what touch i shows, if many[i] is 1."""
@@ -49,15 +49,22 @@ class WholeFeed:
 
     def ask(self, instants: Vector) -> None:
         """An answer is due at each of these instants, all later than those asked for before."""
-        if instants.size:
-            self._instants.append(instants)
+        self._due.add(instants)
+
+    @property
+    def instants_lost(self) -> int:
+        """Answers that were due but let go because nobody read them for too long."""
+        return self._due.lost
+
+    @instants_lost.setter
+    def instants_lost(self, count: int) -> None:
+        self._due.lost = count
 
     def settle(self) -> None:
         """Keep within the limits: called after touches and instants of a step are in."""
         last = self._log.size - 1
         if last - self._answered > TOUCHES_LIMIT:
-            self.instants_lost += sum(each.size for each in self._instants)
-            self._instants = []
+            self._due.lose()
             self._answered = last
         if last - self._told > TOUCHES_LIMIT:
             self._net_changes()
@@ -67,8 +74,7 @@ class WholeFeed:
 
     def answers(self) -> pa.Table:
         """The answers at all instants asked for since the last call."""
-        instants = _joined(self._instants)
-        self._instants = []
+        instants = self._due.take()
         start = self._answered + 1
         at = self._since(self._at, start)
         number = np.empty(instants.size, np.int64)
@@ -81,9 +87,17 @@ class WholeFeed:
 
     def changes(self) -> pa.Table:
         """Rows that came and went since the last call."""
-        number = np.arange(self._told + 1, self._log.size)
-        at = self._since(self._at, self._told + 1)
-        self._told = self._log.size - 1
+        return self.first_changes(self._log.size - 1 - self._told)
+
+    def unread_changes(self) -> Vector:
+        """The times of the touches whose changes nobody has read."""
+        return self._since(self._at, self._told + 1)
+
+    def first_changes(self, count: int) -> pa.Table:
+        """Rows that came and went by the first `count` touches that nobody has read."""
+        number = np.arange(self._told + 1, self._told + 1 + count)
+        at = self.unread_changes()[:count]
+        self._told += count
         goes, comes = self._is_present(number - 1), self._is_present(number)
         both = np.flatnonzero(goes & comes)
         same = equal_rows(self._log.take(number[both] - 1), self._log.take(number[both]))
@@ -97,7 +111,7 @@ class WholeFeed:
 
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
-        self._instants = []
+        self._due.drop()
         self._answered = self._log.size - 1
 
     def drop_changes(self) -> None:
@@ -119,7 +133,7 @@ class WholeFeed:
         return {
             "rows": self._log.table(),
             "touches": pa.table({"at": _joined(self._at), "present": self._all_present()}),
-            "instants": pa.table({"instant": _joined(self._instants)}),
+            "instants": pa.table({"instant": self._due.all()}),
             "cursors": pa.table(cursors),
         }
 
@@ -128,7 +142,7 @@ class WholeFeed:
         self._log.append(tables["rows"])
         self._at = [tables["touches"].column("at").to_numpy()]
         self._present = [tables["touches"].column("present").to_numpy()]
-        self._instants = [tables["instants"].column("instant").to_numpy()]
+        self._due.add(tables["instants"].column("instant").to_numpy())
         self._answered = tables["cursors"].column("answered")[0].as_py()
         self._told = tables["cursors"].column("told")[0].as_py()
 

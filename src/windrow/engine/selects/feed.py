@@ -1,0 +1,326 @@
+"""The feed of a select: rows come and go in a number of copies, and a row never changes.
+
+A row of the log is one life of a row of the result, from its first copy to its last. Whoever gives
+touches names rows by codes; a code means one row until a touch leaves it without copies, and may
+mean another one after that. So nothing is hashed here, and the log has one row for each life, not
+one for each touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine import feed as group_feed
+from windrow.engine.due_instants import DueInstants
+from windrow.engine.feed_columns import timestamps, with_answer_columns
+from windrow.engine.kernels import is_increasing
+from windrow.engine.row_log import RowLog
+from windrow.engine.selects import kernels
+from windrow.engine.selects.order_words import row_order
+from windrow.engine.selects.sorted_rows import SortedRows
+from windrow.errors import DataError
+
+__all__ = ["SelectFeed"]
+
+# The log of rows is left as it is while it has no more than this beyond twice what is needed.
+ROWS_LET_BE = 65_536
+
+Vector = NDArray[np.int64]
+Codes = NDArray[np.int32]
+NONE: Vector = np.empty(0, np.int64)
+
+
+@dataclass
+class RowTouches:
+    """Touches in time order: a row of the log, its copies from then on, and those before."""
+
+    at: Vector
+    row: Vector
+    many: Vector
+    before: Vector
+
+    def part(self, first: int, end: int) -> RowTouches:
+        """The touches between two places."""
+        return RowTouches(*(column[first:end] for column in self.columns()))
+
+    def columns(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """All columns, in the order of the fields."""
+        return self.at, self.row, self.many, self.before
+
+    @classmethod
+    def joined(cls, parts: list[RowTouches]) -> RowTouches:
+        """All touches of the parts."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = zip(*(part.columns() for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns)) if parts else cls(NONE, NONE, NONE, NONE)
+
+
+class SelectFeed:
+    """The rows of a select over time, read as answers, changes or result."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._log = RowLog(schema)
+        self._held = np.zeros(64, np.int64)  # copies of each row of the log
+        self._row_of_code = np.full(64, kernels.ABSENT, np.int64)
+        self._live = 0
+        self._for_answers: list[RowTouches] = []
+        self._for_changes: list[RowTouches] = []
+        self._netted = 0  # changes left when they were last netted
+        self._due = DueInstants()
+        self._sorted = SortedRows(schema)
+        self._result: pa.Table | None = None
+
+    def record(
+        self,
+        at: Vector,
+        code: Codes,
+        group: Codes,
+        many: Vector,
+        rows_of: Callable[[Codes], pa.Table],
+    ) -> None:
+        """Take touches in time order: `many` copies of the row that a code means.
+
+        group: what rows_of knows the row of a touch by.
+        """
+        if at.size == 0:
+            return
+        self._reserve(int(code.max()) + 1, at.size)
+        touches = RowTouches(*(np.empty(at.size, np.int64) for _ in range(4)))
+        fresh = np.empty(at.size, np.int32)
+        used, begun, ended = kernels.follow(
+            at, code, group, many, self._log.size, self._row_of_code, self._held, fresh,
+            *touches.columns(),
+        )  # fmt: skip
+        self._live += begun - ended
+        if begun:
+            self._log.append(rows_of(fresh[:begun]))
+        if used:
+            self._result = None
+            touches = touches.part(0, used)
+            self._for_answers.append(touches)
+            self._for_changes.append(touches)
+
+    def ask(self, instants: Vector) -> None:
+        """An answer is due at each of these instants, all later than those asked for before."""
+        self._due.add(instants)
+
+    def settle(self) -> None:
+        """Keep within the limits: called after touches and instants of a step are in."""
+        if _count(self._for_answers) > group_feed.TOUCHES_LIMIT:
+            self._due.lose()
+            self._for_answers = []
+        # Changes of all live rows stay however often they are netted: wait until they are twice
+        # as many, or every step would go over all of them.
+        if _count(self._for_changes) > max(group_feed.TOUCHES_LIMIT, 2 * self._netted):
+            self._net_changes()
+        unread = max(_count(self._for_answers), _count(self._for_changes))
+        if self._log.size > 2 * (self._live + unread) + ROWS_LET_BE:
+            self._compact()
+
+    def answers(self) -> pa.Table:
+        """The answers at all instants asked for since the last call."""
+        instants = self._due.take()
+        touches = RowTouches.joined(self._for_answers)
+        self._for_answers = []
+        if not instants.size:
+            return with_answer_columns(instants, self._log.take(NONE))
+        copies = self._held[: self._log.size].copy()
+        kernels.undo(touches.row, touches.before, copies)
+        counts = np.empty(instants.size, np.int64)
+        start = int(copies.sum())
+        kernels.count_copies(instants, touches.at, touches.many, touches.before, start, counts)
+        rows = self._listed(instants, touches, copies, counts)
+        return with_answer_columns(np.repeat(instants, counts), self._log.take(rows))
+
+    def changes(self) -> pa.Table:
+        """Rows that came and went since the last call."""
+        return self.first_changes(_count(self._for_changes))
+
+    def unread_changes(self) -> Vector:
+        """The times of the changes that nobody has read."""
+        return RowTouches.joined(self._for_changes).at
+
+    def first_changes(self, count: int) -> pa.Table:
+        """Rows that came and went by the first `count` touches that nobody has read."""
+        unread = RowTouches.joined(self._for_changes)
+        self._for_changes = [unread.part(count, unread.at.size)] if count < unread.at.size else []
+        self._netted = min(self._netted, _count(self._for_changes))
+        touches = self._in_order(unread.part(0, count))
+        copies = touches.many - touches.before
+        at, rows, signs = touches.at, touches.row, np.sign(copies).astype(np.int8)
+        copies = np.abs(copies)
+        if not bool((copies == 1).all()):
+            at, rows, signs = (np.repeat(each, copies) for each in (at, rows, signs))
+        table = self._log.take(rows)
+        columns = [timestamps(at), pa.array(signs), *table.columns]
+        return pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
+
+    def drop_answers(self) -> None:
+        """Nobody will read the answers that are due: let them go without counting them as lost."""
+        self._due.drop()
+        self._for_answers = []
+
+    def drop_changes(self) -> None:
+        """Nobody will read the changes so far."""
+        self._for_changes = []
+        self._netted = 0
+
+    def result(self) -> pa.Table:
+        """The rows of the result now; the same table while nothing changes."""
+        if self._result is None:
+            table = self._sorted.update(self._log, self._held)
+            copies = self._held[self._sorted.rows]
+            if not bool((copies == 1).all()):
+                table = table.take(pa.array(np.repeat(np.arange(copies.size), copies)))
+            self._result = table
+        return self._result
+
+    def live_rows(self) -> tuple[Codes, pa.Table]:
+        """The codes in use, and the rows that they mean."""
+        codes = np.flatnonzero(self._row_of_code != kernels.ABSENT).astype(np.int32)
+        return codes, self._log.take(self._row_of_code[codes])
+
+    def rename(self, old: Codes, new: Codes) -> None:
+        """The rows that the old codes mean have new ones, and there are no others."""
+        rows = self._row_of_code[old]
+        self._row_of_code = np.full(2 * int(new.max(initial=0)) + 64, kernels.ABSENT, np.int64)
+        self._row_of_code[new] = rows
+
+    def entities_in_use(self) -> NDArray[np.bool_]:
+        """Which codes mean a row."""
+        in_use: NDArray[np.bool_] = self._row_of_code != kernels.ABSENT
+        return in_use
+
+    @property
+    def instants_lost(self) -> int:
+        """Answers that were due but let go because nobody read them for too long."""
+        return self._due.lost
+
+    @instants_lost.setter
+    def instants_lost(self, count: int) -> None:
+        self._due.lost = count
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Everything that it holds, for saving."""
+        codes = np.flatnonzero(self._row_of_code != kernels.ABSENT).astype(np.int32)
+        return {
+            "rows": self._log.table(),
+            "held": pa.table({"many": self._held[: self._log.size]}),
+            "codes": pa.table({"code": codes, "row": self._row_of_code[codes]}),
+            "for_answers": _touch_table(RowTouches.joined(self._for_answers)),
+            "for_changes": _touch_table(RowTouches.joined(self._for_changes)),
+            "instants": pa.table({"instant": self._due.all()}),
+        }
+
+    def load(self, tables: Mapping[str, pa.Table], new_code: Codes) -> None:
+        """Back from tables(); rows have the codes new_code[old code] now."""
+        self._log.append(tables["rows"])
+        codes = new_code[tables["codes"].column("code").to_numpy()]
+        self._reserve(int(codes.max(initial=-1)) + 1, 0)
+        self._held[: self._log.size] = tables["held"].column("many").to_numpy()
+        self._live = int(np.count_nonzero(self._held))
+        self._row_of_code[codes] = tables["codes"].column("row").to_numpy()
+        self._for_answers = _touches_of(tables["for_answers"])
+        self._for_changes = _touches_of(tables["for_changes"])
+        self._due.add(tables["instants"].column("instant").to_numpy())
+
+    def _reserve(self, codes: int, rows: int) -> None:
+        if codes > self._row_of_code.size:
+            more = np.full(2 * codes - self._row_of_code.size, kernels.ABSENT, np.int64)
+            self._row_of_code = np.concatenate([self._row_of_code, more])
+        needed = self._log.size + rows
+        if needed > self._held.size:
+            held = np.zeros(needed + needed // 2, np.int64)
+            held[: self._log.size] = self._held[: self._log.size]
+            self._held = held
+
+    def _in_order(self, touches: RowTouches) -> RowTouches:
+        """Touches of one instant ordered by their rows, as answers are."""
+        at = touches.at
+        if is_increasing(at):
+            return touches
+        same = at[1:] == at[:-1]
+        is_tied = np.zeros(at.size, np.bool_)
+        is_tied[1:] |= same
+        is_tied[:-1] |= same
+        tied = np.flatnonzero(is_tied)
+        starts = np.append(np.flatnonzero(np.diff(at[tied], prepend=at[tied[0]] - 1)), tied.size)
+        order = np.arange(at.size)
+        order[tied] = tied[row_order(self._log.take(touches.row[tied]), starts)]
+        return RowTouches(*(column[order] for column in touches.columns()))
+
+    def _listed(
+        self, instants: Vector, touches: RowTouches, copies: Vector, counts: Vector
+    ) -> Vector:
+        """The rows of the answers, one instant after the other, in order."""
+        total = int(counts.sum())
+        if total > group_feed.ANSWER_ROWS_LIMIT:
+            raise DataError(
+                "WD301",
+                f"the answers since the last call have {total} rows, "
+                f"more than {group_feed.ANSWER_ROWS_LIMIT}",
+                hint="call answers() more often, give the query an EVERY clause, or read changes()",
+            )
+        is_shown = copies > 0
+        is_shown[touches.row] = True
+        rows = np.flatnonzero(is_shown)
+        rows = rows[row_order(self._log.take(rows), np.array([0, rows.size]))]
+        rank = np.empty(self._log.size, np.int64)
+        rank[rows] = np.arange(rows.size)
+        ranks = rank[touches.row]
+        order = np.argsort(ranks, kind="stable")
+        out = np.empty(total, np.int64)
+        kernels.list_copies(
+            rows, copies[rows], np.searchsorted(ranks[order], np.arange(rows.size + 1)),
+            np.searchsorted(instants, touches.at[order]), touches.many[order],
+            np.cumsum(counts) - counts, out,
+        )  # fmt: skip
+        return out
+
+    def _net_changes(self) -> None:
+        """Put one net change of each row in the place of the changes that nobody has read."""
+        parts, used = self._for_changes, 0
+        row, many, before = (np.empty(_count(parts), np.int64) for _ in range(3))
+        place = np.full(self._log.size, kernels.ABSENT, np.int64)
+        for part in parts:
+            touches = (part.row, part.many, part.before)
+            used = kernels.net(*touches, used, place, row, many, before)
+        # A row that came and went in the meantime is no change.
+        changed = np.flatnonzero(many[:used] != before[:used])
+        at = np.full(changed.size, parts[-1].at[-1], np.int64)
+        self._for_changes = [RowTouches(at, row[changed], many[changed], before[changed])]
+        self._netted = changed.size
+
+    def _compact(self) -> None:
+        """Drop the rows without copies that no unread touch speaks of."""
+        used = self._held[: self._log.size] > 0
+        parts = {id(part): part for part in self._for_answers + self._for_changes}.values()
+        for part in parts:
+            used[part.row] = True
+        new_number = np.cumsum(used) - 1
+        for part in parts:
+            part.row = new_number[part.row]
+        present = self._row_of_code != kernels.ABSENT
+        self._row_of_code[present] = new_number[self._row_of_code[present]]
+        self._sorted.renumber(used, new_number)
+        self._held = self._held[: used.size][used]
+        self._log.keep(used)
+
+
+def _count(parts: list[RowTouches]) -> int:
+    return sum(part.at.size for part in parts)
+
+
+def _touch_table(touches: RowTouches) -> pa.Table:
+    names = [field.name for field in fields(RowTouches)]
+    return pa.table(dict(zip(names, touches.columns(), strict=True)))
+
+
+def _touches_of(table: pa.Table) -> list[RowTouches]:
+    return [RowTouches(*(column.to_numpy() for column in table.columns))] if table.num_rows else []

@@ -27,6 +27,8 @@ class Case:
     """A query, and the same in Python: which rows meet, their group, what each aggregate takes.
 
     arguments: (reading's kind, value of a joined row); windows: kind and numbers of each input.
+    negated: for each of the last windows, whether a row of it matches a joined row, which is out
+    then.
     """
 
     text: str
@@ -34,6 +36,7 @@ class Case:
     meets: Callable[[Joined], bool]
     arguments: tuple[tuple[str, Callable[[Joined], object]], ...]
     group: Callable[[Joined], tuple[object, ...]] = lambda _: ()
+    negated: tuple[Callable[[Joined, Row], bool], ...] = ()
 
 
 def held(rows: Sequence[tuple[int, Row]], window: tuple[str, int, int], now: int) -> list[Row]:
@@ -58,8 +61,11 @@ def held(rows: Sequence[tuple[int, Row]], window: tuple[str, int, int], now: int
 def states(case: Case, windows: Sequence[list[Row]]) -> dict[tuple[object, ...], State]:
     """The state of every group: the count of joined rows, and what each aggregate comes to."""
     groups: dict[tuple[object, ...], list[Joined]] = {}
-    for joined in product(*windows):
-        if case.meets(joined):
+    count = len(windows) - len(case.negated)
+    against = list(zip(case.negated, windows[count:], strict=True))
+    for joined in product(*windows[:count]):
+        is_out = any(matches(joined, row) for matches, rows in against for row in rows)
+        if case.meets(joined) and not is_out:
             groups.setdefault(case.group(joined), []).append(joined)
     return {group: (len(rows), *_aggregates(case, rows)) for group, rows in groups.items()}
 

@@ -1,4 +1,4 @@
-"""Pipelined, incremental and charged against all combinations of rows, at every instant."""
+"""The pair algorithms and the rows of selects against all combinations of rows at each instant."""
 
 from __future__ import annotations
 
@@ -195,10 +195,91 @@ EXTREMES = {
         lambda r: (r[2]["o"],),
     ),
 }
-ALL = CASES | EXTREMES
+SELECTS = {
+    "joined rows": Case(
+        "SELECT a.s AS g, b.l + a.l AS h FROM a [9 MICROSECONDS], b [4 MICROSECONDS], "
+        "c [6 MICROSECONDS] WHERE a.k = b.k AND b.k = c.k",
+        (("time", 9, 0), ("time", 4, 0), ("time", 6, 0)),
+        lambda r: same(r, "k"),
+        (),
+        lambda r: (r[0]["s"], added(r[1]["l"], r[0]["l"])),
+    ),
+    "joined rows of a slide and last rows": Case(
+        "SELECT b.o AS g FROM a [RANGE 8 MICROSECONDS SLIDE 4 MICROSECONDS], b [ROWS 3] "
+        "WHERE a.k = b.k",
+        (("slide", 8, 4), ("rows", 3, 0)),
+        lambda r: same(r, "k"),
+        (),
+        lambda r: (r[1]["o"],),
+    ),
+    "unmatched rows": Case(
+        "SELECT a.s AS g FROM a [9 MICROSECONDS] LEFT ANTI JOIN b [3 MICROSECONDS] ON a.k = b.k",
+        (("time", 9, 0), ("time", 3, 0)),
+        lambda _: True,
+        (),
+        lambda r: (r[0]["s"],),
+        (lambda r, row: same((r[0], row), "k"),),
+    ),
+    "unmatched by a condition": Case(
+        "SELECT a.l AS g FROM a [9 MICROSECONDS] LEFT ANTI JOIN b [ROWS 3] "
+        "ON a.k = b.k AND a.d > b.d",
+        (("time", 9, 0), ("rows", 3, 0)),
+        lambda _: True,
+        (),
+        lambda r: (r[0]["l"],),
+        (lambda r, row: same((r[0], row), "k") and greater(r[0]["d"], row["d"]),),
+    ),
+    "unmatched in a join": Case(
+        "SELECT a.s AS g, b.o AS h FROM a [9 MICROSECONDS], b [ROWS 3] LEFT ANTI JOIN "
+        "c [3 MICROSECONDS] ON c.s = a.s AND c.l > a.l WHERE a.k = b.k",
+        (("time", 9, 0), ("rows", 3, 0), ("time", 3, 0)),
+        lambda r: same(r, "k"),
+        (),
+        lambda r: (r[0]["s"], r[1]["o"]),
+        (lambda r, row: same((r[0], row), "s") and greater(row["l"], r[0]["l"]),),
+    ),
+    "twice unmatched": Case(
+        "SELECT a.l AS g FROM a [9 MICROSECONDS] LEFT ANTI JOIN b [3 MICROSECONDS] ON a.k = b.k "
+        "WHERE NOT EXISTS (SELECT 1 FROM c [5 MICROSECONDS] WHERE c.d > a.d)",
+        (("time", 9, 0), ("time", 3, 0), ("time", 5, 0)),
+        lambda _: True,
+        (),
+        lambda r: (r[0]["l"],),
+        (
+            lambda r, row: same((r[0], row), "k"),
+            lambda r, row: greater(row["d"], r[0]["d"]),
+        ),
+    ),
+}
+SUMS_OF_UNMATCHED = {
+    "sums of unmatched rows": Case(
+        "SELECT a.o AS g, COUNT(*) AS n, SUM(a.d) AS s, COUNT(DISTINCT a.s) AS t "
+        "FROM a [9 MICROSECONDS] LEFT ANTI JOIN b [3 MICROSECONDS] ON a.k = b.k GROUP BY a.o",
+        (("time", 9, 0), ("time", 3, 0)),
+        lambda _: True,
+        (
+            ("count", lambda _: None),
+            ("measure", lambda r: r[0]["d"]),
+            ("tally", lambda r: r[0]["s"]),
+        ),
+        lambda r: (r[0]["o"],),
+        (lambda r, row: same((r[0], row), "k"),),
+    ),
+    "sums of a join with unmatched rows": Case(
+        "SELECT COUNT(*) AS n, SUM(a.l) AS s FROM a [9 MICROSECONDS], b [ROWS 3] "
+        "LEFT ANTI JOIN c [PARTITION BY k ROWS 1] ON c.o = b.o AND c.l > b.l WHERE a.k = b.k",
+        (("time", 9, 0), ("rows", 3, 0), ("partition", 1, 0)),
+        lambda r: same(r, "k"),
+        (("count", lambda _: None), ("measure", lambda r: r[0]["l"])),
+        negated=(lambda r, row: same((r[1], row), "o") and greater(row["l"], r[1]["l"]),),
+    ),
+}
+ALL = CASES | EXTREMES | SELECTS | SUMS_OF_UNMATCHED
 RUNS = [
     *((name, algorithm) for name in CASES for algorithm in ("incremental", "charged", "pipelined")),
     *((name, algorithm) for name in EXTREMES for algorithm in ("charged", "pipelined")),
+    *((name, "results") for name in SELECTS),
+    *((name, way) for name in SUMS_OF_UNMATCHED for way in ("incremental", "pipelined")),
 ]
 
 values = st.fixed_dictionaries(

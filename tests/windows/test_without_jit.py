@@ -23,6 +23,7 @@ CHOSEN = [
     "joins/test_pairs.py",
     "results/test_expiry_queues.py::test_any_steps",
     "results/test_expiry_queues.py::test_equal_spans",
+    "results/test_live_rows.py",
 ]
 
 

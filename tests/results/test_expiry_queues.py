@@ -33,8 +33,12 @@ QUEUES = {**ANY_ORDER, "fifo": FifoQueue}
 each_queue = pytest.mark.parametrize("make", QUEUES.values(), ids=QUEUES)
 each_of_any_order = pytest.mark.parametrize("make", ANY_ORDER.values(), ids=ANY_ORDER)
 
-# A batch of expiries, or the instant of a dequeue.
-Step = list[int] | int
+# What any structure may hold: some arrays of a fixed size, and arrays a few times too long.
+FIXED_BYTES = 256 * 1024
+BYTES_A_ROW = 200
+
+# A batch of expiries, or the instant of a dequeue, alone or with the most rows that may leave.
+Step = list[int] | int | tuple[int, int]
 
 
 class SortedRows:
@@ -49,8 +53,9 @@ class SortedRows:
             bisect.insort(self.rows, (expiry, self.arrivals, item))
             self.arrivals += 1
 
-    def dequeue(self, until: int) -> list[tuple[int, int]]:
+    def dequeue(self, until: int, limit: int | None = None) -> list[tuple[int, int]]:
         count = bisect.bisect_left(self.rows, (until + 1, -1, -1))
+        count = count if limit is None else min(count, limit)
         expired, self.rows = self.rows[:count], self.rows[count:]
         return [(expiry, item) for expiry, _, item in expired]
 
@@ -59,9 +64,11 @@ def run_beside_twin(make: Callable[[], ExpiryQueue], steps: list[Step]) -> None:
     queue, twin = make(), SortedRows()
     next_item = 0
     for step in [*steps, EXPIRY_LIMIT]:
-        if isinstance(step, int):
-            expiries, items = queue.dequeue(step)
-            assert list(zip(expiries.tolist(), items.tolist(), strict=True)) == twin.dequeue(step)
+        if not isinstance(step, list):
+            until, limit = step if isinstance(step, tuple) else (step, None)
+            expiries, items = queue.dequeue(until, limit)
+            rows = list(zip(expiries.tolist(), items.tolist(), strict=True))
+            assert rows == twin.dequeue(until, limit)
         else:
             items = np.arange(next_item, next_item + len(step))
             next_item += len(step)
@@ -88,7 +95,8 @@ def steps_of(
     expiries: st.SearchStrategy[int], instants: st.SearchStrategy[int]
 ) -> st.SearchStrategy[list[Step]]:
     batch = st.lists(expiries, max_size=40)
-    return st.lists(st.one_of(batch, instants), max_size=30)
+    limited = st.tuples(instants, st.integers(1, 20))
+    return st.lists(st.one_of(batch, instants, limited), max_size=30)
 
 
 near = st.integers(-60, 60)
@@ -186,6 +194,68 @@ def test_small_dequeues_between_arrivals(make: Callable[[], ExpiryQueue], spread
     for now in range(0, 400):
         steps += [(now + 1 + random.integers(0, spread, 9)).tolist(), now]
     run_beside_twin(make, steps)
+
+
+@each_of_any_order
+@pytest.mark.parametrize("expiries", [uniform, tied, pareto, overdue])
+def test_bounded_dequeues_between_arrivals(
+    make: Callable[[], ExpiryQueue],
+    expiries: Callable[[np.random.Generator, int, int], list[int]],
+) -> None:
+    random = np.random.default_rng(11)
+    steps: list[Step] = []
+    for now in range(0, 30_000, 500):
+        steps.append(expiries(random, now, 120))
+        steps += [(now, int(limit)) for limit in random.choice([1, 6, 7, 40, 300], 3)]
+    run_beside_twin(make, steps)
+
+
+BURSTS = {
+    "even": lambda rows: np.arange(rows) * 7,
+    "tied": lambda rows: np.full(rows, 10**6),
+    "few values": lambda rows: np.arange(rows) // 1_000,
+}
+
+
+@each_queue
+@pytest.mark.parametrize("burst", BURSTS)
+@pytest.mark.parametrize("limit", [900, None])
+def test_memory_of_a_burst_goes_back(
+    make: Callable[[], ExpiryQueue], burst: str, limit: int | None
+) -> None:
+    queue = make()
+    rows = 30_000
+    expiries = np.sort(BURSTS[burst](rows))
+    queue.enqueue(expiries, np.arange(rows))
+    queue.enqueue(np.array([10**12, 10**12 + 5]), np.array([-1, -2]))
+    highest = queue.nbytes
+    assert highest >= 8 * rows
+    seen = []
+    while queue.size > 2:
+        gone = queue.dequeue(10**9, limit)[1]
+        assert 0 < gone.size <= (limit or rows)
+        seen += gone.tolist()
+    assert seen == list(range(rows))
+    # Now and then a row, as before the burst: what is held need not go back at once.
+    for now in range(2 * 10**9, 2 * 10**9 + 5_000):
+        queue.enqueue(np.array([10**12 + 5]), np.array([now]))
+        if not isinstance(queue, FifoQueue):
+            queue.enqueue(np.array([now]), np.array([now]))
+            assert queue.dequeue(now, limit)[1].tolist() == [now]
+    for taken in (queue.dequeue(10**12 + 4, limit)[1], queue.dequeue(10**12 + 5, 1)[1]):
+        assert taken.size == 1
+    assert queue.size == 5_000
+    assert queue.nbytes == array_bytes(queue)
+    assert queue.nbytes <= FIXED_BYTES + BYTES_A_ROW * queue.size
+
+
+@each_queue
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_that_lets_nothing_leave_is_refused(
+    make: Callable[[], ExpiryQueue], limit: int
+) -> None:
+    with pytest.raises(AssertionError, match="limit"):
+        make().dequeue(5, limit)
 
 
 @each_queue

@@ -3,7 +3,7 @@
 Purpose: results of the weakest non-monotonic pattern, such as a selection over one window.
 Needs: rows enqueued in the order of their expiry.
 Time: O(1) a row, copied in slices; O(log n) to find how many have expired.
-Space: 16 bytes a row, up to twice that after growth.
+Space: 16 bytes a row, up to twice that after growth, four times that after a burst.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.results.expiry_queue import EXPIRY_LIMIT, Longs, as_batch
+from windrow.results.expiry_queue import EXPIRY_LIMIT, SHRINK_SHARE, Longs, as_batch, as_limit
 
 __all__ = ["FifoQueue"]
 
@@ -62,12 +62,15 @@ class FifoQueue:
             ring[: batch.size - head] = batch[head:]
         self._size += expiries.size
 
-    def dequeue(self, until: int) -> tuple[Longs, Longs]:
-        """Give out the rows at or before the instant."""
-        count = self._expired(until)
+    def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
+        """Give out the rows at or before the instant, at most `limit` of them."""
+        count = min(self._expired(until), as_limit(limit))
         result = self._copy(self._expiries, count), self._copy(self._items, count)
         self._first = (self._first + count) % self._expiries.size
         self._size -= count
+        held = max(SMALLEST_RING, self._size)
+        if self._expiries.size > SHRINK_SHARE * held:
+            self._set_capacity(2 * held)
         return result
 
     def _expired(self, until: int) -> int:
@@ -89,9 +92,11 @@ class FifoQueue:
         capacity = self._expiries.size
         if rows <= capacity:
             return
-        wider = max(rows, 2 * capacity)
+        self._set_capacity(max(rows, 2 * capacity))
+
+    def _set_capacity(self, rows: int) -> None:
         for name in ("_expiries", "_items"):
-            ring = np.empty(wider, np.int64)
+            ring = np.empty(rows, np.int64)
             ring[: self._size] = self._copy(getattr(self, name), self._size)
             setattr(self, name, ring)
         self._first = 0

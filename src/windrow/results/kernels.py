@@ -13,3 +13,13 @@ def bounds(values):
         lowest = min(lowest, values[index])
         highest = max(highest, values[index])
     return lowest, highest
+
+
+@njit(cache=True)
+def is_within(values, limit):
+    """Whether all values lie strictly between -limit and limit."""
+    # Without branches or comparisons: a value beyond makes one of the two differences negative.
+    outside = 0
+    for index in range(values.size):
+        outside |= (values[index] + (limit - 1)) | ((limit - 1) - values[index])
+    return outside >= 0

@@ -150,9 +150,9 @@ class _Nothing:
     def enqueue(self, expiries: Longs, items: NDArray[np.integer]) -> None:
         """Nothing is kept."""
 
-    def dequeue(self, until: int) -> tuple[Longs, Longs]:
+    def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
         """Nothing leaves."""
-        del until
+        del until, limit
         return self._none
 
 

@@ -6,7 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.results.calendar import kernels
-from windrow.results.expiry_queue import EXPIRY_LIMIT, Longs, as_batch, as_instant, drain, grown
+from windrow.results.expiry_queue import (
+    EXPIRY_LIMIT,
+    SHRINK_SHARE,
+    Longs,
+    as_batch,
+    as_instant,
+    as_limit,
+    drain,
+    grown,
+)
 from windrow.windows.kernels import EMPTY
 
 __all__ = ["CalendarQueue"]
@@ -56,9 +65,9 @@ class CalendarQueue:
             if done < expiries.size:
                 self._set_days(2 * self._days.shape[0])
 
-    def dequeue(self, until: int) -> tuple[Longs, Longs]:
-        """Give out the rows at or before the instant."""
-        until = as_instant(until)
+    def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
+        """Give out the rows at or before the instant, at most `limit` of them."""
+        until, most = as_instant(until), as_limit(limit)
 
         def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
             count, is_done = kernels.remove_rows(
@@ -66,7 +75,7 @@ class CalendarQueue:
             )
             return int(count), bool(is_done)
 
-        expiries, items = drain(take, self._expected)
+        expiries, items, _ = drain(take, self._expected, most)
         self._expected = expiries.size
         self._passed = max(self._passed, until)
         days = self._days.shape[0]
@@ -74,6 +83,11 @@ class CalendarQueue:
             days //= 2
         if days < self._days.shape[0]:
             self._set_days(days)
+        held = max(SMALLEST_ARENA, self.size)
+        if self._nodes.shape[0] > SHRINK_SHARE * held:
+            fewer = np.zeros((2 * held, kernels.NODE_COLUMNS), np.int64)
+            kernels.pack_rows(self._nodes, self._days, fewer, self._control)
+            self._nodes = fewer
         return expiries, items
 
     def _set_days(self, days: int) -> None:

@@ -166,6 +166,27 @@ def move_rows(passed, nodes, days, new_days, control):
 
 
 @njit(cache=True)
+def pack_rows(nodes, days, fewer, control):
+    """Move all nodes to the begin of another array, which then has no free ones among them."""
+    count = 0
+    for place in range(days.shape[0]):
+        node = days[place, HEAD]
+        if node == EMPTY:
+            continue
+        days[place, HEAD] = count
+        while node != EMPTY:
+            fewer[count, EXPIRY] = nodes[node, EXPIRY]
+            fewer[count, ITEM] = nodes[node, ITEM]
+            node = nodes[node, NEXT]
+            fewer[count, NEXT] = count + 1
+            count += 1
+        fewer[count - 1, NEXT] = EMPTY
+        days[place, TAIL] = count - 1
+    control[FIRST_FREE] = EMPTY
+    control[NEXT_FRESH] = count
+
+
+@njit(cache=True)
 def width_of(keys, order):
     """Three times the mean distance of the next rows, those far apart left out."""
     size = order.size

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.results.expiry_queue import Longs, as_batch, as_instant, drain, grown
+from windrow.results.expiry_queue import (
+    Longs,
+    as_batch,
+    as_instant,
+    as_limit,
+    drain,
+    grown,
+    shrunk,
+)
 from windrow.results.heap import kernels
 
 __all__ = ["BinaryHeap"]
@@ -46,15 +54,16 @@ class BinaryHeap:
         self._size += expiries.size
         self._arrivals += expiries.size
 
-    def dequeue(self, until: int) -> tuple[Longs, Longs]:
-        """Give out the rows at or before the instant."""
-        until = as_instant(until)
+    def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
+        """Give out the rows at or before the instant, at most `limit` of them."""
+        until, most = as_instant(until), as_limit(limit)
 
         def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
             count = int(kernels.pop_rows(self._size, until, self._heap, expiries, items))
             self._size -= count
             return count, count < expiries.size
 
-        expiries, items = drain(take, self._expected)
+        expiries, items, _ = drain(take, self._expected, most)
         self._expected = expiries.size + 1
+        self._heap = shrunk(self._heap, max(SMALLEST_HEAP, self._size))
         return expiries, items

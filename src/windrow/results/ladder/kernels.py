@@ -38,6 +38,7 @@ from windrow.results.ladder.rungs.kernels import (
     NEEDED_TRUNKS,
     OPEN_BRANCH,
     OPEN_EXPIRY,
+    OPEN_PLACE,
     RUNG_NODES,
     RUNGS,
     TOP,
@@ -182,15 +183,21 @@ def remove_rows(
     count = 0
     while True:
         chunk = control[OPEN_BRANCH]
+        if chunk != EMPTY and control[OPEN_EXPIRY] > until:
+            return count, True
         while chunk != EMPTY:
             fill = branches[chunk, LINK] & FILL_MASK
-            if count + fill > out_expiries.size:
+            first = control[OPEN_PLACE]
+            end = min(fill, first + out_expiries.size - count)
+            for place in range(first, end):
+                out_expiries[count] = control[OPEN_EXPIRY]
+                out_items[count] = branches[chunk, place]
+                count += 1
+            if end < fill:
                 control[OPEN_BRANCH] = chunk
+                control[OPEN_PLACE] = end
                 return count, False
-            for place in range(fill):
-                out_expiries[count + place] = control[OPEN_EXPIRY]
-                out_items[count + place] = branches[chunk, place]
-            count += fill
+            control[OPEN_PLACE] = 0
             chunk = give_branch(chunk, branches, control)
         control[OPEN_BRANCH] = EMPTY
         first = control[BOTTOM_FIRST]

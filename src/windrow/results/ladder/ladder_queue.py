@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.results.expiry_queue import Longs, as_batch, as_instant, drain, grown
+from windrow.results.expiry_queue import (
+    EXPIRY_LIMIT,
+    SHRINK_SHARE,
+    Longs,
+    as_batch,
+    as_instant,
+    as_limit,
+    drain,
+    grown,
+    joined,
+)
 from windrow.results.ladder import kernels
 from windrow.results.ladder.rungs import kernels as rung_kernels
 from windrow.results.ladder.trunks import kernels as trunk_kernels
@@ -23,6 +33,10 @@ BRANCH_LOOK_BACK = 3
 THRESHOLD = 1024
 WIDEST_STEP = 1 << 60
 SMALLEST_ARRAY = 16
+# Arrays of so many rows are not worth being made smaller, nor is it asked before so many rows left
+# and as many as are held.
+MANY_ROWS = 512
+FEWEST_MOVED = 4096
 
 
 def paper_threshold(windows: int) -> int:
@@ -53,6 +67,11 @@ class LadderQueue:
         assert 1 <= step <= WIDEST_STEP, f"a step of {step}"
         self._threshold = threshold
         self._step = step
+        self._overdue = OverdueRows()
+        self._size = self._expected = self._moved = 0
+        self._set_empty()
+
+    def _set_empty(self) -> None:
         rows, trunk = SMALLEST_ARRAY, trunk_kernels
         self._trunks = np.zeros((rows * trunk.TRUNK_NODES, trunk.NODE_COLUMNS), np.int64)
         self._links = np.zeros((rows, trunk.LINK_COLUMNS), np.int32)
@@ -68,9 +87,6 @@ class LadderQueue:
         )
         self._control[rung_kernels.TOP_MIN] = -rung_kernels.LONG_AGO
         self._control[rung_kernels.BUCKETS_USED] = rung_kernels.TOP + 1
-        self._overdue = OverdueRows()
-        self._size = 0
-        self._expected = 0
 
     @property
     def size(self) -> int:
@@ -84,7 +100,25 @@ class LadderQueue:
 
     def enqueue(self, expiries: Longs, items: NDArray[np.integer]) -> None:
         """Take rows in."""
-        expiries, items = self._overdue.keep(*as_batch(expiries, items))
+        self._insert(*self._overdue.keep(*as_batch(expiries, items)))
+
+    def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
+        """Give out the rows at or before the instant, at most `limit` of them."""
+        until, most = as_instant(until), as_limit(limit)
+        late = self._overdue.take(until, most) if self._overdue.size else None
+        # If some are left, they expire later, and so does all in the ladder.
+        if late and (self._overdue.size or late[0].size == most):
+            return late
+        expiries, items, is_done = self._remove(until, most - (late[0].size if late else 0))
+        # Of the last expiry there may be more: what comes with it now leaves after those.
+        self._overdue.pass_to(until if is_done else int(expiries[-1]) - 1)
+        self._moved += expiries.size
+        if self._moved > self._size + FEWEST_MOVED:
+            self._moved = 0
+            self._shrink()
+        return joined([late, (expiries, items)]) if late else (expiries, items)
+
+    def _insert(self, expiries: Longs, items: Longs) -> None:
         done = 0
         while done < expiries.size:
             done = kernels.insert_rows(
@@ -95,10 +129,7 @@ class LadderQueue:
                 self._make_room()
         self._size += expiries.size
 
-    def dequeue(self, until: int) -> tuple[Longs, Longs]:
-        """Give out the rows at or before the instant."""
-        until = as_instant(until)
-
+    def _remove(self, until: int, limit: int) -> tuple[Longs, Longs, bool]:
         def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
             count, is_done = kernels.remove_rows(
                 until, self._look_back, self._threshold, self._step, *self._arrays(),
@@ -108,14 +139,22 @@ class LadderQueue:
                 self._make_room()
             return int(count), bool(is_done)
 
-        expiries, items = drain(take, self._expected)
-        self._expected = expiries.size + trunk_kernels.BRANCH_ITEMS
+        expiries, items, is_done = drain(take, self._expected, limit)
+        self._expected = expiries.size + 1
         self._size -= expiries.size
-        late = self._overdue.take(until)
-        self._overdue.pass_to(until)
-        if late[0].size:
-            return np.concatenate([late[0], expiries]), np.concatenate([late[1], items])
-        return expiries, items
+        return expiries, items, is_done
+
+    def _shrink(self) -> None:
+        """Put all rows into smaller arrays if these are hardly used."""
+        control, trunk = self._control, trunk_kernels
+        trunks = int(control[trunk.FRESH_TRUNK] - control[trunk.FREE_TRUNKS])
+        branches = int(control[trunk.FRESH_BRANCH] - control[trunk.FREE_BRANCHES])
+        bottom = int(control[rung_kernels.BOTTOM_END] - control[rung_kernels.BOTTOM_FIRST])
+        held = ((self._links, trunks), (self._branches, branches), (self._bottom, bottom))
+        if any(array.shape[0] > SHRINK_SHARE * max(used, MANY_ROWS) for array, used in held):
+            rows = self._remove(EXPIRY_LIMIT - 1, EXPIRY_LIMIT)
+            self._set_empty()
+            self._insert(rows[0], rows[1])
 
     def _arrays(self) -> tuple[NDArray[np.generic], ...]:
         return (

@@ -1,17 +1,9 @@
-"""A hierarchical timing wheel whose slots hold chunks of rows.
+"""A timing wheel whose slots hold chunks of rows, sorted when they come up.
 
 Purpose: rows with expiries of any kind; what `auto` takes for weak patterns.
 Needs: rows that expire after the last dequeue (overdue ones are kept elsewhere).
-Time: O(1) a row: it is moved at most once a level, in practice one to three times, always from
-chunk to chunk. Space: 16 bytes a row, and a chunk that is not full for each slot in use.
-Source: Varghese, Lauck (1987); the slots as in a radix heap, by the highest digit in which an
-expiry differs from the position of the wheel.
-
-An expiry, made positive by BIAS, is a number of LEVELS digits. A row whose expiry agrees with the
-position in all digits above digit l waits at level l, in the slot of its digit l. So all rows of a
-level leave before those of the next one, rows of level 0 have one expiry a slot, and a slot that
-the position enters is spread over the levels below. A slot of few rows is sorted into `bottom`
-instead: what lies before OPENED goes there too. A full bottom goes back into slots, finer ones.
+Time: O(1) a row: written once, far ones a few times, then counted and scattered into the output.
+Space: see the slots.
 """
 
 from __future__ import annotations
@@ -20,301 +12,268 @@ import numpy as np
 from numba import njit
 from numpy import uint64
 
-from windrow.results.expiry_queue import EXPIRY_LIMIT
-from windrow.windows.kernels import EMPTY
+from windrow.results.wheel.order.kernels import sort_buckets
+from windrow.results.wheel.slots.kernels import (
+    BIAS,
+    CHUNK_MASK,
+    CHUNK_ROWS,
+    COUNTS,
+    CURSOR,
+    EXPECTED,
+    EXPIRY,
+    FAR_ROWS,
+    FIRST_FREE,
+    FREE,
+    HALF_BITS,
+    HEAD,
+    HORIZON,
+    ITEM,
+    LATE_ROWS,
+    LOW,
+    MISSED,
+    NEEDED_CHUNKS,
+    NEEDED_ROOM,
+    PASSED,
+    RING,
+    RING_ROWS,
+    SHIFT,
+    SLOTS,
+    SPAN,
+    STEPS,
+    TAKEN,
+    WORK,
+    append_row,
+    far_slot,
+    first_far_page,
+    move_horizon,
+    spare_chunks,
+)
 
-BIAS = EXPIRY_LIMIT
-DIGIT_BITS = 10
-SLOTS = 1 << DIGIT_BITS
-LEVELS = 7
-CHUNK_ROWS = 16  # a power of two
-# A slot of so few rows is sorted; bottom has room for some more.
-FEW_ROWS = 24
-BOTTOM_ROWS = 64
-# From this level on the position goes to the first row of a slot, not to the slot's begin: rows far
-# from each other need not come down through every level.
-FIRST_LEAP = 3
+MOST_BUCKET_BITS = 12
+CONTROL_ENTRIES = COUNTS + (1 << MOST_BUCKET_BITS) + 2
+# Slots that are sorted together.
+SEGMENT_SLOTS = 64
+# Rows to be moved before the width of units is thought over, besides as many as there are: then a
+# wheel can be made again at no more than a constant cost for each.
+FEWEST_ROWS = 4096
 
-# Columns of `slots`, a row for each slot of each level.
-HEAD = 0
-TAIL = 1
-ROWS = 2  # those of the last chunk are known from them: all others are full
-SLOT_COLUMNS = 4  # a power of two, for the sake of the address
-
-# Columns of a row, in a chunk and in `bottom`.
-EXPIRY = 0
-ITEM = 1
-
-# Entries of `control`.
-POSITION = 0  # biased; rows at or before it have left
-OPENED = 1  # biased; rows before it are in bottom
-BOTTOM_FIRST = 2
-BOTTOM_END = 3
-FIRST_FREE = 4  # free chunks are chained by `following`
-NEXT_FRESH = 5
-FREE = 6  # free chunks in that chain
-NEEDED = 7  # chunks that must be at hand before it can go on
-CONTROL_ENTRIES = 8
-
-_WORD_BITS = 64
-_WORD_SHIFT = 6
-WORDS = LEVELS * SLOTS // _WORD_BITS
-_ONE = np.uint64(1)
-_BIT_OF = np.zeros(_WORD_BITS, np.int64)
-_SEQUENCE = np.uint64(0x03F79D71B4CB0A89)  # de Bruijn: each window of six bits occurs once
-_SEQUENCE_SHIFT = np.uint64(58)
-for _bit in range(_WORD_BITS):
-    _BIT_OF[((int(_SEQUENCE) << _bit) & (2**64 - 1)) >> 58] = _bit
-
-
-@njit(cache=True)
-def insert_rows(start, expiries, items, slots, words, chunks, following, bottom, control):
-    """Put rows into their slots; returns how far it came: there may be too few chunks."""
-    position = control[POSITION]
-    opened = control[OPENED]
-    for row in range(start, expiries.size):
-        expiry = expiries[row]
-        key = expiry + BIAS
-        if key < opened:
-            if control[BOTTOM_END] - control[BOTTOM_FIRST] < BOTTOM_ROWS:
-                insert_bottom(expiry, items[row], bottom, control)
-                continue
-            if control[FREE] + chunks.shape[0] - control[NEXT_FRESH] <= BOTTOM_ROWS:
-                control[NEEDED] = BOTTOM_ROWS + 1
-                return row
-            close_bottom(slots, words, chunks, following, bottom, control)
-            opened = position
-        # From here on as in place_row: a call for each row would take longer than the work.
-        rest = (key ^ position) >> DIGIT_BITS
-        level = 0
-        shift = 0
-        while rest != 0:
-            rest >>= DIGIT_BITS
-            level += 1
-            shift += DIGIT_BITS
-        slot = uint64(level * SLOTS + ((key >> shift) & (SLOTS - 1)))
-        fill = np.int64(slots[slot, ROWS]) & (CHUNK_ROWS - 1)
-        chunk = np.int64(slots[slot, TAIL])
-        if fill == 0:
-            if control[FREE] + chunks.shape[0] == control[NEXT_FRESH]:
-                control[NEEDED] = 1
-                return row
-            chunk = add_chunk(slot, slots, words, following, control)
-        chunks[uint64(chunk), uint64(fill), EXPIRY] = expiry
-        chunks[uint64(chunk), uint64(fill), ITEM] = items[row]
-        slots[slot, ROWS] += 1
-    return expiries.size
+# What a kernel came to.
+DONE = 0
+NEEDS_START = 1  # the wheel is empty: where its ring begins must be set
+NEEDS_ROOM = 2  # NEEDED_CHUNKS or NEEDED_ROOM is set
+HAS_LATE = 3  # rows below LOW were passed over
+IS_REFUSED = 4  # an expiry that is out of bounds
+IS_DUE = 5  # done, but the width of units should be thought over
 
 
 @njit(cache=True)
-def remove_rows(
-    until, slots, words, chunks, following, bottom, control, out_expiries, out_items
-):  # fmt: skip
-    """Take out what has expired; returns how many rows, and whether that was all.
+def insert_rows(start, expiries, items, arena, slots, control):
+    """Put rows into their slots; returns how far it came, and why it stopped there.
 
-    It may stop for want of room in the output or, with NEEDED set, for want of chunks.
+    A batch starts at -1: then it is looked at as a whole first.
     """
-    limit = until + BIAS
+    if start < 0:
+        start = 0
+        outside = 0
+        for row in range(expiries.size):
+            outside |= (expiries[row] + (BIAS - 1)) | ((BIAS - 1) - expiries[row])
+        if outside < 0:
+            return 0, IS_REFUSED
+        control[LATE_ROWS] = 0
+        if control[RING_ROWS] + control[FAR_ROWS] == 0 and expiries.size > 0:
+            return 0, NEEDS_START
+    shift = uint64(control[SHIFT])
+    low = control[LOW] - BIAS
+    horizon = control[HORIZON]
+    high = uint64((horizon << HALF_BITS << control[SHIFT]) - control[LOW])
+    spare = spare_chunks(arena, control)
+    late = 0
+    far = 0
+    row = uint64(start)
+    size = uint64(expiries.size)
+    while row < size:
+        # Most rows find their slot in the ring, and room in its last chunk.
+        while row < size:
+            expiry = expiries[row]
+            slot = (uint64(expiry + BIAS) >> shift) & uint64(RING - 1)
+            cursor = slots[slot, CURSOR]
+            if uint64(expiry - low) >= high or cursor & CHUNK_MASK == 0:
+                break
+            arena[uint64(cursor), EXPIRY] = expiry
+            arena[uint64(cursor), ITEM] = items[row]
+            slots[slot, CURSOR] = cursor + 1
+            row += uint64(1)
+        if row == size:
+            break
+        is_far = uint64(expiry - low) >= high
+        if expiry < low:
+            late += 1
+        elif spare == 0:
+            control[NEEDED_CHUNKS] = 1
+            break
+        else:
+            if is_far:
+                slot = uint64(far_slot((expiry + BIAS) >> control[SHIFT] >> HALF_BITS, horizon))
+                far += 1
+            append_row(slot, expiry, items[row], arena, slots, control)
+            spare = spare_chunks(arena, control)
+        row += uint64(1)
+    done = np.int64(row)
+    control[FAR_ROWS] += far
+    control[RING_ROWS] += done - start - late - far
+    control[LATE_ROWS] += late
+    if row < size:
+        return done, NEEDS_ROOM
+    return done, HAS_LATE if control[LATE_ROWS] > 0 else DONE
+
+
+@njit(cache=True)
+def remove_rows(until, limit, out_expiries, out_items, arena, slots, control):
+    """Take out what has expired; returns how many rows, and what it came to.
+
+    It takes slots until there are `limit` rows: there may be more, and all before LOW have left.
+    """
+    last = until + BIAS
+    shift = control[SHIFT]
+    bucket_bits = bits_of(control[EXPECTED])
     count = 0
-    while True:
-        first = control[BOTTOM_FIRST]
-        end = control[BOTTOM_END]
-        while first < end and bottom[first, EXPIRY] <= until and count < out_expiries.size:
-            out_expiries[count] = bottom[first, EXPIRY]
-            out_items[count] = bottom[first, ITEM]
-            count += 1
-            first += 1
-        control[BOTTOM_FIRST] = first
-        if first < end:
-            if bottom[first, EXPIRY] <= until:
-                return count, False
+    kept = 0
+    while control[LOW] <= last:
+        if control[RING_ROWS] == 0:
+            leap = last + 1
+            if control[FAR_ROWS] > 0:
+                leap = min(leap, first_far_page(slots, control) << HALF_BITS << shift)
+            control[LOW] = max(control[LOW], leap)
+        target = (control[LOW] >> shift >> HALF_BITS) + 2
+        if not move_horizon(target, arena, slots, control):
+            return count, NEEDS_ROOM
+        if control[LOW] > last or count >= limit:
             break
-        control[BOTTOM_FIRST] = 0
-        control[BOTTOM_END] = 0
-        slot = first_slot(words)
-        if slot == EMPTY:
-            break
-        level = slot >> DIGIT_BITS
-        shift = DIGIT_BITS * level
-        digit = slot & (SLOTS - 1)
-        key = (((control[POSITION] >> shift) >> DIGIT_BITS << DIGIT_BITS) | digit) << shift
-        if key > limit:
-            break
-        if level == 0:
-            # One expiry: chunks leave as they are.
-            chunk = np.int64(slots[slot, HEAD])
-            while chunk != EMPTY:
-                rows = np.int64(CHUNK_ROWS)
-                if chunk == slots[slot, TAIL]:
-                    rows = last_fill(slots[slot, ROWS])
-                if count + rows > out_expiries.size:
-                    slots[slot, HEAD] = chunk
-                    return count, False
-                for row in range(rows):
-                    out_expiries[count + row] = key - BIAS
-                    out_items[count + row] = chunks[chunk, row, ITEM]
-                count += rows
-                chunk = give_chunk(chunk, following, control)
-            clear_slot(slot, slots, words)
-            control[POSITION] = key
+        # Slots without rows are passed over, then so many are taken that buckets stay narrow.
+        unit = control[LOW] >> shift
+        beyond = min((last >> shift) + 1, control[HORIZON] << HALF_BITS)
+        while unit < beyond and slots[uint64(unit & (RING - 1)), CURSOR] == 0:
+            unit += 1
+        if unit == beyond:
+            control[LOW] = min(last + 1, beyond << shift)
             continue
-        rows = np.int64(slots[slot, ROWS])
-        is_few = rows <= FEW_ROWS
-        if not is_few:
-            needed = min(rows, SLOTS * level) + rows // CHUNK_ROWS + 1
-            if control[FREE] + chunks.shape[0] - control[NEXT_FRESH] < needed:
-                control[NEEDED] = needed
-                return count, False
-        control[POSITION] = key
-        chunk = np.int64(slots[slot, HEAD])
-        tail = np.int64(slots[slot, TAIL])
-        fill = last_fill(rows)
-        clear_slot(slot, slots, words)
-        if level >= FIRST_LEAP:
-            control[POSITION] = min(limit, first_key(chunk, tail, fill, chunks, following))
-        if is_few:
-            control[OPENED] = key + (np.int64(1) << shift)
-            while chunk != EMPTY:
-                for row in range(fill if chunk == tail else np.int64(CHUNK_ROWS)):
-                    expiry = chunks[chunk, row, EXPIRY]
-                    insert_bottom(expiry, chunks[chunk, row, ITEM], bottom, control)
-                chunk = give_chunk(chunk, following, control)
+        beyond = min(beyond, unit + SEGMENT_SLOTS)
+        final = min(last, (beyond << shift) - 1)
+        lowest = unit << shift
+        narrow = 0
+        while (final - lowest) >> narrow >> bucket_bits != 0:
+            narrow += 1
+        buckets = ((final - lowest) >> narrow) + 1
+        # Counts stand one entry further than where they are added up to.
+        control[COUNTS : COUNTS + buckets + 2] = 0
+        rows = 0
+        last_unit = unit
+        while last_unit < beyond and rows < limit - count:
+            slot = uint64(last_unit & (RING - 1))
+            last_unit += 1
+            cursor = slots[slot, CURSOR]
+            if cursor == 0:
+                continue
+            chunk = slots[slot, HEAD]
+            tail = (cursor - 1) & ~CHUNK_MASK
+            while True:
+                end = cursor if chunk == tail else chunk + CHUNK_ROWS
+                for row in range(chunk + 1, end):
+                    key = arena[uint64(row), EXPIRY] + BIAS
+                    bucket = (key - lowest) >> narrow if key <= final else buckets
+                    control[uint64(COUNTS + 1 + bucket)] += 1
+                rows += end - chunk - 1
+                if chunk == tail:
+                    break
+                chunk = arena[chunk, EXPIRY]
+        if count + rows > out_expiries.size:
+            control[NEEDED_ROOM] = rows
+            return count, NEEDS_ROOM
+        stay = control[COUNTS + 1 + buckets]
+        control[COUNTS] = count
+        for entry in range(COUNTS, COUNTS + buckets):
+            control[entry + 1] += control[entry]
+        for taken in range(unit, last_unit):
+            slot = uint64(taken & (RING - 1))
+            cursor = slots[slot, CURSOR]
+            if cursor == 0:
+                continue
+            slots[slot, CURSOR] = 0
+            chunk = slots[slot, HEAD]
+            head = chunk
+            tail = (cursor - 1) & ~CHUNK_MASK
+            while True:
+                end = cursor if chunk == tail else chunk + CHUNK_ROWS
+                for row in range(chunk + 1, end):
+                    expiry = arena[uint64(row), EXPIRY]
+                    key = expiry + BIAS
+                    entry = uint64(COUNTS + ((key - lowest) >> narrow if key <= final else buckets))
+                    place = control[entry]
+                    control[entry] = place + 1
+                    out_expiries[uint64(place)] = expiry
+                    out_items[uint64(place)] = arena[uint64(row), ITEM]
+                control[FREE] += 1
+                if chunk == tail:
+                    break
+                chunk = arena[chunk, EXPIRY]
+            arena[tail, EXPIRY] = control[FIRST_FREE]
+            control[FIRST_FREE] = head
+        if narrow > 0:
+            sort_buckets(count, control, COUNTS, buckets, out_expiries, out_items)
+        count += rows - stay
+        control[RING_ROWS] -= rows - stay
+        # Rows of the last slot that have not expired stand behind the others; they go back.
+        slot = uint64((last_unit - 1) & (RING - 1))
+        for row in range(count, count + stay):
+            append_row(slot, out_expiries[row], out_items[row], arena, slots, control)
+        kept += stay
+        control[LOW] = min(final, (last_unit << shift) - 1) + 1
+    control[EXPECTED] = count + kept
+    note_step(last, count, kept, control)
+    is_due = control[WORK] > control[RING_ROWS] + control[FAR_ROWS] + FEWEST_ROWS
+    return count, IS_DUE if is_due else DONE
+
+
+@njit(cache=True)
+def bits_of(rows):
+    """Bits of the number of buckets that so many rows are counted into."""
+    bits = 4
+    while bits < MOST_BUCKET_BITS and (rows >> bits) > 0:
+        bits += 1
+    return bits
+
+
+@njit(cache=True)
+def note_step(last, taken, missed, control):
+    """Remember a step, for the sake of the width of units."""
+    if last > control[PASSED]:
+        if control[PASSED] > 0:
+            # A jump of the clock says nothing about the steps to come.
+            control[SPAN] += min(last - control[PASSED], RING << control[SHIFT])
+        control[PASSED] = last
+    control[STEPS] += 1
+    control[TAKEN] += taken
+    control[MISSED] += missed
+    control[WORK] += taken + missed + 1
+
+
+@njit(cache=True)
+def copy_rows(out_expiries, out_items, arena, slots):
+    """Copy the rows of all slots, those of equal expiry in order; returns how many."""
+    count = 0
+    for slot in range(SLOTS):
+        cursor = slots[slot, CURSOR]
+        if cursor == 0:
             continue
-        position = control[POSITION]
-        while chunk != EMPTY:
-            for row in range(fill if chunk == tail else np.int64(CHUNK_ROWS)):
-                # As in place_row: a call for each row would take longer than the work.
-                expiry = chunks[uint64(chunk), uint64(row), EXPIRY]
-                key = expiry + BIAS
-                rest = (key ^ position) >> DIGIT_BITS
-                level = 0
-                while rest != 0:
-                    rest >>= DIGIT_BITS
-                    level += 1
-                slot = level * SLOTS + ((key >> (DIGIT_BITS * level)) & (SLOTS - 1))
-                target_fill = np.int64(slots[uint64(slot), ROWS]) & (CHUNK_ROWS - 1)
-                target = np.int64(slots[uint64(slot), TAIL])
-                if target_fill == 0:
-                    target = add_chunk(uint64(slot), slots, words, following, control)
-                chunks[uint64(target), uint64(target_fill), EXPIRY] = expiry
-                chunks[uint64(target), uint64(target_fill), ITEM] = chunks[
-                    uint64(chunk), uint64(row), ITEM
-                ]
-                slots[uint64(slot), ROWS] += 1
-            chunk = give_chunk(chunk, following, control)
-    control[POSITION] = max(control[POSITION], limit)
-    return count, True
-
-
-@njit(cache=True)
-def place_row(expiry, item, slots, words, chunks, following, control):
-    """Append a row to its slot; there is a chunk to spare."""
-    key = expiry + BIAS
-    rest = (key ^ control[POSITION]) >> DIGIT_BITS
-    level = 0
-    while rest != 0:
-        rest >>= DIGIT_BITS
-        level += 1
-    slot = uint64(level * SLOTS + ((key >> (DIGIT_BITS * level)) & (SLOTS - 1)))
-    fill = np.int64(slots[slot, ROWS]) & (CHUNK_ROWS - 1)
-    chunk = np.int64(slots[slot, TAIL])
-    if fill == 0:
-        chunk = add_chunk(slot, slots, words, following, control)
-    chunks[uint64(chunk), uint64(fill), EXPIRY] = expiry
-    chunks[uint64(chunk), uint64(fill), ITEM] = item
-    slots[slot, ROWS] += 1
-
-
-@njit(cache=True)
-def add_chunk(slot, slots, words, following, control):
-    """Put a free chunk, of which there is one, behind the others of a slot; returns it."""
-    chunk = control[FIRST_FREE]
-    if chunk == EMPTY:
-        chunk = control[NEXT_FRESH]
-        control[NEXT_FRESH] = chunk + 1
-    else:
-        control[FIRST_FREE] = np.int64(following[chunk])
-        control[FREE] -= 1
-    following[chunk] = EMPTY
-    if slots[slot, ROWS] == 0:
-        slots[slot, HEAD] = chunk
-        words[slot >> uint64(_WORD_SHIFT)] |= _ONE << (slot & uint64(_WORD_BITS - 1))
-    else:
-        following[slots[slot, TAIL]] = chunk
-    slots[slot, TAIL] = chunk
-    return chunk
-
-
-@njit(cache=True, forceinline=True)
-def give_chunk(chunk, following, control):
-    """A chunk is free again; returns the one that followed it."""
-    after = np.int64(following[chunk])
-    following[chunk] = control[FIRST_FREE]
-    control[FIRST_FREE] = chunk
-    control[FREE] += 1
-    return after
-
-
-@njit(cache=True, forceinline=True)
-def last_fill(rows):
-    """Rows in the last chunk of a slot of so many."""
-    return ((rows - 1) & (CHUNK_ROWS - 1)) + 1
-
-
-@njit(cache=True, forceinline=True)
-def clear_slot(slot, slots, words):
-    """A slot has no rows any more."""
-    slots[slot, ROWS] = 0
-    words[slot >> _WORD_SHIFT] &= ~(_ONE << uint64(slot & (_WORD_BITS - 1)))
-
-
-@njit(cache=True)
-def first_slot(words):
-    """The slot that expires first; EMPTY when there is none."""
-    for index in range(words.size):
-        word = words[index]
-        if word != 0:
-            lowest = word & (~word + _ONE)
-            return index * _WORD_BITS + _BIT_OF[(lowest * _SEQUENCE) >> _SEQUENCE_SHIFT]
-    return EMPTY
-
-
-@njit(cache=True)
-def first_key(chunk, tail, fill, chunks, following):
-    """The first biased expiry of a slot."""
-    first = chunks[chunk, 0, EXPIRY]
-    while chunk != EMPTY:
-        for row in range(fill if chunk == tail else CHUNK_ROWS):
-            first = min(first, chunks[chunk, row, EXPIRY])
-        chunk = np.int64(following[chunk])
-    return first + BIAS
-
-
-@njit(cache=True)
-def insert_bottom(expiry, item, bottom, control):
-    """Put a row behind all of bottom that do not expire later; bottom is not full."""
-    end = control[BOTTOM_END]
-    if end == bottom.shape[0]:
-        first = control[BOTTOM_FIRST]
-        for row in range(first, end):
-            bottom[row - first] = bottom[row]
-        control[BOTTOM_FIRST] = 0
-        end -= first
-    control[BOTTOM_END] = end + 1
-    while end > control[BOTTOM_FIRST] and bottom[end - 1, EXPIRY] > expiry:
-        bottom[end, EXPIRY] = bottom[end - 1, EXPIRY]
-        bottom[end, ITEM] = bottom[end - 1, ITEM]
-        end -= 1
-    bottom[end, EXPIRY] = expiry
-    bottom[end, ITEM] = item
-
-
-@njit(cache=True)
-def close_bottom(slots, words, chunks, following, bottom, control):
-    """Put the rows of bottom back into slots; there is a chunk to spare for each."""
-    for row in range(control[BOTTOM_FIRST], control[BOTTOM_END]):
-        expiry = bottom[row, EXPIRY]
-        place_row(expiry, bottom[row, ITEM], slots, words, chunks, following, control)
-    control[BOTTOM_FIRST] = 0
-    control[BOTTOM_END] = 0
-    control[OPENED] = control[POSITION]
+        chunk = slots[slot, HEAD]
+        tail = (cursor - 1) & ~CHUNK_MASK
+        while True:
+            end = cursor if chunk == tail else chunk + CHUNK_ROWS
+            for row in range(chunk + 1, end):
+                out_expiries[count] = arena[row, EXPIRY]
+                out_items[count] = arena[row, ITEM]
+                count += 1
+            if chunk == tail:
+                break
+            chunk = arena[chunk, EXPIRY]
+    return count

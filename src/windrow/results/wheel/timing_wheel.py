@@ -5,18 +5,38 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.results.expiry_queue import Longs, as_batch, as_instant, drain, grown
+from windrow.results.expiry_queue import (
+    EXPIRY_LIMIT,
+    Longs,
+    as_instant,
+    as_limit,
+    as_rows,
+    grown,
+    joined,
+    refuse,
+    shown,
+)
+from windrow.results.kernels import bounds
 from windrow.results.overdue import OverdueRows
 from windrow.results.wheel import kernels
+from windrow.results.wheel.slots import kernels as entry
+from windrow.results.wheel.unit_width import better_shift, first_shift
 from windrow.windows.kernels import EMPTY
 
 __all__ = ["TimingWheel"]
 
 FEWEST_CHUNKS = 8
+# With more chunks than this, chunks that have fewer rows make the slots wider by so many bits.
+MANY_CHUNKS = 1024
+FEW_ROWS_A_CHUNK = 4
+WIDER_BITS = 3
+# An arena of which only one chunk in so many is used is made again.
+SHRINK_SHARE = 4
+SMALLEST_ROOM = 64
 
 
 class TimingWheel:
-    """Slots of chunks, finer ones where rows are many.
+    """Slots of chunks, as wide as suits the rows and the steps in which they leave.
 
     >>> queue = TimingWheel()
     >>> queue.enqueue(np.array([7, 5, 7]), np.array([0, 1, 2]))
@@ -25,64 +45,166 @@ class TimingWheel:
     """
 
     def __init__(self) -> None:
-        slots = kernels.LEVELS * kernels.SLOTS
-        self._slots = np.zeros((slots, kernels.SLOT_COLUMNS), np.int32)
-        self._words = np.zeros(kernels.WORDS, np.uint64)
-        self._chunks = np.zeros((FEWEST_CHUNKS, kernels.CHUNK_ROWS, 2), np.int64)
-        self._following = np.zeros(FEWEST_CHUNKS, np.int32)
-        self._bottom = np.zeros((2 * kernels.BOTTOM_ROWS, 2), np.int64)
+        self._arena = np.zeros((FEWEST_CHUNKS * entry.CHUNK_ROWS, 2), np.int64)
+        self._slots = np.zeros((entry.SLOTS, 2), np.int64)
         self._control = np.zeros(kernels.CONTROL_ENTRIES, np.int64)
-        self._control[kernels.FIRST_FREE] = EMPTY
+        self._control[entry.FIRST_FREE] = EMPTY
+        self._control[entry.LOW] = 1
         self._overdue = OverdueRows()
-        self._size = 0
-        self._expected = 0
+        self._has_overdue = False
+        self._room = SMALLEST_ROOM
 
     @property
     def size(self) -> int:
         """Rows held."""
-        return self._size + self._overdue.size
+        return self._wheel_size() + self._overdue.size
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(array.nbytes for array in self._arrays()) + self._overdue.nbytes
+        wheel = self._arena.nbytes + self._slots.nbytes + self._control.nbytes
+        return wheel + self._overdue.nbytes
 
     def enqueue(self, expiries: Longs, items: NDArray[np.integer]) -> None:
         """Take rows in."""
-        expiries, items = self._overdue.keep(*as_batch(expiries, items))
-        done = 0
-        while done < expiries.size:
-            done = kernels.insert_rows(done, expiries, items, *self._arrays())
-            self._make_room()
-        self._size += expiries.size
+        expiries, items = as_rows(expiries, items)
+        outcome = kernels.insert_rows(-1, expiries, items, self._arena, self._slots, self._control)
+        if outcome[1] != kernels.DONE:
+            self._go_on_with(expiries, items, *outcome)
+            if self._control[entry.WORK] > self._wheel_size() + kernels.FEWEST_ROWS:
+                self._adapt()
 
-    def dequeue(self, until: int) -> tuple[Longs, Longs]:
-        """Give out the rows at or before the instant."""
-        until = as_instant(until)
+    def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
+        """Give out the rows at or before the instant, at most `limit` of them."""
+        until, most = as_instant(until), as_limit(limit)
+        if not self._has_overdue:
+            return self._remove(until, most)
+        late = self._overdue.take(until, most)
+        self._has_overdue = self._overdue.size > 0
+        # If some are left, they expire later, and so does all in the wheel.
+        if self._has_overdue or late[0].size == most:
+            return late
+        return joined([late, self._remove(until, most - late[0].size)])
 
-        def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
-            count, is_done = kernels.remove_rows(until, *self._arrays(), expiries, items)
-            self._make_room()
-            return int(count), bool(is_done)
+    def _remove(self, until: int, limit: int) -> tuple[Longs, Longs]:
+        expiries, items = np.empty(self._room, np.int64), np.empty(self._room, np.int64)
+        count, outcome = kernels.remove_rows(
+            until, limit, expiries, items, self._arena, self._slots, self._control
+        )
+        if outcome == kernels.NEEDS_ROOM or count > limit:
+            blocks = [(expiries[:count], items[:count])]
+            expiries, items = self._remove_more(until, limit, blocks, outcome)
+            count = expiries.size
+        self._room = count + (count >> 1) + SMALLEST_ROOM
+        if outcome != kernels.DONE:
+            self._adapt()
+        return shown(expiries, count), shown(items, count)
 
-        expiries, items = drain(take, self._expected)
-        self._expected = expiries.size + kernels.CHUNK_ROWS
-        self._size -= expiries.size
-        late = self._overdue.take(until)
-        self._overdue.pass_to(until)
-        if late[0].size:
-            return np.concatenate([late[0], expiries]), np.concatenate([late[1], items])
-        return expiries, items
+    def _remove_more(
+        self, until: int, limit: int, blocks: list[tuple[Longs, Longs]], outcome: int
+    ) -> tuple[Longs, Longs]:
+        """Take out the rest; what comes along beyond the limit is left over for the next call."""
+        taken = blocks[0][0].size
+        while outcome == kernels.NEEDS_ROOM:
+            room = self._make_room()
+            expiries, items = np.empty(room, np.int64), np.empty(room, np.int64)
+            count, outcome = kernels.remove_rows(
+                until, limit - taken, expiries, items, self._arena, self._slots, self._control
+            )
+            blocks.append((expiries[:count], items[:count]))
+            taken += count
+        expiries, items = joined(blocks)
+        if taken > limit:
+            self._overdue.add(expiries[limit:], items[limit:])
+            self._has_overdue = True
+        return expiries[:limit].copy(), items[:limit].copy()
 
-    def _arrays(self) -> tuple[NDArray[np.generic], ...]:
-        return (
-            self._slots, self._words, self._chunks, self._following, self._bottom, self._control,
-        )  # fmt: skip
+    def _go_on_with(self, expiries: Longs, items: Longs, done: int, outcome: int) -> None:
+        """Put in the rows of a batch that could not be put in at once."""
+        if outcome == kernels.IS_REFUSED:
+            refuse(expiries)
+        if outcome == kernels.NEEDS_START:
+            self._start(expiries)
+        low = int(self._control[entry.LOW]) - entry.BIAS
+        while outcome in (kernels.NEEDS_START, kernels.NEEDS_ROOM):
+            if outcome == kernels.NEEDS_ROOM:
+                self._make_room()
+            done, outcome = kernels.insert_rows(
+                done, expiries, items, self._arena, self._slots, self._control
+            )
+        if outcome == kernels.HAS_LATE:
+            is_late = expiries < low
+            self._overdue.add(expiries[is_late], items[is_late])
+            self._has_overdue = True
+            self._control[entry.WORK] += self._control[entry.LATE_ROWS]
 
-    def _make_room(self) -> None:
-        needed = int(self._control[kernels.NEEDED])
-        if needed:
-            chunks = int(self._control[kernels.NEXT_FRESH] - self._control[kernels.FREE]) + needed
-            self._chunks = grown(self._chunks, chunks)
-            self._following = grown(self._following, self._chunks.shape[0])
-            self._control[kernels.NEEDED] = 0
+    def _start(self, expiries: Longs) -> None:
+        """Set the ring, which is empty, to where these rows begin."""
+        control = self._control
+        lowest, highest = (int(bound) for bound in bounds(expiries))
+        if control[entry.PASSED] == 0:
+            control[entry.SHIFT] = first_shift(highest - lowest, expiries.size)
+        page_bits = int(control[entry.SHIFT]) + entry.HALF_BITS
+        passed = self._passed()
+        # Half a ring before the first row is left free, for others that expire earlier.
+        page = max((passed >> page_bits) + 2, ((lowest + entry.BIAS) >> page_bits) + 1)
+        control[entry.HORIZON] = page
+        control[entry.LOW] = max(passed + 1, (page - 2) << page_bits)
+
+    def _passed(self) -> int:
+        """The last key of which no row can be in the wheel any more."""
+        return int(min(self._control[entry.PASSED], self._control[entry.LOW] - 1))
+
+    def _wheel_size(self) -> int:
+        return int(self._control[entry.RING_ROWS] + self._control[entry.FAR_ROWS])
+
+    def _used_chunks(self) -> int:
+        control = self._control
+        return int(control[entry.FRESH] // entry.CHUNK_ROWS - control[entry.FREE])
+
+    def _make_room(self) -> int:
+        """Get the chunks that a kernel needs; returns the room that it needs in the output."""
+        used = self._used_chunks()
+        if self._is_sparse(used):
+            self._control[entry.WORK] = EXPIRY_LIMIT
+        chunks = used + int(self._control[entry.NEEDED_CHUNKS])
+        self._arena = grown(self._arena, chunks * entry.CHUNK_ROWS)
+        room = int(self._control[entry.NEEDED_ROOM])
+        self._control[entry.NEEDED_CHUNKS] = self._control[entry.NEEDED_ROOM] = 0
+        return max(SMALLEST_ROOM, room)
+
+    def _is_sparse(self, used_chunks: int) -> bool:
+        return used_chunks > MANY_CHUNKS and self._wheel_size() < FEW_ROWS_A_CHUNK * used_chunks
+
+    def _adapt(self) -> None:
+        """Make the wheel again where other slots would suit better, or far less memory do."""
+        now = int(self._control[entry.SHIFT])
+        spans = (entry.SPAN, entry.STEPS, entry.TAKEN, entry.MISSED)
+        shift = better_shift(now, *(int(self._control[each]) for each in spans))
+        used = self._used_chunks()
+        if self._is_sparse(used):
+            shift = min(max(shift, now + WIDER_BITS), entry.MOST_SHIFT)
+        chunks = self._arena.shape[0] // entry.CHUNK_ROWS
+        is_wide = chunks > SHRINK_SHARE * max(used, FEWEST_CHUNKS)
+        # Rows wait beside the wheel though they have not expired: it began too late.
+        is_ahead = self._overdue.size > 0 and self._passed() < self._control[entry.LOW] - 1
+        if shift != now or is_wide or is_ahead:
+            self._make_again(shift)
+        self._control[entry.WORK : entry.COUNTS] = 0
+
+    def _make_again(self, shift: int) -> None:
+        """Put all rows into another wheel, with units of so many bits."""
+        size, passed = self._wheel_size(), self._passed()
+        wheel = np.empty(size, np.int64), np.empty(size, np.int64)
+        kernels.copy_rows(*wheel, self._arena, self._slots)
+        expiries, items = joined([self._overdue.take_after(passed - entry.BIAS), wheel])
+        chunks = max(FEWEST_CHUNKS, 2 * expiries.size // entry.CHUNK_ROWS)
+        self._arena = np.empty((chunks * entry.CHUNK_ROWS, 2), np.int64)
+        self._slots[:] = 0
+        self._control[:] = 0
+        self._control[entry.FIRST_FREE] = EMPTY
+        self._control[entry.SHIFT] = shift
+        self._control[entry.PASSED] = passed
+        self._control[entry.LOW] = passed + 1
+        if expiries.size:
+            self._go_on_with(expiries, items, 0, kernels.NEEDS_START)

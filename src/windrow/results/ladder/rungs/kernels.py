@@ -59,12 +59,13 @@ BOTTOM_FIRST = TOP_START + 5
 BOTTOM_END = TOP_START + 6
 OPEN_BRANCH = TOP_START + 7  # of the node that was given out last: chunks still to go
 OPEN_EXPIRY = TOP_START + 8
+OPEN_PLACE = TOP_START + 9  # the item of the first of those chunks that leaves next
 # What must be at hand before it can go on.
-NEEDED_TRUNKS = TOP_START + 9
-NEEDED_BRANCHES = TOP_START + 10
-NEEDED_BUCKETS = TOP_START + 11
-NEEDED_BOTTOM = TOP_START + 12
-CONTROL_ENTRIES = TOP_START + 13
+NEEDED_TRUNKS = TOP_START + 10
+NEEDED_BRANCHES = TOP_START + 11
+NEEDED_BUCKETS = TOP_START + 12
+NEEDED_BOTTOM = TOP_START + 13
+CONTROL_ENTRIES = TOP_START + 14
 
 LONG_AGO = -EXPIRY_LIMIT
 # Nodes of Top for each bucket of the first rung.

@@ -1,0 +1,1 @@
+"""Rows of a few slots brought into order."""

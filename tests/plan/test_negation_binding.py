@@ -239,7 +239,6 @@ WRONG = [
         "memory would grow",
     ),
     ("SELECT a.k FROM a [5], b WHERE a.k = b.k", "WB210", "b", "a join keeps every row"),
-    ("SELECT DISTINCT k FROM a [UNBOUNDED]", "WB211", None, "SELECT DISTINCT keeps every row"),
     (
         "SELECT k FROM a [5] WHERE NOT EXISTS (SELECT 1 FROM b [RANGE 9 SLIDE 3]) EVERY (1 SECOND)",
         "WB213",

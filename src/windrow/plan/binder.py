@@ -39,7 +39,7 @@ def bind(
     names = _names(select, catalog)
     negated = negated_inputs(select, names, catalog)
     names = replace(names, hidden=tuple(each.entry for each in negated))
-    check_windows(select, distinct=select.distinct and not _is_aggregate(select))
+    check_windows(select)
     check_every(select)
     conditions = _conditions(select, names)
     inputs = _inputs(select, names, conditions)

@@ -80,7 +80,7 @@ def all_sources(select: Select) -> list[Source]:
     return [*select.sources, *(each for inner in select.not_exists for each in inner.sources)]
 
 
-def check_windows(select: Select, *, distinct: bool) -> None:
+def check_windows(select: Select) -> None:
     """Where rows are held until others come or go, every input needs a window that ends."""
     sources = all_sources(select)
     negated = select.not_exists or any(source.join == "anti" for source in sources)
@@ -88,8 +88,6 @@ def check_windows(select: Select, *, distinct: bool) -> None:
         what = "a negation" if negated else "a join"
         for source in sources:
             _check_end(source, what)
-    elif distinct:
-        _check_end(sources[0], "SELECT DISTINCT")
 
 
 def _check_end(source: Source, what: str) -> None:

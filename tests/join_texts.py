@@ -168,20 +168,21 @@ def parted_joins(draw: st.DrawFn, least: int = 2, most: int = 4) -> GeneralJoin:
         f"{stream} [{draw(width)}]" + ("" if name == stream else f" AS {name}")
         for stream, name in zip(streams, names, strict=True)
     ]
-    equalities = _equalities(draw, names)
-    groups = _groups(draw, names, equalities)
+    equalities = equalities_of(draw, names)
+    groups = groups_of(draw, names, equalities)
     items = [_item(draw, names) for _ in range(draw(st.integers(1, 3)))]
     shown = ", ".join(f"{item} AS r{i}" for i, item in enumerate([*groups, *items]))
     tail = f" GROUP BY {', '.join(groups)}" if groups else ""
     return GeneralJoin(
         f"SELECT {shown} FROM {', '.join(sources)}",
         tuple(equalities),
-        tuple(_conditions(draw, names, equalities)),
-        tail + _having(draw, names) + _every(draw, any("SLIDE" in each for each in sources)),
+        tuple(conditions_of(draw, names, equalities)),
+        tail + _having(draw, names) + every_of(draw, any("SLIDE" in each for each in sources)),
     )
 
 
-def _equalities(draw: st.DrawFn, names: list[str]) -> list[str]:
+def equalities_of(draw: st.DrawFn, names: list[str]) -> list[str]:
+    """Equalities that tie the inputs in one of the shapes."""
     shape = draw(st.sampled_from(SHAPES))
     if shape == "star":
         column = draw(st.sampled_from(["k", "k", "k", "s", "o", "l", "d", "f"]))
@@ -201,13 +202,14 @@ def _equalities(draw: st.DrawFn, names: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _some(draw: st.DrawFn, choices: tuple[str, ...], names: list[str]) -> str:
+def some_of(draw: st.DrawFn, choices: tuple[str, ...], names: list[str]) -> str:
     """One of the forms, over different inputs as far as there are so many."""
     order = draw(st.permutations(names))
     return draw(st.sampled_from(choices)).format(*order, *order, *order)
 
 
-def _groups(draw: st.DrawFn, names: list[str], equalities: list[str]) -> list[str]:
+def groups_of(draw: st.DrawFn, names: list[str], equalities: list[str]) -> list[str]:
+    """Expressions to group by."""
     kind = draw(st.sampled_from(["none", "key", "one", "one", "both", "several"]))
     if kind == "none":
         return []
@@ -217,7 +219,7 @@ def _groups(draw: st.DrawFn, names: list[str], equalities: list[str]) -> list[st
     if kind == "both" and len(names) > 1:
         pair = draw(st.permutations(names))[:2]
         return [draw(st.sampled_from(GROUPS)).format(name) for name in pair]
-    groups = [_some(draw, GROUPS_OF_SEVERAL if kind == "several" else GROUPS, names)]
+    groups = [some_of(draw, GROUPS_OF_SEVERAL if kind == "several" else GROUPS, names)]
     if draw(st.integers(0, 3)) == 0:
         groups.append(draw(st.sampled_from([f"{names[0]}.s", f"{names[-1]}.k", "'constant'"])))
     return list(dict.fromkeys(groups))
@@ -225,11 +227,12 @@ def _groups(draw: st.DrawFn, names: list[str], equalities: list[str]) -> list[st
 
 def _item(draw: st.DrawFn, names: list[str]) -> str:
     kind = draw(st.sampled_from([AGGREGATES, OF_ONE, OF_ONE, OF_SEVERAL, OF_SEVERAL, OTHERS]))
-    found = _some(draw, kind, names)
+    found = some_of(draw, kind, names)
     return found if kind is OTHERS else draw(st.sampled_from(AROUND)).format(found)
 
 
-def _conditions(draw: st.DrawFn, names: list[str], equalities: list[str]) -> list[str]:
+def conditions_of(draw: st.DrawFn, names: list[str], equalities: list[str]) -> list[str]:
+    """Conditions on single inputs, and one that compares them."""
     found = [
         draw(st.sampled_from(CONDITIONS)).format(name)
         for name in names
@@ -237,7 +240,7 @@ def _conditions(draw: st.DrawFn, names: list[str], equalities: list[str]) -> lis
     ]
     # Without equalities a residual is the rule, but all pairs are a join, too.
     if draw(st.integers(0, 2 if equalities else 4)) < (1 if equalities else 4):
-        found.append(_some(draw, RESIDUALS, names))
+        found.append(some_of(draw, RESIDUALS, names))
     return found
 
 
@@ -248,7 +251,8 @@ def _having(draw: st.DrawFn, names: list[str]) -> str:
     return f" HAVING {draw(st.sampled_from(HAVINGS)).format(wanted.format(names[0]))}"
 
 
-def _every(draw: st.DrawFn, slides: bool) -> str:
+def every_of(draw: st.DrawFn, slides: bool) -> str:
+    """EVERY, or nothing."""
     every = draw(st.sampled_from(EVERY))
     if every is None:
         return ""

@@ -15,7 +15,7 @@ import pyarrow as pa
 from duckdb_text import key_text, print_expression, type_text
 from slow_aggregates import SumOverflowError, exact_sum, gathered_text, made
 from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef
-from windrow.plan.model import QueryPlan, WindowSpec
+from windrow.plan.model import Negation, QueryPlan, WindowSpec
 from windrow.schema import ColumnType
 
 __all__ = [
@@ -102,8 +102,7 @@ class Oracle:
     def _text(self) -> str:
         parts = [self._input_text(side) for side in range(len(self.plan.inputs))]
         if self.plan.kind == "select":
-            columns = ", ".join(_show(column.expression) for column in self.plan.select)
-            return f"WITH {', '.join(parts)} SELECT t, {columns} FROM i0"
+            return f"WITH {', '.join(parts)} {self._select_text()}"
         parts.append(self._joined_text())
         groups = [f"g{i}" for i in range(len(self.plan.group_by))]
         made_of = [gathered_text(each, i) for i, each in enumerate(self.plan.aggregates)]
@@ -128,12 +127,26 @@ class Oracle:
                 names.append(f"{_show(each.argument)} AS a{i}")
             factors = [factor for term in each.terms for factor in term]
             names += [f"{_show(factor)} AS a{i}_{j}" for j, factor in enumerate(factors)]
+        return f"joined AS (SELECT {', '.join(names)} FROM {self._from_text()})"
+
+    def _select_text(self) -> str:
+        """The select list of every joined row; of equal rows one, where this is asked for."""
+        parts = [column.expression for column in self.plan.select]
+        if self.plan.distinct:
+            return (
+                f"SELECT DISTINCT {', '.join(['i0.t', *map(_key, parts)])} FROM {self._from_text()}"
+            )
+        return f"SELECT {', '.join(['i0.t', *map(_show, parts)])} FROM {self._from_text()}"
+
+    def _from_text(self) -> str:
+        """The joined rows that no row of a negated input matches."""
         joined = "i0"
-        for side in range(1, len(self.plan.inputs)):
+        for side in range(1, len(self.plan.joined)):
             joined += f" JOIN i{side} ON {' AND '.join(self._equalities(side))}"
         residual = self.plan.residual
-        where = "" if residual is None else f" WHERE {_show(residual)}"
-        return f"joined AS (SELECT {', '.join(names)} FROM {joined}{where})"
+        where = [] if residual is None else [_show(residual)]
+        where += [_without_match(negation) for negation in self.plan.negations]
+        return joined + (f" WHERE {' AND '.join(where)}" if where else "")
 
     def _equalities(self, side: int) -> list[str]:
         """What joins an input to those before it: the instant, and each variable met before."""
@@ -163,6 +176,15 @@ class Oracle:
         shown = [print_expression(column.expression, _state) for column in plan.select]
         having = "" if plan.having is None else f" WHERE {print_expression(plan.having, _state)}"
         return DATABASE.execute(f"SELECT t, {', '.join(shown)} FROM states{having}").fetchall()
+
+
+def _without_match(negation: Negation) -> str:
+    side = negation.input
+    pairs = zip(negation.keys, negation.of_keys, strict=True)
+    match = [f"i{side}.t = i0.t", *(f"{_key(own)} = {_key(other)}" for own, other in pairs)]
+    if negation.residual is not None:
+        match.append(_show(negation.residual))
+    return f"NOT EXISTS (SELECT 1 FROM i{side} WHERE {' AND '.join(match)})"
 
 
 def _window_text(window: WindowSpec, stream: str) -> str:

@@ -93,10 +93,17 @@ class ShardRunner:
     """A query in shards; every partial result crosses as bytes, or none does."""
 
     def __init__(
-        self, plan: QueryPlan, buckets: int = 1, grid_us: int = 1, *, crosses: bool = True
+        self,
+        plan: QueryPlan,
+        buckets: int = 1,
+        grid_us: int = 1,
+        *,
+        crosses: bool = True,
+        step_events: int | None = None,
     ) -> None:
         self.plan = plan
         self.crosses = crosses
+        self.step_events = step_events
         self.buckets = buckets
         self.grid_us = grid_us
         self.shards = [Shard(plan, grid_us) for _ in range(buckets)]
@@ -115,10 +122,18 @@ class ShardRunner:
             entered = self.preparers[position].instants(times)
             self._waiting = np.concatenate([self._waiting, entered])
             prepared[position] = self.preparers[position].prepare(batch)
-        partials = [
-            shard.advance(self._dealt(prepared, bucket), clock)
-            for bucket, shard in enumerate(self.shards)
-        ]
+        for bucket, shard in enumerate(self.shards):
+            shard.take(self._dealt(prepared, bucket))
+        while True:
+            stop = clock
+            if self.step_events is not None:
+                stop = min(shard.next_stop(clock, self.step_events) for shard in self.shards)
+            partials = self._run_to(stop)
+            if stop >= clock:
+                return partials
+
+    def _run_to(self, clock: int) -> list[Partial]:
+        partials = [shard.advance({}, clock) for shard in self.shards]
         if self.crosses:
             partials = [Partial.from_bytes(partial.to_bytes()) for partial in partials]
         reached = self._waiting <= clock
@@ -172,12 +187,14 @@ def outcome(
     switches: Mapping[int, str] | None = None,
     grid_us: int = 1,
     crosses: bool = True,
+    step_events: int | None = None,
 ) -> list[list[str]]:
     """All that a query gave, exactly: answers, changes and the last result.
 
     restarts, reads and switches (to another algorithm) come after the actions of these numbers.
     """
-    runner, model = ShardRunner(plan, buckets, grid_us, crosses=crosses), Model()
+    runner = ShardRunner(plan, buckets, grid_us, crosses=crosses, step_events=step_events)
+    model = Model()
     answers, changes = [], []
     try:
         for number, action in enumerate([*actions, None]):

@@ -70,6 +70,14 @@ def test_whether_partial_results_cross_as_bytes_is_invisible(
     assert outcome(plan, actions) == within
 
 
+@given(queries, scenarios(), st.integers(1, 3), st.booleans())
+def test_steps_of_the_clock_are_invisible(
+    text: str, actions: list[Action], events: int, crosses: bool
+) -> None:
+    plan = plan_of(text)
+    assert outcome(plan, actions) == outcome(plan, actions, step_events=events, crosses=crosses)
+
+
 LIVE = (
     "SELECT a.s AS s, b.k AS k FROM a [3 SECONDS], b [2 SECONDS] WHERE a.k = b.k",
     "SELECT DISTINCT a.s AS s, 1 AS one FROM a [2 SECONDS]",
@@ -88,7 +96,7 @@ def test_rows_by_the_codes_of_a_shard_are_those_by_value(
     text: str, actions: list[Action], reads: frozenset[int], restarts: frozenset[int]
 ) -> None:
     plan = plan_of(text)
-    within = outcome(plan, actions, reads=reads, restarts=restarts, crosses=False)
+    within = outcome(plan, actions, reads=reads, restarts=restarts, crosses=False, step_events=2)
     assert outcome(plan, actions) == within
 
 

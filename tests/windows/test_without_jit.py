@@ -17,6 +17,7 @@ CHOSEN = [
     "windows/test_codes.py::test_words_with_growth_and_gaps",
     "engine/test_float_guarantee.py",
     "engine/test_queries.py",
+    "engine/test_select_feed.py",
     "exact/test_products.py",
     "joins/test_extremes_heap.py",
     "joins/test_tree_queries.py",

@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.embedded.pace import Pace
+from windrow.engine.change_limit import check_limit
 from windrow.engine.prepare import Preparer
 from windrow.engine.publish import Publisher
 from windrow.engine.shard import Shard
@@ -31,6 +33,7 @@ class EmbeddedQuery:
         self._shard = Shard(plan)
         self._shard.advance({}, clock)
         self._publisher = Publisher(plan)
+        self._pace = Pace()
         self._preparers = [Preparer(plan, position) for position in range(len(plan.inputs))]
         self._entries = [WaitingInstants() for _ in plan.inputs]
 
@@ -44,10 +47,15 @@ class EmbeddedQuery:
         self._settle()
         return self._publisher.result()
 
-    def changes(self) -> pa.Table:
-        """Changes since the last call: at, change (+1/-1), then the select list."""
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """Changes since the last call: at, change (+1/-1), then the select list.
+
+        limit: at most so many rows, the rest at the next call; only an instant that alone has more
+        is cut apart.
+        """
+        check_limit(limit)
         self._settle()
-        return self._publisher.changes()
+        return self._publisher.changes(limit)
 
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, and how the windows stand now."""
@@ -106,8 +114,24 @@ class EmbeddedQuery:
             prepared[position] = preparer.prepare(batch)
         if not prepared and clock <= self._shard.clock:
             return
-        partial = self._shard.advance(prepared, clock)
-        self._publisher.absorb([(0, partial)], self._entered(clock), clock)
+        self._shard.take(prepared)
+        is_done = False
+        while not is_done:
+            is_done = self._step(clock)
+
+    def _step(self, clock: int) -> bool:
+        """Run towards the clock, as far as a step may go; whether it was reached.
+
+        After silence an hour of results may expire at once. What a step gives is published before
+        the next one, so that only a step's worth is ever held beside the result.
+        """
+        shard, pace = self._shard, self._pace
+        stop = shard.next_stop(max(clock, shard.clock), pace.events)
+        before = shard.event_count()
+        partial = shard.advance({}, stop)
+        pace.note(shard.event_count() - before, partial.size)
+        self._publisher.absorb([(0, partial)], self._entered(stop), stop)
+        return stop >= clock
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         entered = [waiting.release(clock) for waiting in self._entries]

@@ -19,6 +19,7 @@ from windrow.joins.lanes import LaneLayout
 from windrow.joins.touches import Touches
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import Codes
+from windrow.windows.window import Window
 
 __all__ = ["FactorisedKeeper"]
 
@@ -104,6 +105,11 @@ class FactorisedKeeper:
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
         return [window.row_count for window in self._windows]
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all sides."""
+        return self._windows
 
     def window_bytes(self) -> list[int]:
         """Bytes of each side's rows."""

@@ -60,7 +60,7 @@ class Touches:
 
     def part(self, first: int, end: int) -> Touches:
         """The touches between two places."""
-        return Touches(*(column[first:end].copy() for column in self.columns()))
+        return Touches(*(column[first:end] for column in self.columns()))
 
     @classmethod
     def joined(cls, parts: list[Touches]) -> Touches:
@@ -128,10 +128,12 @@ class Feed:
         wanted = max(for_answers, for_changes) + self._now.row.size + self._answered.row.size
         if self._log.size <= 2 * wanted + ROWS_LET_BE:
             return
+        parts = list({id(part): part for part in self._for_answers + self._for_changes}.values())
         references = [self._now.row, self._answered.row]
-        for part in {id(part): part for part in self._for_answers + self._for_changes}.values():
-            references += [part.row, part.previous_row]
-        self._log.compact(references)
+        references += [rows for part in parts for rows in (part.row, part.previous_row)]
+        self._now.row, self._answered.row, *rows = self._log.compact(references)
+        for index, part in enumerate(parts):
+            part.row, part.previous_row = rows[2 * index : 2 * index + 2]
 
     def answers(self) -> pa.Table:
         """The answers at all instants asked for since the last call."""
@@ -363,7 +365,6 @@ def _touch_table(touches: Touches) -> pa.Table:
 
 
 def _touches_of(table: pa.Table, new_code: NDArray[np.int32]) -> Touches:
-    # Copies: row numbers are changed in place, and what Arrow gives is read-only.
-    touches = Touches(*(column.to_numpy().copy() for column in table.columns))
+    touches = Touches(*(column.to_numpy() for column in table.columns))
     touches.entity = new_code[touches.entity]
     return touches

@@ -12,6 +12,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from windrow.engine.partial import Partial
+from windrow.windows.window import Window
 
 __all__ = ["Keeper", "NeedsPairsError", "WorkDone"]
 
@@ -54,6 +55,10 @@ class Keeper(Protocol):
 
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all sides."""
 
     def window_bytes(self) -> list[int]:
         """Bytes of each side's rows."""

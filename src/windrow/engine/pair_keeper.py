@@ -31,6 +31,7 @@ from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import NO_FLAGS, Codes
 from windrow.windows.key_coder import KeyCoder
+from windrow.windows.window import Window
 
 __all__ = ["PairKeeper"]
 
@@ -302,6 +303,11 @@ class PairKeeper:
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
         return [window.row_count for window in self._windows]
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all sides."""
+        return self._windows
 
     def window_bytes(self) -> list[int]:
         """Bytes of each side's rows."""

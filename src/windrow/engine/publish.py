@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.aggregate_values import aggregate_values
+from windrow.engine.change_limit import cut_between_instants, whole_instants
 from windrow.engine.combine import Combiner, EntityTouches, with_gone
 from windrow.engine.due_instants import INSTANTS_LIMIT
 from windrow.engine.entities import Entities
@@ -53,6 +54,7 @@ class Publisher:
             self._feed = WholeFeed(schema)
         else:
             self._feed = Feed(schema, self._entities.rank)
+        self._cut: pa.Table | None = None  # changes that a limit has cut off
         # A select that one shard gives alone: rows go by the shard's own codes.
         self._takes_codes = self._shape.is_select
 
@@ -134,9 +136,23 @@ class Publisher:
         """Every answer since the last call: at, level, error_bound, then the select list."""
         return self._feed.answers()
 
-    def changes(self) -> pa.Table:
-        """Rows that came (+1) and went (-1) since the last call; they add up to result()."""
-        return self._feed.changes()
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """Rows that came (+1) and went (-1) since the last call; they add up to result().
+
+        limit: at most so many rows, in whole instants unless one alone has more.
+        """
+        if limit is None:
+            given, self._cut = self._cut, None
+            rest = self._feed.changes()
+            return rest if given is None else pa.concat_tables([given, rest])
+        while self._cut is None or not self._cut.num_rows:
+            count = whole_instants(self._feed.unread_changes(), limit)
+            self._cut = self._feed.first_changes(count)
+            if not count:
+                break
+        end = cut_between_instants(self._cut, limit)
+        given, self._cut = self._cut.slice(0, end), self._cut.slice(end)
+        return given
 
     def drop_answers(self) -> None:
         """Let go of the answers that are due, for a reader that takes changes only."""
@@ -144,6 +160,7 @@ class Publisher:
 
     def drop_changes(self) -> None:
         """Let go of the changes so far, for a reader that takes answers only."""
+        self._cut = None
         self._feed.drop_changes()
 
     def result(self) -> pa.Table:
@@ -169,6 +186,8 @@ class Publisher:
         alive = np.isin(codes, np.flatnonzero(self._alive))
         entities = pa.table({"code": codes, "alive": alive, **named})
         tables = {"entities": entities, **self._feed.tables()}
+        if self._cut is not None:
+            tables["cut"] = self._cut
         if self._combiner is not None:
             tables["combiner"] = self._combiner.table(codes)
         return pack("publisher", header, tables)
@@ -189,6 +208,7 @@ class Publisher:
         publisher._first_instant = header["first_instant"]
         publisher._feed.instants_lost = header["instants_lost"]
         new_code, codes = publisher._recode(tables["entities"])
+        publisher._cut = tables.get("cut")
         publisher._feed.load(tables, new_code)
         alive = codes[tables["entities"].column("alive").to_numpy()]
         publisher._alive = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)

@@ -51,32 +51,29 @@ class RowLog:
         """All rows, by number."""
         return pa.concat_tables([self._schema.empty_table(), *self._pieces])
 
-    def compact(self, references: Sequence[Numbers]) -> None:
-        """Drop the rows that no array refers to; the numbers in the arrays are changed in place."""
+    def compact(self, references: Sequence[Numbers]) -> list[Numbers]:
+        """Drop the rows that no array refers to; returns the arrays with the new numbers."""
         if 8 * sum(numbers.size for numbers in references) < self.size:
-            self._keep_few(references)
-            return
+            return self._keep_few(references)
         used = np.zeros(self.size, np.bool_)
         for numbers in references:
             used[numbers[numbers >= 0]] = True
         new_number = np.cumsum(used) - 1
-        for numbers in references:
-            present = numbers >= 0
-            numbers[present] = new_number[numbers[present]]
         self.keep(used)
+        return [np.where(numbers < 0, numbers, new_number[numbers]) for numbers in references]
 
     def keep(self, used: NDArray[np.bool_]) -> None:
         """Drop the rows that are not flagged; the others are numbered anew, in the same order."""
         self._begin_with(self.table().filter(pa.array(used)))
 
-    def _keep_few(self, references: Sequence[Numbers]) -> None:
+    def _keep_few(self, references: Sequence[Numbers]) -> list[Numbers]:
         """The same without looking at every row of the log."""
         kept = np.unique(np.concatenate(references))
         kept = kept[kept >= 0]
-        for numbers in references:
-            present = numbers >= 0
-            numbers[present] = np.searchsorted(kept, numbers[present])
         self._begin_with(self.take(kept))
+        return [
+            np.where(numbers < 0, numbers, np.searchsorted(kept, numbers)) for numbers in references
+        ]
 
     def _begin_with(self, rows: pa.Table) -> None:
         self._pieces, self._starts = [], np.zeros(1, np.int64)

@@ -46,12 +46,7 @@ class Shard:
 
     def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
         """Take prepared rows, all later than the clock, and run to `until`, inclusive."""
-        for side, rows in batches.items():
-            try:
-                self._keeper.append(side, rows)
-            except NeedsPairsError:
-                self.change_algorithm("charged")
-                self._keeper.append(side, rows)
+        self.take(batches)
         self.clock = max(self.clock, until)
         partial = self._keeper.advance(self.clock)
         if not self._is_first_keeper:  # its codes mean other groups than those of the first one
@@ -62,6 +57,23 @@ class Shard:
         if self.plan.kind == "aggregate" and self._chooser.due(self._keeper):
             self._reconsider()
         return partial
+
+    def take(self, batches: Mapping[int, pa.RecordBatch]) -> None:
+        """Take prepared rows, all later than the clock, and let them wait."""
+        for side, rows in batches.items():
+            try:
+                self._keeper.append(side, rows)
+            except NeedsPairsError:
+                self.change_algorithm("charged")
+                self._keeper.append(side, rows)
+
+    def next_stop(self, until: int, events: int) -> int:
+        """How far the clock may go, at most to `until`, for about so many events of a window."""
+        return min(window.next_stop(until, events) for window in self._keeper.windows)
+
+    def event_count(self) -> int:
+        """A number that has grown by about one for each event of a window meanwhile."""
+        return sum(window.event_count for window in self._keeper.windows)
 
     def change_algorithm(self, algorithm: str) -> bool:
         """Go on by another algorithm, from the rows held; no answer changes by it.

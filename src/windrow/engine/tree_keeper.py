@@ -25,6 +25,7 @@ from windrow.joins.tree.terms import MeasureTerms
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.window import Window
 
 __all__ = ["TreeKeeper"]
 
@@ -125,6 +126,11 @@ class TreeKeeper:
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
         return [window.row_count for window in self._windows]
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all sides."""
+        return self._windows
 
     def window_bytes(self) -> list[int]:
         """Bytes of each side's rows."""

@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.engine.change_limit import check_limit
 from windrow.engine.prepare import can_shard
 from windrow.errors import BindingError, UnsupportedError, WindrowError
 from windrow.event_time import span_of
@@ -214,9 +215,14 @@ class SparkQuery:
         """Every answer since the last call; the sink must be 'memory'."""
         return self._taken("answers")
 
-    def changes(self) -> pa.Table:
-        """Every change since the last call; the sink must be 'memory'."""
-        return self._taken("changes")
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """Every change since the last call; the sink must be 'memory'.
+
+        limit: at most so many rows, the rest at the next call; only an instant that alone has more
+        is cut apart.
+        """
+        check_limit(limit)
+        return self._taken("changes", limit)
 
     def result(self) -> pa.Table:
         """The answer now; the sink must be 'memory'."""
@@ -224,10 +230,10 @@ class SparkQuery:
         assert self._publication is not None
         return self._publication.result()
 
-    def _taken(self, feed: str) -> pa.Table:
+    def _taken(self, feed: str, limit: int | None = None) -> pa.Table:
         writer = self._memory()
         assert self._publication is not None
-        return writer.take(feed, self._publication.empty(feed))
+        return writer.take(feed, self._publication.empty(feed), limit)
 
     def _memory(self) -> MemoryWriter:
         if not isinstance(self._writer, MemoryWriter):

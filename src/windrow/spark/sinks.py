@@ -10,6 +10,7 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from windrow.engine.change_limit import cut_between_instants
 from windrow.errors import AdmissionError, DataError, WindrowError
 from windrow.sinks import Console, Memory, Parquet, Sink
 from windrow.spark.storage import Storage
@@ -121,14 +122,19 @@ class MemoryWriter:
                     self._held[feed].clear()
             self._last_batch = batch_id
 
-    def take(self, feed: str, empty: pa.Table) -> pa.Table:
-        """All that came since the last call; `empty` gives the columns."""
+    def take(self, feed: str, empty: pa.Table, limit: int | None = None) -> pa.Table:
+        """What came since the last call, at most `limit` rows of it; `empty` gives the columns."""
         with self._lock:
             rows, self._rows[feed] = self._rows[feed], 0
             held, self._held[feed] = self._held[feed], []
-        if rows > MEMORY_ROWS_LIMIT:
-            raise _too_many(feed, rows)
-        return pa.concat_tables([empty, *held])
+            if rows > MEMORY_ROWS_LIMIT:
+                raise _too_many(feed, rows)
+            table = pa.concat_tables([empty, *held])
+            if limit is None or table.num_rows <= limit:
+                return table
+            end = cut_between_instants(table, limit)
+            self._held[feed], self._rows[feed] = [table.slice(end)], table.num_rows - end
+            return table.slice(0, end)
 
 
 def _too_many(feed: str, rows: int) -> AdmissionError:

@@ -114,6 +114,27 @@ class Window:
         leaving = np.searchsorted(columns.times[columns.head : columns.end], last, side="right")
         return int(entering + leaving)
 
+    def next_stop(self, until: int, events: int) -> int:
+        """How far the clock may go, at most to `until`, for about so many rows to enter or leave.
+
+        Rows of one instant come or go together, however many they are.
+        """
+        columns, lifetime = self.columns, self.lifetime
+        stop = until
+        if columns.tail + events <= columns.end:
+            last = columns.times[columns.tail + events - 1 :][:1]
+            stop = min(stop, int(lifetime.enter(last)[0]))
+        if self._eviction is None and columns.head + events <= columns.end:
+            last = columns.times[columns.head + events - 1 :][:1]
+            stop = min(stop, int(lifetime.leave(last)[0]))
+        return stop
+
+    @property
+    def event_count(self) -> int:
+        """A number that has grown by about one for each row that entered or left meanwhile."""
+        columns = self.columns
+        return 2 * columns.base + columns.head + columns.tail
+
     def drop_held(self) -> int:
         """Let go of all rows held, which never leave by themselves; returns how many they were."""
         count = self.columns.tail - self.columns.head

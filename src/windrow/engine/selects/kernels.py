@@ -204,14 +204,15 @@ def text_words(offsets, data, words, first, width):
 
     The length tells a text from one that has zero bytes behind it.
     """
-    sign = uint64(1) << uint64(63)
     for i in range(offsets.size - 1):
         start, end = np.int64(offsets[uint64(i)]), np.int64(offsets[uint64(i + 1)])
         for place in range(width):
-            word = uint64(0)
-            for at in range(start + 8 * place, start + 8 * place + 8):
-                word <<= uint64(8)
+            first_byte = start + 8 * place
+            word = np.int64(-128)  # so that bytes from 128 on come after the others
+            for at in range(first_byte, first_byte + 8):
+                if at > first_byte:
+                    word *= 256
                 if at < end:
-                    word |= uint64(data[uint64(at)])
-            words[uint64(i), uint64(first + place)] = np.int64(word ^ sign)
+                    word += np.int64(data[uint64(at)])
+            words[uint64(i), uint64(first + place)] = word
         words[uint64(i), uint64(first + width)] = end - start

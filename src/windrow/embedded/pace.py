@@ -1,0 +1,34 @@
+"""How large a step of the clock may be: so many events that what they touch stays bounded."""
+
+from __future__ import annotations
+
+__all__ = ["STEP_TOUCHES", "Pace"]
+
+# A step is meant to touch no more rows or groups than this; what it gives is published before the
+# next one.
+STEP_TOUCHES = 250_000
+# Touches per event are remembered from step to step, less and less.
+FADING = 0.9
+
+
+class Pace:
+    """Learns how many touches an event brings: in a join, as many as a row has matches.
+
+    >>> pace = Pace()
+    >>> pace.note(events=10, touches=1000)
+    >>> pace.events == STEP_TOUCHES // 100
+    True
+    """
+
+    def __init__(self) -> None:
+        self._touches_per_event = 1.0
+
+    def note(self, events: int, touches: int) -> None:
+        """A step had so many events and touches."""
+        faded = FADING * self._touches_per_event
+        self._touches_per_event = max(1.0, faded, touches / max(1, events))
+
+    @property
+    def events(self) -> int:
+        """The events that a step may have."""
+        return max(1, int(STEP_TOUCHES / self._touches_per_event))

@@ -41,6 +41,7 @@ check: $(STAMPS)/windrow $(STAMPS)/dev  ## Style, format, types and import rules
 bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm beside their baselines.
 	@$(BIN)/python benchmarks/anchor.py
 	@$(BIN)/python benchmarks/algorithms.py
+	@$(BIN)/python benchmarks/live_selects.py
 
 # Real connections, where they are at hand; without them paper 4 is run on generated ones only.
 CONNECTIONS := $(wildcard ../shared/data/honeypot_connections.parquet)

@@ -101,9 +101,9 @@ def drain(
     """At most `limit` rows of `take`, and whether it has no more that have expired.
 
     It fills two arrays, says how far, and whether that was all. How many will leave is not known
-    before; blocks as large as the last dequeue mostly do at once.
+    before; a block somewhat larger than the last dequeue mostly does at once.
     """
-    room = max(SMALLEST_BLOCK, expected)
+    room = max(SMALLEST_BLOCK, expected + (expected >> 2))
     blocks: list[tuple[Longs, Longs]] = []
     taken = 0
     is_done = False

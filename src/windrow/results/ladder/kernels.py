@@ -2,7 +2,7 @@
 
 Purpose: rows with expiries of any kind, many of them equal.
 Needs: rows that expire after the last dequeue (overdue ones are kept elsewhere).
-Time: O(1) a row, amortised. Space: 32 bytes a trunk node, 64 for seven more rows of its expiry.
+Time: O(1) a row, amortised. Space: 32 bytes a trunk node, 128 for fifteen more rows of its expiry.
 Source: paper 4; without branches Tang, Goh, Thng (2005), from whom we have it that a Bottom grown
 too long becomes a rung.
 
@@ -152,7 +152,8 @@ def insert_rows(
             )
             if is_spread and end - passed > 2 and control[RUNGS] < MOST_RUNGS:
                 width = (end - passed - 2) // threshold + 1
-                if not has_room(threshold, nodes, look_back, links, branches, buckets, control):
+                more = (end - passed - 2) // width + 1
+                if not has_room(more, nodes, look_back, links, branches, buckets, control):
                     return row
                 add_rung(passed + 1, end, width, buckets, rungs, control)
                 rung = control[RUNGS] - 1
@@ -240,9 +241,10 @@ def remove_rows(
         nodes = np.int64(buckets[bucket, NODES])
         width = rungs[rung, WIDTH]
         if nodes > threshold and width > 1 and rung + 1 < MOST_RUNGS:
-            if not has_room(threshold, nodes, look_back, links, branches, buckets, control):
-                return count, False
             finer = (width - 1) // threshold + 1
+            more = (width - 1) // finer + 1
+            if not has_room(more, nodes, look_back, links, branches, buckets, control):
+                return count, False
             lowest = rungs[rung, FROM]
             add_rung(lowest, min(lowest + width, rungs[rung, END]), finer, buckets, rungs, control)
             spread(bucket, rung + 1, look_back, trunks, links, branches, buckets, rungs, control)

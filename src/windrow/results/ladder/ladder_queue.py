@@ -26,17 +26,14 @@ __all__ = ["BRANCH_LOOK_BACK", "THRESHOLD", "BranchLadderQueue", "LadderQueue", 
 
 # Nodes from the tail of a trunk among which an equal expiry is looked for: a of the paper.
 BRANCH_LOOK_BACK = 3
-# Nodes of a bucket that are sorted rather than spread over a rung of their own. Of 2, 16, 50, 128,
-# 256 and 1024 this was the fastest for batches of uniform expiries (100,000 and 1,000,000 live) and
-# of skewed ones (100,000): 4 to 36 % less time than with 50, and less than half of that with 2, the
-# paper's for a join.
-THRESHOLD = 1024
+# Nodes of a bucket that are sorted rather than spread over a rung of their own; a power of two, so
+# that widths of buckets stay such. The smallest of 1024, 4096 and 16384 that was not slower than
+# the next for batches of uniform expiries (1,000,000 live). The paper's for a join is 2.
+THRESHOLD = 4096
 WIDEST_STEP = 1 << 60
 SMALLEST_ARRAY = 16
-# Arrays of so many rows are not worth being made smaller, nor is it asked before so many rows left
-# and as many as are held.
-MANY_ROWS = 512
-FEWEST_MOVED = 4096
+# Arrays that never held more than a few times so many rows are not made smaller.
+FEWEST_ROWS = 512
 
 
 def paper_threshold(windows: int) -> int:
@@ -68,7 +65,7 @@ class LadderQueue:
         self._threshold = threshold
         self._step = step
         self._overdue = OverdueRows()
-        self._size = self._expected = self._moved = 0
+        self._size = self._most = self._expected = 0
         self._set_empty()
 
     def _set_empty(self) -> None:
@@ -112,9 +109,7 @@ class LadderQueue:
         expiries, items, is_done = self._remove(until, most - (late[0].size if late else 0))
         # Of the last expiry there may be more: what comes with it now leaves after those.
         self._overdue.pass_to(until if is_done else int(expiries[-1]) - 1)
-        self._moved += expiries.size
-        if self._moved > self._size + FEWEST_MOVED:
-            self._moved = 0
+        if self._most > SHRINK_SHARE * max(self._size, FEWEST_ROWS):
             self._shrink()
         return joined([late, (expiries, items)]) if late else (expiries, items)
 
@@ -128,6 +123,7 @@ class LadderQueue:
             if done < expiries.size:
                 self._make_room()
         self._size += expiries.size
+        self._most = max(self._most, self._size)
 
     def _remove(self, until: int, limit: int) -> tuple[Longs, Longs, bool]:
         def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
@@ -145,16 +141,11 @@ class LadderQueue:
         return expiries, items, is_done
 
     def _shrink(self) -> None:
-        """Put all rows into smaller arrays if these are hardly used."""
-        control, trunk = self._control, trunk_kernels
-        trunks = int(control[trunk.FRESH_TRUNK] - control[trunk.FREE_TRUNKS])
-        branches = int(control[trunk.FRESH_BRANCH] - control[trunk.FREE_BRANCHES])
-        bottom = int(control[rung_kernels.BOTTOM_END] - control[rung_kernels.BOTTOM_FIRST])
-        held = ((self._links, trunks), (self._branches, branches), (self._bottom, bottom))
-        if any(array.shape[0] > SHRINK_SHARE * max(used, MANY_ROWS) for array, used in held):
-            rows = self._remove(EXPIRY_LIMIT - 1, EXPIRY_LIMIT)
-            self._set_empty()
-            self._insert(rows[0], rows[1])
+        """Put all rows into smaller arrays, which were made for far more."""
+        rows = self._remove(EXPIRY_LIMIT - 1, EXPIRY_LIMIT)
+        self._set_empty()
+        self._insert(rows[0], rows[1])
+        self._most = self._size
 
     def _arrays(self) -> tuple[NDArray[np.generic], ...]:
         return (
@@ -171,7 +162,7 @@ class LadderQueue:
         self._branches = grown(self._branches, taken + int(control[rung_kernels.NEEDED_BRANCHES]))
         self._buckets = grown(self._buckets, int(control[rung_kernels.NEEDED_BUCKETS]))
         self._bottom = grown(self._bottom, int(control[rung_kernels.NEEDED_BOTTOM]))
-        control[rung_kernels.NEEDED_TRUNKS : rung_kernels.CONTROL_ENTRIES] = 0
+        control[rung_kernels.NEEDED_TRUNKS : rung_kernels.COUNTS] = 0
 
 
 class BranchLadderQueue(LadderQueue):

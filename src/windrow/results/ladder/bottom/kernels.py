@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy import uint64
 
 from windrow.results.ladder.rungs.kernels import (
     BOTTOM_END,
     BOTTOM_FIRST,
-    COUNTED_WIDTH,
+    COUNTS,
     FEW_NODES,
+    MOST_COUNT_BITS,
+    MOST_MOVES,
     NEEDED_BOTTOM,
 )
 from windrow.results.ladder.trunks.kernels import (
@@ -38,38 +41,75 @@ def sort_into_bottom(bucket, start, width, trunks, links, buckets, bottom, contr
     node = np.int64(buckets[bucket, HEAD])
     nodes = np.int64(buckets[bucket, NODES])
     buckets[bucket, NODES] = 0
-    is_counting = nodes > FEW_NODES and width // COUNTED_WIDTH <= nodes
-    is_inserting = width > 1 and nodes <= FEW_NODES
-    ends = np.zeros(width + 1 if is_counting else 1, np.int64)
+    is_counting = nodes > FEW_NODES and width > 1
+    narrow = 0
     if is_counting:
-        seen = node
-        for count in range(1, nodes + 1):
-            ends[trunks[seen, EXPIRY] - start + 1] += 1
-            seen += 1
-            if (seen & TRUNK_MASK) == 0 and count < nodes:
-                seen = np.int64(links[(seen - 1) >> TRUNK_SHIFT, NEXT]) << TRUNK_SHIFT
-        for offset in range(1, width + 1):
-            ends[offset] += ends[offset - 1]
+        narrow = count_nodes(node, nodes, start, width, trunks, links, control)
     for end in range(nodes):
-        expiry = trunks[node, EXPIRY]
-        target = end
+        target = uint64(end)
         if is_counting:
-            target = ends[expiry - start]
-            ends[expiry - start] = target + 1
-        elif is_inserting:
-            while target > 0 and bottom[target - 1, EXPIRY] > expiry:
-                for column in range(NODE_COLUMNS):
-                    bottom[target, column] = bottom[target - 1, column]
-                target -= 1
+            entry = uint64(COUNTS + ((trunks[uint64(node), EXPIRY] - start) >> narrow))
+            target = uint64(control[entry])
+            control[entry] += 1
         for column in range(NODE_COLUMNS):
-            bottom[target, column] = trunks[node, column]
+            bottom[target, column] = trunks[uint64(node), column]
         if (node & TRUNK_MASK) != TRUNK_MASK and end + 1 < nodes:
             node += 1
         else:
             node = give_trunk(node >> TRUNK_SHIFT, links, control) << TRUNK_SHIFT
     control[BOTTOM_END] = nodes
-    if not is_counting and not is_inserting and width > 1:
+    if (narrow > 0 or not is_counting) and not insert_all(nodes, bottom):
         bottom[:nodes] = bottom[:nodes][np.argsort(bottom[:nodes, EXPIRY], kind="mergesort")]
+
+
+@njit(cache=True)
+def count_nodes(node, nodes, start, width, trunks, links, control):
+    """Count the nodes of a trunk into about as many parts of its width.
+
+    Leaves where each part begins in COUNTS; returns the bits of a part.
+    """
+    bits = 1
+    while bits < MOST_COUNT_BITS and nodes >> bits != 0:
+        bits += 1
+    narrow = 0
+    while (width - 1) >> narrow >> bits != 0:
+        narrow += 1
+    parts = ((width - 1) >> narrow) + 1
+    control[COUNTS : COUNTS + parts + 1] = 0
+    for count in range(1, nodes + 1):
+        control[uint64(COUNTS + 1 + ((trunks[uint64(node), EXPIRY] - start) >> narrow))] += 1
+        node += 1
+        if (node & TRUNK_MASK) == 0 and count < nodes:
+            node = np.int64(links[(node - 1) >> TRUNK_SHIFT, NEXT]) << TRUNK_SHIFT
+    for entry in range(COUNTS, COUNTS + parts):
+        control[entry + 1] += control[entry]
+    return narrow
+
+
+@njit(cache=True)
+def insert_all(nodes, bottom):
+    """Sort nodes that are nearly in order; gives up, in whatever order, if they are not."""
+    moves = 0
+    for end in range(1, nodes):
+        expiry = bottom[end, EXPIRY]
+        if bottom[end - 1, EXPIRY] <= expiry:
+            continue
+        item = bottom[end, ITEM]
+        branch = bottom[end, BRANCH]
+        last = bottom[end, LAST]
+        place = end
+        while place > 0 and bottom[place - 1, EXPIRY] > expiry:
+            for column in range(NODE_COLUMNS):
+                bottom[place, column] = bottom[place - 1, column]
+            place -= 1
+        bottom[place, EXPIRY] = expiry
+        bottom[place, ITEM] = item
+        bottom[place, BRANCH] = branch
+        bottom[place, LAST] = last
+        moves += end - place
+        if moves > MOST_MOVES * nodes:
+            return False
+    return True
 
 
 @njit(cache=True)

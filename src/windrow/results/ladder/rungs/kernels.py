@@ -45,7 +45,8 @@ FIRST_BUCKET = 4
 BUCKETS = 5
 RUNG_NODES = 6
 END = 7  # where the rung above goes on: the last bucket may reach further
-RUNG_COLUMNS = 8
+SHIFT = 8  # bits of the width where that is a power of two, otherwise EMPTY
+RUNG_COLUMNS = 9
 # With a threshold of 2 a bucket of any width is one instant wide after so many rungs.
 MOST_RUNGS = 64
 
@@ -65,11 +66,13 @@ NEEDED_TRUNKS = TOP_START + 10
 NEEDED_BRANCHES = TOP_START + 11
 NEEDED_BUCKETS = TOP_START + 12
 NEEDED_BOTTOM = TOP_START + 13
-CONTROL_ENTRIES = TOP_START + 14
+COUNTS = TOP_START + 14  # from here on: nodes of each bucket that Bottom is sorted by
+MOST_COUNT_BITS = 10
+CONTROL_ENTRIES = COUNTS + (1 << MOST_COUNT_BITS) + 1
 
 LONG_AGO = -EXPIRY_LIMIT
 # Nodes of Top for each bucket of the first rung.
-NODES_A_BUCKET = 8
+NODES_A_BUCKET = 64
 # So many at the most: the tails of more would not stay in the cache, which costs more than that
 # buckets are spread a second time.
 MOST_BUCKETS = 1024
@@ -77,20 +80,42 @@ MOST_BUCKETS = 1024
 FEWEST_BUCKETS = 8
 # Bottom becomes a rung when it has more nodes than this, and than the threshold.
 LONG_BOTTOM = 64
-# Up to so many nodes are sorted by insertion, more of them by counting where a bucket is not wider
-# than so many instants a node.
-FEW_NODES = 16
-COUNTED_WIDTH = 8
+# More nodes are counted before they are sorted by insertion.
+FEW_NODES = 8
+# So many moves a node at the most; then they are sorted in another way.
+MOST_MOVES = 8
 # Of nodes that are spread one in so many finds a chunk for a branch: enough if all are merged.
-BRANCHES_SHARE = 7
+BRANCHES_SHARE = BRANCH_ITEMS
 
 
 @njit(cache=True, forceinline=True)
 def bucket_of(expiry, rung, rungs):
     """The bucket of a rung that an expiry falls into."""
-    # Unsigned, for signed division also looks after signs.
-    index = uint64(expiry - rungs[rung, START]) // uint64(rungs[rung, WIDTH])
+    offset = uint64(expiry - rungs[rung, START])
+    # A division would take longer than all else that is done for a row.
+    if rungs[rung, SHIFT] != EMPTY:
+        index = offset >> uint64(rungs[rung, SHIFT])
+    else:
+        index = offset // uint64(rungs[rung, WIDTH])
     return rungs[rung, FIRST_BUCKET] + np.int64(index)
+
+
+@njit(cache=True)
+def rounded_up(width):
+    """The next power of two."""
+    power = 1
+    while power < width:
+        power <<= 1
+    return power
+
+
+@njit(cache=True)
+def shift_of(width):
+    """The bits of a power of two; EMPTY for other numbers."""
+    shift = 0
+    while (width >> shift) & 1 == 0:
+        shift += 1
+    return shift if width >> shift == 1 else EMPTY
 
 
 @njit(cache=True)
@@ -118,6 +143,7 @@ def add_rung(start, end, width, buckets, rungs, control):
     rungs[rung, START] = start
     rungs[rung, END] = end
     rungs[rung, WIDTH] = width
+    rungs[rung, SHIFT] = shift_of(width)
     rungs[rung, DRAINED] = 0
     rungs[rung, FROM] = start
     rungs[rung, FIRST_BUCKET] = first
@@ -136,7 +162,7 @@ def open_top(look_back, step, trunks, links, branches, buckets, rungs, control):
     span = control[TOP_MAX] - control[TOP_MIN]
     # A step far below the distance of nodes would make buckets without nodes, and many.
     wanted = min(max(nodes // NODES_A_BUCKET, FEWEST_BUCKETS), MOST_BUCKETS)
-    width = max(step, span // wanted + 1)
+    width = max(step, rounded_up(span // wanted + 1))
     if not has_room(span // width + 2, nodes, look_back, links, branches, buckets, control):
         return False
     control[TOP_START] = control[TOP_MAX] + width
@@ -153,14 +179,11 @@ def spread(source, rung, look_back, trunks, links, branches, buckets, rungs, con
     node = np.int64(buckets[source, HEAD])
     left = np.int64(buckets[source, NODES])
     buckets[source, NODES] = 0
-    start = rungs[rung, START]
-    width = uint64(rungs[rung, WIDTH])
-    first = rungs[rung, FIRST_BUCKET]
     made = 0
     while left > 0:
         # As in append_node: a call for each node would take longer than the work.
         expiry = trunks[node, EXPIRY]
-        bucket = first + np.int64(uint64(expiry - start) // width)
+        bucket = bucket_of(expiry, rung, rungs)
         nodes = np.int64(buckets[bucket, NODES])
         target = np.int64(buckets[bucket, TAIL])
         seen = target

@@ -1,8 +1,8 @@
 """Trunks and branches: lists of nodes in chunks, each node with the rows of one expiry.
 
 A node is a row of four words: its EXPIRY, the ITEM of its first row, and the first (BRANCH) and the
-last (LAST) chunk of its other rows. A chunk of a branch has seven items and a word that says how
-many of them are there and which chunk follows. A chunk of a trunk is four nodes in a row; `links`
+last (LAST) chunk of its other rows. A chunk of a branch has some items and a word that says how
+many of them are there and which chunk follows. A chunk of a trunk is some nodes in a row; `links`
 chains the chunks both ways. A bucket names the first and the last node of its trunk.
 
 Nodes are named by an array and a place, not by a view: views cost more than the work on a node.
@@ -22,16 +22,17 @@ BRANCH = 2
 LAST = 3
 NODE_COLUMNS = 4
 
-# A chunk of a branch is a line of the cache; its last word is the next chunk and the fill.
-BRANCH_ITEMS = 7
-LINK = 7
-BRANCH_COLUMNS = 8
-FILL_BITS = 3
-FILL_MASK = 7
+# A chunk of a branch is two lines of the cache; its last word is the next chunk and the fill.
+FILL_BITS = 4
+BRANCH_COLUMNS = 1 << FILL_BITS
+FILL_MASK = BRANCH_COLUMNS - 1
+BRANCH_ITEMS = FILL_MASK
+LINK = FILL_MASK
 
-TRUNK_NODES = 4  # a power of two
-TRUNK_SHIFT = 2
-TRUNK_MASK = 3
+# Few chunks begin within the look-back; more nodes would leave more of a chunk unused.
+TRUNK_SHIFT = 4
+TRUNK_NODES = 1 << TRUNK_SHIFT
+TRUNK_MASK = TRUNK_NODES - 1
 # Columns of `links`.
 NEXT = 0
 PREVIOUS = 1

@@ -1,11 +1,11 @@
-"""Where a query on Spark may send its answers: parquet(path), console(), memory().
+"""Where a query on Spark may send what it gives: files, the console, memory, functions.
 
 Any callable that takes a pyarrow.Table and a batch id serves too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,20 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 
-__all__ = ["Console", "Memory", "Parquet", "Sink", "console", "memory", "parquet", "sink_of"]
+__all__ = [
+    "Console",
+    "Foreach",
+    "Memory",
+    "Parquet",
+    "Sink",
+    "Upserts",
+    "console",
+    "foreach",
+    "memory",
+    "parquet",
+    "sink_of",
+    "upserts",
+]
 
 _FEEDS = ("answers", "changes")
 
@@ -26,10 +39,26 @@ class Parquet:
     feed: str = "answers"
 
     def __post_init__(self) -> None:
-        if self.feed not in _FEEDS:
-            raise BindingError(
-                "WB410", f"there is no feed {self.feed!r}", hint="use 'answers' or 'changes'"
-            )
+        _check_feed(self.feed)
+
+
+@dataclass(frozen=True)
+class Foreach:
+    """A function of a table and a batch id, called on the driver for every batch."""
+
+    function: Callable[[pa.Table, int], object]
+    feed: str = "answers"
+
+    def __post_init__(self) -> None:
+        _check_feed(self.feed)
+
+
+@dataclass(frozen=True)
+class Upserts:
+    """A function of upserts, deletes and a batch id; key: the columns that tell rows apart."""
+
+    function: Callable[[pa.Table, pa.Table, int], object]
+    key: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,12 +71,27 @@ class Memory:
     """Answers are held on the driver until answers(), result() or changes() takes them."""
 
 
-Sink = Parquet | Console | Memory | Callable[[pa.Table, int], object]
+Sink = Parquet | Foreach | Upserts | Console | Memory | Callable[[pa.Table, int], object]
 
 
 def parquet(path: str | Path, feed: str = "answers") -> Parquet:
     """A sink of Parquet files; a batch that is replayed replaces its own file."""
     return Parquet(str(path), feed)
+
+
+def foreach(function: Callable[[pa.Table, int], object], feed: str = "answers") -> Foreach:
+    """A sink that calls function(table, batch_id); changes have their sign in `change`."""
+    return Foreach(function, feed)
+
+
+def upserts(
+    function: Callable[[pa.Table, pa.Table, int], object], key: Sequence[str] | None = None
+) -> Upserts:
+    """A sink that calls function(upserts, deletes, batch_id) for every batch that changes rows.
+
+    key: what tells rows apart; None: the GROUP BY columns, or all columns of a SELECT DISTINCT.
+    """
+    return Upserts(function, None if key is None else tuple(key))
 
 
 def console() -> Console:
@@ -66,7 +110,7 @@ def sink_of(given: object) -> Sink:
     >>> sink_of("memory")
     Memory()
     """
-    if isinstance(given, (Parquet, Console, Memory)) or callable(given):
+    if isinstance(given, (Parquet, Foreach, Upserts, Console, Memory)) or callable(given):
         return given
     if given == "memory":
         return Memory()
@@ -75,5 +119,11 @@ def sink_of(given: object) -> Sink:
     raise BindingError(
         "WB411",
         f"{given!r} is not a sink",
-        hint="use 'memory', 'console', windrow.sinks.parquet(path) or a callable(table, batch_id)",
+        hint="use 'memory', 'console', windrow.sinks.parquet(path), foreach(...), upserts(...) "
+        "or a callable(table, batch_id)",
     )
+
+
+def _check_feed(feed: str) -> None:
+    if feed not in _FEEDS:
+        raise BindingError("WB410", f"there is no feed {feed!r}", hint="use 'answers' or 'changes'")

@@ -156,6 +156,47 @@ def test_a_failing_sink_gets_its_batch_again(files: Files, sessions: Sessions) -
     assert seen == [0, 1, 1]
 
 
+class Elsewhere:
+    """A table in another system; it loses its connection once, after it did its work."""
+
+    def __init__(self, key: list[str]) -> None:
+        self.key = key
+        self.rows: dict[str, dict[str, object]] = {}
+        self.calls: list[int] = []
+
+    def put(self, upserts: pa.Table, deletes: pa.Table, batch_id: int) -> None:
+        for row in deletes.to_pylist():
+            self.rows.pop(self.key_of(row), None)  # a batch that is repeated finds it gone
+        self.rows.update({self.key_of(row): row for row in upserts.to_pylist()})
+        self.calls.append(batch_id)
+        if len(self.calls) == 2:
+            raise RuntimeError("connection lost")
+
+    def key_of(self, row: dict[str, object]) -> str:
+        return str([row[name] for name in self.key])
+
+
+def test_a_table_elsewhere_equals_the_result(files: Files, sessions: Sessions) -> None:
+    batches = random_batches(4, seed=31)
+    files.put_all(batches)
+    session = sessions.open(files)
+    for text, key in (
+        ("SELECT room, COUNT(*) AS n, SUM(value) AS s FROM h [5 SECONDS] GROUP BY room", ["room"]),
+        ("SELECT DISTINCT room, value FROM h [4 SECONDS]", ["room", "value"]),
+    ):
+        table = Elsewhere(key)
+        sink = sinks.upserts(table.put)
+        query = session.query(text).start(sink, trigger="available")
+        with pytest.raises(DataError, match=r"WD410.*connection lost"):
+            query.await_end()
+        query.start(sink, trigger="available").await_end()
+        query.finish()
+        assert table.calls[1] == table.calls[2]
+        expected, _ = embedded(text, batches)
+        rows = [table.rows[key] for key in sorted(table.rows)]
+        assert rows == expected.result().to_pylist()
+
+
 def test_windows_beyond_the_budget_stop_the_query(files: Files, sessions: Sessions) -> None:
     files.put_all(random_batches(3, seed=30))
     query = sessions.open(files, memory="1 KB").query(JOIN).start("memory", trigger="available")

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from streams import plan_of
 from windrow import sinks
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
 from windrow.spark import sinks as writers
@@ -14,6 +15,8 @@ from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.kept_rows import KEPT_ROWS_LIMIT, KeptRows
 from windrow.spark.storage import Storage
 
+PLAN = plan_of("SELECT a.k AS k, COUNT(*) AS n FROM a [1 MINUTE] GROUP BY a.k")
+SELECT = plan_of("SELECT a.k AS k, a.s AS s FROM a [1 MINUTE]")
 TABLE = pa.table({"n": [1, 2]})
 EMPTY = TABLE.slice(0, 0)
 
@@ -65,7 +68,7 @@ def test_a_damaged_owner_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_replayed_batch_replaces_its_own_file(tmp_path: Path) -> None:
-    writer = writers.writer_of(sinks.parquet(tmp_path / "out"))
+    writer = writers.writer_of(sinks.parquet(tmp_path / "out"), PLAN)
     writer.write({"answers": TABLE, "changes": EMPTY}, 3)
     writer.write({"answers": TABLE, "changes": EMPTY}, 3)
     writer.write({"answers": EMPTY, "changes": TABLE}, 4)
@@ -74,14 +77,14 @@ def test_a_replayed_batch_replaces_its_own_file(tmp_path: Path) -> None:
 
 
 def test_parquet_takes_changes_when_asked(tmp_path: Path) -> None:
-    writers.writer_of(sinks.parquet(tmp_path, feed="changes")).write(
+    writers.writer_of(sinks.parquet(tmp_path, feed="changes"), PLAN).write(
         {"answers": EMPTY, "changes": TABLE}, 0
     )
     assert pq.read_table(tmp_path).num_rows == 2
 
 
 def test_console_prints_answers(capsys: pytest.CaptureFixture[str]) -> None:
-    writer = writers.writer_of(sinks.sink_of("console"))
+    writer = writers.writer_of(sinks.sink_of("console"), PLAN)
     writer.write({"answers": EMPTY, "changes": EMPTY}, 0)
     writer.write({"answers": pa.table({"n": list(range(30))}), "changes": EMPTY}, 1)
     shown = capsys.readouterr().out
@@ -98,6 +101,15 @@ def test_memory_gives_what_came_since_the_last_call() -> None:
     assert writer.take("answers", EMPTY).num_rows == 4
     assert writer.take("answers", EMPTY).num_rows == 0
     assert writer.take("changes", EMPTY).num_rows == 2
+
+
+def test_memory_gives_so_many_changes_at_a_time() -> None:
+    writer = writers.MemoryWriter()
+    changes = pa.table({"at": pa.array([1, 1, 2, 2, 2], pa.timestamp("us", tz="UTC"))})
+    writer.write({"changes": changes.slice(0, 3)}, 0)
+    writer.write({"changes": changes.slice(3)}, 1)
+    empty = changes.slice(0, 0)
+    assert [writer.take("changes", empty, 3).num_rows for _ in range(3)] == [2, 3, 0]
 
 
 def test_memory_lets_go_of_a_feed_that_nobody_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +129,48 @@ def test_a_failing_callable_is_named() -> None:
         raise ValueError("no room")
 
     with pytest.raises(DataError, match=r"WD410.*batch 7.*no room"):
-        writers.writer_of(fail).write({"answers": TABLE, "changes": EMPTY}, 7)
+        writers.writer_of(fail, PLAN).write({"answers": TABLE, "changes": EMPTY}, 7)
+
+
+def test_a_function_takes_the_feed_that_it_asks_for() -> None:
+    seen: list[tuple[int, int]] = []
+    sink = sinks.foreach(lambda table, batch_id: seen.append((table.num_rows, batch_id)), "changes")
+    writer = writers.writer_of(sinks.sink_of(sink), PLAN)
+    assert writer.feeds == ("changes",)
+    writer.write({"changes": TABLE}, 5)
+    assert seen == [(2, 5)]
+
+
+def test_upserts_come_only_where_something_changed() -> None:
+    seen: list[tuple[list[dict[str, int]], list[dict[str, int]], int]] = []
+    writer = writers.writer_of(
+        sinks.upserts(lambda *given: seen.append((*map(pa.Table.to_pylist, given[:2]), given[2]))),
+        PLAN,
+    )
+    changes = pa.table(
+        {"at": [1, 1, 1], "change": [-1, 1, -1], "k": [1, 1, 2], "n": [1, 2, 1]},
+    )
+    for batch_id, table in enumerate([changes, changes.slice(0, 0), changes]):
+        writer.write({"changes": table}, batch_id)
+    one = ([{"k": 1, "n": 2}], [{"k": 2, "n": 1}])
+    assert seen == [(*one, 0), (*one, 2)]
+
+
+def test_a_key_that_does_not_tell_rows_apart_is_refused() -> None:
+    writer = writers.writer_of(sinks.upserts(pytest.fail, key=["k"]), SELECT)
+    came = pa.table({"at": [2], "change": [1], "k": [1], "s": ["new"]})
+    both = pa.table({"k": [1, 1], "s": ["new", "old"]})
+    with pytest.raises(DataError, match="WD411"):
+        writer.write({"changes": came, "result": both}, 0)
+
+
+def test_a_failing_upsert_is_named() -> None:
+    def fail(_upserts: pa.Table, _deletes: pa.Table, _batch_id: int) -> None:
+        raise ValueError("no room")
+
+    changes = pa.table({"at": [1], "change": [1], "k": [1], "n": [1]})
+    with pytest.raises(DataError, match=r"WD410.*batch 7.*no room"):
+        writers.writer_of(sinks.upserts(fail), PLAN).write({"changes": changes}, 7)
 
 
 @pytest.mark.parametrize("given", ["kafka", 3, None])
@@ -129,6 +182,8 @@ def test_what_is_no_sink_is_refused(given: object) -> None:
 def test_what_is_no_feed_is_refused() -> None:
     with pytest.raises(BindingError, match="WB410"):
         sinks.parquet("out", feed="rows")
+    with pytest.raises(BindingError, match="WB410"):
+        sinks.foreach(print, feed="rows")
 
 
 def test_sinks_by_name() -> None:

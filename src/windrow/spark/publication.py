@@ -49,12 +49,14 @@ class Publication:
             tables = self._published(outputs, feeds)
             self._batch_id = batch_id
             self.status.absorb(batch_id, outputs, sum(map(len, tables.values())))
+            if "result" in feeds:
+                tables["result"] = self._publisher.result()
             return tables
 
     def _published(
         self, outputs: Sequence[ShardOutput], feeds: Sequence[str]
     ) -> dict[str, pa.Table]:
-        taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds}
+        taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds if feed != "result"}
         for partials, instants, until_us in clock_steps(outputs):
             self._publisher.absorb(partials, instants, until_us)
             if "answers" in taken:

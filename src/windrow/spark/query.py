@@ -80,7 +80,7 @@ class SparkQuery:
                 "WB412", f"query {self.name!r} is running already", hint="stop() it first"
             )
         options = _trigger_options(trigger)
-        self._writer = writer_of(sink_of(sink))
+        self._writer = writer_of(sink_of(sink), self.plan)
         self._trigger = trigger
         self._run(options)
         return self

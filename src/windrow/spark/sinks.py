@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from windrow.engine.change_limit import cut_between_instants
+from windrow.engine.upserts import check_unique, is_key_certain, net_upserts, upsert_key
 from windrow.errors import AdmissionError, DataError, WindrowError
-from windrow.sinks import Console, Memory, Parquet, Sink
+from windrow.plan.model import QueryPlan
+from windrow.sinks import Console, Foreach, Memory, Parquet, Sink, Upserts
 from windrow.spark.storage import Storage
 
 __all__ = ["MEMORY_ROWS_LIMIT", "MemoryWriter", "Writer", "writer_of"]
@@ -24,21 +27,23 @@ CONSOLE_ROWS = 20
 class Writer(Protocol):
     """Takes the feeds that it asks for, batch by batch, perhaps one batch twice."""
 
-    feeds: tuple[str, ...]  # of 'answers' and 'changes'
+    feeds: tuple[str, ...]  # of 'answers', 'changes' and 'result'
 
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Writes one batch; tables by feed."""
 
 
-def writer_of(sink: Sink) -> Writer:
-    """The writer that serves a sink."""
+def writer_of(sink: Sink, plan: QueryPlan) -> Writer:
+    """The writer that serves a sink of a query."""
     if isinstance(sink, Parquet):
         return ParquetWriter(sink)
     if isinstance(sink, Console):
         return ConsoleWriter()
     if isinstance(sink, Memory):
         return MemoryWriter()
-    return CallableWriter(sink)
+    if isinstance(sink, Upserts):
+        return UpsertWriter(sink, plan)
+    return CallableWriter(sink if isinstance(sink, Foreach) else Foreach(sink))
 
 
 class ParquetWriter:
@@ -74,25 +79,51 @@ class ConsoleWriter:
 
 
 class CallableWriter:
-    """Calls the user's function with the answers and the batch id."""
+    """Calls the user's function with one feed and the batch id."""
 
-    feeds: tuple[str, ...] = ("answers",)
-
-    def __init__(self, function: Callable[[pa.Table, int], object]) -> None:
-        self._function = function
+    def __init__(self, sink: Foreach) -> None:
+        self._function = sink.function
+        self.feeds: tuple[str, ...] = (sink.feed,)
 
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
-        """Calls the function; what it raises ends the query with an error that says so."""
-        try:
-            self._function(tables["answers"], batch_id)
-        except WindrowError:
-            raise
-        except Exception as problem:
-            raise DataError(
-                "WD410",
-                f"the sink failed at batch {batch_id}: {type(problem).__name__}: {problem}",
-                hint="the batch is given again, with the same id, when the query is restarted",
-            ) from problem
+        """Calls the function."""
+        with _named_failures(batch_id):
+            self._function(tables[self.feeds[0]], batch_id)
+
+
+class UpsertWriter:
+    """Calls the user's function with the rows to put in place and those to remove."""
+
+    def __init__(self, sink: Upserts, plan: QueryPlan) -> None:
+        self._function = sink.function
+        self._key = upsert_key(plan, sink.key)
+        self._checks = not is_key_certain(plan, self._key)
+        self.feeds: tuple[str, ...] = ("changes", "result") if self._checks else ("changes",)
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Calls the function if the batch has changed any row."""
+        changes = tables["changes"]
+        if self._checks and changes.num_rows:
+            check_unique(tables["result"], self._key)
+        upserts, deletes = net_upserts(changes, self._key)
+        if upserts.num_rows or deletes.num_rows:
+            with _named_failures(batch_id):
+                self._function(upserts, deletes, batch_id)
+
+
+@contextmanager
+def _named_failures(batch_id: int) -> Iterator[None]:
+    """What a user's function raises ends the query with an error that says so."""
+    try:
+        yield
+    except WindrowError:
+        raise
+    except Exception as problem:
+        raise DataError(
+            "WD410",
+            f"the sink failed at batch {batch_id}: {type(problem).__name__}: {problem}",
+            hint="the batch is given again, with the same id, when the query is restarted",
+        ) from problem
 
 
 class MemoryWriter:

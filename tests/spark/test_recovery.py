@@ -177,7 +177,7 @@ class Elsewhere:
 
 
 def test_a_table_elsewhere_equals_the_result(files: Files, sessions: Sessions) -> None:
-    batches = random_batches(4, seed=31)
+    batches = random_batches(2, seed=31)
     files.put_all(batches)
     session = sessions.open(files)
     for text, key in (

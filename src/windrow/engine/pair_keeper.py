@@ -267,7 +267,9 @@ class PairKeeper:
         states = self._states
 
         def live_groups() -> Codes:
-            return np.union1d(np.flatnonzero(states.count), waiting).astype(np.int32)
+            is_live = states.count != 0
+            is_live[waiting] = True
+            return np.flatnonzero(is_live).astype(np.int32)
 
         self._algorithm.sweep()
         states.sweep()

@@ -120,7 +120,10 @@ class SweptTuples(_CodeTuples):
             self._tables[level].forget(np.flatnonzero(is_used).astype(np.int32))
             is_used[:] = False
             is_used[live] = True
-            live = np.unique(self._firsts(level, live))
+            if level:
+                is_first = np.zeros(self._tables[level - 1].capacity, np.bool_)
+                is_first[self._firsts(level, live)] = True
+                live = np.flatnonzero(is_first).astype(np.int32)
 
     @property
     def nbytes(self) -> int:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.command import events, windrow
+from windrow import connect
 from windrow.bench.live_results import measure
 from windrow.bench.live_results.connections import (
     Connections,
@@ -83,6 +84,46 @@ def test_live_representatives_are_the_distinct_pairs_of_the_window() -> None:
     # Duplicates are no accesses of their own: a pair is queued again only when it comes up.
     births = np.repeat(stream.instants, np.diff(stream.starts))
     assert births.size < pairs.size
+
+
+def net_changes(stream: ResultStream) -> dict[int, int]:
+    births = np.repeat(stream.instants, np.diff(stream.starts))
+    net = Counter(births.tolist())
+    net.subtract(stream.expiries[stream.expiries <= births[-1]].tolist())
+    return {instant: change for instant, change in net.items() if change}
+
+
+def net_changes_of_the_engine(text: str, **streams: np.ndarray) -> dict[int, int]:
+    """The rows of the streams come evenly, in turns; the clock goes as far as whole slides do."""
+    session = connect()
+    for name in streams:
+        session.stream(name, "ts timestamp, k bigint", time="ts")
+    query = session.query(text)
+    count = min(keys.size for keys in streams.values())
+    turns = (0.25, 0.75) if len(streams) > 1 else (0.5,)
+    for (name, keys), turn in zip(streams.items(), turns, strict=True):
+        times = ((np.arange(count) + turn) * 1_000_000 / TIMING.rows_per_s).astype(np.int64)
+        session.push(name, pa.table({"ts": pa.array(times).cast(pa.timestamp("us")), "k": keys}))
+        session.advance(name, to=instants(count)[-1])
+    net: Counter[int] = Counter()
+    for change in query.changes().to_pylist():
+        net[round(change["at"].timestamp() * 1e6)] += change["change"]
+    return {instant: change for instant, change in net.items() if change}
+
+
+def test_joined_results_come_and_go_as_in_the_engine() -> None:
+    links = few_sources(60, 1), few_sources(60, 2)
+    window = "[RANGE 3 SECONDS SLIDE 500 MILLISECONDS]"
+    text = f"SELECT a.k FROM a {window}, b {window} WHERE a.k = b.k"
+    found = net_changes_of_the_engine(text, a=links[0], b=links[1])
+    assert found == net_changes(joined_results(links, TIMING, ALL))
+
+
+def test_distinct_results_come_and_go_as_in_the_engine() -> None:
+    pairs = np.random.default_rng(5).integers(0, 30, 120)
+    text = "SELECT DISTINCT k FROM a [RANGE 3 SECONDS SLIDE 500 MILLISECONDS]"
+    found = net_changes_of_the_engine(text, a=pairs)
+    assert found == net_changes(distinct_results(pairs, TIMING, ALL))
 
 
 def test_a_duplicate_prolongs_a_pair_when_it_comes_up() -> None:

@@ -42,7 +42,7 @@ def stamped(count: int, rows_per_s: int, slide_us: int, turn: float = 0.5) -> Lo
     [1000000, 1000000, 2000000, 2000000]
     """
     times = (np.arange(count) + turn) * (_SECOND_US / rows_per_s)
-    return (times // slide_us).astype(np.int64) * slide_us + slide_us
+    return np.ceil(times / slide_us).astype(np.int64) * slide_us
 
 
 @dataclass(frozen=True)

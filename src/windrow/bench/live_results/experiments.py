@@ -49,17 +49,20 @@ class Source:
 class Effort:
     """How much is measured.
 
-    rounds: of a point with up to few_results; one with more wavers less, and gets large_rounds.
+    results_in_all: a point with many results wavers less; its rounds come to no more than these.
     fewest_results: a point with less is left out, for its time would be noise.
     """
 
     windows_s: tuple[int, ...]
     span: Span
     generated_rows: int
-    rounds: int
-    large_rounds: int
-    few_results: int = 2_000_000
+    most_rounds: int
+    results_in_all: int = 15_000_000
     fewest_results: int = 2_000
+
+    def rounds(self, results: int) -> int:
+        """How often a point with so many results is measured."""
+        return max(1, min(self.most_rounds, self.results_in_all // results))
 
 
 EXPERIMENTS = (
@@ -71,8 +74,8 @@ EXPERIMENTS = (
 FIGURES = tuple(experiment.figure for experiment in EXPERIMENTS)
 # The paper has windows from 1 to 1000 s. A measured time of less than a window would miss how a
 # ladder takes what has gathered in Top, once in about a window.
-FULL = Effort((1, 3, 10, 30, 100, 300, 1000), Span(1.0, 100_000), 900_000, 7, 3)
-QUICK = Effort((10, 30, 100), Span(0.5, 5_000), 60_000, 1, 1, fewest_results=500)
+FULL = Effort((1, 3, 10, 30, 100, 300, 1000), Span(1.0, 30_000), 450_000, 5)
+QUICK = Effort((10, 30, 100), Span(0.5, 5_000), 60_000, 1, fewest_results=500)
 
 
 def result_stream(

@@ -35,6 +35,7 @@ class Point:
     mean_live: float
     results: float
     slides: int
+    rounds: int
     figures: dict[str, Figure]
 
 
@@ -65,6 +66,7 @@ class Series:
                 "mean_live": round(point.mean_live, 1),
                 "results": point.results,
                 "slides": point.slides,
+                "rounds": point.rounds,
             }
             for point in self.points
             for name, figure in point.figures.items()
@@ -87,11 +89,10 @@ def run_series(
         if stream.accesses < effort.fewest_results:
             left_out.append(window_s)
             continue
-        is_small = stream.expiries.size <= effort.few_results
-        rounds = effort.rounds if is_small else effort.large_rounds
+        rounds = effort.rounds(stream.expiries.size)
         found = measured_figures(stream, makers, rounds)
         slides = stream.instants.size - stream.first_measured
-        points.append(Point(window_s, stream.mean_live, stream.accesses, slides, found))
+        points.append(Point(window_s, stream.mean_live, stream.accesses, slides, rounds, found))
     return Series(experiment, source.name, slide_us, tuple(points), tuple(left_out))
 
 

@@ -11,7 +11,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.results.expiry_queue import EXPIRY_LIMIT, SHRINK_SHARE, Longs, as_batch, as_limit
+from windrow.results import kernels
+from windrow.results.expiry_queue import (
+    EXPIRY_LIMIT,
+    SHRINK_SHARE,
+    Longs,
+    as_batch,
+    as_instant,
+    as_limit,
+    as_rows,
+)
 
 __all__ = ["FifoQueue"]
 
@@ -46,25 +55,29 @@ class FifoQueue:
 
     def enqueue(self, expiries: Longs, items: NDArray[np.integer]) -> None:
         """Take rows in, none of which expires before one that came earlier."""
-        expiries, items = as_batch(expiries, items)
-        if expiries.size == 0:
+        expiries, items = as_rows(expiries, items)
+        rows = expiries.size
+        if rows == 0:
             return
-        first = int(expiries[0])
-        is_ordered = first >= self._latest and bool((expiries[1:] >= expiries[:-1]).all())
+        first, last = int(expiries[0]), int(expiries[-1])
+        if not -EXPIRY_LIMIT < first <= last < EXPIRY_LIMIT:
+            expiries, items = as_batch(expiries, items)
+        if self._size + rows > self._expiries.size:
+            self._set_capacity(max(self._size + rows, 2 * self._expiries.size))
+        start = (self._first + self._size) % self._expiries.size
+        is_ordered = kernels.push_in_order(
+            start, self._latest, expiries, items, self._expiries, self._items
+        )
         assert is_ordered, f"a FIFO queue takes rows in order of expiry: {first}, {self._latest}"
-        self._latest = int(expiries[-1])
-        self._make_room(self._size + expiries.size)
-        capacity = self._expiries.size
-        start = (self._first + self._size) % capacity
-        head = min(expiries.size, capacity - start)
-        for ring, batch in ((self._expiries, expiries), (self._items, items)):
-            ring[start : start + head] = batch[:head]
-            ring[: batch.size - head] = batch[head:]
-        self._size += expiries.size
+        self._latest = last
+        self._size += rows
 
     def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
         """Give out the rows at or before the instant, at most `limit` of them."""
-        count = min(self._expired(until), as_limit(limit))
+        expired = kernels.expired_in_order(
+            self._first, self._size, as_instant(until), self._expiries
+        )
+        count = min(expired, as_limit(limit))
         result = self._copy(self._expiries, count), self._copy(self._items, count)
         self._first = (self._first + count) % self._expiries.size
         self._size -= count
@@ -73,26 +86,11 @@ class FifoQueue:
             self._set_capacity(2 * held)
         return result
 
-    def _expired(self, until: int) -> int:
-        stop = min(self._first + self._size, self._expiries.size)
-        count = int(np.searchsorted(self._expiries[self._first : stop], until, side="right"))
-        if count < stop - self._first:
-            return count
-        wrapped = self._expiries[: self._size - count]
-        return count + int(np.searchsorted(wrapped, until, side="right"))
-
     def _copy(self, ring: Longs, count: int) -> Longs:
-        copy = np.empty(count, np.int64)
-        head = min(count, ring.size - self._first)
-        copy[:head] = ring[self._first : self._first + head]
-        copy[head:] = ring[: count - head]
-        return copy
-
-    def _make_room(self, rows: int) -> None:
-        capacity = self._expiries.size
-        if rows <= capacity:
-            return
-        self._set_capacity(max(rows, 2 * capacity))
+        end = self._first + count
+        if end <= ring.size:
+            return ring[self._first : end].copy()
+        return np.concatenate([ring[self._first :], ring[: end - ring.size]])
 
     def _set_capacity(self, rows: int) -> None:
         for name in ("_expiries", "_items"):

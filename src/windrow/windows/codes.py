@@ -142,6 +142,7 @@ class TextCodes:
         self._texts: list[str | None] = []
         self._free: list[int] = []
         self._references = np.zeros(SMALLEST_TABLE, np.int64)
+        self._seen, self._stamp = np.zeros(SMALLEST_TABLE, np.int64), 1  # for texts()
         self._text_bytes = 0
 
     def encode(self, texts: pa.Array) -> Codes:
@@ -179,7 +180,14 @@ class TextCodes:
 
     def texts(self, codes: Codes) -> pa.Array:
         """The texts of codes."""
-        return pa.array([self._texts[code] for code in codes.tolist()], pa.string())
+        if self._seen.size < self._references.size:
+            self._seen = np.zeros(self._references.size, np.int64)
+        places, different = np.empty(codes.size, np.int32), np.empty(codes.size, np.int32)
+        count = int(kernels.renumber(codes, self._seen, self._stamp, places, different))
+        self._stamp += count
+        # Python sees each text once, however often it is there.
+        texts = pa.array([self._texts[code] for code in different[:count].tolist()], pa.string())
+        return texts.take(pa.array(places))
 
     @property
     def capacity(self) -> int:
@@ -194,7 +202,8 @@ class TextCodes:
     @property
     def nbytes(self) -> int:
         """Bytes held; a string costs about 56 bytes beside its text, its two entries 100 more."""
-        return self._references.nbytes + self._text_bytes + 156 * len(self._code_of_text)
+        arrays = self._references.nbytes + self._seen.nbytes
+        return arrays + self._text_bytes + 156 * len(self._code_of_text)
 
     def _code(self, text: str | None) -> int:
         code = self._code_of_text.get(text)

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from spark.stream_files import COLUMNS, SECOND, rows
-from windrow.engine.partial import Partial
 from windrow.errors import CheckpointError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
@@ -21,6 +20,7 @@ from windrow.spark import lending, pane_store
 from windrow.spark.live_cache import LiveCache
 from windrow.spark.packer import Packer
 from windrow.spark.packets import Packet
+from windrow.spark.pieces import pieces_of
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.shard_step import ShardStep
 from windrow.sql import parse_query
@@ -111,7 +111,8 @@ class Bucket:
 
 def touches(output: ShardOutput) -> list[tuple[object, ...]]:
     """What the partial result says, without the numbers that a shard happens to give its groups."""
-    partial = Partial.from_bytes(bytes(output.partial))
+    (piece,) = pieces_of(output.partial)
+    partial = piece.partial()
     groups = [tuple(row.values()) for row in partial.groups.to_pylist()] or [()]
     entities = [groups[i] if partial.groups.num_columns else () for i in partial.entity]
     return sorted(zip(partial.at.tolist(), entities, partial.count.tolist(), strict=True))

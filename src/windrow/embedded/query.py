@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.embedded.pace import Pace
 from windrow.engine.change_limit import check_limit
+from windrow.engine.pace import Pace
 from windrow.engine.prepare import Preparer
 from windrow.engine.publish import Publisher
 from windrow.engine.shard import Shard

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.engine.partial import Partial
+from windrow.spark.pieces import pieces_of
 from windrow.spark.shard_output import ShardOutput
 
 __all__ = ["STEP_TOUCHES", "clock_steps"]
@@ -25,19 +26,39 @@ Step = tuple[list[tuple[int, Partial]], Instants, int]
 
 def clock_steps(outputs: Sequence[ShardOutput]) -> Iterator[Step]:
     """Partial results by bucket, instants and the clock, for each step of the batch."""
-    partials = [(each.bucket, Partial.from_bytes(bytes(each.partial))) for each in outputs]
+    buckets = [Bucket(each) for each in outputs]
     instants = np.concatenate([each.instants for each in outputs])
     last_us = outputs[0].clock_us
+    ends = {piece.until_us for bucket in buckets for piece in bucket.pieces}
     after_us = None
-    for until_us in [*_cuts([partial.at for _, partial in partials], last_us), last_us]:
-        chosen = [(bucket, _between(partial, after_us, until_us)) for bucket, partial in partials]
-        due = (
-            instants <= until_us
-            if after_us is None
-            else ((instants > after_us) & (instants <= until_us))
-        )
-        yield chosen, instants[due], until_us
-        after_us = until_us
+    for end_us in sorted({end for end in ends if end < last_us} | {last_us}):
+        partials = [(bucket.number, bucket.partial(end_us)) for bucket in buckets]
+        # What came before was given with the piece that ends there.
+        partials = [(number, _between(each, after_us, end_us)) for number, each in partials]
+        for until_us in [*_cuts([partial.at for _, partial in partials], end_us), end_us]:
+            chosen = [(number, _between(each, after_us, until_us)) for number, each in partials]
+            due = instants <= until_us
+            if after_us is not None:
+                due &= instants > after_us
+            yield chosen, instants[due], until_us
+            after_us = until_us
+
+
+class Bucket:
+    """The pieces of one bucket; one at a time is unpacked."""
+
+    def __init__(self, output: ShardOutput) -> None:
+        self.number = output.bucket
+        self.pieces = pieces_of(output.partial)
+        self._place = 0
+        self._partial = self.pieces[0].partial()
+
+    def partial(self, end_us: int) -> Partial:
+        """The touches up to this instant, and perhaps others before and after; it only grows."""
+        while self.pieces[self._place].until_us < end_us and self._place + 1 < len(self.pieces):
+            self._place += 1
+            self._partial = self.pieces[self._place].partial()
+        return self._partial
 
 
 def _cuts(times: list[Instants], last_us: int) -> list[int]:

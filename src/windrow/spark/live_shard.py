@@ -13,11 +13,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.pace import Pace
 from windrow.engine.prepare import Preparer
 from windrow.engine.shard import Shard
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.spark.panes import Pane
+from windrow.spark.pieces import PIECE_TOUCHES, run_in_pieces
 from windrow.spark.waiting_times import WaitingTimes
 
 __all__ = ["LiveShard", "StepResult"]
@@ -29,7 +31,7 @@ Instants = NDArray[np.int64]
 class StepResult:
     """What one step of a live shard gives, as values that can cross a process border."""
 
-    partial: bytes
+    partial: bytes  # spark.pieces
     instants: Instants
     applied: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, int] = field(default_factory=dict)
@@ -48,6 +50,7 @@ class LiveShard:
 
     def __init__(self, plan: QueryPlan, shard: Shard, keeps_ledger: bool) -> None:
         self._shard = shard
+        self._pace = Pace(PIECE_TOUCHES)
         self._times = WaitingTimes(_instants_of(plan)) if keeps_ledger else None
 
     @classmethod
@@ -78,19 +81,17 @@ class LiveShard:
         until_us: int,
     ) -> StepResult:
         """Takes the rows of one batch and moves the clock."""
-        partial = self._shard.advance(rows, until_us)
+        partial = run_in_pieces(self._shard, rows, until_us, self._pace)
         windows = tuple(self._shard.window_statistics())
         running = {"algorithm": self._shard.algorithm, "figures": asdict(self._shard.figures())}
         if self._times is None:
-            return StepResult(
-                partial.to_bytes(), np.empty(0, np.int64), windows=windows, running=running
-            )
+            return StepResult(partial, np.empty(0, np.int64), windows=windows, running=running)
         for stream, added in times.items():
             self._times.add(stream, added)
         applied, instants = self._times.release(until_us)
         waiting = {stream: self._times.waiting(stream) for stream in applied}
         newest = self._times.newest_instant_us
-        return StepResult(partial.to_bytes(), instants, applied, waiting, newest, windows, running)
+        return StepResult(partial, instants, applied, waiting, newest, windows, running)
 
     def snapshot(self) -> Pane:
         """Everything that it holds, as one pane."""

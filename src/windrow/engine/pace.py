@@ -20,7 +20,8 @@ class Pace:
     True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, touches: int = STEP_TOUCHES) -> None:
+        self._touches = touches
         self._touches_per_event = 1.0
 
     def note(self, events: int, touches: int) -> None:
@@ -31,4 +32,4 @@ class Pace:
     @property
     def events(self) -> int:
         """The events that a step may have."""
-        return max(1, int(STEP_TOUCHES / self._touches_per_event))
+        return max(1, int(self._touches / self._touches_per_event))

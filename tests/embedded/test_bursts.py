@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 import windrow
-from windrow.embedded import pace
-from windrow.engine import feed
+from windrow.engine import feed, pace
 from windrow.engine.partial import Partial
 from windrow.engine.publish import Publisher
 from windrow.engine.selects import feed as select_feed

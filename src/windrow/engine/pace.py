@@ -20,8 +20,8 @@ class Pace:
     True
     """
 
-    def __init__(self, touches: int = STEP_TOUCHES) -> None:
-        self._touches = touches
+    def __init__(self, touches: int | None = None) -> None:
+        self._touches = STEP_TOUCHES if touches is None else touches
         self._touches_per_event = 1.0
 
     def note(self, events: int, touches: int) -> None:

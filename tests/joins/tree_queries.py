@@ -52,10 +52,14 @@ class TreeShard:
         self._keeper = TreeKeeper(plan, shape_of(plan), grid_us)
         self._clock = BEGINNING
 
-    def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
+    def take(self, batches: Mapping[int, pa.RecordBatch]) -> None:
         """What a shard does with rows."""
         for side, rows in batches.items():
             self._keeper.append(side, rows)
+
+    def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
+        """What a shard does when the clock moves."""
+        self.take(batches)
         self._clock = max(self._clock, until)
         return self._keeper.advance(self._clock)
 

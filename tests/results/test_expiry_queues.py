@@ -86,7 +86,7 @@ def array_bytes(holder: object) -> int:
         if isinstance(value, np.ndarray):
             assert value.base is None, "a view would hold more than it shows"
             total += value.nbytes
-        elif hasattr(value, "nbytes"):
+        elif hasattr(value, "nbytes") and not isinstance(value, np.generic):
             total += array_bytes(value)
     return total
 

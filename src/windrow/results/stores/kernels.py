@@ -151,7 +151,7 @@ def run_early(
                     out_code[progress[USED]] = result_code[result]
                     out_delta[progress[USED]] = -1
                     progress[USED] += 1
-                    state[result] &= ~IS_LIVE
+                    state[result] &= IS_QUEUED
                     if state[result] == 0:
                         following[result, 0] = progress[FIRST_FREE]
                         progress[FIRST_FREE] = result

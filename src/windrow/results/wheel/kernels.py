@@ -33,6 +33,7 @@ from windrow.results.wheel.slots.kernels import (
     MISSED,
     NEEDED_CHUNKS,
     NEEDED_ROOM,
+    NEXT,
     PASSED,
     RING,
     RING_ROWS,
@@ -75,10 +76,13 @@ def insert_rows(start, expiries, items, arena, slots, control):
     if start < 0:
         start = 0
         outside = 0
+        lowest = BIAS
         for row in range(expiries.size):
             outside |= (expiries[row] + (BIAS - 1)) | ((BIAS - 1) - expiries[row])
+            lowest = min(lowest, expiries[row])
         if outside < 0:
             return 0, IS_REFUSED
+        control[NEXT] = min(control[NEXT], lowest + BIAS)
         control[LATE_ROWS] = 0
         if control[RING_ROWS] + control[FAR_ROWS] == 0 and expiries.size > 0:
             return 0, NEEDS_START
@@ -148,6 +152,10 @@ def remove_rows(until, limit, out_expiries, out_items, arena, slots, control):
         if not move_horizon(target, arena, slots, control):
             return count, NEEDS_ROOM
         if control[LOW] > last or count >= limit:
+            break
+        if last < control[NEXT]:
+            # Many rows that expire together may wait in the slot that the clock is in.
+            control[LOW] = last + 1
             break
         # Slots without rows are passed over, then so many are taken that buckets stay narrow.
         unit = control[LOW] >> shift
@@ -224,7 +232,11 @@ def remove_rows(until, limit, out_expiries, out_items, arena, slots, control):
         control[RING_ROWS] -= rows - stay
         # Rows of the last slot that have not expired stand behind the others; they go back.
         slot = uint64((last_unit - 1) & (RING - 1))
+        control[NEXT] = 0
+        if stay > 0:
+            control[NEXT] = out_expiries[count] + BIAS
         for row in range(count, count + stay):
+            control[NEXT] = min(control[NEXT], out_expiries[row] + BIAS)
             append_row(slot, out_expiries[row], out_items[row], arena, slots, control)
         kept += stay
         control[LOW] = min(final, (last_unit << shift) - 1) + 1

@@ -95,7 +95,8 @@ class TimingWheel:
             blocks = [(expiries[:count], items[:count])]
             expiries, items = self._remove_more(until, limit, blocks, outcome)
             count = expiries.size
-        self._room = count + (count >> 1) + SMALLEST_ROOM
+        # Where many rows leave together, steps without any lie between.
+        self._room = max(count + (count >> 1) + SMALLEST_ROOM, self._room - (self._room >> 3))
         if outcome != kernels.DONE:
             self._adapt()
         return shown(expiries, count), shown(items, count)

@@ -62,6 +62,7 @@ SPAN = 14
 STEPS = 15
 TAKEN = 16
 MISSED = 17
+NEXT = 18  # no row in the ring has a key below it; 0: not known
 COUNTS = 24  # from here on: rows of each bucket that is being sorted
 
 

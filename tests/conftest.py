@@ -29,6 +29,7 @@ def pytest_report_header() -> str:
     return f"hypothesis profile: {settings.get_current_profile_name()}"
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests on Spark go to one process, first of all: one session serves them, and takes long."""
     for item in items:

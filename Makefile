@@ -23,7 +23,7 @@ help:  ## Show the commands.
 demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has shown its alarms.
 	@$(BIN)/windrow demo
 
-# One process a core; those on Spark stay together in one, which starts one JVM.
+# One process a core; each that meets a test on Spark starts a JVM.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
 test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.

@@ -172,28 +172,9 @@ def remove_rows(until, limit, out_expiries, out_items, arena, slots, control):
         while (final - lowest) >> narrow >> bucket_bits != 0:
             narrow += 1
         buckets = ((final - lowest) >> narrow) + 1
-        # Counts stand one entry further than where they are added up to.
-        control[COUNTS : COUNTS + buckets + 2] = 0
-        rows = 0
-        last_unit = unit
-        while last_unit < beyond and rows < limit - count:
-            slot = uint64(last_unit & (RING - 1))
-            last_unit += 1
-            cursor = slots[slot, CURSOR]
-            if cursor == 0:
-                continue
-            chunk = slots[slot, HEAD]
-            tail = (cursor - 1) & ~CHUNK_MASK
-            while True:
-                end = cursor if chunk == tail else chunk + CHUNK_ROWS
-                for row in range(chunk + 1, end):
-                    key = arena[uint64(row), EXPIRY] + BIAS
-                    bucket = (key - lowest) >> narrow if key <= final else buckets
-                    control[uint64(COUNTS + 1 + bucket)] += 1
-                rows += end - chunk - 1
-                if chunk == tail:
-                    break
-                chunk = arena[chunk, EXPIRY]
+        last_unit, rows = count_slots(
+            unit, beyond, limit - count, lowest, final, narrow, buckets, arena, slots, control
+        )
         if count + rows > out_expiries.size:
             control[NEEDED_ROOM] = rows
             return count, NEEDS_ROOM
@@ -201,49 +182,93 @@ def remove_rows(until, limit, out_expiries, out_items, arena, slots, control):
         control[COUNTS] = count
         for entry in range(COUNTS, COUNTS + buckets):
             control[entry + 1] += control[entry]
-        for taken in range(unit, last_unit):
-            slot = uint64(taken & (RING - 1))
-            cursor = slots[slot, CURSOR]
-            if cursor == 0:
-                continue
-            slots[slot, CURSOR] = 0
-            chunk = slots[slot, HEAD]
-            head = chunk
-            tail = (cursor - 1) & ~CHUNK_MASK
-            while True:
-                end = cursor if chunk == tail else chunk + CHUNK_ROWS
-                for row in range(chunk + 1, end):
-                    expiry = arena[uint64(row), EXPIRY]
-                    key = expiry + BIAS
-                    entry = uint64(COUNTS + ((key - lowest) >> narrow if key <= final else buckets))
-                    place = control[entry]
-                    control[entry] = place + 1
-                    out_expiries[uint64(place)] = expiry
-                    out_items[uint64(place)] = arena[uint64(row), ITEM]
-                control[FREE] += 1
-                if chunk == tail:
-                    break
-                chunk = arena[chunk, EXPIRY]
-            arena[tail, EXPIRY] = control[FIRST_FREE]
-            control[FIRST_FREE] = head
+        empty_slots(
+            unit, last_unit, lowest, final, narrow, buckets, arena, slots, control,
+            out_expiries, out_items,
+        )  # fmt: skip
         if narrow > 0:
             sort_buckets(count, control, COUNTS, buckets, out_expiries, out_items)
         count += rows - stay
         control[RING_ROWS] -= rows - stay
-        # Rows of the last slot that have not expired stand behind the others; they go back.
-        slot = uint64((last_unit - 1) & (RING - 1))
-        control[NEXT] = 0
-        if stay > 0:
-            control[NEXT] = out_expiries[count] + BIAS
-        for row in range(count, count + stay):
-            control[NEXT] = min(control[NEXT], out_expiries[row] + BIAS)
-            append_row(slot, out_expiries[row], out_items[row], arena, slots, control)
+        put_back(last_unit - 1, count, stay, out_expiries, out_items, arena, slots, control)
         kept += stay
         control[LOW] = min(final, (last_unit << shift) - 1) + 1
     control[EXPECTED] = count + kept
     note_step(last, count, kept, control)
     is_due = control[WORK] > control[RING_ROWS] + control[FAR_ROWS] + FEWEST_ROWS
     return count, IS_DUE if is_due else DONE
+
+
+@njit(cache=True)
+def count_slots(unit, beyond, limit, lowest, final, narrow, buckets, arena, slots, control):
+    """Count the rows of slots into buckets, until there are `limit`; those after `final` apart.
+
+    Returns behind which unit it stopped, and how many rows it counted.
+    """
+    # Counts stand one entry further than where they are added up to.
+    control[COUNTS : COUNTS + buckets + 2] = 0
+    rows = 0
+    while unit < beyond and rows < limit:
+        slot = uint64(unit & (RING - 1))
+        unit += 1
+        cursor = slots[slot, CURSOR]
+        if cursor == 0:
+            continue
+        chunk = slots[slot, HEAD]
+        tail = (cursor - 1) & ~CHUNK_MASK
+        while True:
+            end = cursor if chunk == tail else chunk + CHUNK_ROWS
+            for row in range(chunk + 1, end):
+                key = arena[uint64(row), EXPIRY] + BIAS
+                bucket = (key - lowest) >> narrow if key <= final else buckets
+                control[uint64(COUNTS + 1 + bucket)] += 1
+            rows += end - chunk - 1
+            if chunk == tail:
+                break
+            chunk = arena[chunk, EXPIRY]
+    return unit, rows
+
+
+@njit(cache=True)
+def empty_slots(
+    unit, beyond, lowest, final, narrow, buckets, arena, slots, control, out_expiries, out_items
+):
+    """Write the rows of slots to where their buckets begin, and free the chunks."""
+    for taken in range(unit, beyond):
+        slot = uint64(taken & (RING - 1))
+        cursor = slots[slot, CURSOR]
+        if cursor == 0:
+            continue
+        slots[slot, CURSOR] = 0
+        chunk = slots[slot, HEAD]
+        head = chunk
+        tail = (cursor - 1) & ~CHUNK_MASK
+        while True:
+            end = cursor if chunk == tail else chunk + CHUNK_ROWS
+            for row in range(chunk + 1, end):
+                expiry = arena[uint64(row), EXPIRY]
+                key = expiry + BIAS
+                entry = uint64(COUNTS + ((key - lowest) >> narrow if key <= final else buckets))
+                place = control[entry]
+                control[entry] = place + 1
+                out_expiries[uint64(place)] = expiry
+                out_items[uint64(place)] = arena[uint64(row), ITEM]
+            control[FREE] += 1
+            if chunk == tail:
+                break
+            chunk = arena[chunk, EXPIRY]
+        arena[tail, EXPIRY] = control[FIRST_FREE]
+        control[FIRST_FREE] = head
+
+
+@njit(cache=True)
+def put_back(unit, first, count, out_expiries, out_items, arena, slots, control):
+    """Rows of the last slot that have not expired stand behind the others; they go back."""
+    slot = uint64(unit & (RING - 1))
+    control[NEXT] = out_expiries[first] + BIAS if count > 0 else 0
+    for row in range(first, first + count):
+        control[NEXT] = min(control[NEXT], out_expiries[row] + BIAS)
+        append_row(slot, out_expiries[row], out_items[row], arena, slots, control)
 
 
 @njit(cache=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
+from binding_errors import failure, word_at
 from windrow.errors import BindingError, CheckpointError, UnsupportedError, WindrowError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
@@ -124,21 +125,13 @@ REFUSED = [
 ]
 
 
-def failure(text: str) -> WindrowError:
-    with pytest.raises(WindrowError) as caught:
-        bind(parse_query(text), CATALOG)
-    return caught.value
-
-
-def word_at(error: WindrowError) -> str:
-    assert error.place is not None, error
-    line = error.place.text.split("\n")[error.place.line - 1]
-    return line[error.place.column - 1 :][: error.place.length]
+def failure_of(text: str) -> WindrowError:
+    return failure(lambda: bind(parse_query(text), CATALOG))
 
 
 @pytest.mark.parametrize(("text", "code", "word", "said"), WRONG)
 def test_what_is_wrong_is_said_and_shown(text: str, code: str, word: str | None, said: str) -> None:
-    error = failure(text)
+    error = failure_of(text)
     assert isinstance(error, BindingError)
     assert error.code == code
     assert said in str(error)
@@ -148,7 +141,7 @@ def test_what_is_wrong_is_said_and_shown(text: str, code: str, word: str | None,
 
 @pytest.mark.parametrize(("text", "code", "word"), REFUSED)
 def test_what_does_not_run_yet_is_refused(text: str, code: str, word: str | None) -> None:
-    error = failure(text)
+    error = failure_of(text)
     assert isinstance(error, UnsupportedError)
     assert error.code == code
     assert "is not run yet" in error.message

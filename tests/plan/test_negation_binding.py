@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from binding_errors import failure, word_at
 from windrow.errors import BindingError, UnsupportedError, WindrowError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
@@ -278,21 +279,13 @@ REFUSED = [
 ]
 
 
-def failure(text: str) -> WindrowError:
-    with pytest.raises(WindrowError) as caught:
-        plan_of(text)
-    return caught.value
-
-
-def word_at(error: WindrowError) -> str:
-    assert error.place is not None, error
-    line = error.place.text.split("\n")[error.place.line - 1]
-    return line[error.place.column - 1 :][: error.place.length]
+def failure_of(text: str) -> WindrowError:
+    return failure(lambda: plan_of(text))
 
 
 @pytest.mark.parametrize(("text", "code", "word", "said"), WRONG)
 def test_what_is_wrong_is_said_and_shown(text: str, code: str, word: str | None, said: str) -> None:
-    error = failure(text)
+    error = failure_of(text)
     assert isinstance(error, BindingError)
     assert error.code == code
     assert said in str(error)
@@ -301,7 +294,7 @@ def test_what_is_wrong_is_said_and_shown(text: str, code: str, word: str | None,
 
 @pytest.mark.parametrize(("text", "code", "word"), REFUSED)
 def test_what_does_not_run_is_refused(text: str, code: str, word: str | None) -> None:
-    error = failure(text)
+    error = failure_of(text)
     assert isinstance(error, UnsupportedError)
     assert error.code == code
     assert word is None or word_at(error) == word
@@ -309,6 +302,6 @@ def test_what_does_not_run_is_refused(text: str, code: str, word: str | None) ->
 
 @pytest.mark.parametrize("clause", ["GROUP BY k", "HAVING 1 = 1", "EVERY 5", "ERROR (2%)"])
 def test_clauses_that_cannot_stand_within_not_exists(clause: str) -> None:
-    error = failure(f"SELECT k FROM a [5] WHERE NOT EXISTS (SELECT 1 FROM b [5] {clause})")
+    error = failure_of(f"SELECT k FROM a [5] WHERE NOT EXISTS (SELECT 1 FROM b [5] {clause})")
     assert error.code.startswith(("WS", "WU"))
     assert error.place is not None

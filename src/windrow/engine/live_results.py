@@ -15,6 +15,7 @@ from windrow.joins.lanes import LaneLayout, Vector
 from windrow.joins.pairs.block import JoinedRows, MergedEvents
 from windrow.joins.pairs.sums.states import GroupStates
 from windrow.plan.model import QueryPlan
+from windrow.plan.stores import queue_of
 from windrow.results.calendar.calendar_queue import CalendarQueue
 from windrow.results.expiry_queue import EXPIRY_LIMIT, ExpiryQueue
 from windrow.results.heap.binary_heap import BinaryHeap
@@ -31,15 +32,6 @@ from windrow.results.stores.live_rows import (
 from windrow.results.wheel.timing_wheel import TimingWheel
 
 __all__ = ["LiveResults"]
-
-# By the names of plan.stores; 'auto' takes the first, the fastest for every load that was measured.
-QUEUES: dict[str, Callable[[], ExpiryQueue]] = {
-    "wheel": TimingWheel,
-    "branch-ladder": BranchLadderQueue,
-    "ladder": LadderQueue,
-    "calendar": CalendarQueue,
-    "heap": BinaryHeap,
-}
 
 
 class LiveResults:
@@ -110,9 +102,22 @@ class LiveResults:
 
 
 def _store(plan: QueryPlan, shape: QueryShape, grid_us: int) -> LiveRows:
-    queue = QUEUES["wheel" if plan.store == "auto" else plan.store]()
+    queue = _queue(plan)
     ends_early = np.array([not entry.window.is_timed for entry in plan.joined])
     ends_early[[negation.of for negation in plan.negations]] = True
     if ends_early.any():
         return EarlyRows(queue, grid_us, ends_early)
     return DistinctRows(queue, grid_us) if shape.is_distinct else CountedRows(queue, grid_us)
+
+
+def _queue(plan: QueryPlan) -> ExpiryQueue:
+    # A ladder's first rung has buckets as wide as the finest slide, at which expiries can differ.
+    step = min(max(entry.window.slide_us, 1) for entry in plan.joined)
+    queues: dict[str, Callable[[], ExpiryQueue]] = {
+        "wheel": TimingWheel,
+        "branch-ladder": lambda: BranchLadderQueue(step=step),
+        "ladder": lambda: LadderQueue(step=step),
+        "calendar": CalendarQueue,
+        "heap": BinaryHeap,
+    }
+    return queues[queue_of(plan)]()

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import UnsupportedError
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import SEVERAL, QueryPlan
-from windrow.plan.nearest import nearest
+from windrow.plan.nearest import no_such
 from windrow.plan.update_pattern import keeps_results
 
 __all__ = ["ALGORITHMS", "check_algorithm", "reasons_against", "with_algorithm"]
@@ -28,14 +28,8 @@ _SUMS = frozenset(
 
 def check_algorithm(algorithm: str) -> None:
     """Refuses names that no algorithm has."""
-    if algorithm in _ASKED:
-        return
-    guess = nearest(algorithm, _ASKED)
-    raise BindingError(
-        "WB252",
-        f"there is no algorithm {algorithm!r}",
-        hint=f"did you mean {guess}?" if guess else f"use one of {', '.join(_ASKED)}",
-    )
+    if algorithm not in _ASKED:
+        raise no_such("WB252", "algorithm", algorithm, _ASKED)
 
 
 def with_algorithm(plan: QueryPlan, algorithm: str) -> QueryPlan:

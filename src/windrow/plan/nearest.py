@@ -1,11 +1,13 @@
-"""The name that was probably meant."""
+"""The name that was probably meant, and the error for one that means nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-__all__ = ["nearest"]
+from windrow.errors import BindingError
+
+__all__ = ["nearest", "no_such"]
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -17,3 +19,10 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     by_lower = {candidate.lower(): candidate for candidate in names}
     found = get_close_matches(name.lower(), list(by_lower), n=1)
     return by_lower[found[0]] if found else None
+
+
+def no_such(code: str, what: str, name: str, names: Sequence[str]) -> BindingError:
+    """An option was asked for by a name that none of them has."""
+    guess = nearest(name, names)
+    hint = f"did you mean {guess}?" if guess else f"use one of {', '.join(names)}"
+    return BindingError(code, f"there is no {what} {name!r}", hint=hint)

@@ -98,7 +98,7 @@ def test_auto_over_negations_holds_joined_rows_only_where_it_must() -> None:
 
 
 def test_joins_replace_the_rows_of_their_groups() -> None:
-    assert update_pattern(plan_of(f"SELECT MAX(a.x) AS n {STAR} AND a.x > b.x"))[0] == "replaced"
+    assert update_pattern(plan_of(f"SELECT MAX(a.x) AS n {STAR} AND a.x > b.x"))[0] == "strict"
 
 
 def dealt(text: str) -> list[list[str]] | str:

@@ -87,8 +87,7 @@ def test_a_join_explained() -> None:
         "  having      COUNT(*) > 5",
         "  columns     k STRING, c BIGINT, total DOUBLE",
         "  answers     every 5 seconds of event time",
-        "  updates     replaced: the row of a group is replaced at every change "
-        "(strict: at no known time)",
+        "  updates     strict: the row of a group is replaced at every change, at no known time",
         "  buckets     by (a.k) = (b.k): rows join only with rows of an equal key",
         "  algorithm   factorised, the cheapest: one state per key and side, "
         "no joined row is formed",
@@ -140,7 +139,7 @@ def test_what_is_shown(text: str, shown: str) -> None:
         ("SELECT n FROM a [60]", "weakest"),
         ("SELECT n FROM a [ROWS 5]", "weakest"),
         ("SELECT n FROM a [PARTITION BY k ROWS 5]", "strict"),
-        ("SELECT COUNT(*) AS c FROM a", "replaced"),
+        ("SELECT COUNT(*) AS c FROM a", "strict"),
         ("SELECT a.n FROM a [60], b [RANGE 10 SLIDE 5] WHERE a.k = b.k", "weak"),
         ("SELECT a.n FROM a [60], b [ROWS 5] WHERE a.k = b.k", "strict"),
         ("SELECT a.n FROM a [PARTITION BY k ROWS 5], b [60] WHERE a.k = b.k", "strict"),
@@ -148,7 +147,7 @@ def test_what_is_shown(text: str, shown: str) -> None:
         ("SELECT DISTINCT n FROM a [ROWS 5]", "strict"),
         ("SELECT DISTINCT a.n FROM a [60], b [60] WHERE a.k = b.k", "weak"),
         ("SELECT a.n FROM a [60] LEFT ANTI JOIN b [60] ON a.k = b.k", "strict"),
-        ("SELECT COUNT(*) AS c FROM a [60] LEFT ANTI JOIN b [60] ON a.k = b.k", "replaced"),
+        ("SELECT COUNT(*) AS c FROM a [60] LEFT ANTI JOIN b [60] ON a.k = b.k", "strict"),
     ],
 )
 def test_update_patterns(text: str, pattern: str) -> None:

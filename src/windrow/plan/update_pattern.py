@@ -13,10 +13,7 @@ __all__ = ["keeps_results", "update_pattern"]
 def update_pattern(plan: QueryPlan) -> tuple[str, str]:
     """The pattern's name and what it means."""
     if plan.kind == "aggregate":
-        return (
-            "replaced",
-            "the row of a group is replaced at every change (strict: at no known time)",
-        )
+        return "strict", "the row of a group is replaced at every change, at no known time"
     if keeps_results(plan):
         return _of_results(plan)
     kind = plan.inputs[0].window.kind

@@ -1,0 +1,1 @@
+"""Window sizes under a memory budget: pure functions over two tables."""

@@ -19,8 +19,8 @@ class Demand:
     """What one query asks of one window: a row of the table of queries.
 
     range_us: Qt, how far back it looks. tolerance_us: Qe, how much narrower the window may be for
-    the answer to stay within the tolerated error. delay_us: Qd, how far apart the instants may be at
-    which that holds; 0: it must hold at all times. begin_us, end_us: its life, None: without end.
+    the answer to stay within the tolerated error. delay_us: Qd, how far apart the instants may be
+    at which that holds; 0: it must hold at all times. begin_us, end_us: its life; None: open.
     """
 
     query: str
@@ -57,7 +57,8 @@ class Turn:
     """When a window of a serial adjusting group grows: for growth_us, once in every period_us.
 
     It grows from start_us + k * period_us on and is at full width growth_us later, for all k >= 0;
-    then it shrinks at once. Windows of one group have the same period and turns that do not overlap.
+    then it shrinks at once. Windows of one group have the same period, and no two of their turns
+    overlap.
     """
 
     group: int

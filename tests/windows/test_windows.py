@@ -170,8 +170,8 @@ def test_bytes_are_counted_exactly_and_stay_within_the_figure() -> None:
         gone = window.close()
         if gone is not None:
             window.settle(gone)
-    columns = window.columns
-    arrays = [each for each in vars(columns).values() if isinstance(each, np.ndarray)]
+    held = [*vars(window.columns).values(), *vars(window.columns.store).values()]
+    arrays = [each for each in held if isinstance(each, np.ndarray)]
     assert window.nbytes == sum(array.nbytes for array in arrays)
     assert window.row_count == 100_001
     assert window.nbytes / window.row_count <= 24.5  # 20 of the row, the rest spare

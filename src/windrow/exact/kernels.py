@@ -269,20 +269,22 @@ def scale_by_power(value, exponent):
 
 
 @njit(cache=True)
-def share_narrow(first, size, rows, cells, values, valid, offset, valid_offset, out_cell, share):
+def share_narrow(
+    first, size, rows, cells, chosen, values, valid, offset, valid_offset, out_cell, share
+):
     """Cells and lanes of one side's events: each value and, if wanted, whether it is valid.
 
-    Writes from event `first` on; lanes from `offset` on, counts from `valid_offset` on (EMPTY:
-    none).
+    chosen: which of the values. Writes from event `first` on; lanes from `offset` on, counts from
+    `valid_offset` on (EMPTY: none).
     """
-    count = values.shape[0]
+    count = chosen.size
     checked = valid.shape[0] > 0
     for i in range(first, first + size):
         event = uint64(i)
         row = uint64(rows[event])
         out_cell[event] = cells[row]
         for number in range(count):
-            value = uint64(number)
+            value = uint64(chosen[uint64(number)])
             lane = uint64(offset + number)
             share[event, lane] = values[value, row]
             if valid_offset != NO_LANE:
@@ -298,6 +300,7 @@ def share_wide(
     size,
     rows,
     cells,
+    chosen,
     values,
     valid,
     kinds,
@@ -308,8 +311,8 @@ def share_wide(
     out_cell,
     share,
 ):
-    """Cells and lanes of one side's events: every value spread over its exact lanes."""
-    count = values.shape[0]
+    """Cells and lanes of one side's events: every chosen value spread over its exact lanes."""
+    count = chosen.size
     checked = valid.shape[0] > 0
     for i in range(size):
         event = first + i
@@ -317,7 +320,8 @@ def share_wide(
         out_cell[event] = cells[row]
         for lane in range(offset, offset + count * width):
             share[event, lane] = 0
-        for value in range(count):
+        for number in range(count):
+            value = chosen[number]
             if not checked or valid[value, row] != 0:
-                base = offset + value * width
-                spread(values[value, row], kinds[value], low_limb, counters, share, event, base)
+                base = offset + number * width
+                spread(values[value, row], kinds[number], low_limb, counters, share, event, base)

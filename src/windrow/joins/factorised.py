@@ -157,7 +157,7 @@ class FactorisedAggregate:
             self._mode == kernels.WHOLE
             and is_plain
             and layout.lane_count <= UNROLLED_LANES
-            and all(window.is_closed for window in self._windows)
+            and all(window.is_plain for window in self._windows)
         )
 
     def _run_whole(self, until: int, grid_us: int) -> None:
@@ -231,7 +231,9 @@ class FactorisedAggregate:
         layout, columns = self._layout, self._windows[side].columns
         if self._share.shape[1] != layout.lane_count or not self._share.shape[0]:
             self._share = np.zeros((self._events.at.size, layout.lane_count), np.int64)
-        rows = (first, size, self._events.row, columns.codes, columns.values, columns.valid)
+        store = columns.store
+        words = (columns.chosen, store.values, store.valid)
+        rows = (first, size, self._events.row, columns.codes, *words)
         value = layout.first_value(side)
         if layout.is_wide:
             kinds = np.array(layout.kinds[side], np.int64)

@@ -1,10 +1,9 @@
-"""The rows of one window in columns: appended at the tail, expired at the head, in time order.
+"""The rows of one window: places in a store of rows, and columns of its own beside them.
 
     rows   [free) head [held in the window) tail [waiting for the clock) end [spare capacity)
 
-A row waits behind the tail until the clock reaches it, so this is the reorder buffer too: a batch
-that comes out of order is merged into the waiting rows. Rows of equal time stay in order of
-arrival.
+The store may be the window's own, or one that other windows read, too: then each has its own head
+and tail, its own codes, and reads those words of a row that it was made for.
 """
 
 from __future__ import annotations
@@ -14,22 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.event_time import END_OF_TIME
+from windrow.event_time import START_OF_TIME
 from windrow.windows import kernels
-from windrow.windows.codes import Codes
+from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.row_store import NO_MATRIX, SMALLEST_BUFFER, Rows, RowStore, moved
 
-__all__ = ["ColumnWindow", "Rows"]
-
-SMALLEST_BUFFER = 64
-# One part in five is spare: moving the rows down then costs five copies of a row in its life.
-SPARE_PARTS = 5
-
-Rows = NDArray[np.int64]
-NO_MATRIX: NDArray[np.uint8] = np.empty((0, 0), np.uint8)
+__all__ = ["NO_MATRIX", "ColumnWindow", "Rows"]
 
 
 class ColumnWindow:
-    """Times, a code and `value_count` words for each row; flags of validity once a NULL was seen.
+    """Times, a code and words for each row; flags of validity once a NULL was seen.
+
+    value_count: words of a row in a store of its own. store: one that is shared; `chosen` are the
+    numbers of the words to read in it.
 
     >>> window = ColumnWindow(value_count=0)
     >>> window.append(np.array([3, 1]), np.array([0, 1], np.int32), np.empty((0, 2), np.int64))
@@ -37,11 +33,19 @@ class ColumnWindow:
     [1, 3]
     """
 
-    def __init__(self, value_count: int, *, has_links: bool = False) -> None:
-        self.times = np.full(SMALLEST_BUFFER, END_OF_TIME, np.int64)
-        self.codes: Codes = np.empty(SMALLEST_BUFFER, np.int32)
-        self.values = np.empty((value_count, SMALLEST_BUFFER), np.int64)
-        self.valid: NDArray[np.uint8] = NO_MATRIX
+    def __init__(
+        self,
+        value_count: int,
+        *,
+        has_links: bool = False,
+        store: RowStore | None = None,
+        chosen: tuple[int, ...] = (),
+    ) -> None:
+        self.is_shared = store is not None
+        self.store = store or RowStore(value_count)
+        self.chosen = np.array(chosen if self.is_shared else range(value_count), np.int64)
+        capacity = self.store.capacity
+        self.codes: Codes = np.full(capacity, NO_CODE, np.int32)
         # For windows that count rows by partition: a second code, the number of the next row of the
         # partition, and whether the row is still held.
         linked = SMALLEST_BUFFER if has_links else 0
@@ -49,9 +53,41 @@ class ColumnWindow:
         self.following = np.empty(linked, np.int64)
         self.alive = np.empty(linked, np.bool_)
         # head, tail, end, row that waits to be evicted
-        self.cursor = np.array([0, 0, 0, kernels.EMPTY], np.int64)
-        # The number of the row in place 0: numbers stay when rows move down.
-        self.base = 0
+        end = self.store.end
+        self.cursor = np.array([end, end, end, kernels.EMPTY], np.int64)
+        # Rows up to this time may have come before the window, which then take no part in it.
+        self._strange_until_us = START_OF_TIME
+        self.store.join(self)
+
+    def begin_at(self, clock: int) -> None:
+        """Rows of a shared store that are later than the clock stand before those to come.
+
+        They take no part, but those to come may be sorted in between them.
+        """
+        waiting = int(np.searchsorted(self.times[: self.end], clock, side="right"))
+        if waiting < self.end:
+            self._strange_until_us = int(self.times[self.end - 1])
+            self.cursor[:2] = max(waiting, self.store.head)
+
+    @property
+    def times(self) -> Rows:
+        """The time of each row."""
+        return self.store.times
+
+    @property
+    def values(self) -> Rows:
+        """The words of each row that this window reads; of a shared store perhaps a copy."""
+        return self._chosen_of(self.store.values)
+
+    @property
+    def valid(self) -> NDArray[np.uint8]:
+        """Their flags of validity; of a shared store perhaps a copy."""
+        return self._chosen_of(self.store.valid) if self.store.valid.size else self.store.valid
+
+    @property
+    def base(self) -> int:
+        """The number of the row in place 0."""
+        return self.store.base
 
     @property
     def head(self) -> int:
@@ -66,12 +102,14 @@ class ColumnWindow:
     @property
     def end(self) -> int:
         """Behind the last row."""
-        return int(self.cursor[2])
+        return self.store.end
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, spare capacity included."""
-        return sum(column.nbytes for column in self._columns()) + self.cursor.nbytes
+        """Bytes held, spare capacity included; of a shared store only what is this window's own."""
+        own = sum(column.nbytes for column in self.own_columns())
+        own += self.cursor.nbytes + self.chosen.nbytes
+        return own if self.is_shared else own + self.store.nbytes
 
     def append(
         self,
@@ -81,78 +119,58 @@ class ColumnWindow:
         valid: NDArray[np.uint8] = NO_MATRIX,
         partitions: Codes | None = None,
     ) -> None:
-        """Take rows in order of arrival, all later than the clock."""
-        count = times.size
-        if count == 0:
-            return
-        self._make_room(count)
-        if valid.size and not self.valid.size:
-            self.valid = np.ones(self.values.shape, np.uint8)
-        start, end = self.end, self.end + count
-        self.times[start:end] = times
-        self.times[end] = END_OF_TIME
-        self.codes[start:end] = codes
-        self.values[:, start:end] = values
-        if self.valid.size:
-            self.valid[:, start:end] = valid if valid.size else 1
-        if partitions is not None:
-            self.partitions[start:end] = partitions
-        self.cursor[2] = end
-        self._restore_order(start)
+        """Take rows in order of arrival, all later than the clock.
+
+        A shared store has them already: only their codes are taken.
+        """
+        if not self.is_shared:
+            self.store.append(times, values, valid)
+        if times.size:
+            self.codes[self.store.appended] = codes
+            if partitions is not None:
+                self.partitions[self.store.appended] = partitions
 
     def keep_alive(self) -> Rows:
         """Close the gaps between head and tail; returns the old places of the rows that stay."""
         held = np.flatnonzero(self.alive[self.head : self.tail]) + self.head
         kept = np.concatenate([held, np.arange(self.tail, self.end)])
-        for column in self._columns():
-            if column.size:
-                column[..., : kept.size] = column[..., kept]
+        self.store.keep_places(kept)
         self.cursor[:3] = (0, held.size, kept.size)
-        self.times[kept.size] = END_OF_TIME
-        self.base = 0
         return held
 
-    def _columns(self) -> list[NDArray[Any]]:
-        named = (self.times, self.codes, self.values, self.valid)
-        return [*named, self.partitions, self.following, self.alive]
+    def expect(self, start: int, end: int) -> None:
+        """The store has written rows at these places; they take no part until append() says so."""
+        self.cursor[2] = end
+        if self.is_shared:
+            self.codes[start:end] = NO_CODE
 
-    def _make_room(self, count: int) -> None:
-        head, end = self.head, self.end
-        rows = end - head
-        # One place more than rows: the sentinel behind the last one.
-        if end + count + 1 <= self.times.size:
-            return
-        needed = rows + count + 1
-        capacity = max(SMALLEST_BUFFER, needed + needed // SPARE_PARTS)
-        has_room = needed + needed // (2 * SPARE_PARTS) <= self.times.size <= 2 * capacity
-        moved = [
-            _moved(column, head, end, None if has_room else capacity) if column.size else column
-            for column in self._columns()
-        ]
-        self.times, self.codes, self.values, self.valid, *linked = moved
-        self.partitions, self.following, self.alive = linked
-        if self.values.shape[1] != self.times.size:  # no values: an empty column still has a length
-            self.values = np.empty((0, self.times.size), np.int64)
+    def own_columns(self) -> list[NDArray[Any]]:
+        """The columns that are this window's own and move with the rows."""
+        return [self.codes, self.partitions, self.following, self.alive]
+
+    def move_own(self, head: int, end: int, capacity: int | None) -> None:
+        """The store moves its rows from `head` on to the front."""
+        self.codes = moved(self.codes, head, end, capacity)
+        self.partitions = moved(self.partitions, head, end, capacity)
+        self.following = moved(self.following, head, end, capacity)
+        self.alive = moved(self.alive, head, end, capacity)
         self.cursor[:3] -= head
-        self.base += head
 
-    def _restore_order(self, start: int) -> None:
-        """Merge rows from `start` on into the waiting rows before them, where they are earlier."""
-        end = self.end
-        tail = self.tail
-        fresh = self.times[start:end]
-        if kernels.is_sorted(self.times[max(start - 1, tail) : end]):
-            return
-        low = tail + int(np.searchsorted(self.times[tail:start], fresh.min(), side="right"))
-        order = np.argsort(self.times[low:end], kind="stable")
-        for column in self._columns():
-            if column.size:
-                column[..., low:end] = column[..., low:end][..., order]
+    @property
+    def reads_run(self) -> bool:
+        """Whether the words that it reads follow each other, so that `values` is no copy."""
+        return self.chosen.size == 0 or bool((np.diff(self.chosen) == 1).all())
 
+    @property
+    def has_strangers(self) -> bool:
+        """Whether rows stand at the head that came before the window and take no part."""
+        return int(self.times[self.head]) <= self._strange_until_us
 
-def _moved(column: NDArray[Any], head: int, end: int, capacity: int | None) -> NDArray[Any]:
-    out = column
-    if capacity is not None:
-        out = np.empty((*column.shape[:-1], capacity), column.dtype)
-    out[..., : end - head] = column[..., head:end]
-    return out
+    def _chosen_of(self, matrix: NDArray[Any]) -> NDArray[Any]:
+        chosen = self.chosen
+        if not self.is_shared:
+            return matrix
+        if self.reads_run:
+            first = int(chosen[0]) if chosen.size else 0
+            return matrix[first : first + chosen.size]
+        return matrix[chosen]

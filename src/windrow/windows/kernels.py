@@ -300,18 +300,36 @@ def rounded_up(instant, grid):
 
 
 @njit(cache=True)
-def timed_events(times, cursor, slide, hold, grid, until, first, limit, out_at, out_row, out_sign):
+def leave_of(entered, lifetime):
+    """When a row leaves that entered then; lifetime: the numbers of lifetime.Lifetime."""
+    leave = entered + lifetime[1]
+    growth = lifetime[5]
+    if growth != 0:
+        since = leave - 1 - lifetime[3]
+        phase = since % lifetime[4]
+        if since >= 0 and phase <= growth:
+            leave += growth - phase
+    return max(leave, lifetime[2])
+
+
+@njit(cache=True)
+def timed_events(times, cursor, lifetime, grid, until, first, limit, out_at, out_row, out_sign):
     """Rows entering and leaving a timed window, in time order, up to and including `until`.
 
-    cursor: head, tail, end. times[end] is a sentinel beyond every instant. Writes at most `limit`
-    events from `first` on; returns how many. Leaving comes before entering at the same instant.
-    The instant written is rounded up to the grid at which answers show.
+    cursor: head, tail, end. times[end] is a sentinel beyond every instant. lifetime: the numbers of
+    lifetime.Lifetime. Writes at most `limit` events from `first` on; returns how many. Leaving
+    comes before entering at the same instant. The instant written is rounded up to the grid at
+    which answers show.
     """
     head = cursor[0]
     tail = cursor[1]
+    slide = lifetime[0]
+    hold = lifetime[1]
     entry = rounded_up(times[tail], slide)
     # An empty window has head == tail: what "leaves" is then later than the entry.
-    leave = rounded_up(times[head], slide) + hold
+    leave = leave_of(rounded_up(times[head], slide), lifetime)
+    # Once no row leaves before the floor, and without turns, the hold alone decides.
+    is_plain = slide == 1 and lifetime[5] == 0 and leave > lifetime[2]
     count = 0
     while count < limit:
         leaves = leave <= entry
@@ -324,12 +342,12 @@ def timed_events(times, cursor, slide, hold, grid, until, first, limit, out_at, 
         out_sign[place] = -1 if leaves else 1
         head += leaves
         tail += not leaves
-        if slide == 1:
+        if is_plain:
             entry = times[uint64(tail)]
             leave = times[uint64(head)] + hold
         else:
             entry = rounded_up(times[uint64(tail)], slide)
-            leave = rounded_up(times[uint64(head)], slide) + hold
+            leave = leave_of(rounded_up(times[uint64(head)], slide), lifetime)
         count += 1
     cursor[0] = head
     cursor[1] = tail

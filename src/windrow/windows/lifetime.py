@@ -6,17 +6,22 @@
 
 The first holds t-T <= time <= t: both ends belong to it.
 
-Both come down to two numbers: enter = time rounded up to `slide_us`, leave = enter + `hold_us`.
+All come down to two numbers: enter = time rounded up to `slide_us`, leave = enter + `hold_us`.
+
+A window that is made narrower while it runs lets go at once of what it no longer reaches, at
+`floor_us` and not before. One that takes turns is narrow most of the time; from turn_start_us +
+k * turn_period_us on it lets nothing go for turn_growth_us, so that it reaches that much further
+back at the end of the turn, and then becomes narrow again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.event_time import END_OF_TIME
+from windrow.event_time import END_OF_TIME, START_OF_TIME
 
 __all__ = ["Lifetime"]
 
@@ -28,10 +33,14 @@ FOREVER_US = END_OF_TIME + END_OF_TIME // 2
 
 @dataclass(frozen=True)
 class Lifetime:
-    """A timed window as two numbers."""
+    """A timed window as numbers: two, and more for one that was made narrower or takes turns."""
 
     slide_us: int
     hold_us: int
+    floor_us: int = START_OF_TIME
+    turn_start_us: int = 0
+    turn_period_us: int = 1
+    turn_growth_us: int = 0
 
     @classmethod
     def closed(cls, length_us: int) -> Lifetime:
@@ -63,8 +72,58 @@ class Lifetime:
 
         >>> Lifetime.closed(60).leave(np.array([0])).tolist()
         [61]
+        >>> Lifetime.closed(60).turning(100, 50, 10).leave(np.array([39, 40, 45, 50, 51])).tolist()
+        [100, 111, 111, 111, 112]
         """
-        return self.enter(times_us) + self.hold_us
+        leave = self.enter(times_us) + self.hold_us
+        if self.turn_growth_us:
+            since = leave - 1 - self.turn_start_us
+            phase = since % self.turn_period_us
+            in_turn = (since >= 0) & (phase <= self.turn_growth_us)
+            leave = np.where(in_turn, leave + self.turn_growth_us - phase, leave)
+        return np.maximum(leave, self.floor_us)
+
+    def edge(self, instants_us: Instants) -> Instants:
+        """The entry instants at or after which rows are held at these instants, but for the floor.
+
+        >>> Lifetime.closed(60).turning(100, 50, 10).edge(np.array([99, 100, 110, 111])).tolist()
+        [39, 40, 40, 51]
+        """
+        edge = instants_us - self.hold_us + 1
+        if self.turn_growth_us:
+            since = instants_us - self.turn_start_us
+            phase = since % self.turn_period_us
+            if self.turn_growth_us == self.turn_period_us:
+                # The last instant of a turn is the first of the next: there the window is wide.
+                phase = np.where((phase == 0) & (since > 0), self.turn_period_us, phase)
+            in_turn = (since >= 0) & (phase <= self.turn_growth_us)
+            edge = np.where(in_turn, edge - phase, edge)
+        return edge
+
+    def narrowed(self, length_us: int, floor_us: int) -> Lifetime:
+        """A window of the same kind and another length, from an instant on."""
+        hold = length_us if self.slide_us > 1 else length_us + 1
+        return Lifetime(self.slide_us, hold, floor_us)
+
+    def turning(self, start_us: int, period_us: int, growth_us: int) -> Lifetime:
+        """The same window, which takes turns."""
+        return replace(
+            self, turn_start_us=start_us, turn_period_us=period_us, turn_growth_us=growth_us
+        )
+
+    def numbers(self) -> Instants:
+        """All of them, as kernels take them."""
+        return np.array(
+            [
+                self.slide_us,
+                self.hold_us,
+                self.floor_us,
+                self.turn_start_us,
+                self.turn_period_us,
+                self.turn_growth_us,
+            ],
+            np.int64,
+        )
 
     @property
     def is_endless(self) -> bool:

@@ -10,6 +10,7 @@ from windrow.windows.buffer import NO_MATRIX, ColumnWindow, Rows
 from windrow.windows.codes import Codes
 from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.row_store import RowStore
 
 __all__ = ["EventColumns", "Window"]
 
@@ -26,20 +27,30 @@ class EventColumns:
 
 
 class Window:
-    """A window that is timed (lifetime) or holds the last rows (eviction)."""
+    """A window that is timed (lifetime) or holds the last rows (eviction).
+
+    store, chosen: rows that other windows read, too, and which of their words this one reads.
+    """
 
     def __init__(
         self,
         value_count: int,
         lifetime: Lifetime | None = None,
         eviction: LastRows | LastRowsByPartition | None = None,
+        store: RowStore | None = None,
+        chosen: tuple[int, ...] = (),
     ) -> None:
-        self.lifetime = lifetime or Lifetime.unbounded()
         self._eviction = eviction
+        self.change_lifetime(lifetime or Lifetime.unbounded())
         by_partition = isinstance(eviction, LastRowsByPartition)
-        self.columns = ColumnWindow(value_count, has_links=by_partition)
+        self.columns = ColumnWindow(value_count, has_links=by_partition, store=store, chosen=chosen)
         self._evict = NO_EVICTIONS
         self._opened = (0, 0)  # head and tail when events were last asked for
+
+    def change_lifetime(self, lifetime: Lifetime) -> None:
+        """Rows leave by this one from now on; those that have left do not come back."""
+        self.lifetime = lifetime
+        self._lifetime_numbers = lifetime.numbers()
 
     def append(
         self,
@@ -64,16 +75,9 @@ class Window:
         columns = self.columns
         place = (first, limit, events.at, events.row, events.sign)
         if self._eviction is None:
-            lifetime = self.lifetime
             return int(
                 kernels.timed_events(
-                    columns.times,
-                    columns.cursor,
-                    lifetime.slide_us,
-                    lifetime.hold_us,
-                    grid_us,
-                    until,
-                    *place,
+                    columns.times, columns.cursor, self._lifetime_numbers, grid_us, until, *place
                 )
             )
         return int(
@@ -102,12 +106,19 @@ class Window:
             self._eviction.settle(self.columns, gone)
 
     @property
-    def is_closed(self) -> bool:
-        """Whether rows enter at their time and leave by time."""
-        return self._eviction is None and self.lifetime.slide_us == 1
+    def is_plain(self) -> bool:
+        """Whether rows enter at their time, leave so much later, and all of them take part."""
+        lifetime, columns = self.lifetime, self.columns
+        if self._eviction is not None or lifetime.slide_us != 1 or lifetime.turn_growth_us:
+            return False
+        if columns.head < columns.end:
+            first_leaves = int(columns.times[columns.head]) + lifetime.hold_us
+            if first_leaves <= lifetime.floor_us or columns.has_strangers:
+                return False
+        return columns.reads_run
 
     def most_events(self, until: int) -> int:
-        """At most so many rows enter and leave up to `until` in a closed window."""
+        """At most so many rows enter and leave up to `until` in a plain window."""
         columns = self.columns
         entering = np.searchsorted(columns.times[columns.tail : columns.end], until, side="right")
         last = until - self.lifetime.hold_us

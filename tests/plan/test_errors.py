@@ -111,8 +111,14 @@ REFUSED = [
         "WU211",
         None,
     ),
-    ("SELECT COUNT(*) FROM temp [5] ERROR (2%)", "WU212", "ERROR"),
-    ("SELECT COUNT(*) FROM temp [5] DURATION [70, 500]", "WU213", "DURATION"),
+    ("SELECT celsius FROM temp [5] ERROR (2%)", "WU212", "ERROR"),
+    ("SELECT COUNT(*) FROM temp [ROWS 5] ERROR (2%)", "WU212", "ERROR"),
+    ("SELECT COUNT(DISTINCT celsius) FROM temp [5] ERROR (2%)", "WU212", "ERROR"),
+    (
+        "SELECT COUNT(*) FROM temp [5], smoke [5] WHERE temp.location = smoke.location ERROR (2%)",
+        "WU212",
+        "ERROR",
+    ),
     ("SELECT CAST(celsius AS STRING) FROM temp", "WU217", None),
     ("SELECT CAST(location AS TIMESTAMP) FROM temp", "WU217", None),
     ("SELECT location LIKE location FROM temp", "WU219", None),
@@ -231,10 +237,10 @@ def test_texts_that_are_not_plans() -> None:
     plan = bind(parse_query("SELECT n + 1 FROM temp"), CATALOG)
     assert isinstance(plan, QueryPlan)
     good = plan_to_json(plan)
-    for bad in ("", "{}", "[]", "3", good.replace('"+"', '"system"'), '{"format":3,"plan":3}'):
+    for bad in ("", "{}", "[]", "3", good.replace('"+"', '"system"'), '{"format":4,"plan":3}'):
         with pytest.raises(CheckpointError) as caught:
             plan_from_json(bad)
         assert caught.value.code == "WC201"
     with pytest.raises(CheckpointError) as newer:
-        plan_from_json(good.replace('"format":3', '"format":4'))
+        plan_from_json(good.replace('"format":4', '"format":5'))
     assert newer.value.code == "WC202"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,30 +13,39 @@ from windrow.engine.keeper import WorkDone
 from windrow.engine.partial import Partial, one_batch
 from windrow.engine.prepare import Preparer, window_of
 from windrow.engine.shape import QueryShape
+from windrow.engine.shared_rows import RowReader
 from windrow.engine.touched_groups import TouchedGroups
 from windrow.joins import kernels
 from windrow.joins.factorised import SINGLE, FactorisedAggregate
 from windrow.joins.lanes import LaneLayout
 from windrow.joins.touches import Touches
 from windrow.plan.model import QueryPlan
-from windrow.windows.codes import Codes
+from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
 __all__ = ["FactorisedKeeper"]
 
 
 class FactorisedKeeper:
-    """COUNT, SUM and AVG in O(1) a row; grid_us > 1 puts out only states at its multiples."""
+    """COUNT, SUM and AVG in O(1) a row; grid_us > 1 puts out only states at its multiples.
 
-    def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
+    readers: one for each input where the rows are shared with other queries.
+    """
+
+    def __init__(
+        self,
+        plan: QueryPlan,
+        shape: QueryShape,
+        grid_us: int,
+        readers: Sequence[RowReader] = (),
+    ) -> None:
         assert shape.mode is not None
         self._grid_us = grid_us
         self._shape = shape
         self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
-        self._windows = tuple(
-            window_of(entry.window, len(side.values))
-            for entry, side in zip(plan.inputs, shape.sides, strict=True)
-        )
+        self._readers = tuple(readers)
+        self._windows = _windows(plan, shape, self._readers)
         self._coding = Coding(shape)
         self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
         if shape.mode in (kernels.WHOLE, SINGLE):
@@ -69,6 +79,8 @@ class FactorisedKeeper:
         window, schema = self._windows[side], self._schemas[side]
         places = np.concatenate([window.held(), window.waiting()])
         columns = window.columns
+        if self._readers:  # rows of the others that take no part here
+            places = places[columns.codes[places] != NO_CODE]
         arrays = [pa.array(columns.times[places])]
         arrays += self._coding.row_columns(side, columns.codes[places], schema)
         if columns.partitions.size:
@@ -105,6 +117,15 @@ class FactorisedKeeper:
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
         return [window.row_count for window in self._windows]
+
+    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
+        """Rows of the side leave by this lifetime from now on."""
+        self._windows[side].change_lifetime(lifetime)
+
+    def close(self) -> None:
+        """Another keeper has taken over: shared rows are no longer read here."""
+        for reader in self._readers:
+            reader.close()
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -161,3 +182,19 @@ class FactorisedKeeper:
             window.settle(gone)
         if self._shape.mode == kernels.BY_BOTH:
             self._aggregate.release_groups(np.unique(touches.group))
+
+
+def _windows(
+    plan: QueryPlan, shape: QueryShape, readers: tuple[RowReader, ...]
+) -> tuple[Window, ...]:
+    if not readers:
+        return tuple(
+            window_of(entry.window, len(side.values))
+            for entry, side in zip(plan.inputs, shape.sides, strict=True)
+        )
+    windows = []
+    for entry, reader in zip(plan.inputs, readers, strict=True):
+        window = window_of(entry.window, 0, reader.shared.store, reader.chosen)
+        reader.open(window)
+        windows.append(window)
+    return tuple(windows)

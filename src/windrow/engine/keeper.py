@@ -12,6 +12,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from windrow.engine.partial import Partial
+from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
 __all__ = ["Keeper", "NeedsPairsError", "WorkDone"]
@@ -46,6 +47,12 @@ class Keeper(Protocol):
 
     def advance(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
+
+    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
+        """Rows of the side leave by this lifetime from now on; those that left stay away."""
+
+    def close(self) -> None:
+        """Another keeper has taken over."""
 
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from windrow.engine.endless_keeper import EndlessKeeper
 from windrow.engine.factorised_keeper import FactorisedKeeper
 from windrow.engine.keeper import Keeper
 from windrow.engine.pair_keeper import PairKeeper
 from windrow.engine.shape import QueryShape
+from windrow.engine.shared_rows import RowReader
 from windrow.engine.tree_keeper import TreeKeeper
 from windrow.plan.cost import cheapest
 from windrow.plan.figures import assumed_figures
@@ -25,12 +28,18 @@ def first_algorithm(plan: QueryPlan) -> str:
     return plan.algorithm
 
 
-def keeper_for(plan: QueryPlan, shape: QueryShape, grid_us: int, algorithm: str) -> Keeper:
-    """A new, empty keeper."""
+def keeper_for(
+    plan: QueryPlan,
+    shape: QueryShape,
+    grid_us: int,
+    algorithm: str,
+    readers: Sequence[RowReader] = (),
+) -> Keeper:
+    """A new, empty keeper; readers: where its rows are shared with other queries."""
     if algorithm != "factorised":
         return PairKeeper(plan, shape, grid_us, algorithm)
     if shape.mode is None and plan.inputs[0].window.kind == "unbounded":
         return EndlessKeeper(plan, shape, grid_us)
     if shape.mode is None:
         return TreeKeeper(plan, shape, grid_us)
-    return FactorisedKeeper(plan, shape, grid_us)
+    return FactorisedKeeper(plan, shape, grid_us, readers)

@@ -31,6 +31,7 @@ from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import NO_FLAGS, Codes
 from windrow.windows.key_coder import KeyCoder
+from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
 __all__ = ["PairKeeper"]
@@ -305,6 +306,15 @@ class PairKeeper:
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
         return [window.row_count for window in self._windows]
+
+    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
+        """Rows of the side leave by this lifetime from now on."""
+        # What was charged, or noted to expire, was so by the lifetime of before.
+        assert not isinstance(self._algorithm, (Charged, LiveResults)), "it foretells who leaves"
+        self._windows[side].change_lifetime(lifetime)
+
+    def close(self) -> None:
+        """Another keeper has taken over: nothing outside is held."""
 
     @property
     def windows(self) -> tuple[Window, ...]:

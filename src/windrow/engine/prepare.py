@@ -23,9 +23,20 @@ from windrow.schema import BOOLEAN
 from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.key_coder import words_of_array
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.row_store import RowStore
 from windrow.windows.window import Window
 
-__all__ = ["Preparer", "bucket_of", "can_shard", "lifetime_of", "needed_columns", "window_of"]
+__all__ = [
+    "Preparer",
+    "bucket_of",
+    "can_shard",
+    "leaf_of",
+    "lettered",
+    "lifetime_of",
+    "needed_columns",
+    "value_column",
+    "window_of",
+]
 
 Instants = NDArray[np.int64]
 # Odd constants that mix the words of a key into a bucket; the same in every process and version.
@@ -48,15 +59,15 @@ class Preparer:
         live = None
         condition = self._condition_for(batch)
         if condition is not None:
-            live = evaluate_filter(condition, _leaf(batch), batch.num_rows)
+            live = evaluate_filter(condition, leaf_of(batch), batch.num_rows)
             if self._is_timed and not live.all():
                 batch = batch.filter(pa.array(live))
         columns = [batch.column(self._entry.stream.time).cast(pa.int64())]
-        leaf = _leaf(batch)
-        parts = [part for _, listed in _lettered(self._side) for part in listed]
+        leaf = leaf_of(batch)
+        parts = [part for _, listed in lettered(self._side) for part in listed]
         columns += [evaluate(part, leaf, batch.num_rows) for part in parts]
         columns += [
-            _value(part, kind, leaf, batch.num_rows)
+            value_column(part, kind, leaf, batch.num_rows)
             for part, kind in zip(self._side.values, self._side.value_types, strict=True)
         ]
         if not self._is_timed:
@@ -80,7 +91,7 @@ class Preparer:
 def needed_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
     """The columns of the stream that the input reads, its time first."""
     entry, side = plan.inputs[position], shape_of(plan).sides[position]
-    parts = [part for _, listed in _lettered(side) for part in listed]
+    parts = [part for _, listed in lettered(side) for part in listed]
     parts += side.values
     if entry.filter is not None:
         parts.append(entry.filter)
@@ -98,13 +109,18 @@ def lifetime_of(window: WindowSpec) -> Lifetime:
     return Lifetime.unbounded()
 
 
-def window_of(window: WindowSpec, value_count: int) -> Window:
-    """An empty window of this kind for rows of so many values."""
+def window_of(
+    window: WindowSpec,
+    value_count: int,
+    store: RowStore | None = None,
+    chosen: tuple[int, ...] = (),
+) -> Window:
+    """An empty window of this kind for rows of so many values, or on rows that are shared."""
     if window.kind == "rows":
         return Window(value_count, eviction=LastRows(window.rows))
     if window.kind == "partition_rows":
         return Window(value_count, eviction=LastRowsByPartition(window.rows))
-    return Window(value_count, lifetime=lifetime_of(window))
+    return Window(value_count, lifetime=lifetime_of(window), store=store, chosen=chosen)
 
 
 def can_shard(plan: QueryPlan) -> bool:
@@ -133,13 +149,13 @@ def bucket_of(
 
 def _column_of(side: SideShape, key: Expr) -> str:
     """The prepared column that has the value of an expression by which rows are dealt out."""
-    for letter, parts in _lettered(side):
+    for letter, parts in lettered(side):
         if key in parts:
             return f"{letter}{parts.index(key)}"
     raise AssertionError(f"rows are dealt by {key}, which no prepared column holds")
 
 
-def _lettered(side: SideShape) -> tuple[tuple[str, tuple[Expr, ...]], ...]:
+def lettered(side: SideShape) -> tuple[tuple[str, tuple[Expr, ...]], ...]:
     """The expressions of a side by the letter of their columns, values left out."""
     return (
         ("k", side.keys),
@@ -161,7 +177,9 @@ def _words(column: pa.Array) -> NDArray[np.uint64]:
     return text_words
 
 
-def _leaf(batch: pa.RecordBatch) -> Leaf:
+def leaf_of(batch: pa.RecordBatch) -> Leaf:
+    """Columns of rows as expressions name them."""
+
     def column(part: Expr) -> pa.Array:
         assert isinstance(part, ColumnRef)
         return batch.column(part.column)
@@ -177,7 +195,8 @@ def _with_keys_present(condition: Expr | None, keys: tuple[Expr, ...]) -> Expr |
     return condition
 
 
-def _value(part: Expr, wanted: pa.DataType, leaf: Leaf, length: int) -> pa.Array:
+def value_column(part: Expr, wanted: pa.DataType, leaf: Leaf, length: int) -> pa.Array:
+    """A value in the type in which it is kept."""
     column = evaluate(part, leaf, length)
     if column.type == wanted:
         return column
@@ -191,7 +210,7 @@ def _value(part: Expr, wanted: pa.DataType, leaf: Leaf, length: int) -> pa.Array
 
 def _schema(side: SideShape, is_timed: bool) -> pa.Schema:
     fields = [("ts", pa.int64())]
-    for letter, parts in _lettered(side):
+    for letter, parts in lettered(side):
         fields += [(f"{letter}{i}", part.type.arrow) for i, part in enumerate(parts)]
     fields += [(f"v{i}", kind) for i, kind in enumerate(side.value_types)]
     if not is_timed:

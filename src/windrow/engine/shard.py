@@ -6,7 +6,7 @@ give the same bytes, however they were cut into batches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,26 +20,42 @@ from windrow.engine.keepers import first_algorithm, keeper_for
 from windrow.engine.partial import Partial, one_batch
 from windrow.engine.prepare import lifetime_of
 from windrow.engine.shape import shape_of
+from windrow.engine.shared_rows import RowReader
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.joins.lanes import LaneLayout
 from windrow.plan.figures import Figures
 from windrow.plan.fingerprint import fingerprint
-from windrow.plan.model import PlanInput, QueryPlan
+from windrow.plan.model import QueryPlan
+from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
+from windrow.windows.window import Window
 
 __all__ = ["Shard"]
 
+# Algorithms that note with a row who leaves first: they cannot go on when lifetimes change.
+FORETELLING = frozenset(["charged"])
+
 
 class Shard:
-    """Keeps a plan's windows and aggregates; grid_us > 1 puts out only states at its multiples."""
+    """Keeps a plan's windows and aggregates; grid_us > 1 puts out only states at its multiples.
 
-    def __init__(self, plan: QueryPlan, grid_us: int = 1, algorithm: str | None = None) -> None:
+    readers: one for each input where the rows are shared with other queries.
+    """
+
+    def __init__(
+        self,
+        plan: QueryPlan,
+        grid_us: int = 1,
+        algorithm: str | None = None,
+        readers: Sequence[RowReader] = (),
+    ) -> None:
         self.plan = plan
         self.clock = START_OF_TIME
         self.algorithm = algorithm or first_algorithm(plan)
         self._grid_us = grid_us
         self._shape = shape_of(plan)
-        self._keeper: Keeper = keeper_for(plan, self._shape, grid_us, self.algorithm)
+        self._keeper: Keeper = keeper_for(plan, self._shape, grid_us, self.algorithm, readers)
+        self._lifetimes: dict[int, Lifetime] = {}  # where they are not those of the plan
         self._chooser = Chooser(plan)
         self._is_first_keeper = True
         self._complete_at: int | None = None  # where all live groups are put out after a rebuild
@@ -82,18 +98,44 @@ class Shard:
         """
         if algorithm == self.algorithm:
             return True
+        if self._lifetimes and algorithm in FORETELLING:
+            return False
         keeper = keeper_for(self.plan, self._shape, self._grid_us, algorithm)
+        for side, lifetime in self._lifetimes.items():
+            keeper.change_lifetime(side, lifetime)
         try:
-            for side, entry in enumerate(self.plan.inputs):
-                keeper.append(side, _still_held(self._keeper.rows(side), entry, self.clock))
+            for side in range(len(self.plan.inputs)):
+                keeper.append(side, self._still_held(side, self._keeper.rows(side)))
         except NeedsPairsError:
             return False
         keeper.advance(self.clock)
+        self._keeper.close()
         self._keeper, self.algorithm = keeper, algorithm
         self._is_first_keeper = False
         self._chooser.begin(keeper, self.clock)
         self._show_all_on_grid()
         return True
+
+    def change_lifetimes(self, lifetimes: Mapping[int, Lifetime]) -> None:
+        """Windows of these inputs let rows go by other lifetimes, from their floor on."""
+        self._lifetimes.update(lifetimes)
+        if self.algorithm in FORETELLING:
+            self.change_algorithm("incremental")
+        for side, lifetime in lifetimes.items():
+            self._keeper.change_lifetime(side, lifetime)
+
+    def lifetime(self, side: int) -> Lifetime:
+        """How long rows of an input stay now."""
+        return self._lifetimes.get(side) or lifetime_of(self.plan.inputs[side].window)
+
+    def close(self) -> None:
+        """Nothing is run any more: shared rows are no longer read here."""
+        self._keeper.close()
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all inputs."""
+        return self._keeper.windows
 
     def figures(self) -> Figures:
         """What is known of the streams: guessed at first, measured once enough has come in."""
@@ -111,6 +153,7 @@ class Shard:
     def snapshot(self) -> bytes:
         """All rows that are held or wait, as prepared rows; everything else follows from them."""
         header: dict[str, Any] = {"fingerprint": fingerprint(self.plan), "clock": self.clock}
+        header["lifetimes"] = lifetimes_to_json(self._lifetimes)
         tables = {str(side): self._keeper.rows(side) for side in range(len(self.plan.inputs))}
         if isinstance(self._keeper, FactorisedKeeper) and self._keeper.is_endless:
             header["layout"], tables["sums"] = self._keeper.sums()
@@ -129,7 +172,8 @@ class Shard:
         sums = tables.pop("sums", None)
         rows = {int(side): table for side, table in tables.items()}
         if sums is None:
-            return cls.rebuild(plan, rows, header["clock"], grid_us)
+            lifetimes = lifetimes_from_json(header["lifetimes"])
+            return cls.rebuild(plan, rows, header["clock"], grid_us, lifetimes)
         shard = cls(plan, grid_us)
         assert isinstance(shard._keeper, FactorisedKeeper)
         shard._keeper.load_sums(sums, LaneLayout.from_json(header["layout"]))
@@ -140,14 +184,19 @@ class Shard:
 
     @classmethod
     def rebuild(
-        cls, plan: QueryPlan, rows: Mapping[int, pa.Table], clock: int, grid_us: int = 1
+        cls,
+        plan: QueryPlan,
+        rows: Mapping[int, pa.Table],
+        clock: int,
+        grid_us: int = 1,
+        lifetimes: Mapping[int, Lifetime] | None = None,
     ) -> Shard:
         """A shard at `clock` from prepared rows in order of arrival; rows that left do no harm."""
         shard = cls(plan, grid_us)
-        batches = {
-            side: _still_held(one_batch(table), plan.inputs[side], clock)
-            for side, table in rows.items()
-        }
+        if lifetimes:
+            shard.change_lifetimes(lifetimes)
+        shard.clock = clock
+        batches = {side: shard._still_held(side, one_batch(table)) for side, table in rows.items()}
         shard.advance(batches, clock)
         shard._show_all_on_grid()
         return shard
@@ -176,11 +225,9 @@ class Shard:
             self._complete_at = (self.clock // self._grid_us + 1) * self._grid_us
             self._keeper.touch_all(self._complete_at)
 
-
-def _still_held(rows: pa.RecordBatch, entry: PlanInput, clock: int) -> pa.RecordBatch:
-    """Without the rows that left a timed window before the clock: they need not enter again."""
-    if not entry.window.is_timed:
-        return rows
-    leave = lifetime_of(entry.window).leave(rows.column("ts").to_numpy())
-    held = leave > clock
-    return rows if held.all() else rows.filter(pa.array(held))
+    def _still_held(self, side: int, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Without the rows that left a timed window before the clock: they enter no more."""
+        if not self.plan.inputs[side].window.is_timed:
+            return rows
+        held = self.lifetime(side).leave(rows.column("ts").to_numpy()) > self.clock
+        return rows if held.all() else rows.filter(pa.array(held))

@@ -25,6 +25,7 @@ from windrow.joins.tree.terms import MeasureTerms
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
 __all__ = ["TreeKeeper"]
@@ -126,6 +127,13 @@ class TreeKeeper:
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
         return [window.row_count for window in self._windows]
+
+    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
+        """Rows of the side leave by this lifetime from now on."""
+        self._windows[side].change_lifetime(lifetime)
+
+    def close(self) -> None:
+        """Another keeper has taken over: nothing outside is held."""
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -22,6 +22,7 @@ from windrow.plan.outputs import aliases_of, bind_items
 from windrow.plan.refusals import MAX_INPUTS, check_distinct_groups, check_shape
 from windrow.plan.rows import row_scope
 from windrow.plan.scope import Scope
+from windrow.plan.service import with_service
 from windrow.plan.stores import check_store, with_store
 from windrow.plan.windows import bind_window, check_every, check_windows
 from windrow.sql.statements import Select, Source
@@ -53,7 +54,7 @@ def bind(
     plan = replace(
         kind(select, names, inputs, conditions), negations=aligned(negations, conditions.joins)
     )
-    return with_store(with_algorithm(plan, algorithm), store)
+    return with_store(with_algorithm(with_service(plan, select), algorithm), store)
 
 
 def _is_aggregate(select: Select) -> bool:

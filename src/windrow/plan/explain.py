@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.event_time import show_span
+from windrow.event_time import show_instant, show_span
 from windrow.plan.explain_costs import algorithm_lines
 from windrow.plan.figures import Figures
 from windrow.plan.model import Negation, PlanInput, QueryPlan, WindowSpec
@@ -109,10 +109,26 @@ def _answer_lines(plan: QueryPlan) -> list[str]:
         *lines,
         f"  columns     {columns}",
         f"  answers     {every}",
+        *_service_lines(plan),
         f"  updates     {pattern}: {meaning}",
         *([] if plan.kind == "aggregate" else [f"  store       {': '.join(store_of(plan))}"]),
         f"  buckets     {_buckets(plan)}",
     ]
+
+
+def _service_lines(plan: QueryPlan) -> list[str]:
+    lines = []
+    if plan.error_percent is not None:
+        delay = f", at least every {show_span(plan.every_us)}" if plan.every_us else ""
+        lines.append(f"  error       up to {plan.error_percent:g}% when memory is short{delay}")
+    if plan.duration is not None:
+        begin, end = (_moment(*each) for each in plan.duration)
+        lines.append(f"  life        from {begin} to {end}")
+    return lines
+
+
+def _moment(kind: str, value: int) -> str:
+    return show_instant(value) if kind == "instant" else f"{value} seconds after the first row"
 
 
 def _buckets(plan: QueryPlan) -> str:

@@ -117,6 +117,10 @@ class QueryPlan:
     algorithm: 'scan' for kind 'select'; else what was asked for: 'auto', 'pipelined',
     'incremental', 'charged' or 'factorised'. store: what was asked for to hold joined rows that
     expire (plan.stores).
+
+    error_percent: the relative error that answers may have; None: none. duration: the first and the
+    last instant of the query's life, each as ('instant', microseconds) or ('seconds', after the
+    first row of its first stream); it sees the rows of that time only.
     """
 
     text: str
@@ -134,6 +138,8 @@ class QueryPlan:
     distinct: bool = False
     negations: tuple[Negation, ...] = ()
     store: str = "auto"
+    error_percent: float | None = None
+    duration: tuple[tuple[str, int], tuple[str, int]] | None = None
 
     @property
     def joined(self) -> tuple[PlanInput, ...]:

@@ -29,7 +29,6 @@ def check_shape(select: Select) -> None:
             sources[MAX_INPUTS].place,
             f"join at most {MAX_INPUTS} windows, those that are negated included",
         )
-    _check_service(select)
 
 
 def check_distinct_groups(
@@ -42,19 +41,6 @@ def check_distinct_groups(
         raise refusal("WU203", "DISTINCT of groups", select.places.get("SELECT"), hint)
 
 
-def _check_service(select: Select) -> None:
-    if select.error_percent is not None:
-        hint = "without ERROR the answers are exact"
-        raise refusal("WU212", "the ERROR clause", _clause(select, "ERROR"), hint)
-    if select.duration is not None:
-        hint = "without DURATION the query lives until it is stopped"
-        raise refusal("WU213", "the DURATION clause", _clause(select, "DURATION"), hint)
-
-
 def refusal(code: str, what: str, place: Place | None, hint: str | None = None) -> UnsupportedError:
     """Right WQL that nothing runs yet."""
     return UnsupportedError(code, f"{what} is not run yet", hint=hint, place=place)
-
-
-def _clause(select: Select, name: str) -> Place | None:
-    return select.places.get(name)

@@ -28,7 +28,7 @@ from windrow.schema import Column, ColumnType, StreamSchema
 
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
-PLAN_FORMAT = 3
+PLAN_FORMAT = 4
 
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind

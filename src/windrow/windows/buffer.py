@@ -55,7 +55,7 @@ class ColumnWindow:
         # head, tail, end, row that waits to be evicted
         end = self.store.end
         self.cursor = np.array([end, end, end, kernels.EMPTY], np.int64)
-        # Rows up to this time may have come before the window, which then take no part in it.
+        # Some of the rows up to this time take no part, though they are in the shared store.
         self._strange_until_us = START_OF_TIME
         self.store.join(self)
 
@@ -127,6 +127,9 @@ class ColumnWindow:
             self.store.append(times, values, valid)
         if times.size:
             self.codes[self.store.appended] = codes
+            if self.is_shared and int(codes.min()) == NO_CODE:
+                latest = int(times[codes == NO_CODE].max())
+                self._strange_until_us = max(self._strange_until_us, latest)
             if partitions is not None:
                 self.partitions[self.store.appended] = partitions
 
@@ -163,7 +166,7 @@ class ColumnWindow:
 
     @property
     def has_strangers(self) -> bool:
-        """Whether rows stand at the head that came before the window and take no part."""
+        """Whether there may be rows that take no part: of before the window, or without a key."""
         return int(self.times[self.head]) <= self._strange_until_us
 
     def _chosen_of(self, matrix: NDArray[Any]) -> NDArray[Any]:

@@ -16,6 +16,7 @@ back at the end of the turn, and then becomes narrow again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 
-__all__ = ["Lifetime"]
+__all__ = ["Lifetime", "lifetimes_from_json", "lifetimes_to_json"]
 
 Instants = NDArray[np.int64]
 
@@ -129,3 +130,17 @@ class Lifetime:
     def is_endless(self) -> bool:
         """Whether rows never leave by time."""
         return self.hold_us >= FOREVER_US
+
+
+def lifetimes_to_json(lifetimes: Mapping[int, Lifetime]) -> list[list[int]]:
+    """Lifetimes by the number of their window, as plain numbers.
+
+    >>> lifetimes_from_json(lifetimes_to_json({1: Lifetime.closed(5)}))[1].hold_us
+    6
+    """
+    return [[side, *lifetime.numbers().tolist()] for side, lifetime in lifetimes.items()]
+
+
+def lifetimes_from_json(listed: Sequence[Sequence[int]]) -> dict[int, Lifetime]:
+    """Back from lifetimes_to_json()."""
+    return {side: Lifetime(*numbers) for side, *numbers in listed}

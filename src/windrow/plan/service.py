@@ -1,0 +1,51 @@
+"""ERROR and DURATION bound to a plan: which answers may be inexact, and when a query lives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from windrow.errors import Place, UnsupportedError
+from windrow.plan.model import QueryPlan
+from windrow.sql.statements import Select
+
+__all__ = ["SUPPORTED_AGGREGATES", "with_service"]
+
+# Aggregates whose error is bounded when the oldest rows of their window are missing.
+SUPPORTED_AGGREGATES = frozenset(
+    [
+        *("count_star", "count", "sum", "avg", "min", "max"),
+        *("var_samp", "var_pop", "stddev_samp", "stddev_pop"),
+    ]
+)
+
+
+def with_service(plan: QueryPlan, select: Select) -> QueryPlan:
+    """The plan with what its ERROR and DURATION clauses say."""
+    if select.error_percent is not None:
+        _check_error(plan, select.places.get("ERROR"))
+    return replace(plan, error_percent=select.error_percent, duration=select.duration)
+
+
+def _check_error(plan: QueryPlan, place: Place | None) -> None:
+    reason = _unbounded_reason(plan)
+    if reason is not None:
+        raise UnsupportedError(
+            "WU212",
+            f"ERROR is not run yet here: {reason}",
+            hint="without ERROR the answers are exact; the window then always has its full range",
+            place=place,
+        )
+
+
+def _unbounded_reason(plan: QueryPlan) -> str | None:
+    """Why the error of the answers could not be bounded; None where it can."""
+    if plan.kind != "aggregate":
+        return "a row is in the answer or it is not, there is no error to bound"
+    if len(plan.inputs) > 1:
+        return "no bound is known for joined rows that are missing"
+    if plan.inputs[0].window.kind not in ("time", "slide"):
+        return "only windows of a length in time can be made narrower"
+    for aggregate in plan.aggregates:
+        if aggregate.function not in SUPPORTED_AGGREGATES:
+            return "no bound is known for COUNT(DISTINCT) over rows that are missing"
+    return None

@@ -31,6 +31,7 @@ class Inlet:
     def __init__(self, schema: StreamSchema) -> None:
         self.schema = schema
         self.completeness = Completeness(schema.lateness_us)
+        self.first_us: int | None = None  # the time of the first row that was neither bad nor late
         self._ledger = Ledger()
         self._checker = RowChecker(schema)
         self._gathered: list[dict[str, Any]] = []
@@ -73,6 +74,8 @@ class Inlet:
             self._set_late_aside(batch.filter(pa.array(late)))
             batch, times = batch.filter(pa.array(~late)), times[~late]
         self._times.add(times)
+        if self.first_us is None and times.size:
+            self.first_us = int(times[0])
         return batch
 
     def reject(self, rows: Any) -> None:

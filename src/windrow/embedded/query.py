@@ -9,28 +9,48 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.change_limit import check_limit
+from windrow.engine.keepers import first_algorithm
+from windrow.engine.life import ALWAYS, in_life, life_of
 from windrow.engine.pace import Pace
 from windrow.engine.prepare import Preparer
 from windrow.engine.publish import Publisher
 from windrow.engine.shard import Shard
+from windrow.engine.shared_rows import RowPool, RowReader, can_share
 from windrow.errors import UnsupportedError
-from windrow.event_time import show_instant
+from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.windows.instants import WaitingInstants, merged
 
 __all__ = ["EmbeddedQuery"]
 
+# The life of a query while nobody knows when it begins: no row is of that time.
+NEVER = (END_OF_TIME, START_OF_TIME)
+
 
 class EmbeddedQuery:
-    """A running query; `settle` brings rows that were pushed but not yet applied into it."""
+    """A running query.
 
-    def __init__(self, name: str, plan: QueryPlan, clock: int, settle: Callable[[], None]) -> None:
+    settle: brings rows that were pushed but not yet applied into it. pool: the rows that queries of
+    the session share. first_us: when the first row of its first stream came, if one has.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        plan: QueryPlan,
+        clock: int,
+        settle: Callable[[], None],
+        pool: RowPool,
+        first_us: int | None = None,
+    ) -> None:
         self.name = name
         self.plan = plan
         self.is_running = True
         self._settle = settle
-        self._shard = Shard(plan)
+        self._life = life_of(plan, first_us)
+        self._readers = _readers(plan, pool, clock)
+        self._shard = Shard(plan, readers=self._readers)
         self._shard.advance({}, clock)
         self._publisher = Publisher(plan)
         self._pace = Pace()
@@ -70,8 +90,14 @@ class EmbeddedQuery:
 
     def stop(self) -> None:
         """End the query; what it has answered can still be read."""
-        self._settle()
-        self.is_running = False
+        if self.is_running:
+            self._settle()
+            self._end()
+
+    def _end(self) -> None:
+        if self.is_running:
+            self.is_running = False
+            self._shard.close()
 
     def start(self, *_: object, **__: object) -> EmbeddedQuery:
         """Only queries on Spark have sinks."""
@@ -101,23 +127,58 @@ class EmbeddedQuery:
         """Per input: position, rows held, bytes."""
         return self._shard.window_statistics()
 
+    def begin(self, first_us: int) -> None:
+        """The first row of its first stream has come: DURATION may count from there."""
+        if self._life is None:
+            self._life = life_of(self.plan, first_us)
+
+    @property
+    def life(self) -> tuple[int, int] | None:
+        """Its first and last instant; None while they are not known."""
+        return self._life
+
+    def expect(self) -> None:
+        """Say to shared rows which of those to come take part, before they come."""
+        for reader in self._readers:
+            reader.life = self._life or NEVER
+
     def apply(self, batches: Mapping[str, pa.RecordBatch], clock: int) -> None:
-        """Take rows of streams, in order of arrival, and run to the clock."""
+        """Take rows of streams, in order of arrival, and run to the clock.
+
+        Shared rows have been taken before: this query's part of them is ready.
+        """
+        first, last = self._life or NEVER
+        prepared = self._prepared(batches)
+        clock = min(clock, last)
+        if prepared or clock > self._shard.clock:
+            self._shard.take(prepared)
+            is_done = False
+            while not is_done:
+                is_done = self._step(clock)
+        if last <= self._shard.clock and first <= last:
+            self._end()
+
+    def _prepared(self, batches: Mapping[str, pa.RecordBatch]) -> dict[int, pa.RecordBatch]:
         prepared = {}
+        is_shared = bool(self._readers) and self._readers[0].is_open
         for position, entry in enumerate(self.plan.inputs):
             batch = batches.get(entry.stream.name)
             if batch is None or batch.num_rows == 0:
                 continue
+            batch = self._living(batch, entry.stream.time)
             preparer = self._preparers[position]
             times = batch.column(entry.stream.time).cast(pa.int64()).to_numpy()
             self._entries[position].add(preparer.instants(times))
-            prepared[position] = preparer.prepare(batch)
-        if not prepared and clock <= self._shard.clock:
-            return
-        self._shard.take(prepared)
-        is_done = False
-        while not is_done:
-            is_done = self._step(clock)
+            shared = self._readers[position].prepared if is_shared else None
+            prepared[position] = preparer.prepare(batch) if shared is None else shared
+        return prepared
+
+    def _living(self, batch: pa.RecordBatch, time: str) -> pa.RecordBatch:
+        """The rows of the query's life."""
+        if self._life == ALWAYS:
+            return batch
+        times = batch.column(time).cast(pa.int64()).to_numpy()
+        return batch.filter(pa.array(in_life(times, self._life or NEVER)))
 
     def _step(self, clock: int) -> bool:
         """Run towards the clock, as far as a step may go; whether it was reached.
@@ -139,3 +200,10 @@ class EmbeddedQuery:
         for more in entered[1:]:
             out = merged(out, more)
         return out
+
+
+def _readers(plan: QueryPlan, pool: RowPool, clock: int) -> tuple[RowReader, ...]:
+    """Places to read shared rows, for all inputs or for none."""
+    if not can_share(plan, first_algorithm(plan)):
+        return ()
+    return tuple(pool.reader(plan, position, clock) for position in range(len(plan.inputs)))

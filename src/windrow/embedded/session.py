@@ -11,6 +11,7 @@ import pyarrow as pa
 from windrow.embedded.inlet import GATHERED_ROWS, Inlet
 from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.ledger import ledger_table
+from windrow.engine.shared_rows import RowPool
 from windrow.engine.window_table import window_table
 from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
 from windrow.event_time import instant_of, is_plausible, span_of
@@ -42,6 +43,7 @@ class EmbeddedSession:
         self._catalog = Catalog()
         self._inlets: dict[str, Inlet] = {}
         self._queries: dict[str, EmbeddedQuery] = {}
+        self._pool = RowPool()
 
     def stream(
         self,
@@ -66,7 +68,8 @@ class EmbeddedSession:
             raise BindingError("WB104", f"there is a query named {name!r} already")
         self._settle()
         clock = clock_of(self._inlets[stream].completeness for stream in plan.streams)
-        query = EmbeddedQuery(name, plan, clock, self._settle)
+        first_us = self._inlets[plan.streams[0]].first_us
+        query = EmbeddedQuery(name, plan, clock, self._settle, self._pool, first_us)
         self._queries[name] = query
         return query
 
@@ -162,7 +165,10 @@ class EmbeddedSession:
 
     def _apply(self, stream: str | None, batch: pa.RecordBatch | None) -> None:
         """Run all queries on the stream (None: on any); one that fails does not stop the others."""
-        batches = {} if stream is None or batch is None else {stream: batch}
+        batches = {}
+        if stream is not None and batch is not None:
+            batches = {stream: batch}
+            self._take_shared(stream, batch)
         problem: WindrowError | None = None
         for query in self._running():
             if stream is None or stream in query.plan.streams:
@@ -173,6 +179,15 @@ class EmbeddedSession:
         if problem is not None:
             raise problem
 
+    def _take_shared(self, stream: str, batch: pa.RecordBatch) -> None:
+        """Rows that several queries read are taken once, before any of them runs."""
+        first_us = self._inlets[stream].first_us
+        for query in self._running():
+            if first_us is not None and stream == query.plan.streams[0]:
+                query.begin(first_us)
+            query.expect()
+        self._pool.take(stream, batch)
+
     def _clock_of(self, query: EmbeddedQuery) -> int:
         return clock_of(self._inlets[stream].completeness for stream in query.plan.streams)
 
@@ -181,7 +196,7 @@ class EmbeddedSession:
         return min(clocks, default=self._inlets[stream].completeness.through)
 
     def _check_memory(self, inlet: Inlet, rows: Any) -> None:
-        held = sum(query.nbytes for query in self._running())
+        held = self._pool.nbytes + sum(query.nbytes for query in self._running())
         if held <= self.memory:
             return
         inlet.reject(rows)

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from windrow.engine.coding import value_words
 from windrow.engine.evaluate import evaluate, evaluate_filter
+from windrow.engine.life import ALWAYS, in_life
 from windrow.engine.prepare import Preparer, leaf_of, lettered, value_column
 from windrow.engine.shape import SideShape, shape_of
 from windrow.plan.expressions import Call, ColumnRef, Expr
@@ -30,12 +31,16 @@ Value = tuple[Expr, pa.DataType]
 
 @dataclass(eq=False)
 class RowReader:
-    """One input of one query on shared rows. prepared: its rows of the last batch."""
+    """One input of one query on shared rows.
+
+    prepared: its rows of the last batch. life: rows before and after take no part.
+    """
 
     shared: SharedRows
     side: SideShape
     schema: pa.Schema
     clock: int
+    life: tuple[int, int] = ALWAYS
     chosen: tuple[int, ...] = ()
     prepared: pa.RecordBatch | None = None
     window: Window | None = field(default=None)
@@ -201,18 +206,22 @@ def _values_of(side: SideShape) -> list[Value]:
 
 
 def _prepared(reader: RowReader, times: pa.Array, found: _Evaluated) -> pa.RecordBatch:
-    """The rows as the reader's query has them; those with a NULL key take no part."""
+    """The rows as the reader's query has them; those with a NULL key take no part.
+
+    Neither do those outside of the query's life.
+    """
     side = reader.side
     plain = [found.plain(part) for _, parts in lettered(side) for part in parts]
     values = [found.value(value) for value in _values_of(side)]
     rows = pa.RecordBatch.from_arrays([times, *plain, *values], schema=reader.schema)
     keys = [found.plain(key) for key in side.keys]
-    if not any(key.null_count for key in keys):
-        return rows
-    present = np.ones(len(times), np.bool_)
+    takes_part = np.ones(len(times), np.bool_)
     for key in keys:
-        present &= key.is_valid().to_numpy(zero_copy_only=False)
-    return rows.append_column("live", pa.array(present))
+        if key.null_count:
+            takes_part &= key.is_valid().to_numpy(zero_copy_only=False)
+    if reader.life != ALWAYS:
+        takes_part &= in_life(times.to_numpy(), reader.life)
+    return rows if takes_part.all() else rows.append_column("live", pa.array(takes_part))
 
 
 def _batch(arrays: Sequence[pa.Array], names: list[str], rows: int) -> pa.RecordBatch:

@@ -131,6 +131,11 @@ class EmbeddedSession:
         """The running queries by name."""
         return {query.name: query for query in self._running()}
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all windows, keys and sums of the running queries."""
+        return self._pool.nbytes + sum(query.nbytes for query in self._running())
+
     def history(self, *_: object, **__: object) -> None:
         """Not run yet."""
         raise UnsupportedError("WU302", "histories are not run yet")
@@ -196,7 +201,7 @@ class EmbeddedSession:
         return min(clocks, default=self._inlets[stream].completeness.through)
 
     def _check_memory(self, inlet: Inlet, rows: Any) -> None:
-        held = self._pool.nbytes + sum(query.nbytes for query in self._running())
+        held = self.nbytes
         if held <= self.memory:
             return
         inlet.reject(rows)

@@ -24,6 +24,7 @@ from windrow.engine.shared_rows import RowReader
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.joins.lanes import LaneLayout
+from windrow.plan.cost import candidates
 from windrow.plan.figures import Figures
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
@@ -120,7 +121,9 @@ class Shard:
         """Windows of these inputs let rows go by other lifetimes, from their floor on."""
         self._lifetimes.update(lifetimes)
         if self.algorithm in FORETELLING:
-            self.change_algorithm("incremental")
+            ranked = candidates(self.plan, self.figures())
+            names = [each.name for each in ranked if each.reason is None]
+            self.change_algorithm(next(name for name in names if name not in FORETELLING))
         for side, lifetime in lifetimes.items():
             self._keeper.change_lifetime(side, lifetime)
 

@@ -1,0 +1,137 @@
+"""How far an answer can be from the exact one, from what is known of the rows that are lacking.
+
+Everything here is certain: the exact answer lies in an interval, found by interval arithmetic, and
+the bound is the largest relative error |answer - exact| / |exact| that any number in it would mean.
+
+    0 / 0 counts as 0. An exact answer of 0 where the answer is not 0, a NULL that should not be
+    one, NaN and infinities give an infinite bound, unless nothing is lacking: then it is 0.
+
+Means and variances are made about the mean of the values held, from which what is lacking mostly
+differs little; so nothing cancels. A part of the rows cannot make the sum of squared distances
+from the mean larger than all of them do: the variance has a floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from windrow.governor.error_bounds.intervals import Floats, Interval, point, raised
+from windrow.governor.error_bounds.tail import HeldValues, Tail
+
+__all__ = ["FUNCTIONS", "HELD_ERROR", "relative_error_bounds"]
+
+# How far answers, and means that tails are about, may be off by rounding: eight times half a unit.
+HELD_ERROR = 2.0**-50
+
+
+def relative_error_bounds(function: str, tail: Tail, held: HeldValues) -> Floats:
+    """A bound on the relative error of each answer; it holds for every answer.
+
+    function: as in a plan ('count_star', 'count', 'sum', 'avg', 'min', 'max', 'var_samp', ...).
+    The tail is of the function's measure; for 'avg' and variances its centre is the mean of the
+    values held, right to within HELD_ERROR (anything where none are held).
+    """
+    truth_of, fewest = FUNCTIONS[function]
+    with np.errstate(all="ignore"):
+        bound = _farthest(held.value, truth_of(tail, held))
+        bound[~np.isfinite(held.value) | (held.count < fewest)] = np.inf
+        is_sure = (tail.count.high == 0) | (held.count + tail.count.high < fewest)
+        bound[is_sure] = 0.0
+    return bound
+
+
+def _farthest(answer: Floats, truth: Interval) -> Floats:
+    """The largest relative error for any number of the interval: at one of its ends."""
+    errors = []
+    for end in (truth.low, truth.high):
+        distance = np.abs(answer - end)
+        distance = raised(distance, distance == 0)
+        share = distance / np.abs(end)
+        errors.append(raised(share, distance == 0))
+    worst = np.maximum(*errors)
+    worst[(truth.low <= 0) & (truth.high >= 0)] = np.inf
+    # An answer of zero is off by all of it, however much that is.
+    worst[answer == 0] = 1.0
+    worst[(truth.low == 0) & (truth.high == 0) & (answer == 0)] = 0.0
+    worst[~(np.isfinite(truth.low) & np.isfinite(truth.high))] = np.inf
+    return worst
+
+
+def _count(tail: Tail, held: HeldValues) -> Interval:
+    # Whole numbers below 2**53: nothing is rounded.
+    return Interval(tail.count.low + held.count, tail.count.high + held.count)
+
+
+def _sum(tail: Tail, held: HeldValues) -> Interval:
+    total = point(held.value).widened(HELD_ERROR).plus(tail.sum)
+    return total.widened(HELD_ERROR)
+
+
+def _average(tail: Tail, held: HeldValues) -> Interval:
+    deviation = _held_shift(tail, held).times(held.count).plus(tail.deviation)
+    mean = point(tail.center).plus(deviation.over(_count(tail, held)))
+    return mean.widened(HELD_ERROR)
+
+
+def _minimum(tail: Tail, held: HeldValues) -> Interval:
+    return Interval(
+        np.minimum(held.value, tail.lowest.low), np.minimum(held.value, tail.lowest.high)
+    )
+
+
+def _maximum(tail: Tail, held: HeldValues) -> Interval:
+    return Interval(
+        np.maximum(held.value, tail.highest.low), np.maximum(held.value, tail.highest.high)
+    )
+
+
+def _variance(rows_less: int) -> Callable[[Tail, HeldValues], Interval]:
+    def truth(tail: Tail, held: HeldValues) -> Interval:
+        variance = point(held.value).widened(HELD_ERROR)
+        return _all_variance(rows_less, variance, tail, held).widened(HELD_ERROR)
+
+    return truth
+
+
+def _deviation(rows_less: int) -> Callable[[Tail, HeldValues], Interval]:
+    def truth(tail: Tail, held: HeldValues) -> Interval:
+        variance = point(held.value).widened(HELD_ERROR).squared()
+        return _all_variance(rows_less, variance, tail, held).root().widened(HELD_ERROR)
+
+    return truth
+
+
+def _all_variance(rows_less: int, variance: Interval, tail: Tail, held: HeldValues) -> Interval:
+    """(squares - deviation**2 / n) / (n - rows_less) of the rows held and lacking together."""
+    held_squares = variance.times(np.maximum(held.count - rows_less, 0))
+    shift = _held_shift(tail, held)
+    count = _count(tail, held)
+    squares = held_squares.plus(shift.squared().times(held.count)).plus(tail.squares)
+    deviation = shift.times(held.count).plus(tail.deviation)
+    about_mean = squares.minus(deviation.squared().over(count)).not_below(held_squares.low)
+    return about_mean.over(Interval(count.low - rows_less, count.high - rows_less))
+
+
+def _held_shift(tail: Tail, held: HeldValues) -> Interval:
+    """How far the true mean of the values held can be from the centre, which is it rounded."""
+    size = Interval(np.zeros_like(tail.center), np.abs(tail.center)).times(
+        np.where(held.count > 0, HELD_ERROR, 0.0)
+    )
+    return Interval(-size.high, size.high)
+
+
+# What the exact answer lies in, and how many values an answer needs so as not to be NULL.
+FUNCTIONS: dict[str, tuple[Callable[[Tail, HeldValues], Interval], int]] = {
+    "count_star": (_count, 0),
+    "count": (_count, 0),
+    "sum": (_sum, 1),
+    "avg": (_average, 1),
+    "min": (_minimum, 1),
+    "max": (_maximum, 1),
+    "var_pop": (_variance(0), 1),
+    "var_samp": (_variance(1), 2),
+    "stddev_pop": (_deviation(0), 1),
+    "stddev_samp": (_deviation(1), 2),
+}

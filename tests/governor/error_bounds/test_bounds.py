@@ -1,0 +1,160 @@
+"""Bounds on the errors of answers from narrowed windows, against answers from all rows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from governor.error_bounds.slow_errors import (
+    FUNCTIONS,
+    NEED_VALUES,
+    Row,
+    add,
+    answer,
+    bound,
+    relative_error,
+    rows_of,
+    values_of,
+)
+from windrow.governor.error_bounds.arrival_profile import ArrivalProfile
+
+each_function = pytest.mark.parametrize("function", FUNCTIONS)
+RANGE = 100
+
+
+def within(rows: list[Row], group: int, begin: int, end: int) -> list[Row]:
+    """Rows of a group with begin <= time <= end."""
+    return [row for row in rows if row.group == group and begin <= row.time <= end]
+
+
+@each_function
+@given(data=st.data())
+def test_errors_are_within_their_bounds(function: str, data: st.DataObject) -> None:
+    rows = data.draw(rows_of(data.draw(values_of()), latest=4 * RANGE))
+    pane_us = data.draw(st.sampled_from([None, 1, 7, 10, 25, 64]))
+    limit = data.draw(st.sampled_from([1 << 20, 10_000]))
+    profile = ArrivalProfile(RANGE, 1, pane_us, bytes_limit=limit)
+    # Instants are asked for while rows keep coming, also some that lie back.
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(rows)), max_size=3)) | {len(rows)})
+    begun = 0
+    for cut in cuts:
+        add(profile, rows[begun:cut])
+        begun = cut
+        seen = rows[:cut]
+        newest = max((row.time for row in seen), default=0)
+        at = newest + data.draw(st.integers(-RANGE // 2, RANGE // 2))
+        edge = at - data.draw(st.integers(-2, RANGE + 2))
+        for group in range(3):
+            held = within(seen, group, max(edge, at - RANGE), at)
+            truth = answer(function, within(seen, group, at - RANGE, at))
+            error = relative_error(answer(function, held), truth)
+            assert error <= bound(function, profile, at, edge, group, held)
+
+
+@each_function
+@given(data=st.data())
+def test_a_window_cut_at_borders_of_panes_is_bounded_sharply(
+    function: str, data: st.DataObject
+) -> None:
+    rows = data.draw(rows_of(data.draw(values_of("positive", "everyday")), latest=2 * RANGE))
+    profile = ArrivalProfile(RANGE, 1, pane_us=10)
+    add(profile, rows)
+    at = 10 * data.draw(st.integers(10, 20))
+    edge = 10 * data.draw(st.integers((at - RANGE) // 10, at // 10))
+    held = within(rows, 0, edge, at)
+    error = relative_error(
+        answer(function, held), answer(function, within(rows, 0, at - RANGE, at))
+    )
+    # The rounding that is allowed for is far below what an error of interest is.
+    exact = bound(function, profile, at, edge, 0, held)
+    assert exact == error or exact <= error * (1 + 1e-9) + 1e-9 or nearly_zero(function, rows, at)
+
+
+def nearly_zero(function: str, rows: list[Row], at: int) -> bool:
+    """The exact answer is 0 but for rounding, so that no bound on its relative error is sharp."""
+    truth = answer(function, within(rows, 0, at - RANGE, at))
+    return truth is not None and abs(truth) < 1e-9
+
+
+@pytest.mark.parametrize("function", ["count_star", "count", "sum", "min", "max"])
+@given(data=st.data())
+def test_a_cut_pane_may_mean_any_of_its_rows(function: str, data: st.DataObject) -> None:
+    """The bound is the worst error for all choices among the rows of the panes that are cut."""
+    values = data.draw(st.lists(st.none() | st.integers(1, 9).map(float), min_size=7, max_size=7))
+    # A pane cut by the range's begin, one wholly lacking, one cut by the edge, and one held.
+    times = [3, 7, 14, 24, 28, 33, 40]
+    rows = [Row(time, 0, value) for time, value in zip(times, values, strict=True)]
+    profile = ArrivalProfile(38, 1, pane_us=10)
+    add(profile, rows)
+    lacking, cut, held = rows[2:3], [*rows[:2], *rows[3:5]], rows[5:]
+    said = answer(function, held)
+    worst = max(
+        relative_error(said, answer(function, [*held, *lacking, *chosen]))
+        for size in range(5)
+        for chosen in itertools.combinations(cut, size)
+    )
+    assert bound(function, profile, 43, 29, 0, held) == pytest.approx(worst, rel=1e-12)
+
+
+@each_function
+def test_nothing_lacking_is_no_error(function: str) -> None:
+    rows = [Row(time, 0, value) for time, value in enumerate([1.0, math.nan, 3.0, None])]
+    profile = ArrivalProfile(RANGE, 1)
+    add(profile, rows)
+    for edge in (-RANGE, -1, 0):
+        assert bound(function, profile, RANGE, edge, 0, rows) == 0.0
+    assert bound(function, profile, RANGE, 50, 1, []) == 0.0
+
+
+@each_function
+def test_rows_that_were_not_seen_may_be_anything(function: str) -> None:
+    row = Row(180, 0, 1.0)
+    fresh = ArrivalProfile(RANGE, 1, begin_us=100)
+    add(fresh, [row, row])
+    assert bound(function, fresh, 190, 150, 0, [row, row]) == math.inf
+    assert bound(function, fresh, 200, 150, 0, [row, row]) == 0.0
+    # The ring has moved on: what was lacking at an instant long ago is not known any more.
+    fresh.advance(1_000)
+    assert bound(function, fresh, 200, 150, 0, [row, row]) == math.inf
+
+
+@pytest.mark.parametrize("function", NEED_VALUES)
+@pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf])
+def test_values_that_are_no_numbers_leave_with_their_pane(function: str, special: float) -> None:
+    rows = [Row(5, 0, special), Row(15, 0, 2.0), Row(25, 0, 2.0), Row(55, 0, 2.0), Row(60, 0, 3.0)]
+    profile = ArrivalProfile(RANGE, 1, pane_us=10)
+    add(profile, rows)
+    held = rows[3:]
+    poisoned = bound(function, profile, RANGE, 50, 0, held)
+    truth = answer(function, rows)
+    assert relative_error(answer(function, held), truth) <= poisoned
+    later = bound(function, profile, RANGE + 10, 50, 0, held)
+    assert relative_error(answer(function, held), answer(function, rows[1:])) <= later < 2
+
+
+def test_null_answers() -> None:
+    profile = ArrivalProfile(RANGE, 1, pane_us=10)
+    add(profile, [Row(15, 0, 2.0), Row(15, 1, None)])
+    for function in NEED_VALUES:
+        counts = function == "count"
+        needs_two = function.endswith("_samp")
+        expected = 1.0 if counts else 0.0 if needs_two else math.inf
+        assert bound(function, profile, RANGE, 50, 0, []) == expected
+        assert bound(function, profile, RANGE, 50, 1, []) == 0.0
+
+
+def test_distances_do_not_drown_in_large_values() -> None:
+    """Squares of 1e8 have no digits left for a variance of 1; distances have."""
+    values = np.random.default_rng(5).normal(1e8, 1.0, 400)
+    rows = [Row(index, 0, float(value)) for index, value in enumerate(values)]
+    profile = ArrivalProfile(400, 1, pane_us=10)
+    add(profile, rows)
+    held = rows[100:]
+    for function in ("var_samp", "stddev_pop"):
+        error = relative_error(answer(function, held), answer(function, rows))
+        assert error <= bound(function, profile, 400, 100, 0, held) <= error + 1e-6

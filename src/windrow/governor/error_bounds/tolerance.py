@@ -46,8 +46,9 @@ def tolerated_span_us(
     """Qe: a window of range - Qe, or wider, answers within the error; a whole number of panes.
 
     measure: None for COUNT(*). horizon_us: until when the span is to last: when it is asked for
-    again; a part of the range if not given.
+    again; a part of the range if not given. The profile goes on to the clock.
     """
+    profile.advance(clock_us)
     if horizon_us is None:
         horizon_us = profile.range_us // HORIZON_PARTS
     # A row that comes from now on must stay in the window until the horizon, and so must its pane.

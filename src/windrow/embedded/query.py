@@ -9,9 +9,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.change_limit import check_limit
+from windrow.engine.inner_plan import inner_plan
+from windrow.engine.judged_answers import JudgedAnswers
 from windrow.engine.keepers import first_algorithm
 from windrow.engine.life import ALWAYS, in_life, life_of
 from windrow.engine.pace import Pace
+from windrow.engine.partial import Partial
 from windrow.engine.prepare import Preparer
 from windrow.engine.publish import Publisher
 from windrow.engine.shard import Shard
@@ -21,6 +24,8 @@ from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.windows.instants import WaitingInstants, merged
+from windrow.windows.lifetime import Lifetime
+from windrow.windows.window import Window
 
 __all__ = ["EmbeddedQuery"]
 
@@ -49,23 +54,26 @@ class EmbeddedQuery:
         self.is_running = True
         self._settle = settle
         self._life = life_of(plan, first_us)
-        self._readers = _readers(plan, pool, clock)
-        self._shard = Shard(plan, readers=self._readers)
+        inner = None if plan.error_percent is None else inner_plan(plan)
+        run = plan if inner is None else inner.plan
+        self._readers = _readers(run, pool, clock)
+        self._shard = Shard(run, readers=self._readers)
         self._shard.advance({}, clock)
-        self._publisher = Publisher(plan)
+        self._publisher = Publisher(run)
+        self._judged = None if inner is None else JudgedAnswers(inner, self._publisher)
         self._pace = Pace()
-        self._preparers = [Preparer(plan, position) for position in range(len(plan.inputs))]
-        self._entries = [WaitingInstants() for _ in plan.inputs]
+        self._preparers = [Preparer(run, position) for position in range(len(run.inputs))]
+        self._entries = [WaitingInstants() for _ in run.inputs]
 
     def answers(self) -> pa.Table:
         """Every answer since the last call: at, level, error_bound, then the select list."""
         self._settle()
-        return self._publisher.answers()
+        return (self._judged or self._publisher).answers()
 
     def result(self) -> pa.Table:
         """The answer now, that is, at the clock."""
         self._settle()
-        return self._publisher.result()
+        return (self._judged or self._publisher).result()
 
     def changes(self, limit: int | None = None) -> pa.Table:
         """Changes since the last call: at, change (+1/-1), then the select list.
@@ -75,7 +83,7 @@ class EmbeddedQuery:
         """
         check_limit(limit)
         self._settle()
-        return self._publisher.changes(limit)
+        return (self._judged or self._publisher).changes(limit)
 
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, and how the windows stand now."""
@@ -120,8 +128,47 @@ class EmbeddedQuery:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its windows, keys and sums."""
-        return self._shard.nbytes
+        """Bytes of its windows, keys and sums, and of what is known about arrivals."""
+        return self._shard.nbytes + (0 if self._judged is None else self._judged.nbytes)
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of its inputs."""
+        return self._shard.windows
+
+    @property
+    def readers(self) -> tuple[RowReader, ...]:
+        """Where it reads shared rows: for all inputs or, where it has rows of its own, none."""
+        is_shared = bool(self._readers) and self._readers[0].is_open
+        return self._readers if is_shared else ()
+
+    def lifetime(self, position: int) -> Lifetime:
+        """How long rows of an input stay now."""
+        return self._shard.lifetime(position)
+
+    def change_lifetime(self, position: int, lifetime: Lifetime) -> None:
+        """Let rows go by another lifetime from the clock on; what is too old goes at once.
+
+        A window that takes turns answers at the end of each.
+        """
+        shard = self._shard
+        if self._judged is not None and position == 0:
+            self._judged.change_lifetime(lifetime, shard.clock)
+            self._publisher.answer_at_turns(lifetime.turn_ends)
+        shard.change_lifetimes({position: lifetime})
+        if shard.clock > START_OF_TIME:
+            self._publish(shard.advance({}, shard.clock), shard.clock)
+
+    def tolerated_span_us(self) -> int:
+        """How much narrower the window may be for answers within the tolerated error."""
+        if self._judged is None or self.plan.error_percent is None:
+            return 0
+        return self._judged.watch.tolerated_span_us(self.plan.error_percent, self.clock)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its window holds the whole range."""
+        return self._judged is None or self._judged.is_exact(self.clock)
 
     def window_statistics(self) -> list[tuple[int, int, int]]:
         """Per input: position, rows held, bytes."""
@@ -160,7 +207,7 @@ class EmbeddedQuery:
 
     def _prepared(self, batches: Mapping[str, pa.RecordBatch]) -> dict[int, pa.RecordBatch]:
         prepared = {}
-        is_shared = bool(self._readers) and self._readers[0].is_open
+        is_shared = bool(self.readers)
         for position, entry in enumerate(self.plan.inputs):
             batch = batches.get(entry.stream.name)
             if batch is None or batch.num_rows == 0:
@@ -169,6 +216,8 @@ class EmbeddedQuery:
             preparer = self._preparers[position]
             times = batch.column(entry.stream.time).cast(pa.int64()).to_numpy()
             self._entries[position].add(preparer.instants(times))
+            if self._judged is not None:
+                self._judged.watch.take(batch)
             shared = self._readers[position].prepared if is_shared else None
             prepared[position] = preparer.prepare(batch) if shared is None else shared
         return prepared
@@ -188,11 +237,18 @@ class EmbeddedQuery:
         """
         shard, pace = self._shard, self._pace
         stop = shard.next_stop(max(clock, shard.clock), pace.events)
+        if self._judged is not None:
+            stop = max(shard.clock, self._judged.watch.next_stop(stop))
         before = shard.event_count()
         partial = shard.advance({}, stop)
         pace.note(shard.event_count() - before, partial.size)
-        self._publisher.absorb([(0, partial)], self._entered(stop), stop)
+        self._publish(partial, stop)
         return stop >= clock
+
+    def _publish(self, partial: Partial, clock: int) -> None:
+        self._publisher.absorb([(0, partial)], self._entered(clock), clock)
+        if self._judged is not None:
+            self._judged.advance(clock)
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         entered = [waiting.release(clock) for waiting in self._entries]

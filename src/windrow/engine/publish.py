@@ -55,6 +55,7 @@ class Publisher:
         else:
             self._feed = Feed(schema, self._entities.rank)
         self._cut: pa.Table | None = None  # changes that a limit has cut off
+        self._turns: tuple[int, int] | None = None
         # A select that one shard gives alone: rows go by the shard's own codes.
         self._takes_codes = self._shape.is_select
 
@@ -74,6 +75,10 @@ class Publisher:
         self._clock = max(self._clock, until)
         self._feed.settle()
         self._forget_idle()
+
+    def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
+        """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
+        self._turns = turns
 
     def _record_states(
         self, feed: Feed | WholeFeed, touches: EntityTouches, instants: Vector
@@ -181,6 +186,7 @@ class Publisher:
             "clock": self._clock,
             "first_instant": self._first_instant,
             "instants_lost": self._feed.instants_lost,
+            "turns": self._turns,
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
         alive = np.isin(codes, np.flatnonzero(self._alive))
@@ -207,6 +213,7 @@ class Publisher:
         publisher._clock = header["clock"]
         publisher._first_instant = header["first_instant"]
         publisher._feed.instants_lost = header["instants_lost"]
+        publisher._turns = None if header["turns"] is None else tuple(header["turns"])
         new_code, codes = publisher._recode(tables["entities"])
         publisher._cut = tables.get("cut")
         publisher._feed.load(tables, new_code)
@@ -345,12 +352,13 @@ class Publisher:
         return plan.select[number].expression if self._shape.is_select else plan.group_by[number]
 
     def _ticks(self, until: int) -> Vector:
-        every = self._plan.every_us
-        assert every is not None
         if self._first_instant == END_OF_TIME:
             return np.empty(0, np.int64)
+        origin, every = self._turns or (0, self._plan.every_us or 1)
         after = max(self._clock + 1, self._first_instant)
-        first = -(-after // every) * every
+        if self._turns is not None:
+            after = max(after, origin)
+        first = origin - (origin - after) // every * every
         excess = (until - first) // every + 1 - TICKS_LIMIT
         if excess > 0:
             self._feed.instants_lost += excess

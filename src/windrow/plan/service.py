@@ -48,4 +48,7 @@ def _unbounded_reason(plan: QueryPlan) -> str | None:
     for aggregate in plan.aggregates:
         if aggregate.function not in SUPPORTED_AGGREGATES:
             return "no bound is known for COUNT(DISTINCT) over rows that are missing"
+        is_extreme = aggregate.function in ("min", "max")
+        if is_extreme and aggregate.argument and not aggregate.argument.type.is_numeric:
+            return "only of numbers is an error a percentage"
     return None

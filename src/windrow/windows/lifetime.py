@@ -112,6 +112,13 @@ class Lifetime:
             self, turn_start_us=start_us, turn_period_us=period_us, turn_growth_us=growth_us
         )
 
+    @property
+    def turn_ends(self) -> tuple[int, int] | None:
+        """When the first turn ends, and how far apart ends are; None without turns."""
+        if not self.turn_growth_us:
+            return None
+        return self.turn_start_us + self.turn_growth_us, self.turn_period_us
+
     def numbers(self) -> Instants:
         """All of them, as kernels take them."""
         return np.array(

@@ -1,0 +1,116 @@
+"""Answers of a query with ERROR: each with its level and, where it is not exact, its error bound.
+
+How good an answer is depends on what the window held at its instant. So answers are taken from the
+publisher while that is known: after every step of the clock that was less than exact, and before
+the width changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine.arrival_watch import ArrivalWatch
+from windrow.engine.inner_plan import InnerPlan, net_changes
+from windrow.engine.prepare import lifetime_of
+from windrow.engine.publish import Publisher
+from windrow.event_time import START_OF_TIME
+from windrow.windows.lifetime import Lifetime
+
+__all__ = ["ANSWERS_LIMIT", "JudgedAnswers"]
+
+# Judged answers that nobody reads: the newest so many rows are kept, the others counted as lost.
+ANSWERS_LIMIT = 1_000_000
+
+
+class JudgedAnswers:
+    """Stands between a publisher of an inner plan and its reader."""
+
+    def __init__(self, inner: InnerPlan, publisher: Publisher) -> None:
+        self._inner, self._publisher = inner, publisher
+        self.watch = ArrivalWatch(inner)
+        self._lifetime = lifetime_of(inner.plan.inputs[0].window)
+        self._full = self._lifetime
+        self._edge = START_OF_TIME  # rows that entered before are gone
+        self._clock = START_OF_TIME
+        self._given: list[pa.Table] = []
+        self.rows_lost = 0
+
+    def change_lifetime(self, lifetime: Lifetime, clock: int) -> None:
+        """The window lets rows go by another lifetime after the answers up to the clock."""
+        self._take()
+        self._edge = max(self._edge, int(self._edges(np.array([clock]))[0]))
+        self._lifetime = lifetime
+        self._edge = max(self._edge, int(lifetime.edge(np.array([clock]))[0]))
+
+    def advance(self, clock: int) -> None:
+        """The publisher has absorbed the step to this clock."""
+        self.watch.advance(clock)
+        if not self.is_exact(self._clock):
+            self._take()
+        self._clock = clock
+        if self._lifetime.hold_us == self._full.hold_us and self.is_exact(clock):
+            self._edge = START_OF_TIME
+
+    def is_exact(self, clock: int) -> bool:
+        """Whether the window holds its whole range from the clock on, as things are."""
+        edge = int(self._edges(np.array([clock]))[0])
+        return edge <= clock - self.watch.range_us and not self._lifetime.turn_growth_us
+
+    def answers(self) -> pa.Table:
+        """Every answer since the last call: at, level, error_bound, then the select list."""
+        self._take()
+        given, self._given = self._given, []
+        return pa.concat_tables(given)
+
+    def result(self) -> pa.Table:
+        """The answer at the clock."""
+        return self._inner.visible(self._publisher.result())
+
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """Rows that came and went since the last call."""
+        return net_changes(self._inner, self._publisher.changes(limit))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is known about arrivals."""
+        return self.watch.nbytes
+
+    def _edges(self, instants: NDArray[np.int64]) -> NDArray[np.int64]:
+        edges: NDArray[np.int64] = np.maximum(self._lifetime.edge(instants), self._edge)
+        return edges
+
+    def _take(self) -> None:
+        table = self._publisher.answers()
+        if table.num_rows or not self._given:
+            self._given.append(self._judged(table))
+        excess = sum(map(len, self._given)) - ANSWERS_LIMIT
+        while excess > 0:
+            gone = min(excess, self._given[0].num_rows)
+            self._given[0] = self._given[0].slice(gone)
+            if not self._given[0].num_rows and len(self._given) > 1:
+                del self._given[0]
+            self.rows_lost += gone
+            excess -= gone
+
+    def _judged(self, table: pa.Table) -> pa.Table:
+        at = table.column("at").cast(pa.int64()).to_numpy()
+        edges = self._edges(at)
+        short = edges > at - self.watch.range_us
+        shown = self._inner.visible(table)
+        in_turns = bool(self._lifetime.turn_growth_us)
+        if not short.any() and not in_turns:
+            return shown
+        bounds = np.zeros(at.size)
+        places = np.flatnonzero(short)
+        bounds[places] = self.watch.bounds(table.take(pa.array(places)), at[places], edges[places])
+        # At the end of a turn the window may have its whole range: still it had to be waited for.
+        level = np.where(short | in_turns, "C" if in_turns else "B", "A")
+        columns = {
+            "level": pa.array(level, pa.string()),
+            "error_bound": pa.array(bounds, mask=~short & (not in_turns)),
+        }
+        for name, column in columns.items():
+            shown = shown.set_column(shown.schema.get_field_index(name), name, column)
+        return shown

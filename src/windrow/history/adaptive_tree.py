@@ -1,0 +1,118 @@
+"""The adaptive tree of every group: leaves as fine as their rows are dense, coarser with age."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from windrow.history.cells.arena import Longs
+from windrow.history.cells.cell_store import CellStore
+from windrow.history.cells.kernels import BASE, DENSE, HEAD, SIZE, read_series
+from windrow.history.leaves import kernels
+from windrow.history.leaves.batch import Batch, kinds_of
+from windrow.history.leaves.growth import grow
+from windrow.history.leaves.row_store import RowStore
+from windrow.history.regions import Regions
+from windrow.history.spec import HistorySpec
+from windrow.history.states.kernels import START
+from windrow.history.storage import Nodes, Reading
+
+__all__ = ["AdaptiveTree"]
+
+
+class AdaptiveTree:
+    """A store of cells for each region; only the newest keeps rows."""
+
+    def __init__(self, spec: HistorySpec) -> None:
+        self.regions = Regions(spec)
+        self._granularities = np.array(spec.granularities_us, np.int64)
+        self._kinds = kinds_of(spec.measures)
+        self._most = spec.split_above
+        self.stores = [CellStore(len(spec.measures)) for _ in self.regions.levels]
+        self.rows = RowStore(len(spec.measures))
+        self._no_rows = RowStore(len(spec.measures))
+
+    def add(self, batch: Batch) -> None:
+        """Take rows."""
+        grow(batch, self.stores[0], self.rows, self._granularities, self._kinds, self._most)
+
+    def expire(self, now_us: int) -> list[Nodes]:
+        """Every region hands what is too old for it to the next one."""
+        gone = []
+        for region in range(len(self.stores)):
+            horizon_us = self.regions.horizon_us(region, now_us)
+            if horizon_us == self.regions.horizons_us[region]:
+                continue
+            nodes = self._take(region, horizon_us)
+            self.regions.horizons_us[region] = horizon_us
+            if nodes.codes.size == 0:
+                continue
+            if region + 1 < len(self.stores):
+                _append(self.stores[region + 1], nodes)
+            else:
+                gone.append(nodes)
+        return gone
+
+    def read(self, reading: Reading, since_us: int, until_us: int, target: int) -> None:
+        """Add an interval, region by region."""
+        for region, since, until in self.regions.parts(since_us, until_us):
+            store = self.stores[region]
+            rows = self.rows if region == 0 else self._no_rows
+            block_whole, block_real, places, heights = store.blocks()
+            read_series(
+                reading.codes, since, until, target, self._granularities, store.arena.series,
+                store.whole, store.real, store.shape, block_whole, block_real, places, heights,
+                store.runs, rows.arena.series, rows.times, rows.words, rows.values, rows.valid,
+                self._kinds, reading.whole, reading.real, reading.cuts,
+            )  # fmt: skip
+
+    def present(self) -> Longs:
+        """The codes of groups with a cell in any region."""
+        codes = max(store.arena.series.shape[1] for store in self.stores)
+        held = np.zeros(codes, np.bool_)
+        for store in self.stores:
+            held[: store.arena.series.shape[1]] |= store.arena.series[SIZE] > 0
+        return np.flatnonzero(held)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.rows.nbytes + sum(store.nbytes for store in self.stores)
+
+    def _take(self, region: int, horizon_us: int) -> Nodes:
+        """Take what is before the horizon out of a region, summed up in nodes of the next one."""
+        levels = self.regions.levels
+        is_last = region + 1 == len(levels)
+        level = levels[region] if is_last else levels[region + 1]
+        store = self.stores[region]
+        rows = self.rows if region == 0 else self._no_rows
+        series = store.arena.series
+        cell_counts, row_counts = (np.zeros(series.shape[1], np.int64) for _ in range(2))
+        kernels.measure_heads(
+            series, store.whole[START], rows.arena.series, rows.times, horizon_us, cell_counts,
+            row_counts,
+        )  # fmt: skip
+        room = int(cell_counts.sum() + row_counts.sum())
+        whole = np.empty((store.whole.shape[0], room), np.int64)
+        real = np.empty((store.real.shape[0], room), np.float64)
+        codes, shape = np.empty(room, np.int64), np.empty(room, np.uint8)
+        counted = cell_counts.copy()
+        made = kernels.take_heads(
+            horizon_us, int(self._granularities[level]), level, self._kinds, series,
+            store.whole, store.real, store.shape, rows.arena.series, rows.times, rows.words,
+            rows.values, rows.valid, cell_counts, codes, whole, real, shape,
+        )  # fmt: skip
+        store.arena.drop_heads(cell_counts)
+        if rows.arena.series.shape[1]:
+            rows.arena.drop_heads(row_counts[: rows.arena.series.shape[1]])
+        for code in np.flatnonzero(counted != cell_counts).tolist():
+            store.change_cell(int(series[BASE, code] + series[HEAD, code]))
+        return Nodes(level, codes[:made], whole[:, :made], real[:, :made])
+
+
+def _append(store: CellStore, nodes: Nodes) -> None:
+    ends = np.flatnonzero(np.diff(nodes.codes, prepend=-1, append=-1))
+    codes = nodes.codes[ends[:-1]]
+    store.arena.reserve(int(codes.max()) + 1)
+    shape = np.full(nodes.codes.size, nodes.level | DENSE, np.uint8)
+    keep = store.arena.series[SIZE, codes]
+    store.replace_tails(codes, keep, ends, nodes.whole, nodes.real, shape)

@@ -1,0 +1,1 @@
+"""States of an interval turned into values with bounds."""

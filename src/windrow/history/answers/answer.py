@@ -1,0 +1,99 @@
+"""The answer for an interval: states of its groups, read as values with bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.history.aggregates import Aggregate, Bounded
+from windrow.history.answers.finish import columns_of_aggregate
+from windrow.history.cells.arena import Longs
+from windrow.history.cells.cell_store import Reals
+from windrow.history.cells.kernels import EXACT, LEFT, PARTS, RIGHT
+from windrow.history.spec import HistorySpec
+from windrow.history.states.kernels import ROWS
+
+__all__ = ["Answer", "Interval"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From since_us, included, to until_us, not included."""
+
+    since_us: int
+    until_us: int
+
+    def __contains__(self, other: Interval) -> bool:
+        return self.since_us <= other.since_us and other.until_us <= self.until_us
+
+
+@dataclass(frozen=True)
+class Answer:
+    """States of an interval; one group without keys, or one for each row of `keys`.
+
+    inside: the largest interval within the one asked for that has an exact answer, None where there
+    is none. outside: the smallest one around it. shares: how much of the nodes cut at either end
+    lies in the interval. forgotten_rows: rows in doubt that no group is known of. sketches: for
+    each quantile or distinct column what its sketches say.
+    """
+
+    spec: HistorySpec
+    asked: Interval
+    inside: Interval | None
+    outside: Interval
+    keys: pa.Table
+    whole: Longs
+    real: Reals
+    shares: Reals
+    forgotten_rows: int = 0
+    sketches: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no row is in doubt."""
+        rows = self.whole[ROWS]
+        is_cut = rows[LEFT::PARTS].any() or rows[RIGHT::PARTS].any()
+        return not is_cut and self.forgotten_rows == 0
+
+    @property
+    def rows(self) -> int:
+        """Rows that are surely in the interval, of all groups."""
+        return int(self.whole[ROWS, EXACT::PARTS].sum())
+
+    def columns(self, aggregate: Aggregate) -> list[pa.Array]:
+        """Value, lower and upper bound of one aggregate, for each group."""
+        aggregate.check(self.spec)
+        if aggregate.function in ("quantile", "distinct"):
+            columns: list[pa.Array] = self.sketches[str(aggregate.measure)].columns(aggregate, self)
+            return columns
+        return columns_of_aggregate(aggregate, self.spec, self.whole, self.real, self.shares)
+
+    def bounds(
+        self, function: str, measure: str | None = None, rank: float | None = None
+    ) -> Bounded:
+        """One aggregate of an answer with one group."""
+        columns = self.columns(Aggregate(function, measure, rank))
+        return Bounded(*(column[0].as_py() for column in columns))
+
+    def table(
+        self, aggregates: Sequence[Aggregate], names: Sequence[str] | None = None
+    ) -> pa.Table:
+        """A row for each group: its keys, then value, lower and upper bound of each aggregate."""
+        names = [each.label for each in aggregates] if names is None else names
+        columns = dict(zip(self.keys.column_names, self.keys.columns, strict=True))
+        for name, aggregate in zip(names, aggregates, strict=True):
+            for ending, column in zip(("", "_low", "_high"), self.columns(aggregate), strict=True):
+                columns[name + ending] = column
+        return pa.table(columns)
+
+    def shares_of_rows(self) -> Reals:
+        """Rows cut at either end, by group: the weights of shares when answers are merged."""
+        rows = self.whole[ROWS]
+        return np.stack([rows[LEFT::PARTS], rows[RIGHT::PARTS]], axis=1).astype(np.float64)

@@ -1,0 +1,1 @@
+"""Leaves in columns, group by group, with blocks above them."""

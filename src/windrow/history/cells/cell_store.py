@@ -1,0 +1,124 @@
+"""Leaves of all groups in one region of time, with the blocks above them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.history.cells import kernels
+from windrow.history.cells.arena import Arena, Longs
+from windrow.history.cells.kernels import BASE, HEAD, SIZE
+from windrow.history.states.kernels import REAL_STEP, START, VALID, WHOLE_STEP, clear_states
+
+__all__ = ["CellStore", "Shapes", "States", "empty_states"]
+
+Shapes = NDArray[np.uint8]
+Reals = NDArray[np.float64]
+States = tuple[Longs, Reals]
+
+
+def empty_states(count: int, measures: int) -> States:
+    """States without rows."""
+    whole = np.empty((VALID + WHOLE_STEP * measures, count), np.int64)
+    real = np.empty((REAL_STEP * measures, count), np.float64)
+    clear_states(whole, real, 0, count)
+    return whole, real
+
+
+class CellStore:
+    """A state, a start and a shape for each cell; series by group code."""
+
+    def __init__(self, measures: int) -> None:
+        self.arena = Arena(
+            [
+                (VALID + WHOLE_STEP * measures, np.dtype(np.int64)),
+                (REAL_STEP * measures, np.dtype(np.float64)),
+                (1, np.dtype(np.uint8)),
+            ]
+        )
+        self.runs = np.empty((2 * kernels.MAX_HEIGHTS, 3), np.int64)
+        self._measures = measures
+        self._places = np.zeros(kernels.MAX_HEIGHTS + 1, np.int64)
+        self._capacity = -1
+        self._low, self._high = 0, 0
+        self._lay_blocks()
+
+    @property
+    def whole(self) -> Longs:
+        """Starts, counts and extremes."""
+        return self.arena.columns[0]
+
+    @property
+    def real(self) -> Reals:
+        """Sums and second moments."""
+        return self.arena.columns[1]
+
+    @property
+    def shape(self) -> Shapes:
+        """Level, and whether the rows are gone."""
+        shapes: Shapes = self.arena.columns[2][0]
+        return shapes
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        blocks = self._block_whole.nbytes + self._block_real.nbytes + self._stale.nbytes
+        return self.arena.nbytes + blocks + self._places.nbytes + self.runs.nbytes
+
+    def replace_tails(
+        self, codes: Longs, keep: Longs, ends: Longs, whole: Longs, real: Reals, shape: Shapes
+    ) -> None:
+        """Series keep their first cells; those behind are ends[i] to ends[i + 1] of the states."""
+        counts = np.diff(ends)
+        moved = self.arena.resize(codes, keep + counts)
+        targets = self.arena.first(codes) + keep
+        for column, fresh in zip(
+            self.arena.columns, (whole, real, shape.reshape(1, -1)), strict=True
+        ):
+            kernels.move_rows(column, fresh, ends[:-1], targets, counts)
+        if self.arena.capacity != self._capacity:
+            self._lay_blocks()
+            return
+        self._mark(targets, targets + counts)
+        if moved.size:
+            firsts = self.arena.first(moved)
+            self._mark(firsts, firsts + self.arena.series[SIZE, moved])
+
+    def change_cell(self, place: int) -> None:
+        """A cell was changed where it is."""
+        self._mark(np.array([place]), np.array([place + 1]))
+
+    def starts_of(self, code: int) -> Longs:
+        """The starts of one series, in order."""
+        series = self.arena.series
+        first = int(series[BASE, code] + series[HEAD, code])
+        starts: Longs = self.whole[START, first : first + int(series[SIZE, code])]
+        return starts
+
+    def blocks(self) -> tuple[Longs, Reals, Longs, int]:
+        """The blocks, up to date: their states, where each height begins, how many heights."""
+        if self._low < self._high:
+            kernels.refresh_blocks(
+                self.whole, self.real, self._block_whole, self._block_real, self._places,
+                self._heights, self._stale, self._low, self._high,
+            )  # fmt: skip
+            self._low = self._high = 0
+        return self._block_whole, self._block_real, self._places, self._heights
+
+    def _mark(self, firsts: Longs, ends: Longs) -> None:
+        if firsts.size == 0:
+            return
+        kernels.mark_places(self._stale, self._places, self._heights, firsts, ends)
+        low, high = int(firsts.min()), int(ends.max())
+        if self._low < self._high:
+            low, high = min(low, self._low), max(high, self._high)
+        self._low, self._high = low, high
+
+    def _lay_blocks(self) -> None:
+        """Blocks for the columns as they are now, all out of date."""
+        self._capacity = self.arena.capacity
+        self._heights = int(kernels.height_places(self._capacity, self._places))
+        total = int(self._places[self._heights])
+        self._block_whole, self._block_real = empty_states(total, self._measures)
+        self._stale = np.ones(total, np.uint8)
+        self._low, self._high = 0, self._capacity

@@ -1,0 +1,93 @@
+"""A rival of the adaptive tree: every level everywhere, nodes without rows too, and no rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from windrow.history.cells.arena import Longs
+from windrow.history.cells.cell_store import CellStore
+from windrow.history.cells.kernels import SIZE, read_series
+from windrow.history.leaves import kernels
+from windrow.history.leaves.batch import Batch, kinds_of
+from windrow.history.leaves.growth import ALL_DENSE, grow
+from windrow.history.leaves.row_store import RowStore
+from windrow.history.regions import Regions
+from windrow.history.spec import HistorySpec
+from windrow.history.states.kernels import ROWS, START
+from windrow.history.storage import Nodes, Reading
+
+__all__ = ["FullPrecomputation"]
+
+
+class FullPrecomputation:
+    """A store for each level, from its horizon up to now; a region reads that of its level."""
+
+    def __init__(self, spec: HistorySpec) -> None:
+        self.regions = Regions(spec)
+        self._steps = [np.array([step], np.int64) for step in spec.granularities_us]
+        self._kinds = kinds_of(spec.measures)
+        self.stores = [CellStore(len(spec.measures)) for _ in self._steps]
+        self._no_rows = RowStore(len(spec.measures))
+        self._region_of_level = [
+            max(place for place, each in enumerate(self.regions.levels) if each <= level)
+            for level in range(len(self._steps))
+        ]
+
+    def add(self, batch: Batch) -> None:
+        """Take rows into all levels."""
+        for step, store in zip(self._steps, self.stores, strict=True):
+            grow(batch, store, self._no_rows, step, self._kinds, ALL_DENSE, fills=True)
+
+    def expire(self, now_us: int) -> list[Nodes]:
+        """Each level drops what is too old for it."""
+        regions = self.regions
+        horizons = [regions.horizon_us(region, now_us) for region in range(len(regions.levels))]
+        gone = []
+        for level, store in enumerate(self.stores):
+            region = self._region_of_level[level]
+            if horizons[region] != regions.horizons_us[region]:
+                nodes = self._take(store, level, horizons[region])
+                if level == regions.levels[-1] and nodes.codes.size:
+                    gone.append(nodes)
+        regions.horizons_us[:] = horizons
+        return gone
+
+    def read(self, reading: Reading, since_us: int, until_us: int, target: int) -> None:
+        """Add an interval, region by region."""
+        rows = self._no_rows
+        for region, since, until in self.regions.parts(since_us, until_us):
+            level = self.regions.levels[region]
+            store = self.stores[level]
+            read_series(
+                reading.codes, since, until, target, self._steps[level], store.arena.series,
+                store.whole, store.real, store.shape, *store.blocks(), store.runs,
+                rows.arena.series, rows.times, rows.words, rows.values, rows.valid, self._kinds,
+                reading.whole, reading.real, reading.cuts,
+            )  # fmt: skip
+
+    def present(self) -> Longs:
+        """The codes of groups with a node at any level."""
+        codes = max(store.arena.series.shape[1] for store in self.stores)
+        held = np.zeros(codes, np.bool_)
+        for store in self.stores:
+            held[: store.arena.series.shape[1]] |= store.arena.series[SIZE] > 0
+        return np.flatnonzero(held)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(store.nbytes for store in self.stores)
+
+    def _take(self, store: CellStore, level: int, horizon_us: int) -> Nodes:
+        series, rows = store.arena.series, self._no_rows
+        counts, no_counts = (np.zeros(series.shape[1], np.int64) for _ in range(2))
+        kernels.measure_heads(
+            series, store.whole[START], rows.arena.series, rows.times, horizon_us, counts, no_counts
+        )
+        places = store.arena.places(counts)
+        codes = np.repeat(np.arange(counts.size), counts)
+        has_rows = store.whole[ROWS, places] > 0
+        kept = places[has_rows]
+        nodes = Nodes(level, codes[has_rows], store.whole[:, kept], store.real[:, kept])
+        store.arena.drop_heads(counts)
+        return nodes

@@ -1,0 +1,94 @@
+"""Group keys and their codes: a code lives as long as the history holds anything of its group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.history.cells.arena import Longs
+from windrow.schema import Column
+from windrow.windows.codes import Codes
+from windrow.windows.key_coder import KeyCoder
+
+__all__ = ["Groups", "plain_column"]
+
+ONLY_GROUP = np.zeros(1, np.int64)
+
+
+class Groups:
+    """Codes of groups; without keys there is one group, and its code is 0."""
+
+    def __init__(self, keys: Sequence[Column]) -> None:
+        self.keys = tuple(keys)
+        self._coder = KeyCoder([key.type.arrow for key in keys]) if keys else None
+        self._is_held: NDArray[np.bool_] = np.zeros(0, np.bool_)
+
+    def codes(self, columns: Mapping[str, pa.Array], rows: int) -> Codes | None:
+        """The code of each row's group, which is held from now on; None where there are no keys."""
+        if self._coder is None:
+            return None
+        codes = self._coder.acquire(self._arrays(columns))
+        del rows
+        held = self._held_flags()
+        fresh = np.flatnonzero(~held[codes])
+        _, firsts = np.unique(codes[fresh], return_index=True)
+        held[codes[fresh[firsts]]] = True
+        # A group is counted once, and not by its rows.
+        self._coder.release(np.delete(codes, fresh[firsts]))
+        return codes
+
+    def release(self, codes: Longs) -> None:
+        """Nothing is held any more of these groups."""
+        if self._coder is not None and codes.size:
+            self._is_held[codes] = False
+            self._coder.release(codes.astype(np.int32))
+
+    def held(self) -> Longs:
+        """The codes of all groups that are held."""
+        return ONLY_GROUP if self._coder is None else np.flatnonzero(self._is_held)
+
+    @contextmanager
+    def found(self, columns: Mapping[str, pa.Array]) -> Iterator[Longs]:
+        """The codes of these keys, for a while; of groups that are not held too."""
+        if self._coder is None:
+            yield np.zeros(len(next(iter(columns.values()), ())), np.int64)
+            return
+        codes = self._coder.acquire(self._arrays(columns))
+        try:
+            yield codes.astype(np.int64)
+        finally:
+            self._coder.release(codes)
+
+    def table(self, codes: Longs) -> pa.Table:
+        """The keys of codes."""
+        if self._coder is None:
+            return pa.table({})
+        columns = self._coder.columns(codes.astype(np.int32))
+        return pa.table(dict(zip([key.name for key in self.keys], columns, strict=True)))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return 0 if self._coder is None else self._coder.nbytes + self._is_held.nbytes
+
+    def _arrays(self, columns: Mapping[str, pa.Array]) -> list[pa.Array]:
+        return [plain_column(columns[key.name], key) for key in self.keys]
+
+    def _held_flags(self) -> NDArray[np.bool_]:
+        capacity = self._coder.capacity if self._coder is not None else 1
+        if self._is_held.size < capacity:
+            wider = np.zeros(capacity, np.bool_)
+            wider[: self._is_held.size] = self._is_held
+            self._is_held = wider
+        return self._is_held
+
+
+def plain_column(column: pa.Array | pa.ChunkedArray, wanted: Column) -> pa.Array:
+    """The column in one piece and of the wanted type."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return column if column.type == wanted.type.arrow else column.cast(wanted.type.arrow)

@@ -1,0 +1,98 @@
+"""A batch of rows added to the series of a region."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from windrow.history.cells.arena import Longs
+from windrow.history.cells.cell_store import CellStore
+from windrow.history.cells.kernels import BASE, HEAD, SIZE
+from windrow.history.leaves import kernels
+from windrow.history.leaves.batch import Batch
+from windrow.history.leaves.kernels import (
+    CELLS_BEHIND,
+    CELLS_KEPT,
+    ROWS_BEHIND,
+    ROWS_KEPT,
+)
+from windrow.history.leaves.row_store import RowStore
+from windrow.history.states.kernels import START
+
+__all__ = ["ALL_DENSE", "grow"]
+
+ALL_DENSE = -1
+
+
+def grow(
+    batch: Batch, cells: CellStore, rows: RowStore, granularities: Longs, kinds: Longs, most: int,
+    *, fills: bool = False,
+) -> None:  # fmt: skip
+    """Add a batch; leaves have at most `most` rows, or, with ALL_DENSE, keep none.
+
+    fills: cells without rows are made between those that have some.
+    """
+    if batch.size == 0:
+        return
+    codes = int(batch.codes.max()) + 1
+    cells.arena.reserve(codes)
+    rows.arena.reserve(codes)
+    if batch.valid.shape[1] and most > 0:
+        rows.keep_flags()
+    tails = _tails(batch, cells, rows, granularities)
+    new = np.diff(batch.firsts)
+    room = int((tails[CELLS_BEHIND] + tails[ROWS_BEHIND] + new).sum())
+    if fills:
+        room += _gaps(batch, cells, int(granularities[0]))
+    both = int((tails[ROWS_BEHIND] + new).max()) if most >= 0 else 0
+    _build(batch, cells, rows, tails, granularities, kinds, most, fills, room, both)
+
+
+def _tails(batch: Batch, cells: CellStore, rows: RowStore, granularities: Longs) -> Longs:
+    tails = np.empty((kernels.TAIL_FACTS, batch.codes.size), np.int64)
+    kernels.find_tails(
+        batch.codes, batch.firsts, batch.times, cells.arena.series, cells.whole[START], cells.shape,
+        granularities, rows.arena.series, rows.times, tails,
+    )  # fmt: skip
+    return tails
+
+
+def _build(
+    batch: Batch, cells: CellStore, rows: RowStore, tails: Longs, granularities: Longs,
+    kinds: Longs, most: int, fills: bool, room: int, both: int,
+) -> None:  # fmt: skip
+    measures = kinds.size
+    # Room for the worst case: pages that nothing is written to cost nothing.
+    whole = np.empty((cells.whole.shape[0], room), np.int64)
+    real = np.empty((cells.real.shape[0], room), np.float64)
+    shape = np.empty(room, np.uint8)
+    row_room = room if most >= 0 else 0
+    times, words = np.empty(row_room, np.int64), np.empty((measures, row_room), np.int64)
+    flags = rows.has_flags
+    valid = np.empty((measures, row_room if flags else 0), np.uint8)
+    both_words = np.empty((measures, both), np.int64)
+    both_valid = np.empty((measures, both if flags else 0), np.uint8)
+    ends, row_ends = (np.empty(batch.codes.size + 1, np.int64) for _ in range(2))
+    kernels.build_tails(
+        batch.codes, batch.firsts, tails, most, fills, granularities, kinds, batch.times,
+        batch.words, batch.words.view(np.float64), batch.valid, cells.arena.series, cells.whole,
+        cells.real, cells.shape, rows.arena.series, rows.times, rows.words, rows.valid,
+        np.empty(both, np.int64), both_words, both_words.view(np.float64), both_valid, whole, real,
+        shape, ends, times, words, valid, row_ends,
+    )  # fmt: skip
+    cells.replace_tails(batch.codes, tails[CELLS_KEPT], ends, whole, real, shape)
+    if most >= 0:
+        rows.replace_tails(batch.codes, tails[ROWS_KEPT], row_ends, times, words, valid)
+
+
+def _gaps(batch: Batch, cells: CellStore, granularity: int) -> int:
+    """No more cells than these lie between the rows of a batch and those that are there."""
+    series = cells.arena.series
+    first_times, last_times = batch.times[batch.firsts[:-1]], batch.times[batch.firsts[1:] - 1]
+    low, high = first_times.copy(), last_times.copy()
+    held = np.flatnonzero(series[SIZE, batch.codes])
+    codes = batch.codes[held]
+    firsts = series[BASE, codes] + series[HEAD, codes]
+    lasts = firsts + series[SIZE, codes] - 1
+    low[held] = np.minimum(low[held], cells.whole[START, lasts])
+    high[held] = np.maximum(high[held], cells.whole[START, firsts])
+    return int(((high - low) // granularity + 2).sum())

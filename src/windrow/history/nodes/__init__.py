@@ -1,0 +1,1 @@
+"""Nodes outside a region: archived, forgotten, or of several answers."""

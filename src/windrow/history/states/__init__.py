@@ -1,0 +1,1 @@
+"""States of aggregates, and how rows and states are added to them."""

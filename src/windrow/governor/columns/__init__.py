@@ -1,0 +1,1 @@
+"""Bounds and proofs: groups as columns of a linear program."""

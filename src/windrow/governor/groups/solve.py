@@ -1,0 +1,114 @@
+"""The best partition into groups that there is time for."""
+
+from __future__ import annotations
+
+import importlib
+import time
+
+from windrow.governor.groups.partitions import (
+    HEAT,
+    SUBSETS_LIMIT,
+    best_by_subsets,
+    first_fit,
+    ruin_recreate,
+)
+from windrow.governor.groups.turning import Grouping, Longs, TurningWindows, shared_bytes
+from windrow.governor.groups.volume_bound import volume_bound
+
+__all__ = ["TIME_LIMIT_S", "solve", "solve_at_once", "solve_quickly"]
+
+TIME_LIMIT_S = 1.0
+# Seconds of a step over subsets, and of an iteration of ruin and recreate for each window.
+SUBSET_STEP_S = 1.2e-9
+ITERATION_S = 25e-9
+QUICK_S = 0.003
+# The share of the time for ruin and recreate, which is given to it in so many slices: each goes on
+# from the best partition so far, cooler, and the clock is looked at in between. Among more than
+# FEW_WINDOWS there are mostly too many groups to prove anything: they have more of it.
+FEW_WINDOWS = 50
+ANNEALING_SHARE_FEW = 0.3
+ANNEALING_SHARE_MANY = 0.6
+SLICES = 6
+# Beyond, the linear program takes seconds to give a bound.
+COLUMNS_LIMIT = 400
+# A cost within this share of the bound is the bound.
+TOLERANCE = 1e-12
+
+
+def solve(turning: TurningWindows, time_limit_s: float = TIME_LIMIT_S, seed: int = 0) -> Grouping:
+    """The best partition by what fits the limit, with the best bound.
+
+    Up to SUBSETS_LIMIT windows all subsets are looked at. Beyond, ruin and recreate comes first,
+    then a linear program for the bound, and an integer program that may prove or improve it. Only
+    these two depend on how fast the machine is, and stop by its clock.
+    """
+    began_s = time.perf_counter()
+    if turning.size <= SUBSETS_LIMIT and _subsets_s(turning) <= time_limit_s:
+        return _by_subsets(turning)
+    found = solve_quickly(turning, seed)
+    share = ANNEALING_SHARE_FEW if turning.size <= FEW_WINDOWS else ANNEALING_SHARE_MANY
+    iterations = _iterations(turning, time_limit_s * share / SLICES)
+    for each in range(SLICES):
+        if _is_best(found) or time.perf_counter() - began_s > time_limit_s * share:
+            break
+        found = _annealed(turning, found, iterations, seed + 1 + each, _heat(each))
+    left_s = time_limit_s - (time.perf_counter() - began_s)
+    if _is_best(found) or turning.size > COLUMNS_LIMIT or left_s <= 0:
+        return found
+    # HiGHS takes as long to import as all the rest: only who needs proofs pays for it.
+    proof = importlib.import_module("windrow.governor.columns.proof")
+    proven: Grouping = proof.prove(turning, found, left_s)
+    return proven
+
+
+def solve_quickly(turning: TurningWindows, seed: int = 0) -> Grouping:
+    """A good partition within a few milliseconds; the same for the same seed on any machine."""
+    if turning.size <= SUBSETS_LIMIT and _subsets_s(turning) <= QUICK_S:
+        return _by_subsets(turning)
+    at_once = solve_at_once(turning)
+    return _annealed(turning, at_once, _iterations(turning, QUICK_S), seed, HEAT)
+
+
+def solve_at_once(turning: TurningWindows) -> Grouping:
+    """First fit, which takes some microseconds."""
+    return _grouping(turning, first_fit(turning), volume_bound(turning), "ap")
+
+
+def _by_subsets(turning: TurningWindows) -> Grouping:
+    groups = best_by_subsets(turning)
+    return _grouping(turning, groups, shared_bytes(turning, groups), "dp")
+
+
+def _annealed(
+    turning: TurningWindows,
+    found: Grouping,
+    iterations: int,
+    seed: int,
+    heat: tuple[float, float],
+) -> Grouping:
+    groups = ruin_recreate(turning, found.groups, iterations, seed, heat)
+    better = _grouping(turning, groups, found.bound_bytes, "ruin-recreate")
+    return better if better.shared_bytes < found.shared_bytes else found
+
+
+def _grouping(turning: TurningWindows, groups: Longs, bound: float, solver: str) -> Grouping:
+    cost = shared_bytes(turning, groups)
+    return Grouping(groups, cost, min(cost, bound), solver)
+
+
+def _is_best(found: Grouping) -> bool:
+    return found.shared_bytes - found.bound_bytes <= TOLERANCE * found.shared_bytes
+
+
+def _heat(each: int) -> tuple[float, float]:
+    """From where to where a slice cools, so that all together cool from the first to the last."""
+    factor = (HEAT[1] / HEAT[0]) ** (1 / SLICES)
+    return HEAT[0] * factor**each, HEAT[0] * factor ** (each + 1)
+
+
+def _subsets_s(turning: TurningWindows) -> float:
+    return float(3 ** max(0, turning.size - 1) * SUBSET_STEP_S / 2)
+
+
+def _iterations(turning: TurningWindows, seconds: float) -> int:
+    return int(seconds / (ITERATION_S * max(1, turning.size)))

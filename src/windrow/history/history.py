@@ -90,6 +90,18 @@ class History:
         level = None if at_us is None else self.spec.level_index(at_us)
         return answer_to(self, Question(Interval(since_us, until_us), level, keys, total))
 
+    def tail(
+        self, at_us: int, range_us: int, edge_us: int, *, keys: pa.Table | None = None,
+        total: bool = False,
+    ) -> Answer:  # fmt: skip
+        """What a window of this range at an instant holds before an edge: [at - range, edge).
+
+        For windows that are narrower than they should be: rows from the edge on are in the window,
+        what the history knows of the older ones fills in.
+        """
+        since_us = at_us - range_us
+        return self.snapshot(since_us, max(since_us, edge_us), keys=keys, total=total)
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""

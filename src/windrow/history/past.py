@@ -15,7 +15,8 @@ from windrow.history.cells.cell_store import Reals, empty_states
 from windrow.history.cells.kernels import EXACT, LEFT, PARTS, RIGHT
 from windrow.history.groups import Groups
 from windrow.history.nodes.kernels import add_nodes, add_up
-from windrow.history.nodes.table import states_of_columns, table_of_nodes
+from windrow.history.nodes.state_columns import states_of_columns
+from windrow.history.nodes.table import table_of_nodes
 from windrow.history.spec import GRANULARITY_COLUMN, HistorySpec
 from windrow.history.states.kernels import ROWS, START
 from windrow.history.storage import Nodes, Reading

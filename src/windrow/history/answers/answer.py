@@ -93,7 +93,7 @@ class Answer:
                 columns[name + ending] = column
         return pa.table(columns)
 
-    def shares_of_rows(self) -> Reals:
+    def cut_rows(self) -> Reals:
         """Rows cut at either end, by group: the weights of shares when answers are merged."""
         rows = self.whole[ROWS]
         return np.stack([rows[LEFT::PARTS], rows[RIGHT::PARTS]], axis=1).astype(np.float64)

@@ -48,6 +48,7 @@ POPULATION = 1
 
 _ROUNDING = 2.0**-50
 _EXACT_LIMIT = 2.0**53
+_SMALLEST_SQUARE = 1e-300  # what is smaller is not to be trusted
 
 
 @njit(cache=True)
@@ -224,16 +225,16 @@ def keep_between(out):
 def bound_mean(sure, total, cut, low, high, out):
     """Bounds of a mean of sure rows and any of the cut ones, which lie between low and high."""
     count = np.float64(sure + cut)
-    lower, upper = (total + cut * low) / count, (total + cut * high) / count
-    slack = _ROUNDING * (abs(total) + cut * max(abs(low), abs(high))) / count
-    if sure > 0:
-        mean = total / sure
-        # In this order a NaN among the cut values does not replace the mean.
-        lower = lower if lower < mean else mean
-        upper = upper if upper > mean else mean
-        slack = max(slack, _ROUNDING * abs(mean))
-    out[LOW] = lower - slack if np.isfinite(slack) else lower
-    out[HIGH] = upper + slack if np.isfinite(slack) else upper
+    for side, extreme, outwards in ((LOW, low, -1.0), (HIGH, high, 1.0)):
+        bound = (total + cut * extreme) / count
+        slack = _ROUNDING * (abs(total) + cut * abs(extreme)) / count
+        if sure > 0:
+            mean = total / sure
+            # A NaN among the cut values does not replace the mean: it comes in later.
+            if np.isnan(bound) or (bound - mean) * outwards < 0.0:
+                bound = mean
+            slack = max(slack, _ROUNDING * abs(mean))
+        out[side] = bound + outwards * slack if np.isfinite(slack) else bound
 
 
 @njit(cache=True)
@@ -280,6 +281,8 @@ def bound_variance(sure, total, squares, cut, less, low, high, least, most, out)
         upper = min(upper * (1.0 + 1e-9) + slack, max(alone, together))
     else:
         upper = upper * (1.0 + 1e-9) + slack
+    if width > 0.0:
+        upper = max(upper, _SMALLEST_SQUARE)
     if not np.isfinite(low) or not np.isfinite(high):
         lower, upper = 0.0, np.nan
     elif np.isnan(upper):

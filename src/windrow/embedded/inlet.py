@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.embedded.conversion import RowChecker, batch_of
+from windrow.embedded.fading_rate import FadingRate
 from windrow.engine.ledger import Ledger
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
@@ -37,6 +38,7 @@ class Inlet:
         self._gathered: list[dict[str, Any]] = []
         self._late: list[pa.RecordBatch] = []
         self._times = WaitingInstants()
+        self._rate = FadingRate()
 
     def gather(self, rows: Any) -> bool:
         """Take a few plain rows without converting them yet; False when they are not such rows."""
@@ -55,17 +57,20 @@ class Inlet:
         return len(self._gathered)
 
     def take_gathered(self) -> pa.RecordBatch:
-        """The gathered rows that are in time and not late."""
+        """The gathered rows, converted."""
         rows, self._gathered = self._gathered, []
-        return self.accept(rows)
+        return self.converted(rows)
 
-    def accept(self, rows: Any) -> pa.RecordBatch:
-        """Convert rows; those whose time is bad or late are set aside and counted."""
+    def converted(self, rows: Any) -> pa.RecordBatch:
+        """Rows as columns of the stream's types; those that cannot be are counted as rejected."""
         try:
-            batch = batch_of(self.schema, rows)
+            return batch_of(self.schema, rows)
         except WindrowError:
             self.reject(rows)
             raise
+
+    def accept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows whose time is neither bad nor late; others are set aside and counted."""
         self._ledger.rows_in += batch.num_rows
         batch = self._without_bad_times(batch)
         times = self._times_of(batch)
@@ -74,9 +79,16 @@ class Inlet:
             self._set_late_aside(batch.filter(pa.array(late)))
             batch, times = batch.filter(pa.array(~late)), times[~late]
         self._times.add(times)
-        if self.first_us is None and times.size:
-            self.first_us = int(times[0])
+        if times.size:
+            if self.first_us is None:
+                self.first_us = int(times[0])
+            self._rate.add(int(times.max()), times.size)
         return batch
+
+    @property
+    def rate(self) -> float:
+        """Rows a second of event time, lately."""
+        return self._rate.rows_per_second
 
     def reject(self, rows: Any) -> None:
         """Count rows of a push that was refused."""

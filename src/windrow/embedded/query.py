@@ -29,6 +29,8 @@ from windrow.windows.window import Window
 
 __all__ = ["EmbeddedQuery"]
 
+# What is tolerated holds for an eighth of the range (error_bounds.tolerance): found twice as often.
+TOLERANCE_PARTS = 16
 # The life of a query while nobody knows when it begins: no row is of that time.
 NEVER = (END_OF_TIME, START_OF_TIME)
 
@@ -37,7 +39,8 @@ class EmbeddedQuery:
     """A running query.
 
     settle: brings rows that were pushed but not yet applied into it. pool: the rows that queries of
-    the session share. first_us: when the first row of its first stream came, if one has.
+    the session share. first_us: when the first row of its first stream came, if one has. stopped:
+    is told when a user stops it.
     """
 
     def __init__(
@@ -48,11 +51,13 @@ class EmbeddedQuery:
         settle: Callable[[], None],
         pool: RowPool,
         first_us: int | None = None,
+        stopped: Callable[[EmbeddedQuery], None] | None = None,
     ) -> None:
         self.name = name
         self.plan = plan
         self.is_running = True
         self._settle = settle
+        self._stopped = stopped
         self._life = life_of(plan, first_us)
         inner = None if plan.error_percent is None else inner_plan(plan)
         run = plan if inner is None else inner.plan
@@ -61,6 +66,7 @@ class EmbeddedQuery:
         self._shard.advance({}, clock)
         self._publisher = Publisher(run)
         self._judged = None if inner is None else JudgedAnswers(inner, self._publisher)
+        self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
         self._preparers = [Preparer(run, position) for position in range(len(run.inputs))]
         self._entries = [WaitingInstants() for _ in run.inputs]
@@ -101,6 +107,8 @@ class EmbeddedQuery:
         if self.is_running:
             self._settle()
             self._end()
+            if self._stopped is not None:
+                self._stopped(self)
 
     def _end(self) -> None:
         if self.is_running:
@@ -130,6 +138,10 @@ class EmbeddedQuery:
     def nbytes(self) -> int:
         """Bytes of its windows, keys and sums, and of what is known about arrivals."""
         return self._shard.nbytes + (0 if self._judged is None else self._judged.nbytes)
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        return self._shard.growth_bytes(rows)
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -163,7 +175,11 @@ class EmbeddedQuery:
         """How much narrower the window may be for answers within the tolerated error."""
         if self._judged is None or self.plan.error_percent is None:
             return 0
-        return self._judged.watch.tolerated_span_us(self.plan.error_percent, self.clock)
+        watch, clock = self._judged.watch, self.clock
+        if clock >= self._tolerated_until_us:
+            self._tolerated_us = watch.tolerated_span_us(self.plan.error_percent, clock)
+            self._tolerated_until_us = clock + max(1, watch.range_us // TOLERANCE_PARTS)
+        return self._tolerated_us
 
     @property
     def is_exact(self) -> bool:

@@ -8,14 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from windrow.embedded.governing import Governing
 from windrow.embedded.inlet import GATHERED_ROWS, Inlet
 from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.ledger import ledger_table
 from windrow.engine.shared_rows import RowPool
-from windrow.engine.window_table import window_table
+from windrow.engine.window_table import query_table, window_table
 from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
 from windrow.event_time import instant_of, is_plausible, span_of
-from windrow.memory_size import DEFAULT_MEMORY, memory_of, show_memory
+from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.nearest import nearest
@@ -44,6 +45,7 @@ class EmbeddedSession:
         self._inlets: dict[str, Inlet] = {}
         self._queries: dict[str, EmbeddedQuery] = {}
         self._pool = RowPool()
+        self._governing = Governing(self.memory, self._pool, self._running)
 
     def stream(
         self,
@@ -69,22 +71,27 @@ class EmbeddedSession:
         self._settle()
         clock = clock_of(self._inlets[stream].completeness for stream in plan.streams)
         first_us = self._inlets[plan.streams[0]].first_us
-        query = EmbeddedQuery(name, plan, clock, self._settle, self._pool, first_us)
+        beside = (self._settle, self._pool, first_us, self._governing.ended)
+        query = EmbeddedQuery(name, plan, clock, *beside)
         self._queries[name] = query
+        try:
+            self._governing.admit(query, lambda each: self._inlets[each].rate)
+        except AdmissionError:
+            query.stop()
+            del self._queries[name]
+            raise
+        self._governing.started(query)
         return query
 
     def push(self, stream: str, rows: Any) -> None:
         """Give rows to a stream: Arrow, pandas, polars, or a list of dicts."""
         inlet = self._inlet(stream)
-        if not inlet.gathered:
-            self._check_memory(inlet, rows)
         if inlet.gather(rows):
             if inlet.gathered >= GATHERED_ROWS:
                 self._settle()
             return
         self._settle()
-        self._check_memory(inlet, rows)
-        self._apply(stream, inlet.accept(rows))
+        self._take(stream, inlet.converted(rows))
 
     def advance(self, stream: str, *, to: int | str | datetime) -> None:
         """Event time moves on without rows: every row of the stream up to `to` has come."""
@@ -108,12 +115,19 @@ class EmbeddedSession:
         self._apply(None, None)
 
     def windows(self) -> pa.Table:
-        """One row per window of each running query."""
+        """One row per window: rows that one query reads, or several share."""
         self._settle()
-        return window_table(
-            (query.name, query.plan, [(rows, size) for _, rows, size in query.window_statistics()])
-            for query in self._running()
-        )
+        return window_table(self._governing.window_rows())
+
+    def queries(self) -> pa.Table:
+        """One row per window that each running query reads: what it asks, how it is served."""
+        self._settle()
+        return query_table(self._governing.query_rows())
+
+    def decisions(self) -> pa.Table:
+        """What the governor has decided lately: when, why, and the widths before and after."""
+        self._settle()
+        return self._governing.decisions()
 
     def late(self, stream: str) -> pa.Table:
         """Rows that came after the watermark; the newest of them are kept."""
@@ -127,14 +141,10 @@ class EmbeddedSession:
             {name: inlet.ledger(self._clock(name)) for name, inlet in self._inlets.items()}
         )
 
-    def queries(self) -> dict[str, EmbeddedQuery]:
-        """The running queries by name."""
-        return {query.name: query for query in self._running()}
-
     @property
     def nbytes(self) -> int:
         """Bytes of all windows, keys and sums of the running queries."""
-        return self._pool.nbytes + sum(query.nbytes for query in self._running())
+        return self._governing.nbytes
 
     def history(self, *_: object, **__: object) -> None:
         """Not run yet."""
@@ -166,7 +176,21 @@ class EmbeddedSession:
     def _settle(self) -> None:
         for name, inlet in self._inlets.items():
             if inlet.gathered:
-                self._apply(name, inlet.take_gathered())
+                self._take(name, inlet.take_gathered())
+
+    def _take(self, stream: str, rows: pa.RecordBatch) -> None:
+        """Apply rows, in slices for which there is room; each is over before the next begins."""
+        inlet, taken = self._inlets[stream], 0
+        while taken < rows.num_rows or not rows.num_rows:
+            try:
+                count = self._governing.make_room(stream, rows.num_rows - taken)
+            except AdmissionError:
+                inlet.reject(rows.slice(taken))
+                raise
+            self._apply(stream, inlet.accept(rows.slice(taken, count)))
+            taken += count
+            if not rows.num_rows:
+                return
 
     def _apply(self, stream: str | None, batch: pa.RecordBatch | None) -> None:
         """Run all queries on the stream (None: on any); one that fails does not stop the others."""
@@ -175,12 +199,16 @@ class EmbeddedSession:
             batches = {stream: batch}
             self._take_shared(stream, batch)
         problem: WindrowError | None = None
-        for query in self._running():
+        running = self._running()
+        for query in running:
             if stream is None or stream in query.plan.streams:
                 try:
                     query.apply(batches, self._clock_of(query))
                 except WindrowError as error:
                     problem = problem or error
+        for query in [each for each in running if not each.is_running]:
+            self._governing.ended(query)
+        self._governing.after_step()
         if problem is not None:
             raise problem
 
@@ -199,15 +227,3 @@ class EmbeddedSession:
     def _clock(self, stream: str) -> int:
         clocks = [query.clock for query in self._running() if stream in query.plan.streams]
         return min(clocks, default=self._inlets[stream].completeness.through)
-
-    def _check_memory(self, inlet: Inlet, rows: Any) -> None:
-        held = self.nbytes
-        if held <= self.memory:
-            return
-        inlet.reject(rows)
-        raise AdmissionError(
-            "WA101",
-            f"the windows hold {show_memory(held)}, the budget is {show_memory(self.memory)}",
-            hint="connect with more memory=, stop a query, or make windows shorter; "
-            "this push was not taken",
-        )

@@ -179,6 +179,11 @@ class Coding:
     def _capacity(coder: KeyCoder | None) -> int:
         return 1 if coder is None else coder.capacity
 
+    def growth_bytes(self, rows: int) -> int:
+        """At most so many bytes more are needed, for a moment too, while so many rows come in."""
+        coders = [self._keys, *self._groups, *self._partitions]
+        return sum(coder.growth_bytes(rows) for coder in coders if coder is not None)
+
     @property
     def nbytes(self) -> int:
         """Bytes of all tables."""

@@ -141,6 +141,11 @@ class FactorisedKeeper:
         """Bytes of windows, codes and sums."""
         return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes
 
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        coded = self._coding.growth_bytes(rows)
+        return coded + 2 * self._aggregate.nbytes if coded else 0
+
     def joined_rows(self) -> int:
         """Joined rows that are live."""
         return self._aggregate.joined_rows

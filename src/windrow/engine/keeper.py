@@ -15,7 +15,10 @@ from windrow.engine.partial import Partial
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
-__all__ = ["Keeper", "NeedsPairsError", "WorkDone"]
+__all__ = ["Keeper", "NeedsPairsError", "WorkDone", "growth_by_rows"]
+
+# While fewer rows come than this part of those held, arrays that double have mostly room.
+FREE_PARTS = 8
 
 
 class NeedsPairsError(Exception):
@@ -74,8 +77,16 @@ class Keeper(Protocol):
     def nbytes(self) -> int:
         """Bytes of everything: windows, codes, sums, indexes."""
 
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+
     def joined_rows(self) -> int:
         """Joined rows that are live (rows of the window, where there is one)."""
 
     def work_done(self) -> WorkDone:
         """What was measured so far."""
+
+
+def growth_by_rows(beside: int, held: int, rows: int) -> int:
+    """What rows need that bring indexes and slots with them: these double when they are full."""
+    return 2 * beside if rows > held // FREE_PARTS else 2 * beside * rows // max(held, 1)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.keeper import WorkDone
+from windrow.engine.keeper import WorkDone, growth_by_rows
 from windrow.engine.live_results import LiveResults
 from windrow.engine.negations import Negations
 from windrow.engine.pair_blocks import BlockEvaluator, Words
@@ -338,6 +338,11 @@ class PairKeeper:
         kept += 0 if self._negations is None else self._negations.nbytes
         work = self._merger.nbytes + self._prober.nbytes + self._again.nbytes + self._shares.nbytes
         return sum(self.window_bytes()) + codes + kept + work
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        beside = self.nbytes - sum(window.nbytes for window in self._windows)
+        return growth_by_rows(beside, sum(self.row_counts()), rows)
 
     def joined_rows(self) -> int:
         """Joined rows that are live."""

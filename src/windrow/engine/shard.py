@@ -219,6 +219,10 @@ class Shard:
         """Bytes of windows, codes and sums."""
         return self._keeper.nbytes
 
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        return self._keeper.growth_bytes(rows)
+
     def _show_all_on_grid(self) -> None:
         """Which groups changed since the last grid instant is unknown after a rebuild: take all.
 

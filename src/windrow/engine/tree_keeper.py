@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.keeper import NeedsPairsError, WorkDone
+from windrow.engine.keeper import NeedsPairsError, WorkDone, growth_by_rows
 from windrow.engine.partial import Partial
 from windrow.engine.prepare import Preparer, window_of
 from windrow.engine.ranks import ranks_of_values
@@ -149,6 +149,11 @@ class TreeKeeper:
         """Bytes of windows, codes and trees."""
         beside = sum(slots.nbytes for slots in self._slots)
         return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes + beside
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        beside = self.nbytes - sum(window.nbytes for window in self._windows)
+        return growth_by_rows(beside, sum(self.row_counts()), rows)
 
     def joined_rows(self) -> int:
         """Joined rows that are live."""

@@ -1,49 +1,86 @@
-"""session.windows(): one row per window of each query."""
+"""session.windows() and session.queries(): the governor's two tables, as people read them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import pyarrow as pa
 
-from windrow.plan.model import QueryPlan
-
-__all__ = ["WINDOW_SCHEMA", "window_table"]
+__all__ = ["QUERY_SCHEMA", "WINDOW_SCHEMA", "QueryRow", "WindowRow", "query_table", "window_table"]
 
 WINDOW_SCHEMA = pa.schema(
     [
+        ("window", pa.string()),
         ("stream", pa.string()),
-        ("query", pa.string()),
-        ("alias", pa.string()),
-        ("wanted", pa.duration("us")),  # NULL for windows that count rows or never end
-        ("width", pa.duration("us")),
+        ("queries", pa.list_(pa.string())),  # those that read these rows
+        ("wanted", pa.duration("us")),  # the longest range; NULL: rows are counted, or never leave
+        ("least", pa.duration("us")),  # the narrowest width within the tolerated errors
+        ("width", pa.duration("us")),  # how far back it reaches, at least
         ("rows", pa.int64()),
         ("bytes", pa.int64()),
-        ("rate", pa.float64()),  # rows held per second of width
+        ("row_bytes", pa.float64()),  # as really stored, spare room included
+        ("rate", pa.float64()),  # rows a second of event time
+        ("level", pa.string()),  # the lowest of its queries
+    ]
+)
+
+QUERY_SCHEMA = pa.schema(
+    [
+        ("query", pa.string()),
+        ("window", pa.string()),
+        ("alias", pa.string()),
+        ("range", pa.duration("us")),
+        ("error", pa.float64()),  # tolerated, in percent
+        ("tolerance", pa.duration("us")),  # how much narrower the window may be for that
+        ("delay", pa.duration("us")),  # how far apart answers may be
+        ("begin", pa.timestamp("us", tz="UTC")),
+        ("end", pa.timestamp("us", tz="UTC")),
         ("level", pa.string()),
+        ("algorithm", pa.string()),
     ]
 )
 
 
-def window_table(
-    queries: Iterable[tuple[str, QueryPlan, Sequence[tuple[int, int]]]],
-) -> pa.Table:
-    """The windows of queries, each with its name, plan, and rows and bytes of every input."""
-    rows = []
-    for name, plan, windows in queries:
-        for entry, (held, size) in zip(plan.inputs, windows, strict=True):
-            wanted = entry.window.length_us or None
-            rows.append(
-                {
-                    "stream": entry.stream.name,
-                    "query": name,
-                    "alias": entry.alias,
-                    "wanted": wanted,
-                    "width": wanted,
-                    "rows": held,
-                    "bytes": size,
-                    "rate": held / (wanted / 1e6) if wanted else None,
-                    "level": "A",
-                }
-            )
-    return pa.Table.from_pylist(rows, schema=WINDOW_SCHEMA)
+@dataclass(frozen=True)
+class WindowRow:
+    """One window: rows of a stream that one query reads, or several share."""
+
+    window: str
+    stream: str
+    queries: list[str]
+    wanted: int | None
+    least: int | None
+    width: int | None
+    rows: int
+    bytes: int
+    row_bytes: float | None
+    rate: float | None
+    level: str
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """What one query asks of one window, and how it is served."""
+
+    query: str
+    window: str
+    alias: str
+    range: int | None
+    error: float | None
+    tolerance: int | None
+    delay: int | None
+    begin: int | None
+    end: int | None
+    level: str
+    algorithm: str
+
+
+def window_table(rows: Iterable[WindowRow]) -> pa.Table:
+    """One row for each window."""
+    return pa.Table.from_pylist([vars(row) for row in rows], schema=WINDOW_SCHEMA)
+
+
+def query_table(rows: Iterable[QueryRow]) -> pa.Table:
+    """One row for each window that each query reads."""
+    return pa.Table.from_pylist([vars(row) for row in rows], schema=QUERY_SCHEMA)

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.engine.change_limit import check_limit
 from windrow.engine.prepare import can_shard
+from windrow.engine.window_table import WindowRow
 from windrow.errors import BindingError, UnsupportedError, WindrowError
 from windrow.event_time import span_of
 from windrow.plan.explain import explain
@@ -255,6 +256,28 @@ class SparkQuery:
         if self._publication is None:
             return QueryStatus.new(self.plan)
         return self._publication.status
+
+    def window_rows(self) -> list[WindowRow]:
+        """Its windows, as of the last batch."""
+        rows = []
+        for entry, (held, size) in zip(self.plan.inputs, self.status.windows, strict=True):
+            wanted = entry.window.length_us or None
+            rows.append(
+                WindowRow(
+                    window=f"{self.name}.{entry.alias}",
+                    stream=entry.stream.name,
+                    queries=[self.name],
+                    wanted=wanted,
+                    least=wanted,
+                    width=wanted,
+                    rows=held,
+                    bytes=size,
+                    row_bytes=size / held if held else None,
+                    rate=held / (wanted / 1e6) if wanted else None,
+                    level="A",
+                )
+            )
+        return rows
 
     def late(self, stream: str) -> pa.Table:
         """Late rows that this query has kept, of the columns that it reads."""

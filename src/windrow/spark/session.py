@@ -134,7 +134,7 @@ class SparkWindrowSession:
     def windows(self) -> pa.Table:
         """One row for each window of each query, as of its last batch."""
         return window_table(
-            [(name, query.plan, query.status.windows) for name, query in self._queries.items()]
+            [row for query in self._queries.values() for row in query.window_rows()]
         )
 
     def late(self, stream: str, query: str | None = None) -> pa.Table:

@@ -18,6 +18,8 @@ from windrow.windows.codes import NO_FLAGS, Codes, Flags, TextCodes, WordCodes, 
 
 __all__ = ["KeyCoder", "array_of_words", "words_of_array"]
 
+# A text that was not known: itself, if it is not long, and its entries.
+NEW_TEXT_BYTES = 256
 _HIGH = 32
 _LOW_MASK = (1 << _HIGH) - 1
 
@@ -77,6 +79,15 @@ class KeyCoder:
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(codes.nbytes for codes in (*self._columns, *self._pairs))
+
+    def growth_bytes(self, rows: int) -> int:
+        """At most so many bytes more are needed, for a moment too, while so many rows come in."""
+        tables = (*self._columns, *self._pairs)
+        return sum(
+            2 * table.nbytes + rows * NEW_TEXT_BYTES * isinstance(table, TextCodes)
+            for table in tables
+            if table.capacity - table.size < rows
+        )
 
     def _retain(self, level: int, codes: Codes) -> None:
         if level == 0:

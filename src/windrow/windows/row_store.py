@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from windrow.event_time import END_OF_TIME
 from windrow.windows import kernels
 
-__all__ = ["NO_MATRIX", "SMALLEST_BUFFER", "Reader", "RowStore", "Rows", "moved"]
+__all__ = ["NO_MATRIX", "SMALLEST_BUFFER", "SPARE_PARTS", "Reader", "RowStore", "Rows", "moved"]
 
 SMALLEST_BUFFER = 64
 # One part in five is spare: moving the rows down then costs five copies of a row in its life.
@@ -148,7 +148,7 @@ class RowStore:
 
     def bytes_after(self, count: int) -> tuple[int, int]:
         """What so many rows more make of all columns: bytes after it, and at most meanwhile."""
-        held = self._held_bytes()
+        held = self.nbytes_of_all
         if self.end + count + 1 <= self.capacity:
             return held, held
         capacity, is_new = self._room_for(count)
@@ -158,8 +158,15 @@ class RowStore:
         largest = max(column.nbytes for column in self._columns()) * capacity // self.capacity
         return after, max(held, after) + largest
 
-    def _held_bytes(self) -> int:
+    @property
+    def nbytes_of_all(self) -> int:
+        """Bytes of all columns, those of the windows too."""
         return sum(column.nbytes for column in self._columns())
+
+    @property
+    def largest_share(self) -> float:
+        """The part of all bytes that the largest column has: it exists twice while it grows."""
+        return max(column.nbytes for column in self._columns()) / self.nbytes_of_all
 
     def _columns(self) -> list[NDArray[Any]]:
         own = [column for window in self._windows for column in window.own_columns()]

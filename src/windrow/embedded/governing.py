@@ -1,0 +1,367 @@
+"""The governor at work in a session: it measures the windows, decides, and changes their widths.
+
+Queries without ERROR need their whole range. Those with ERROR get less when memory is short: a
+narrower window (level B) or turns (level C). When even that is not enough, rows are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from windrow.embedded.better_groups import BetterGroups
+from windrow.embedded.measured_windows import MeasuredWindow, measured_windows
+from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.refusals import not_admitted, not_taken
+from windrow.engine.prepare import lifetime_of
+from windrow.engine.shared_rows import RowPool
+from windrow.engine.window_table import QueryRow, WindowRow
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.governor.admission import Refused
+from windrow.governor.decide import decide
+from windrow.governor.decision_log import DecisionLog, record_of
+from windrow.governor.tables import Decision, Demand, WidthGiven, WindowState
+from windrow.governor.triggers import moved_windows, next_change_us
+from windrow.windows.lifetime import Lifetime
+
+__all__ = ["Governing"]
+
+# A part of the budget for rows that are being taken in.
+INCOMING_PARTS = 32
+# While less than this part of the budget is in use, and nothing was narrowed, nothing is decided.
+EASY_PARTS = 2
+# A push is cut into slices, down to so many rows, when memory is short.
+SMALLEST_SLICE = 256
+# A width that differs by less than this factor is not worth a change, unless memory is short.
+WORTH_CHANGING = 1.02
+# The level of a query that the last decision does not serve as its clauses say, as they are read
+# now: what its answers lack is still bounded, and said with each of them.
+UNMET = "unmet"
+# How often tolerances are looked at anew, as a part of the shortest range that is not exact.
+REVIEW_PARTS = 8
+
+
+class Governing:
+    """Governs the windows of one session under `budget` bytes."""
+
+    def __init__(
+        self, budget: int, pool: RowPool, running: Callable[[], list[EmbeddedQuery]]
+    ) -> None:
+        self._budget, self._pool, self._running = budget, pool, running
+        self.log = DecisionLog()
+        self._decision: Decision | None = None
+        self._decided_by: Sequence[WindowState] = ()
+        self._next_review_us = END_OF_TIME
+        self._better = BetterGroups()
+
+    # ---- when to decide
+
+    def admit(self, query: EmbeddedQuery, rate_of: Callable[[str], float]) -> None:
+        """Refuse a query that cannot be served at any level; nothing that runs changes by it."""
+        windows, demands, fixed = self._tables(rate_of)
+        found = decide(windows, demands, self._available(), fixed, self._clock())
+        if isinstance(found, Refused):
+            raise not_admitted(query.name, found, self._budget)
+
+    def started(self, query: EmbeddedQuery) -> None:
+        """A query was registered."""
+        self._review(f"query {query.name} starts")
+
+    def ended(self, query: EmbeddedQuery) -> None:
+        """A query was stopped, or its life is over."""
+        if self._running():
+            self._review(f"query {query.name} ends")
+        else:
+            self._decision = None
+
+    def after_step(self) -> None:
+        """Rows were taken and clocks have moved: decide again where that changes anything."""
+        if self._is_easy():
+            return
+        clock = self._clock()
+        better = self._better.take()
+        if better is not None and self._decision is not None and self._decision.case == "C":
+            self._use(better, self._tables()[0], "better groups were found", is_short=False)
+        if clock >= self._next_review_us:
+            self._review("a life begins or ends, or tolerances are due")
+            return
+        states = [each.state() for each in self._measured() if each.is_timed]
+        moved = moved_windows(self._decided_by, states)
+        if moved:
+            self._review(f"rate of {', '.join(moved)}")
+
+    def make_room(self, stream: str, rows: int) -> int:
+        """How many of so many rows of a stream may be taken now; windows shrink if they must."""
+        if self._is_easy(self._incoming(stream, rows)):
+            return rows
+        is_decided = False
+        while not self._fits(stream, rows):
+            self._trim()
+            if self._fits(stream, rows):
+                break
+            if not is_decided:
+                refused = self._review("memory is short", is_short=True)
+                is_decided = True
+                if refused is not None:
+                    raise not_taken(self.nbytes, self._budget, refused)
+            elif rows > SMALLEST_SLICE:
+                rows = max(SMALLEST_SLICE, rows // 2)
+            else:
+                raise not_taken(self.nbytes, self._budget, None)
+        return rows
+
+    # ---- what is so
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that the running queries hold."""
+        return self._pool.nbytes + sum(query.nbytes for query in self._running())
+
+    @property
+    def case(self) -> str:
+        """The case of the last decision: 'A', 'B' or 'C'."""
+        return "A" if self._decision is None else self._decision.case
+
+    def window_rows(self) -> list[WindowRow]:
+        """The table of windows."""
+        rows = []
+        for window in self._measured():
+            demands = [self._demand(window.name, *member) for member in window.members]
+            levels = [self._level(each) for each in demands]
+            timed = window.is_timed
+            rows.append(
+                WindowRow(
+                    window.name,
+                    window.stream,
+                    sorted({query.name for query, _ in window.members}),
+                    max(each.range_us for each in demands) if timed else None,
+                    max(each.least_us for each in demands) if timed else None,
+                    window.width_us if timed else None,
+                    window.rows,
+                    window.bytes,
+                    window.row_bytes,
+                    window.rate if timed else None,
+                    max(levels),
+                )
+            )
+        return rows
+
+    def query_rows(self) -> list[QueryRow]:
+        """The table of queries."""
+        rows = []
+        for window in self._measured():
+            for query, position in window.members:
+                demand = self._demand(window.name, query, position)
+                begin, end = (query.plan.duration and query.life) or (None, None)
+                timed = window.is_timed
+                rows.append(
+                    QueryRow(
+                        query.name,
+                        window.name,
+                        query.plan.inputs[position].alias,
+                        demand.range_us if timed else None,
+                        query.plan.error_percent,
+                        demand.tolerance_us if timed else None,
+                        demand.delay_us,
+                        begin,
+                        end,
+                        self._level(demand),
+                        query.algorithm,
+                    )
+                )
+        return rows
+
+    def decisions(self) -> pa.Table:
+        """The latest decisions: when, why, and widths before and after."""
+        return self.log.table()
+
+    # ---- deciding
+
+    def _review(self, why: str, *, is_short: bool = False) -> Refused | None:
+        """Decide, by the rates of late; where these cannot be served, by the average ones."""
+        clock = self._clock()
+        found: Decision | Refused | None = None
+        for is_average in (False, True):
+            windows, demands, fixed = self._tables(is_average=is_average)
+            available = self._available()
+            found = decide(windows, demands, available, fixed, clock, quick=True)
+            if isinstance(found, Refused) and is_average and not found.is_proven:
+                found = decide(windows, demands, available, fixed, clock)
+            if isinstance(found, Decision):
+                break
+        if not isinstance(found, Decision):
+            return found
+        if found.case == "C":
+            self._better.look_for(windows, demands, available, fixed, clock)
+        self._use(found, windows, why, is_short=is_short)
+        self._note_next_review(demands, clock)
+        return None
+
+    def _use(
+        self, decision: Decision, windows: Sequence[WindowState], why: str, *, is_short: bool
+    ) -> None:
+        is_new = self._decision is None or decision.case != self._decision.case
+        self._decision, self._decided_by = decision, windows
+        given = {each.window: each for each in decision.widths}
+        for window in self._measured():
+            if window.is_timed and window.name in given:
+                for query, position in window.members:
+                    found = given[window.name]
+                    is_new |= self._apply(query, position, found, window.name, is_short)
+        if is_new:
+            self.log.add(record_of(self._clock(), why, decision, windows))
+        if decision.case != "A":
+            self._trim()
+
+    def _apply(
+        self,
+        query: EmbeddedQuery,
+        position: int,
+        given: WidthGiven,
+        window: str,
+        is_short: bool,
+    ) -> bool:
+        """Change a query's width, where that is worth it; whether it was."""
+        if query.plan.error_percent is None:
+            return False
+        demand = self._demand(window, query, position)
+        wanted = _lifetime(query, position, given, demand, query.clock)
+        now = query.lifetime(position)
+        if (now.hold_us, now.turn_ends) == (wanted.hold_us, wanted.turn_ends):
+            return False
+        is_full = wanted.hold_us == lifetime_of(query.plan.inputs[position].window).hold_us
+        is_close = now.hold_us < WORTH_CHANGING * wanted.hold_us < WORTH_CHANGING**2 * now.hold_us
+        if is_close and now.turn_ends == wanted.turn_ends and not is_full and not is_short:
+            return False
+        query.change_lifetime(position, wanted)
+        return True
+
+    def _tables(
+        self, rate_of: Callable[[str], float] | None = None, *, is_average: bool = False
+    ) -> tuple[list[WindowState], list[Demand], float]:
+        """Windows and demands, and the bytes that no width changes.
+
+        rate_of: of a stream, for windows that have no rows to tell it by.
+        """
+        windows, demands, fixed = [], [], 0.0
+        for window in self._measured():
+            if not window.is_timed:
+                fixed += window.bytes
+                continue
+            state = window.state(is_average=is_average)
+            if rate_of is not None and not state.rate and not _is_filtered(window):
+                state = WindowState(
+                    state.window, state.row_bytes, rate_of(window.stream), state.width_us
+                )
+            windows.append(state)
+            fixed += window.fixed_bytes
+            demands += [self._demand(window.name, *member) for member in window.members]
+        return windows, demands, fixed
+
+    def _demand(self, window: str, query: EmbeddedQuery, position: int) -> Demand:
+        spec = query.plan.inputs[position].window
+        tolerance = min(query.tolerated_span_us(), spec.length_us)
+        delay = query.plan.every_us or 0
+        if spec.kind == "slide":  # it only has widths that are whole slides
+            tolerance = min(tolerance, spec.length_us - spec.slide_us)
+            tolerance -= tolerance % spec.slide_us
+        if query.plan.error_percent is None or spec.kind != "time":
+            delay = 0
+        begin, end = query.life or (END_OF_TIME, END_OF_TIME)
+        return Demand(
+            query.name,
+            window,
+            spec.length_us,
+            tolerance,
+            delay,
+            None if begin == START_OF_TIME else begin,
+            None if end == END_OF_TIME else end,
+        )
+
+    def _level(self, demand: Demand) -> str:
+        if self._decision is None:
+            return "A"
+        known = [each for each in self._decision.widths if each.window == demand.window]
+        level = known[0].level(demand) if known else "A"
+        return UNMET if level == "none" else level
+
+    def _note_next_review(self, demands: list[Demand], clock: int) -> None:
+        changes = next_change_us(demands, clock)
+        self._next_review_us = END_OF_TIME if changes is None else changes
+        if self.case != "A":
+            ranges = [each.range_us for each in demands if each.tolerance_us or each.delay_us]
+            step = max(1, min(ranges, default=END_OF_TIME) // REVIEW_PARTS)
+            self._next_review_us = min(self._next_review_us, clock + step)
+
+    # ---- memory
+
+    def _measured(self) -> list[MeasuredWindow]:
+        return measured_windows(self._running(), self._pool)
+
+    def _clock(self) -> int:
+        clocks = [query.clock for query in self._running()]
+        return max(clocks, default=START_OF_TIME)
+
+    def _is_easy(self, incoming: float = 0.0) -> bool:
+        """Whether memory is far from short, so that there is nothing to decide."""
+        is_plain = self.case == "A" and self._next_review_us == END_OF_TIME
+        return is_plain and self.nbytes + incoming <= self._budget // EASY_PARTS
+
+    def _available(self) -> float:
+        """The budget less what is needed while rows come in and arrays are moved.
+
+        One array of one window exists twice while it grows.
+        """
+        measured = [each for each in self._measured() if each.is_timed]
+        total = sum(each.rows * each.row_bytes for each in measured) or 1.0
+        share = max(
+            (each.rows * each.row_bytes / total * each.store.largest_share for each in measured),
+            default=0.0,
+        )
+        if not any(each.rows for each in measured):
+            share = 1 / 2
+        return (self._budget - self._budget / INCOMING_PARTS) / (1 + share)
+
+    def _incoming(self, stream: str, rows: int) -> float:
+        on_stream = [each for each in self._measured() if each.stream == stream]
+        return 2 * rows * sum(each.row_bytes for each in on_stream)
+
+    def _fits(self, stream: str, rows: int) -> bool:
+        held, most = self.nbytes, 0
+        for window in self._measured():
+            if window.stream != stream:
+                continue
+            columns = window.store.nbytes_of_all
+            after, meanwhile = window.store.bytes_after(rows)
+            held += after - columns
+            most = max(most, meanwhile - after)
+        held += sum(
+            query.growth_bytes(rows) for query in self._running() if stream in query.plan.streams
+        )
+        return held + most <= self._budget
+
+    def _trim(self) -> None:
+        for window in self._measured():
+            window.store.trim()
+
+
+def _lifetime(
+    query: EmbeddedQuery, position: int, given: WidthGiven, demand: Demand, clock: int
+) -> Lifetime:
+    """How long rows stay for a demand in a window of the given width."""
+    spec = query.plan.inputs[position].window
+    full = lifetime_of(spec)
+    width = min(demand.range_us, given.width_us)
+    if given.turn is not None and given.level(demand) == "C":
+        turn = given.turn
+        narrow = full.narrowed(width, clock)
+        return narrow.turning(turn.start_us, turn.period_us, turn.growth_us)
+    if spec.kind == "slide":
+        width -= width % spec.slide_us
+    return full.narrowed(width, clock)
+
+
+def _is_filtered(window: MeasuredWindow) -> bool:
+    query, position = window.members[0]
+    return query.plan.inputs[position].filter is not None

@@ -1,0 +1,58 @@
+"""What is said when memory is not enough: for a query that is registered, and for rows."""
+
+from __future__ import annotations
+
+from windrow.errors import AdmissionError
+from windrow.event_time import show_span
+from windrow.governor.admission import Refused, Suggestion
+from windrow.memory_size import show_memory
+
+__all__ = ["not_admitted", "not_taken"]
+
+# So many clauses that would help are named.
+SUGGESTIONS_NAMED = 3
+
+
+def not_admitted(query: str, refused: Refused, budget: int) -> AdmissionError:
+    """A query that cannot be served beside the others."""
+    least = _budget_for(refused, budget)
+    return AdmissionError(
+        "WA102",
+        f"query {query!r} cannot be served at any level: all queries together need "
+        f"{show_memory(least)}, the budget is {show_memory(budget)}",
+        hint=_advice(refused, least) + "; nothing was registered, and nothing else has changed",
+    )
+
+
+def not_taken(held: int, budget: int, refused: Refused | None) -> AdmissionError:
+    """Rows for which there is no room at any width that the queries allow."""
+    advice = "connect with more memory=, stop a query, or make windows shorter"
+    if refused is not None:
+        advice = _advice(refused, _budget_for(refused, budget))
+    return AdmissionError(
+        "WA101",
+        f"the windows hold {show_memory(held)}, the budget is {show_memory(budget)}",
+        hint=f"{advice}; the rows that were not taken are counted as rejected",
+    )
+
+
+def _budget_for(refused: Refused, budget: int) -> int:
+    """The budget that would do: what is kept free for moving rows grows with it."""
+    return int(refused.least_bytes * budget / refused.budget) + 1
+
+
+def _advice(refused: Refused, least: int) -> str:
+    parts = [f"connect with memory={show_memory(least)!r} or more"]
+    parts += [_clause(each) for each in refused.suggestions[:SUGGESTIONS_NAMED]]
+    return ", or ".join(parts)
+
+
+def _clause(suggestion: Suggestion) -> str:
+    demand = suggestion.demands[0]
+    query = f"query {suggestion.query}"
+    helps = "" if suggestion.fits else " (which helps, but not enough alone)"
+    if suggestion.clause == "ERROR":
+        return f"give {query} an ERROR that lets {show_span(demand.tolerance_us)} be missing{helps}"
+    if suggestion.clause == "EVERY":
+        return f"give {query} an ERROR and EVERY ({show_span(demand.delay_us)}){helps}"
+    return f"shorten the range of {query} to {show_span(demand.range_us)}{helps}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,8 +50,10 @@ def changed(query: EmbeddedQuery, width: int, growth: int, rest: int) -> None:
         length = min(window.length_us, max(1, width // 2) * window.slide_us)
         query.change_lifetime(0, full.narrowed(length, query.clock))
         return
-    lifetime = full.narrowed(min(window.length_us, width * TICK_US), query.clock)
-    if growth and query.plan.every_us and query.clock > BEGINNING:
+    narrow = min(window.length_us, width * TICK_US)
+    lifetime = full.narrowed(narrow, query.clock)
+    fits = narrow + growth * TICK_US <= window.length_us
+    if growth and fits and query.plan.every_us and query.clock > BEGINNING:
         period = (growth + rest) * TICK_US
         lifetime = lifetime.turning(query.clock + TICK_US, period, growth * TICK_US)
     query.change_lifetime(0, lifetime)
@@ -90,7 +93,7 @@ def play(text: str, actions: list[Action], after: Callable[[EmbeddedQuery, int],
     names = [column.name for column in plan.select]
     groups = [name for name in names if not name.startswith("c")]
     for row in found:
-        at = int(row["at"].timestamp()) * 1_000_000 + row["at"].microsecond
+        at = (row["at"] - instant(0)) // timedelta(microseconds=1)
         truth = grouped([(at, *each) for each in oracle.answer_at(rows, at)])[at]
         _judge(row, [dict(zip(names, each, strict=True)) for each in truth], groups)
 

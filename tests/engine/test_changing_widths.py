@@ -52,8 +52,9 @@ def lifetime_after(
     if window.kind == "slide":
         length = min(window.length_us, max(1, width) * window.slide_us)
         return full.narrowed(length, clock)
-    changed = full.narrowed(min(window.length_us, width * TICK_US), clock)
-    if growth:
+    narrow = min(window.length_us, width * TICK_US)
+    changed = full.narrowed(narrow, clock)
+    if growth and narrow + growth * TICK_US <= window.length_us:
         period = (growth + rest) * TICK_US
         changed = changed.turning(clock + TICK_US, period, growth * TICK_US)
     return changed

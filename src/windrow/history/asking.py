@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -15,12 +15,17 @@ from windrow.history.cells.cell_store import Reals
 from windrow.history.cells.kernels import EXACT, LEFT, PARTS, RIGHT
 from windrow.history.groups import Groups
 from windrow.history.nodes.kernels import add_up
-from windrow.history.past import Archived, Past
+from windrow.history.past import NO_CUT, Archived, Past
+from windrow.history.regions import Regions
+from windrow.history.sketches.sketch_answer import SketchAnswer
+from windrow.history.sketches.sketch_levels import SketchLevels
 from windrow.history.spec import HistorySpec
 from windrow.history.states.kernels import REAL_STEP, ROWS
 from windrow.history.storage import Reading, Storage
 
 __all__ = ["Question", "answer_to"]
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Kept(Protocol):
     storage: Storage
     groups: Groups
     past: Past
+    sketches: SketchLevels
 
 
 @dataclass(frozen=True)
@@ -85,47 +91,82 @@ def _archived(kept: Kept, question: Question) -> Archived | None:
 
 
 def _answer(kept: Kept, question: Question, codes: Longs, sources: _Sources) -> Answer:
-    interval = question.interval
+    interval, begin_us = question.interval, kept.storage.regions.begin_us
     is_grouped = bool(kept.spec.keys) and not question.total
     reading = Reading(codes, len(kept.spec.measures))
     _read(sources, question, reading)
     if not is_grouped and kept.spec.keys:
         reading = _added_up(reading)
-    begin_us = kept.storage.regions.begin_us
-    forgotten = kept.past.add_forgotten(reading, interval, begin_us, is_one=not is_grouped)
-    shares = _shares(interval, reading.cuts)
+    part = kept.past.part_of(interval, begin_us, is_one=not is_grouped)
+    forgotten = NO_CUT
+    if part is not None:
+        forgotten = kept.past.add_forgotten(reading, part, begin_us, is_one=not is_grouped)
     inside, outside = _borders(interval, np.concatenate([reading.cuts, forgotten]))
-    doubtful = int(kept.past.whole[ROWS, 0]) if forgotten.size else 0
-    whole, real = reading.whole, reading.real
-    keys = pa.table({})
-    if is_grouped and question.keys is not None:
-        keys = question.keys
-    elif is_grouped:
-        present = np.flatnonzero(whole[ROWS].reshape(-1, PARTS).sum(axis=1))
-        states = (PARTS * present[:, None] + np.arange(PARTS)).ravel()
-        keys = kept.groups.table(codes[present])
-        whole, real, shares = whole[:, states], real[:, states], shares[present]
-    return Answer(kept.spec, interval, inside, outside, keys, whole, real, shares, doubtful)
+    answer = Answer(
+        kept.spec, interval, inside, outside, question.keys if is_grouped else pa.table({}),
+        reading.whole, reading.real, _shares(interval, reading.cuts),
+        (kept.past.whole.copy(), kept.past.real.copy()) if forgotten.size else None,
+        _sketches(kept, question, codes, sources, part, is_one=not is_grouped),
+    )  # fmt: skip
+    return _with_rows(kept, answer, codes) if answer.keys is None else answer
+
+
+def _with_rows(kept: Kept, answer: Answer, codes: Longs) -> Answer:
+    """The answer with its keys, and only the groups that have rows, or may have some."""
+    present = np.flatnonzero(answer.whole[ROWS].reshape(-1, PARTS).sum(axis=1))
+    states = (PARTS * present[:, None] + np.arange(PARTS)).ravel()
+    return replace(
+        answer, keys=kept.groups.table(codes[present]), whole=answer.whole[:, states],
+        real=answer.real[:, states], shares=answer.shares[present],
+        sketches={name: each.taken(present) for name, each in answer.sketches.items()},
+    )  # fmt: skip
+
+
+def _sketches(
+    kept: Kept, question: Question, codes: Longs, sources: _Sources, part: int | None,
+    *, is_one: bool,
+) -> dict[str, SketchAnswer]:  # fmt: skip
+    if not kept.sketches.kinds:
+        return {}
+    inner, left, right = _nodes(kept.storage.regions, question.interval, question.level or 0)
+    cuts = [node for node in (left, right) if node is not None]
+    outer = (min([inner[0], *(node[0] for node in cuts)]), max([inner[1], *(n[1] for n in cuts)]))
+    found = kept.sketches.read(codes, inner, outer, is_one)
+    if sources.archived is not None:
+        places = {code: 0 if is_one else place for place, code in enumerate(codes.tolist())}
+        sources.archived.add_sketches(found, places, sources.codes, inner, outer)
+    if part is not None:
+        for each in found:
+            each[0 if part == EXACT else 1].append(kept.sketches.forgotten)
+    return kept.sketches.answers(found)
+
+
+def _nodes(
+    regions: Regions, interval: Interval, level: int
+) -> tuple[Span, Span | None, Span | None]:
+    """The whole nodes of an interval, and those that it cuts at its left and at its right end."""
+    since_us, until_us = interval.since_us, interval.until_us
+    if since_us == until_us:
+        return (since_us, since_us), None, None
+    left, right = regions.node(since_us, level), regions.node(until_us, level)
+    first_us = since_us if left[0] == since_us else left[1]
+    last_us = until_us if right[0] == until_us else right[0]
+    if first_us > last_us:  # it lies within one node
+        return (left[1], left[1]), left, None
+    is_left, is_right = first_us != since_us, last_us != until_us
+    return (first_us, last_us), left if is_left else None, right if is_right else None
 
 
 def _read(sources: _Sources, question: Question, reading: Reading) -> None:
-    since_us, until_us = question.interval.since_us, question.interval.until_us
-    if since_us >= until_us:
-        return
+    interval = question.interval
     if question.level is None:
-        sources.read(reading, since_us, until_us, EXACT)
+        sources.read(reading, interval.since_us, interval.until_us, EXACT)
         return
-    node = sources.storage.regions.node
-    left, right = node(since_us, question.level), node(until_us, question.level)
-    first_us = since_us if left[0] == since_us else left[1]
-    last_us = until_us if right[0] == until_us else right[0]
-    if first_us > last_us:  # the interval lies within one node
+    inner, left, right = _nodes(sources.storage.regions, interval, question.level)
+    sources.read(reading, *inner, EXACT)
+    if left is not None:
         _cut(sources, reading, left, LEFT)
-        return
-    sources.read(reading, first_us, last_us, EXACT)
-    if first_us != since_us:
-        _cut(sources, reading, left, LEFT)
-    if last_us != until_us:
+    if right is not None:
         _cut(sources, reading, right, RIGHT)
 
 

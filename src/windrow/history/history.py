@@ -16,6 +16,7 @@ from windrow.history.cells.arena import Longs
 from windrow.history.groups import Groups, plain_column
 from windrow.history.leaves.batch import batch_of
 from windrow.history.past import Archive, Past
+from windrow.history.sketches.sketch_levels import SketchLevels
 from windrow.history.spec import HistorySpec
 from windrow.history.storage import Storage
 
@@ -45,6 +46,7 @@ class History:
         self.spec = spec
         self.storage = storage(spec)
         self.groups = Groups(spec.keys)
+        self.sketches = SketchLevels(spec, self.storage.regions)
         self.past = Past(spec, self.groups, archive)
         self.now_us = START_OF_TIME
 
@@ -70,8 +72,11 @@ class History:
             return
         self.now_us = now_us
         gone = self.storage.expire(now_us)
+        sketches = self.sketches.expire()
         for nodes in gone:
-            self.past.part_with(nodes)
+            self.past.part_with(nodes, sketches)
+        if not self.past.is_archived:
+            self.sketches.forget(sketches)
         if gone and self.spec.keys:
             idle = np.setdiff1d(np.unique(gone[-1].codes), self.storage.present())
             self.groups.release(idle)
@@ -105,9 +110,14 @@ class History:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.storage.nbytes + self.groups.nbytes
+        return self.storage.nbytes + self.groups.nbytes + self.sketches.nbytes
 
     def _insert(self, times: Longs, columns: Mapping[str, pa.Array]) -> None:
         codes = self.groups.codes(columns, times.size)
         measures = [plain_column(columns[each.name], each) for each in self.spec.measures]
         self.storage.add(batch_of(times, codes, measures))
+        sketched = {
+            kind.column.name: plain_column(columns[kind.column.name], kind.column)
+            for kind in self.sketches.kinds
+        }
+        self.sketches.add(times, codes, sketched)

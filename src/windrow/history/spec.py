@@ -142,6 +142,8 @@ def _check_columns(spec: HistorySpec) -> None:
     names = [column.name for column in (*spec.keys, *spec.measures)]
     names += [GRANULARITY_COLUMN, START_COLUMN, ROWS_COLUMN]
     names += [each.name + ending for each in spec.measures for ending in MEASURE_ENDINGS]
+    names += [f"{name}_quantile" for name in spec.quantiles]
+    names += [f"{column.name}_distinct" for column in spec.distincts]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise BindingError("WB310", f"{twice!r} would be the name of two columns of the nodes")

@@ -12,7 +12,7 @@ import pyarrow as pa
 from windrow.history.aggregates import Aggregate, Bounded
 from windrow.history.answers.finish import columns_of_aggregate
 from windrow.history.cells.arena import Longs
-from windrow.history.cells.cell_store import Reals
+from windrow.history.cells.cell_store import Reals, States
 from windrow.history.cells.kernels import EXACT, LEFT, PARTS, RIGHT
 from windrow.history.spec import HistorySpec
 from windrow.history.states.kernels import ROWS
@@ -37,8 +37,8 @@ class Answer:
 
     inside: the largest interval within the one asked for that has an exact answer, None where there
     is none. outside: the smallest one around it. shares: how much of the nodes cut at either end
-    lies in the interval. forgotten_rows: rows in doubt that no group is known of. sketches: for
-    each quantile or distinct column what its sketches say.
+    lies in the interval. forgotten: one state in doubt for all groups, for those too that are
+    not there any more. sketches: for each quantile or distinct column what its sketches say.
     """
 
     spec: HistorySpec
@@ -49,7 +49,7 @@ class Answer:
     whole: Longs
     real: Reals
     shares: Reals
-    forgotten_rows: int = 0
+    forgotten: States | None = None
     sketches: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class Answer:
         """Whether no row is in doubt."""
         rows = self.whole[ROWS]
         is_cut = rows[LEFT::PARTS].any() or rows[RIGHT::PARTS].any()
-        return not is_cut and self.forgotten_rows == 0
+        return not is_cut and self.forgotten is None
 
     @property
     def rows(self) -> int:
@@ -71,7 +71,8 @@ class Answer:
         """Value, lower and upper bound of one aggregate, for each group."""
         aggregate.check(self.spec)
         if aggregate.function in ("quantile", "distinct"):
-            columns: list[pa.Array] = self.sketches[str(aggregate.measure)].columns(aggregate, self)
+            sketches = self.sketches[f"{aggregate.measure}_{aggregate.function}"]
+            columns: list[pa.Array] = sketches.columns(aggregate)
             return columns
         return columns_of_aggregate(aggregate, self.spec, self.whole, self.real, self.shares)
 

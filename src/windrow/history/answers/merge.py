@@ -14,11 +14,14 @@ import pyarrow as pa
 from windrow.errors import CheckpointError
 from windrow.history.answers.answer import Answer, Interval
 from windrow.history.cells.arena import Longs
-from windrow.history.cells.cell_store import empty_states
-from windrow.history.cells.kernels import PARTS
+from windrow.history.cells.cell_store import States, empty_states
+from windrow.history.cells.kernels import LEFT, PARTS
 from windrow.history.nodes.kernels import add_up
 from windrow.history.nodes.state_columns import columns_of_states, states_of_columns
+from windrow.history.sketches.kinds import kinds_of_sketches
+from windrow.history.sketches.sketch_answer import SketchAnswer
 from windrow.history.spec import HistorySpec
+from windrow.history.states.kernels import REAL_STEP
 from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["merge_answers", "partial_of_table", "table_of_partial"]
@@ -41,8 +44,12 @@ def merge_answers(answers: Sequence[Answer]) -> Answer:
         rows = answer.cut_rows()
         np.add.at(shares, places, answer.shares * rows)
         np.add.at(weights, places, rows)
+        if answer.forgotten is not None:
+            # A group that the answer does not have may be one of those forgotten.
+            absent = np.setdiff1d(np.arange(count), places)
+            add_up(PARTS * absent + LEFT, *_repeated(answer.forgotten, absent.size), whole, real)
     shares /= np.maximum(weights, 1.0)
-    forgotten = sum(answer.forgotten_rows for answer in answers)
+    forgotten = _all_forgotten([each.forgotten for each in answers if each.forgotten is not None])
     sketches = {
         name: sketch.merged([answer.sketches[name] for answer in answers], groups, count)
         for name, sketch in first.sketches.items()
@@ -51,6 +58,20 @@ def merge_answers(answers: Sequence[Answer]) -> Answer:
     return Answer(
         first.spec, asked, inside, outside, keys, whole, real, shares, forgotten, sketches
     )
+
+
+def _repeated(state: States, count: int) -> States:
+    places = np.zeros(count, np.int64)
+    return state[0][:, places], state[1][:, places]
+
+
+def _all_forgotten(states: Sequence[States]) -> States | None:
+    if not states:
+        return None
+    whole, real = empty_states(1, states[0][1].shape[0] // REAL_STEP)
+    for state in states:
+        add_up(np.zeros(1, np.int64), *state, whole, real)
+    return whole, real
 
 
 def _groups(answers: Sequence[Answer]) -> tuple[list[Longs], pa.Table, int]:
@@ -106,7 +127,7 @@ def table_of_partial(answer: Answer) -> pa.Table:
         "asked": _pair(answer.asked),
         "inside": None if answer.inside is None else _pair(answer.inside),
         "outside": _pair(answer.outside),
-        "forgotten_rows": answer.forgotten_rows,
+        "forgotten": None if answer.forgotten is None else [m.tolist() for m in answer.forgotten],
     }
     return pa.table(columns).replace_schema_metadata({_METADATA: json.dumps(facts).encode()})
 
@@ -127,8 +148,18 @@ def partial_of_table(spec: HistorySpec, table: pa.Table) -> Answer:
     inside = None if facts["inside"] is None else Interval(*facts["inside"])
     return Answer(
         spec, Interval(*facts["asked"]), inside, Interval(*facts["outside"]), keys, whole, real,
-        np.ascontiguousarray(shares), facts["forgotten_rows"],
+        np.ascontiguousarray(shares), _state_of_lists(facts["forgotten"]),
+        {
+            kind.label: SketchAnswer.of_parts(kind, table.column(kind.label).to_pylist())
+            for kind in kinds_of_sketches(spec.measures, spec.quantiles, spec.distincts)
+        },
     )  # fmt: skip
+
+
+def _state_of_lists(lists: list[list[list[float]]] | None) -> States | None:
+    if lists is None:
+        return None
+    return np.array(lists[0], np.int64), np.array(lists[1], np.float64).reshape(-1, 1)
 
 
 def _pair(interval: Interval) -> list[int]:

@@ -1,0 +1,1 @@
+"""Mergeable sketches of nodes: quantiles of measures, different values of columns."""

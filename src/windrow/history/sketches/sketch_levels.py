@@ -54,11 +54,13 @@ class SketchLevels:
                 sorted_starts, prepend=sorted_starts[:1]
             )
             firsts = np.flatnonzero(changes)
-            for first, values_of_node in zip(
-                firsts.tolist(), np.split(values[order], firsts[1:]), strict=True
+            ends = np.append(firsts[1:], order.size)
+            values = values[order]
+            for first, end in (
+                zip(firsts.tolist(), ends.tolist(), strict=True) if order.size else ()
             ):
                 node = self._node(0, int(sorted_groups[first]), int(sorted_starts[first]))
-                kind.add(node[place], values_of_node)
+                kind.add(node[place], values[first:end])
 
     def expire(self) -> dict[tuple[int, int], NodeSketches]:
         """Follow the horizons of the regions; returns what left the last, by code and start."""
@@ -74,6 +76,10 @@ class SketchLevels:
                 else:
                     self._move(region + 1, code, start_us, sketches)
         return gone
+
+    def follow(self) -> None:
+        """The sketches are those of the regions as they are now."""
+        self._horizons_us = list(self._regions.horizons_us)
 
     def forget(self, gone: Mapping[tuple[int, int], NodeSketches]) -> None:
         """Keep only a sum of these."""

@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from windrow.embedded.better_groups import BetterGroups
+from windrow.embedded.demands import demand_of, demands_on
 from windrow.embedded.measured_windows import MeasuredWindow, measured_windows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.refusals import not_admitted, not_taken
+from windrow.embedded.service_tables import UNMET, query_rows, window_rows
 from windrow.engine.prepare import lifetime_of
 from windrow.engine.shared_rows import RowPool
 from windrow.engine.window_table import QueryRow, WindowRow
@@ -21,6 +23,8 @@ from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.admission import Refused
 from windrow.governor.decide import decide
 from windrow.governor.decision_log import DecisionLog, record_of
+from windrow.governor.figures import active_demands
+from windrow.governor.memory_taken import memory_taken
 from windrow.governor.tables import Decision, Demand, WidthGiven, WindowState
 from windrow.governor.triggers import moved_windows, next_change_us
 from windrow.windows.lifetime import Lifetime
@@ -35,9 +39,6 @@ EASY_PARTS = 2
 SMALLEST_SLICE = 256
 # A width that differs by less than this factor is not worth a change, unless memory is short.
 WORTH_CHANGING = 1.02
-# The level of a query that the last decision does not serve as its clauses say, as they are read
-# now: what its answers lack is still bounded, and said with each of them.
-UNMET = "unmet"
 # How often tolerances are looked at anew, as a part of the shortest range that is not exact.
 REVIEW_PARTS = 8
 
@@ -84,12 +85,30 @@ class Governing:
         if better is not None and self._decision is not None and self._decision.case == "C":
             self._use(better, self._tables()[0], "better groups were found", is_short=False)
         if clock >= self._next_review_us:
-            self._review("a life begins or ends, or tolerances are due")
+            self._look_again(clock)
             return
         states = [each.state() for each in self._measured() if each.is_timed]
         moved = moved_windows(self._decided_by, states)
         if moved:
             self._review(f"rate of {', '.join(moved)}")
+
+    def _look_again(self, clock: int) -> None:
+        """Lives and tolerances may have changed: turns go on while they serve all demands."""
+        windows, demands, fixed = self._tables()
+        if self.case == "C" and self._still_serves(windows, demands, fixed):
+            self._note_next_review(demands, clock)
+        else:
+            self._review("a life begins or ends, or tolerances have changed")
+
+    def _still_serves(
+        self, windows: Sequence[WindowState], demands: Sequence[Demand], fixed: float
+    ) -> bool:
+        assert self._decision is not None
+        bytes_per_us = {each.window: each.bytes_per_us for each in windows}
+        needed = memory_taken(self._decision.widths, bytes_per_us)
+        alive = active_demands(demands, self._clock())
+        is_served = all(self._level(each) != UNMET for each in alive)
+        return is_served and needed + fixed <= WORTH_CHANGING * self._available()
 
     def make_room(self, stream: str, rows: int) -> int:
         """How many of so many rows of a stream may be taken now; windows shrink if they must."""
@@ -125,52 +144,11 @@ class Governing:
 
     def window_rows(self) -> list[WindowRow]:
         """The table of windows."""
-        rows = []
-        for window in self._measured():
-            demands = [self._demand(window.name, *member) for member in window.members]
-            levels = [self._level(each) for each in demands]
-            timed = window.is_timed
-            rows.append(
-                WindowRow(
-                    window.name,
-                    window.stream,
-                    sorted({query.name for query, _ in window.members}),
-                    max(each.range_us for each in demands) if timed else None,
-                    max(each.least_us for each in demands) if timed else None,
-                    window.width_us if timed else None,
-                    window.rows,
-                    window.bytes,
-                    window.row_bytes,
-                    window.rate if timed else None,
-                    max(levels),
-                )
-            )
-        return rows
+        return window_rows(self._measured(), self._level)
 
     def query_rows(self) -> list[QueryRow]:
         """The table of queries."""
-        rows = []
-        for window in self._measured():
-            for query, position in window.members:
-                demand = self._demand(window.name, query, position)
-                begin, end = (query.plan.duration and query.life) or (None, None)
-                timed = window.is_timed
-                rows.append(
-                    QueryRow(
-                        query.name,
-                        window.name,
-                        query.plan.inputs[position].alias,
-                        demand.range_us if timed else None,
-                        query.plan.error_percent,
-                        demand.tolerance_us if timed else None,
-                        demand.delay_us,
-                        begin,
-                        end,
-                        self._level(demand),
-                        query.algorithm,
-                    )
-                )
-        return rows
+        return query_rows(self._measured(), self._level)
 
     def decisions(self) -> pa.Table:
         """The latest decisions: when, why, and widths before and after."""
@@ -225,7 +203,7 @@ class Governing:
         """Change a query's width, where that is worth it; whether it was."""
         if query.plan.error_percent is None:
             return False
-        demand = self._demand(window, query, position)
+        demand = demand_of(window, query, position)
         wanted = _lifetime(query, position, given, demand, query.clock)
         now = query.lifetime(position)
         if (now.hold_us, now.turn_ends) == (wanted.hold_us, wanted.turn_ends):
@@ -256,28 +234,8 @@ class Governing:
                 )
             windows.append(state)
             fixed += window.fixed_bytes
-            demands += [self._demand(window.name, *member) for member in window.members]
+            demands += demands_on(window)
         return windows, demands, fixed
-
-    def _demand(self, window: str, query: EmbeddedQuery, position: int) -> Demand:
-        spec = query.plan.inputs[position].window
-        tolerance = min(query.tolerated_span_us(), spec.length_us)
-        delay = query.plan.every_us or 0
-        if spec.kind == "slide":  # it only has widths that are whole slides
-            tolerance = min(tolerance, spec.length_us - spec.slide_us)
-            tolerance -= tolerance % spec.slide_us
-        if query.plan.error_percent is None or spec.kind != "time":
-            delay = 0
-        begin, end = query.life or (END_OF_TIME, END_OF_TIME)
-        return Demand(
-            query.name,
-            window,
-            spec.length_us,
-            tolerance,
-            delay,
-            None if begin == START_OF_TIME else begin,
-            None if end == END_OF_TIME else end,
-        )
 
     def _level(self, demand: Demand) -> str:
         if self._decision is None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from governor.random_demands import Tables, crowded_tables, tables
 from windrow.governor.a_support import WIDTH_LIMIT_US, a_support
-from windrow.governor.b_support import accumulated_error_us, b_support
+from windrow.governor.b_support import accumulated_error_us, b_support, widened
 from windrow.governor.decide import case_of
 from windrow.governor.figures import WindowFigures, figures_of
 from windrow.governor.memory_taken import static_sum
@@ -118,6 +118,13 @@ def test_b_is_the_best_of_all_whole_widths(given_tables: Tables, share: float) -
         if sum(widths) <= budget
     )
     assert accumulated_error_us(b_support(figures, budget), figures) == best
+
+
+def test_windows_without_rows_are_wide_even_when_nothing_is_left() -> None:
+    """Sums in floating point may leave a little less than nothing."""
+    silent = WindowFigures("silent", 0.0, range_us=9, least_us=4, ranges_us=(6, 9))
+    full = WindowFigures("full", 0.1, range_us=9, least_us=3, ranges_us=(9,))
+    assert widened([4, 3], [silent, full], 0.1 * 3 * (1 - 1e-12)) == (9, 3)
 
 
 @pytest.mark.parametrize("seed", range(3))

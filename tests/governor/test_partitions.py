@@ -49,14 +49,15 @@ def test_windows_are_put_where_the_shares_grow_least(
     groups = best_by_subsets(turning)
     taken_out = data.draw(st.lists(st.integers(0, turning.size - 1), max_size=3))
     groups[taken_out] = -1
+    if (groups >= 0).any():
+        groups[groups >= 0] = np.unique(groups[groups >= 0], return_inverse=True)[1]
     kept = groups.copy()
     kernels.place_rest(turning.growth_us, turning.period_us, turning.exchange, groups)
     assert (groups[kept >= 0] == kept[kept >= 0]).all()
-    _, numbers = np.unique(groups, return_inverse=True)
-    assert cost_of(turning, numbers) >= least_cost(turning)
+    assert cost_of(turning, groups) >= least_cost(turning)
     if len(set(taken_out)) == 1:
         # A single window may go back, so that the cost is that of the best again.
-        assert cost_of(turning, numbers) == least_cost(turning)
+        assert cost_of(turning, groups) == least_cost(turning)
 
 
 @given(small_turning(7), st.integers(0, 5))

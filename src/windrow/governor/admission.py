@@ -164,17 +164,18 @@ class _Search:
         return Suggestion(query, clause, demands, least + fixed_bytes, least <= self.available)
 
     def _shared(self, turning: TurningWindows, touched: set[str]) -> float:
-        known = [
-            -1 if name in touched else self._groups.get(name, -1) for name in turning.windows
-        ]  # fmt: skip
-        groups = np.array(known, np.int64)
+        numbers: dict[int, int] = {}  # of groups that still have windows, without gaps
+        groups = np.full(turning.size, -1, np.int64)
+        for place, name in enumerate(turning.windows):
+            if name in self._groups and name not in touched:
+                groups[place] = numbers.setdefault(self._groups[name], len(numbers))
         kernels.place_rest(turning.growth_us, turning.period_us, turning.exchange, groups)
         return min(_cost(turning, groups), _cost(turning, first_fit(turning)))
 
 
 def _cost(turning: TurningWindows, groups: Longs) -> float:
     count = int(groups.max(initial=-1)) + 1
-    return float(kernels.cost_of(turning.exchange, groups, count, np.zeros(max(1, count))))
+    return float(kernels.cost_of(turning.exchange, groups, count, np.zeros(count)))
 
 
 def _with_error(demand: Demand, part: float, longest_us: int) -> Demand:

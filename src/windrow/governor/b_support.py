@@ -36,14 +36,14 @@ def widened(
 ) -> tuple[int, ...]:
     """Constant widths, which take no more than there is, grown where that helps queries most."""
     widths_us = list(starts_us)
-    left = available_bytes - static_sum(starts_us, figures)
+    left = max(0.0, available_bytes - static_sum(starts_us, figures))
     for _, place, length_us in sorted(_steps(starts_us, figures)):
         per_us = figures[place].bytes_per_us
         if length_us * per_us <= left:
             widths_us[place] += length_us
             left -= length_us * per_us
         else:
-            widths_us[place] += max(0, math.floor(left / per_us))
+            widths_us[place] += math.floor(left / per_us)
             break
     return tuple(trimmed(widths_us, starts_us, figures, available_bytes))
 

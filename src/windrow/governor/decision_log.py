@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from windrow.event_time import START_OF_TIME
 from windrow.governor.tables import Decision, WindowState
 
 __all__ = [
@@ -142,8 +143,9 @@ class DecisionLog:
 
 
 def _row(record: DecisionRecord, change: WidthChange) -> tuple[Any, ...]:
+    at_us = None if record.at_us <= START_OF_TIME else record.at_us  # before the first row
     return (
-        record.at_us, record.why, record.case, record.solver, record.bytes, record.least_bytes,
+        at_us, record.why, record.case, record.solver, record.bytes, record.least_bytes,
         record.bound_bytes, record.gap, change.window, change.before_us, change.after_us,
         change.period_us, change.growth_us,
     )  # fmt: skip

@@ -28,7 +28,7 @@ def place_rest(growth_us, period_us, exchange, groups):
     """Put windows whose group is -1, in order, where the shares grow least, first among equals.
 
     By falling exchange that is the first group that stays valid. Groups are numbered from 0
-    without gaps, save for new ones. Returns how many groups there are. Time: O(d * groups).
+    without gaps, before and after. Returns how many there are. Time: O(d * groups).
     """
     count = 0
     for window in range(groups.size):

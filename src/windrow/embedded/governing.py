@@ -53,7 +53,7 @@ class Governing:
         self.log = DecisionLog()
         self._decision: Decision | None = None
         self._decided_by: Sequence[WindowState] = ()
-        self._next_review_us = END_OF_TIME
+        self._next_review_us = self._next_life_us = END_OF_TIME
         self._better = BetterGroups()
 
     # ---- when to decide
@@ -98,7 +98,8 @@ class Governing:
         if self.case == "C" and self._still_serves(windows, demands, fixed):
             self._note_next_review(demands, clock)
         else:
-            self._review("a life begins or ends, or tolerances have changed")
+            is_life = clock >= self._next_life_us
+            self._review("a life begins or ends" if is_life else "tolerances have changed")
 
     def _still_serves(
         self, windows: Sequence[WindowState], demands: Sequence[Demand], fixed: float
@@ -246,7 +247,8 @@ class Governing:
 
     def _note_next_review(self, demands: list[Demand], clock: int) -> None:
         changes = next_change_us(demands, clock)
-        self._next_review_us = END_OF_TIME if changes is None else changes
+        self._next_life_us = END_OF_TIME if changes is None else changes
+        self._next_review_us = self._next_life_us
         if self.case != "A":
             ranges = [each.range_us for each in demands if each.tolerance_us or each.delay_us]
             step = max(1, min(ranges, default=END_OF_TIME) // REVIEW_PARTS)

@@ -84,10 +84,7 @@ class SharedRows:
 
     def take(self, batch: pa.RecordBatch) -> None:
         """Rows of the stream in order of arrival: held once, and prepared for every reader."""
-        if self._condition is not None:
-            kept = evaluate_filter(self._condition, leaf_of(batch), batch.num_rows)
-            if not kept.all():
-                batch = batch.filter(pa.array(kept))
+        batch = self._kept(batch)
         times = batch.column(self.stream.time).cast(pa.int64())
         found = _Evaluated(batch)
         names = [f"v{number}" for number in range(len(self._values))]
@@ -96,6 +93,17 @@ class SharedRows:
         self.store.append(times.to_numpy(), words, flags)
         for reader in self._readers:
             reader.prepared = _prepared(reader, times, found)
+
+    def _kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that the condition keeps and that are of the life of any reader."""
+        kept = np.ones(batch.num_rows, np.bool_)
+        if self._condition is not None:
+            kept = evaluate_filter(self._condition, leaf_of(batch), batch.num_rows)
+        lives = {reader.life for reader in self._readers}
+        if ALWAYS not in lives:
+            times = batch.column(self.stream.time).cast(pa.int64()).to_numpy()
+            kept = kept & np.logical_or.reduce([in_life(times, life) for life in lives])
+        return batch if kept.all() else batch.filter(pa.array(kept))
 
     def drop(self, reader: RowReader) -> None:
         """A reader is gone, and the values that only it read with it."""

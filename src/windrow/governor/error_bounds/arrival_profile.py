@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.governor.error_bounds import kernels
+from windrow.governor.error_bounds.arrival_cells import ArrivalCells, first_pane_us
 from windrow.governor.error_bounds.intervals import Flags, Floats
 from windrow.governor.error_bounds.pane_totals import PaneTotals, totals_of_cells
 from windrow.governor.error_bounds.profile_state import ProfileState
 from windrow.governor.error_bounds.tail import Tail, tail_of_lanes
 
-__all__ = ["BYTES_LIMIT", "FEWEST_PANES", "PANES_A_RANGE", "ArrivalProfile"]
+__all__ = ["BYTES_LIMIT", "FEWEST_PANES", "ArrivalProfile"]
 
 Instants = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
-PANES_A_RANGE = 256
 FEWEST_PANES = 8
 BYTES_LIMIT = 8 << 20
 # The ring reaches so many ranges back: what was true of earlier instants can be judged as well.
@@ -61,7 +61,7 @@ class ArrivalProfile:
         assert range_us > 0, f"a range of {range_us} us"
         assert pane_us is None or pane_us > 0, f"panes of {pane_us} us"
         self.range_us = range_us
-        self.pane_us = pane_us or -(-range_us // PANES_A_RANGE)
+        self.pane_us = self._narrowest_us = pane_us or first_pane_us(range_us)
         self.measure_count = measure_count
         self._begin_us = ALWAYS if begin_us is None else begin_us
         self._bytes_limit = bytes_limit
@@ -127,6 +127,27 @@ class ArrivalProfile:
                 row = kernels.add_rows(
                     row, *batch, self.pane_us, self._first_pane, self._cells, self._arrivals
                 )
+
+    def merge(self, cells: ArrivalCells) -> None:
+        """Take in what was counted elsewhere, in panes as this profile had them at first.
+
+        The ring follows the newest cell, as with rows.
+        """
+        assert cells.pane_us == self._narrowest_us, "cells of other panes"
+        if not cells.panes.size:
+            return
+        if self._earliest_us is None or cells.earliest_us < self._earliest_us:
+            self._earliest_us = cells.earliest_us
+        self.advance(int(cells.panes.max()) * cells.pane_us)
+        row = 0
+        while row < cells.panes.size:
+            self._reserve(int(cells.groups[row]) + 1)
+            shift = (self.pane_us // cells.pane_us).bit_length() - 1
+            with np.errstate(all="ignore"):
+                row = kernels.merge_cells(
+                    row, cells.panes, cells.groups, cells.lanes, shift,
+                    self._first_pane, self._cells, self._arrivals,
+                )  # fmt: skip
 
     def advance(self, clock_us: int) -> None:
         """Time goes on; panes that are too old are dropped."""

@@ -127,6 +127,47 @@ def merge_pairs(first_pane, cells, arrivals, merged, merged_arrivals):
 
 
 @njit(cache=True)
+def merge_cells(start, panes, groups, lanes, shift, first_pane, cells, arrivals):
+    """Add cells that were counted elsewhere, of panes 2**shift times as narrow as those here.
+
+    Cells before the first pane are left out. Values about one anchor add up; where two anchors
+    meet, squares are given up as in merge_pairs. Returns the first cell whose group there is no
+    room for, or how many cells there are.
+    """
+    ring = cells.shape[0]
+    for row in range(start, panes.size):
+        group = groups[row]
+        if group >= cells.shape[1]:
+            return row
+        pane = panes[row] >> shift
+        if pane < first_pane:
+            continue
+        slot = pane % ring
+        arrivals[slot] += np.int64(lanes[row, ROWS])
+        cells[slot, group, ROWS] += lanes[row, ROWS]
+        for base in range(MEASURES, cells.shape[2], MEASURE_LANES):
+            old = lanes[row, base : base + MEASURE_LANES]
+            new = cells[slot, group, base : base + MEASURE_LANES]
+            if old[VALID] == 0.0:
+                continue
+            if new[VALID] == 0.0:
+                new[:] = old
+                continue
+            new[VALID] += old[VALID]
+            new[POSITIVE] += old[POSITIVE]
+            new[NEGATIVE] += old[NEGATIVE]
+            if new[ANCHOR] == old[ANCHOR]:
+                new[DEVIATION] += old[DEVIATION]
+                new[SQUARES] += old[SQUARES]
+            else:
+                new[DEVIATION] = 0.0
+                new[SQUARES] = np.inf
+            new[LOWEST] = min(new[LOWEST], old[LOWEST])
+            new[HIGHEST] = max(new[HIGHEST], old[HIGHEST])
+    return panes.size
+
+
+@njit(cache=True)
 def bound_tails(
     instants, edges, groups, base, centers, range_us, pane_us, first_pane, known_from, cells, out
 ):

@@ -1,0 +1,83 @@
+"""What arrived, counted where the rows are: cells of panes and groups that a profile takes in.
+
+Rows that are dealt out to several places are counted in each of them, and only cells travel. They
+say of a pane what rows in it would have said, but for squares about different anchors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.governor.error_bounds import kernels
+from windrow.governor.error_bounds.intervals import Floats
+
+__all__ = ["PANES_A_RANGE", "ArrivalCells", "cells_of", "first_pane_us"]
+
+Instants = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+PANES_A_RANGE = 256
+
+
+@dataclass(frozen=True)
+class ArrivalCells:
+    """The number of the pane, the group and the lanes of each cell, in the order of panes.
+
+    earliest_us: the earliest time of all rows; of no meaning where there are no cells.
+    """
+
+    pane_us: int
+    earliest_us: int
+    panes: Instants
+    groups: Codes
+    lanes: Floats
+
+    def until(self, clock_us: int) -> tuple[ArrivalCells, ArrivalCells]:
+        """The cells of panes that have begun by an instant, and the others."""
+        count = int(np.searchsorted(self.panes, clock_us // self.pane_us, side="right"))
+        parts = (slice(0, count), slice(count, None))
+        first, rest = (
+            ArrivalCells(
+                self.pane_us, self.earliest_us, self.panes[p], self.groups[p], self.lanes[p]
+            )
+            for p in parts
+        )
+        return first, rest
+
+
+def first_pane_us(range_us: int) -> int:
+    """The width of panes of a profile that has not merged any."""
+    return -(-range_us // PANES_A_RANGE)
+
+
+def cells_of(
+    times: Instants, groups: Codes, values: Floats, valid: NDArray[np.uint8], pane_us: int
+) -> ArrivalCells:
+    """Rows in the order of arrival, counted; values and flags of validity: a row for each measure.
+
+    >>> nothing = np.empty((0, 3)), np.empty((0, 3), np.uint8)
+    >>> found = cells_of(np.array([5, 120, 7]), np.zeros(3, np.int32), *nothing, pane_us=100)
+    >>> found.panes.tolist(), found.lanes[:, 0].tolist(), found.earliest_us
+    ([0, 1], [2.0, 1.0], 5)
+    """
+    pairs = np.stack([times // pane_us, groups.astype(np.int64)], axis=1)
+    distinct, cell = np.unique(pairs, axis=0, return_inverse=True)
+    lane_count = kernels.MEASURES + kernels.MEASURE_LANES * values.shape[0]
+    lanes = np.zeros((len(distinct), 1, lane_count))
+    # Each cell is a pane of its own, one microsecond wide, in a ring that holds them all.
+    with np.errstate(all="ignore"):
+        kernels.add_rows(
+            0, cell.reshape(-1).astype(np.int64), np.zeros(times.size, np.int32),
+            np.ascontiguousarray(values), np.ascontiguousarray(valid),
+            1, 0, lanes, np.zeros(len(distinct), np.int64),
+        )  # fmt: skip
+    return ArrivalCells(
+        pane_us,
+        int(times.min()) if times.size else 0,
+        np.ascontiguousarray(distinct[:, 0]),
+        distinct[:, 1].astype(np.int32),
+        lanes[:, 0],
+    )

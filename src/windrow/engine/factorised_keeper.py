@@ -157,7 +157,8 @@ class FactorisedKeeper:
     def _take(self, side: int, rows: pa.RecordBatch) -> Codes:
         """Put rows into their window; returns their cells."""
         times = rows.column("ts").to_numpy()
-        values, valid = value_words(rows)
+        words = self._readers[side].words if self._readers else None
+        values, valid = value_words(rows) if words is None else words
         self._aggregate.admit(side, values, valid)
         cells = self._coding.acquire(side, rows, self._aggregate)
         partitions = self._coding.acquire_partitions(side, rows)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from windrow.engine.coding import value_words
 from windrow.engine.evaluate import evaluate, evaluate_filter
@@ -21,7 +22,7 @@ from windrow.engine.shape import SideShape, shape_of
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema
-from windrow.windows.row_store import RowStore
+from windrow.windows.row_store import Rows, RowStore
 from windrow.windows.window import Window
 
 __all__ = ["RowPool", "RowReader", "SharedRows", "can_share"]
@@ -33,7 +34,8 @@ Value = tuple[Expr, pa.DataType]
 class RowReader:
     """One input of one query on shared rows.
 
-    prepared: its rows of the last batch. life: rows before and after take no part.
+    prepared: its rows of the last batch. words: their values and flags, as the store has them.
+    life: rows before and after take no part.
     """
 
     shared: SharedRows
@@ -43,6 +45,7 @@ class RowReader:
     life: tuple[int, int] = ALWAYS
     chosen: tuple[int, ...] = ()
     prepared: pa.RecordBatch | None = None
+    words: tuple[Rows, NDArray[np.uint8]] | None = None
     window: Window | None = field(default=None)
 
     def open(self, window: Window) -> None:
@@ -93,6 +96,11 @@ class SharedRows:
         self.store.append(times.to_numpy(), words, flags)
         for reader in self._readers:
             reader.prepared = _prepared(reader, times, found)
+            chosen = list(reader.chosen)
+            if chosen == list(range(len(self._values))):
+                reader.words = words, flags
+            else:
+                reader.words = words[chosen], flags[chosen] if flags.size else flags
 
     def _kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows that the condition keeps and that are of the life of any reader."""

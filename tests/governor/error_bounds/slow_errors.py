@@ -16,8 +16,8 @@ from windrow.governor.error_bounds.bounds import FUNCTIONS, relative_error_bound
 from windrow.governor.error_bounds.tail import HeldValues
 
 __all__ = [
-    "FUNCTIONS", "NEED_VALUES", "Row", "add", "answer", "bound", "relative_error", "rows_of",
-    "values_of",
+    "FUNCTIONS", "NEED_VALUES", "Row", "add", "answer", "bound", "bounds", "relative_error",
+    "rows_of", "values_of",
 ]  # fmt: skip
 
 NEED_VALUES = [name for name in FUNCTIONS if name != "count_star"]
@@ -51,7 +51,11 @@ def values_of(*kinds: str) -> st.SearchStrategy[st.SearchStrategy[float]]:
 
 @st.composite
 def rows_of(
-    draw: st.DrawFn, values: st.SearchStrategy[float], latest: int, groups: int = 3
+    draw: st.DrawFn,
+    values: st.SearchStrategy[float],
+    latest: int,
+    groups: int = 3,
+    most: int = 40,
 ) -> list[Row]:
     """Rows in the order of arrival: evenly, in bursts with ties, or at the ends of a silence."""
     times = draw(
@@ -66,7 +70,9 @@ def rows_of(
     # Few groups are busy, the last is rare.
     codes = st.sampled_from([0] * 6 + list(range(groups)))
     row = st.builds(Row, times, codes, st.none() | values | values | values)
-    rows = draw(st.lists(row, max_size=40))
+    # Lists without a given size are mostly short.
+    size = draw(st.integers(0, most))
+    rows = draw(st.lists(row, min_size=size, max_size=size))
     return rows if draw(st.booleans()) else sorted(rows, key=lambda each: each.time)
 
 
@@ -140,11 +146,30 @@ def bound(
     function: str, profile: ArrivalProfile, at: int, edge: int, group: int, held: Sequence[Row]
 ) -> float:
     """The bound on the error of an answer from the rows held."""
-    rows = [row for row in held if function == "count_star" or row.value is not None]
-    said, mean = answer(function, held), answer("avg", held)
+    return bounds(function, profile, [(at, edge, group, held)])[0]
+
+
+def bounds(
+    function: str, profile: ArrivalProfile, asked: Sequence[tuple[int, int, int, Sequence[Row]]]
+) -> list[float]:
+    """Bounds of many answers: the instant, the edge, the group and the rows held of each."""
+    every = [[row for row in held if _counts(function, row)] for *_, held in asked]
+    said, means = (
+        np.array([math.nan if each is None else each for each in given])
+        for given in (
+            [answer(function, held) for *_, held in asked],
+            [answer("avg", held) for *_, held in asked],
+        )
+    )
     tail = profile.tail(
-        np.array([at]), np.array([edge]), np.array([group], np.int32),
-        None if function == "count_star" else 0, np.array([0.0 if mean is None else mean]),
+        np.array([at for at, *_ in asked]), np.array([edge for _, edge, *_ in asked]),
+        np.array([group for *_, group, _ in asked], np.int32),
+        None if function == "count_star" else 0, np.where(np.isnan(means), 0.0, means),
     )  # fmt: skip
-    known = HeldValues(np.array([float(len(rows))]), np.array([math.nan if said is None else said]))
-    return float(relative_error_bounds(function, tail, known)[0])
+    known = HeldValues(np.array([float(len(rows)) for rows in every]), said)
+    found: list[float] = relative_error_bounds(function, tail, known).tolist()
+    return found
+
+
+def _counts(function: str, row: Row) -> bool:
+    return function == "count_star" or row.value is not None

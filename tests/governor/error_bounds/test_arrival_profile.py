@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from governor.error_bounds.slow_errors import (
@@ -37,7 +37,8 @@ def same(left: ProfileState, right: ProfileState) -> bool:
 
 @given(data=st.data())
 def test_any_batching_gives_the_same_profile(data: st.DataObject) -> None:
-    rows = data.draw(rows_of(data.draw(values_of()), latest=9 * RANGE, groups=20))
+    latest = data.draw(st.sampled_from([20, RANGE, 9 * RANGE]))
+    rows = data.draw(rows_of(data.draw(values_of()), latest, groups=20))
     whole, parts = (ArrivalProfile(RANGE, 1, bytes_limit=TIGHT) for _ in range(2))
     add(whole, rows)
     cuts = sorted(data.draw(st.sets(st.integers(0, len(rows)))) | {0, len(rows)})
@@ -113,6 +114,11 @@ def test_codes_beyond_those_seen_are_silent_and_can_be_forgotten() -> None:
     assert profile.is_silent(np.array([0], np.int32), 111).tolist() == [True]
     profile.forget(np.array([0, 7], np.int32))
     assert profile.is_silent(np.array([0], np.int32), 20).tolist() == [True]
+    add(profile, [Row(time, group, 1.0) for time in range(3 * RANGE) for group in range(2)])
+    profile.forget(np.array([1], np.int32))
+    counts = profile.totals(0, 0, 2).count.sum(axis=0)
+    assert counts[0] > RANGE
+    assert counts[1] == 0
 
 
 def test_panes_are_merged_at_the_limit_and_no_further() -> None:
@@ -128,6 +134,36 @@ def test_panes_are_merged_at_the_limit_and_no_further() -> None:
     assert profile.totals(0, 0, 64).count.sum() == 33
 
 
+@pytest.mark.parametrize("newest", range(600, 604))
+def test_a_pane_of_which_half_is_gone_is_not_merged(newest: int) -> None:
+    profile = ArrivalProfile(RANGE, 1, 1, bytes_limit=24_000)
+    add(profile, [Row(time, 0, 1.0) for time in range(newest + 1)])
+    add(profile, [Row(newest, 1, 1.0)])
+    totals = profile.totals(0, 0, 1)
+    assert profile.known_from_us == 2 * totals.first_pane
+    # All panes are full but the newest, which may have begun just now.
+    assert totals.count[:, 0].tolist() == [2.0] * (totals.count.size - 1) + [1.0 + newest % 2]
+
+
+def test_squares_of_merged_panes_are_as_large_as_they_can_be() -> None:
+    rows = [Row(time, 0, float(value)) for time, value in enumerate([3, 4, 8, 8, 1, 9, 2, 2])]
+    profile = ArrivalProfile(RANGE, 1, 1, bytes_limit=24_000)
+    add(profile, rows)
+    before = profile.totals(0, 0, 1)
+    add(profile, [Row(7, 1, 0.0)])
+    after = profile.totals(0, 0, 1)
+    assert profile.pane_us == 2
+    pairs = (before.first_pane + np.arange(before.count.size)) // 2 - after.first_pane
+    for field in ("count", "positive", "deviation", "squares"):
+        expected = np.zeros(after.count.size)
+        np.add.at(expected, pairs, getattr(before, field)[:, 0])
+        if field == "squares":
+            assert (getattr(after, field)[:, 0] >= expected - 1e-9).all()
+            assert getattr(after, field).sum() < 2 * expected.sum()
+        else:
+            assert getattr(after, field)[:, 0] == pytest.approx(expected)
+
+
 @given(data=st.data())
 def test_a_profile_goes_on_from_its_state(data: st.DataObject) -> None:
     rows = data.draw(rows_of(data.draw(values_of("everyday")), latest=3 * RANGE, groups=5))
@@ -136,10 +172,13 @@ def test_a_profile_goes_on_from_its_state(data: st.DataObject) -> None:
     add(profile, rows[:cut])
     restored.load(profile.state())
     assert same(profile.state(), restored.state())
-    # What is added to the one is not seen by the other.
-    before = profile.state()
+    # What is added to the one is not seen by the others.
+    state, twin = profile.state(), ArrivalProfile(RANGE, 1, bytes_limit=TIGHT)
+    restored.load(state)
+    twin.load(state)
     add(restored, rows[cut:])
-    assert same(before, profile.state())
+    assert same(state, profile.state())
+    assert same(state, twin.state())
     add(profile, rows[cut:])
     assert same(profile.state(), restored.state())
 
@@ -149,6 +188,7 @@ def test_a_profile_goes_on_from_its_state(data: st.DataObject) -> None:
     clock=st.integers(0, 3 * RANGE),
     span=st.integers(1, RANGE),
 )
+@example(times=[8, 9, 15], clock=19, span=10)
 def test_rows_per_second(times: list[int], clock: int, span: int) -> None:
     profile = ArrivalProfile(RANGE, 1, pane_us=10)
     come = [time for time in times if time <= clock]

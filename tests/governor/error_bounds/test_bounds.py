@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from governor.error_bounds.slow_errors import (
     add,
     answer,
     bound,
+    bounds,
     relative_error,
     rows_of,
     values_of,
@@ -35,25 +37,42 @@ def within(rows: list[Row], group: int, begin: int, end: int) -> list[Row]:
 @each_function
 @given(data=st.data())
 def test_errors_are_within_their_bounds(function: str, data: st.DataObject) -> None:
-    rows = data.draw(rows_of(data.draw(values_of()), latest=4 * RANGE))
+    latest = data.draw(st.sampled_from([RANGE // 4, RANGE, 4 * RANGE]))
+    rows = data.draw(rows_of(data.draw(values_of()), latest))
     pane_us = data.draw(st.sampled_from([None, 1, 7, 10, 25, 64]))
-    limit = data.draw(st.sampled_from([1 << 20, 10_000]))
-    profile = ArrivalProfile(RANGE, 1, pane_us, bytes_limit=limit)
+    profile = ArrivalProfile(RANGE, 1, pane_us, bytes_limit=data.draw(LIMITS))
     # Instants are asked for while rows keep coming, also some that lie back.
-    cuts = sorted(data.draw(st.sets(st.integers(0, len(rows)), max_size=3)) | {len(rows)})
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(rows)), max_size=2)) | {len(rows)})
+    chance = data.draw(st.randoms(use_true_random=False))
     begun = 0
     for cut in cuts:
         add(profile, rows[begun:cut])
         begun = cut
-        seen = rows[:cut]
-        newest = max((row.time for row in seen), default=0)
-        at = newest + data.draw(st.integers(-RANGE // 2, RANGE // 2))
-        edge = at - data.draw(st.integers(-2, RANGE + 2))
-        for group in range(3):
-            held = within(seen, group, max(edge, at - RANGE), at)
-            truth = answer(function, within(seen, group, at - RANGE, at))
-            error = relative_error(answer(function, held), truth)
-            assert error <= bound(function, profile, at, edge, group, held)
+        asked = [each_asked(chance, rows[:cut], profile.pane_us) for _ in range(8)]
+        found = bounds(function, profile, [held for held, _ in asked])
+        for (_, _, _, held), truth in asked:
+            error = relative_error(answer(function, held), answer(function, truth))
+            assert error <= found.pop(0)
+
+
+# No limit that counts, and one at which panes are merged when a second and a third group come.
+LIMITS = st.sampled_from([1 << 20, 24_000])
+Asked = tuple[tuple[int, int, int, list[Row]], list[Row]]
+
+
+def each_asked(chance: random.Random, rows: list[Row], pane_us: int) -> Asked:
+    """What is asked for, and the rows of the exact answer.
+
+    The edge and the begin of the range mostly are where it matters: at a row or a pane's border, or
+    just beside.
+    """
+    times = [row.time for row in rows] or [0]
+    places = [*times, *times, *(time // pane_us * pane_us for time in times)]
+    at = chance.choice([chance.choice(places) + RANGE, max(times)]) + chance.randint(-1, 1)
+    edge = chance.choice([*places, at]) + chance.randint(-1, 1)
+    group = chance.choice([0, 0, 1, 2])
+    truth = within(rows, group, at - RANGE, at)
+    return (at, edge, group, [row for row in truth if row.time >= edge]), truth
 
 
 @each_function
@@ -158,3 +177,59 @@ def test_distances_do_not_drown_in_large_values() -> None:
     for function in ("var_samp", "stddev_pop"):
         error = relative_error(answer(function, held), answer(function, rows))
         assert error <= bound(function, profile, 400, 100, 0, held) <= error + 1e-6
+
+
+def test_a_variance_has_a_floor() -> None:
+    """Rows that are lacking cannot take away what the rows held differ by."""
+    rows = [Row(5, 0, 1_000.0), Row(55, 0, 1.0), Row(60, 0, 2.0)]
+    profile = ArrivalProfile(RANGE, 1, pane_us=10)
+    add(profile, rows)
+    # The pane with the outlier is cut: it may be lacking or not.
+    assert bound("var_pop", profile, 101, 50, 0, rows[1:]) < 1.01
+
+
+def test_a_row_at_the_instant_itself_is_lacking_where_nothing_is_held() -> None:
+    profile = ArrivalProfile(RANGE, 1, pane_us=10)
+    add(profile, [Row(RANGE, 0, 1.0)])
+    assert bound("count", profile, RANGE, RANGE + 1, 0, []) == 1.0
+    assert bound("sum", profile, RANGE, RANGE + 1, 0, []) == math.inf
+
+
+def test_sums_that_lost_digits_are_known_to_have() -> None:
+    """1e16 + 1 is 1e16 in doubles: what is lacking seems to be nothing."""
+    rows = [*(Row(5, 0, value) for value in (1e16, 1.0, 1.0, -1e16)), Row(60, 0, 1.0)]
+    profile = ArrivalProfile(RANGE, 1, pane_us=10)
+    add(profile, rows)
+    for function in ("sum", "avg"):
+        error = relative_error(answer(function, rows[4:]), answer(function, rows))
+        assert 0 < error <= bound(function, profile, RANGE, 50, 0, rows[4:])
+
+
+def test_squares_too_small_for_a_double() -> None:
+    rows = [Row(5, 0, 3e-169), Row(60, 0, 1e-169)]
+    profile = ArrivalProfile(RANGE, 1, pane_us=10)
+    add(profile, rows)
+    for at in (RANGE, RANGE + 1):
+        assert bound("avg", profile, at, 50, 0, rows[1:]) >= 0.5
+
+
+def test_a_cut_one_microsecond_beside_a_border() -> None:
+    """What cancels in a whole pane does not in a part of it."""
+    rows = [Row(10, 0, -4.0), Row(19, 0, 4.0), Row(60, 0, 1.0)]
+    profile = ArrivalProfile(RANGE, 1, pane_us=10)
+    add(profile, rows)
+    assert bound("sum", profile, 110, 20, 0, rows[2:]) == pytest.approx(0, abs=1e-12)
+    assert bound("sum", profile, 111, 20, 0, rows[2:]) >= 0.8
+    assert bound("sum", profile, 110, 19, 0, rows[1:]) >= 4
+
+
+def test_squares_of_merged_panes_may_be_small() -> None:
+    values = [(10, 5.0), (10, 5.0), (11, 5.0), (11, 8.0), (60, 0.0), (61, 10.0)]
+    rows = [Row(time, 0, value) for time, value in values]
+    profile = ArrivalProfile(RANGE, 1, pane_us=1, bytes_limit=24_000)
+    add(profile, rows)
+    add(profile, [Row(61, 1, 0.0)])
+    assert profile.pane_us == 2
+    for function in ("var_pop", "var_samp", "stddev_pop", "stddev_samp"):
+        error = relative_error(answer(function, rows[4:]), answer(function, rows))
+        assert 0 < error <= bound(function, profile, RANGE, 50, 0, rows[4:]) < math.inf

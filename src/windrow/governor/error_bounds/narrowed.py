@@ -133,17 +133,20 @@ def _spread(
     """About the mean of what is held, as the distances from it of what is lacking are small."""
     deviation, squares = places.sums(totals.deviation), places.sums(totals.squares)
     mean = deviation.held / np.maximum(count.held, 1)
+    center = totals.center + mean
     low = high = deviation.whole - count.whole * mean
     least = most = _about(mean, count.whole, deviation.whole, squares.whole)
+    lowest, highest = places.lowest(totals.lowest), places.lowest(-totals.highest)
     for part in ("oldest", "edge"):
-        number, distance = getattr(count, part), getattr(deviation, part)
-        square = _about(mean, number, distance, getattr(squares, part))
+        number, distance, square, least_value, most_value = (
+            getattr(each, part) for each in (count, deviation, squares, lowest, highest)
+        )
+        square = _about(mean, number, distance, square)
         distance = distance - number * mean
         reach = np.sqrt(number * square)
-        low = low - np.maximum(reach - distance, 0) / 2
-        high = high + np.maximum(reach + distance, 0) / 2
+        low = low - _share(reach - distance, number, center - least_value)
+        high = high + _share(reach + distance, number, -most_value - center)
         most = most + square
-    center = totals.center + mean
     known = {"deviation": Interval(low, high), "squares": Interval(least, most), "center": center}
     tail = Tail(**{**vars(_counted(count)), **known})
     if function == "avg":
@@ -151,6 +154,12 @@ def _spread(
     held = _about(mean, count.held, deviation.held, squares.held)
     variance = held / np.maximum(count.held - ROWS_LESS.get(function, 0), 1)
     return tail, np.sqrt(variance) if function.startswith("stddev") else variance
+
+
+def _share(twice: Floats, count: Floats, farthest: Floats) -> Floats:
+    """How far some of the rows of a pane that is cut can move a sum of distances."""
+    most: Floats = np.minimum(np.maximum(twice, 0) / 2, count * np.maximum(farthest, 0))
+    return np.where(count > 0, most, 0.0)
 
 
 def _about(mean: Floats, count: Floats, deviation: Floats, squares: Floats) -> Floats:

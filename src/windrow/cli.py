@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 
 import windrow
+from windrow.bench.governor.show import bench_governor
 from windrow.bench.join_aggregate.show import bench_join_aggregate
 from windrow.bench.live_results.show import SLIDE_MS, bench_live_results
+from windrow.bench.machine import SEED
 from windrow.demo.show import run_demo
 from windrow.embedded.job import run_embedded
 from windrow.errors import DataError, WindrowError
@@ -222,6 +224,29 @@ def bench_live_result_stores(
             slide_ms=slide_ms,
         )
         if not agreed:
+            raise typer.Exit(FAILED)
+
+
+@bench_app.command(
+    "governor",
+    epilog="Examples: [bold]windrow bench governor --quick[/bold] · "
+    "[bold]windrow bench governor --figure 8 --out plots[/bold]",
+)
+def bench_window_governor(
+    figure: Annotated[
+        list[int] | None,
+        typer.Option(min=2, max=8, help="A figure of the paper, or 8, which is ours; else all."),
+    ] = None,
+    quick: Quick = False,
+    out: PlotFolder = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random windows and queries.")] = SEED,
+    as_json: AsJson = False,
+) -> None:
+    """Window sizes under a budget: errors, shared memory, and solvers of groups."""
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        sound = bench_governor(screen, figures=figure or (), quick=quick, out=out, seed=seed)
+        if not sound:
             raise typer.Exit(FAILED)
 
 

@@ -1,0 +1,1 @@
+"""The experiments on window sizes under a memory budget."""

@@ -56,9 +56,9 @@ def test_the_sixth_element_splits_a_child() -> None:
         (2, 0, 6, "inner"),
         (1, 0, 1, "leaf"),
         (1, 4, 5, "inner"),
-        (0, 4, 1, "leaf"),
-        (0, 5, 2, "leaf"),
-        (0, 6, 2, "leaf"),
+        (0, 4, 1, "base"),
+        (0, 5, 2, "base"),
+        (0, 6, 2, "base"),
         (0, 7, 0, "virtual"),
         (1, 8, 0, "virtual"),
         (1, 12, 0, "virtual"),
@@ -70,9 +70,9 @@ def test_the_whole_example() -> None:
         (2, 0, 10, "inner"),
         (1, 0, 1, "leaf"),
         (1, 4, 5, "inner"),
-        (0, 4, 1, "leaf"),
-        (0, 5, 2, "leaf"),
-        (0, 6, 2, "leaf"),
+        (0, 4, 1, "base"),
+        (0, 5, 2, "base"),
+        (0, 6, 2, "base"),
         (0, 7, 0, "virtual"),
         (1, 8, 2, "leaf"),
         (1, 12, 2, "leaf"),
@@ -85,11 +85,11 @@ def test_the_whole_example() -> None:
     ]
 
 
-def test_a_second_with_more_rows_is_dense() -> None:
+def test_a_second_with_many_rows() -> None:
     burst = [(value, 9) for value in range(5)]
     assert brief(tree_of(burst, 2))[-5:] == [
         (0, 8, 0, "virtual"),
-        (0, 9, 5, "dense"),
+        (0, 9, 5, "base"),
         (0, 10, 0, "virtual"),
         (0, 11, 0, "virtual"),
         (1, 12, 0, "virtual"),
@@ -104,10 +104,10 @@ def expected(rows: list[tuple[int, int]]) -> list[Node]:
         held = [time for _, time in rows if start <= time < start + steps[level]]
         if not held:
             return [Node(level, start, 0, "virtual")]
+        if level == 0:
+            return [Node(level, start, len(held), "base")]
         if len(held) <= SPEC.split_above:
             return [Node(level, start, len(held), "leaf")]
-        if level == 0:
-            return [Node(level, start, len(held), "dense")]
         children = range(start, start + steps[level], steps[level - 1])
         inner = Node(level, start, len(held), "inner")
         return [inner, *(node for child in children for node in below(level - 1, child))]

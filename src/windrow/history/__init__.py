@@ -8,11 +8,11 @@ the leaves in order of time: an inner node is the sum of the leaves below it, wh
 fast as it would read a stored one.
 
 Region 0 is as old as the retention of the finest level. A leaf there is the coarsest node that has
-at most `split_above` rows, and keeps these rows; a node of the finest level with more rows is dense
-and keeps only its aggregates. The shape is a function of the rows alone: neither order nor batching
-shows. Behind the horizon of region 0 come nodes of level 1, those without rows left out; behind the
-next horizon nodes of level 2; what falls behind the last goes to the archive, or is forgotten and
-only summed up. A horizon moves by whole nodes of the coarser level.
+at most `split_above` rows, and keeps these rows, which take less memory than the nodes that would
+hold them; a node of the finest level keeps its aggregates only. The shape is a function of the rows
+alone: neither order nor batching shows. Behind the horizon of region 0 come nodes of level 1, those
+without rows left out; behind the next horizon nodes of level 2; what falls behind the last goes to
+the archive, or is forgotten and only summed up. Horizons move by whole nodes of the next level.
 
 The leaves of a group lie side by side in columns (cells/), the rows of leaves in columns of their
 own (leaves/). Sixteen neighbours make a block with an aggregate of its own, sixteen blocks a larger

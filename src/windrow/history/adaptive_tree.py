@@ -6,9 +6,9 @@ import numpy as np
 
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import CellStore
-from windrow.history.cells.kernels import BASE, DENSE, HEAD, SIZE, read_series
+from windrow.history.cells.kernels import DENSE, SIZE, read_series
 from windrow.history.leaves import kernels
-from windrow.history.leaves.batch import Batch, kinds_of
+from windrow.history.leaves.batch import Batch
 from windrow.history.leaves.growth import grow
 from windrow.history.leaves.row_store import RowStore
 from windrow.history.regions import Regions
@@ -25,7 +25,7 @@ class AdaptiveTree:
     def __init__(self, spec: HistorySpec) -> None:
         self.regions = Regions(spec)
         self._granularities = np.array(spec.granularities_us, np.int64)
-        self._kinds = kinds_of(spec.measures)
+        self._kinds = np.array(spec.kinds, np.int64)
         self._most = spec.split_above
         self.stores = [CellStore(len(spec.measures)) for _ in self.regions.levels]
         self.rows = RowStore(len(spec.measures))
@@ -61,7 +61,7 @@ class AdaptiveTree:
             read_series(
                 reading.codes, since, until, target, self._granularities, store.arena.series,
                 store.whole, store.real, store.shape, block_whole, block_real, places, heights,
-                store.runs, rows.arena.series, rows.times, rows.words, rows.values, rows.valid,
+                store.runs, rows.arena.series, *rows.columns(),
                 self._kinds, reading.whole, reading.real, reading.cuts,
             )  # fmt: skip
 
@@ -101,11 +101,10 @@ class AdaptiveTree:
             store.whole, store.real, store.shape, rows.arena.series, rows.times, rows.words,
             rows.values, rows.valid, cell_counts, codes, whole, real, shape,
         )  # fmt: skip
-        store.arena.drop_heads(cell_counts)
+        store.drop_heads(cell_counts)
         if rows.arena.series.shape[1]:
             rows.arena.drop_heads(row_counts[: rows.arena.series.shape[1]])
-        for code in np.flatnonzero(counted != cell_counts).tolist():
-            store.change_cell(int(series[BASE, code] + series[HEAD, code]))
+        store.change_first_cells(np.flatnonzero(counted != cell_counts))
         return Nodes(level, codes[:made], whole[:, :made], real[:, :made])
 
 

@@ -26,6 +26,7 @@ from windrow.history.storage import Reading, Storage
 __all__ = ["Question", "answer_to"]
 
 Span = tuple[int, int]
+NO_KEYS = pa.table({})
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,11 @@ class _Sources:
 
 def answer_to(kept: Kept, question: Question) -> Answer:
     """The answer, from all that is held and all that is archived."""
+    codes = kept.groups.held()
+    if question.keys is None and not kept.past.is_archived:
+        return _answer(kept, question, codes, _Sources(kept.storage, None, codes))
     with ExitStack() as stack:
-        codes = archived_codes = kept.groups.held()
+        archived_codes = codes
         archived = _archived(kept, question)
         if archived is not None:
             named = {name: archived.keys.column(name) for name in archived.keys.column_names}
@@ -101,10 +105,14 @@ def _answer(kept: Kept, question: Question, codes: Longs, sources: _Sources) -> 
     forgotten = NO_CUT
     if part is not None:
         forgotten = kept.past.add_forgotten(reading, part, begin_us, is_one=not is_grouped)
-    inside, outside = _borders(interval, np.concatenate([reading.cuts, forgotten]))
+    inside: Interval | None = interval
+    outside, shares = interval, np.zeros(reading.cuts.shape[:2])
+    if forgotten.size or reading.cuts.any():
+        inside, outside = _borders(interval, np.concatenate([reading.cuts, forgotten]))
+        shares = _shares(interval, reading.cuts)
     answer = Answer(
-        kept.spec, interval, inside, outside, question.keys if is_grouped else pa.table({}),
-        reading.whole, reading.real, _shares(interval, reading.cuts),
+        kept.spec, interval, inside, outside, question.keys if is_grouped else NO_KEYS,
+        reading.whole, reading.real, shares,
         (kept.past.whole.copy(), kept.past.real.copy()) if forgotten.size else None,
         _sketches(kept, question, codes, sources, part, is_one=not is_grouped),
     )  # fmt: skip
@@ -189,8 +197,6 @@ def _borders(interval: Interval, cuts: Longs) -> tuple[Interval | None, Interval
     """The nearest exact intervals inside and outside."""
     since_us, until_us = interval.since_us, interval.until_us
     is_cut = cuts[..., 1] > cuts[..., 0]
-    if not is_cut.any():
-        return interval, interval
     left, right = cuts[is_cut[:, 0], 0], cuts[is_cut[:, 1], 1]
     inner_since = int(left[:, 1].max(initial=since_us))
     inner_until = int(right[:, 0].min(initial=until_us))

@@ -8,7 +8,7 @@ from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import CellStore
 from windrow.history.cells.kernels import SIZE, read_series
 from windrow.history.leaves import kernels
-from windrow.history.leaves.batch import Batch, kinds_of
+from windrow.history.leaves.batch import Batch
 from windrow.history.leaves.growth import ALL_DENSE, grow
 from windrow.history.leaves.row_store import RowStore
 from windrow.history.regions import Regions
@@ -25,7 +25,7 @@ class FullPrecomputation:
     def __init__(self, spec: HistorySpec) -> None:
         self.regions = Regions(spec)
         self._steps = [np.array([step], np.int64) for step in spec.granularities_us]
-        self._kinds = kinds_of(spec.measures)
+        self._kinds = np.array(spec.kinds, np.int64)
         self.stores = [CellStore(len(spec.measures)) for _ in self._steps]
         self._no_rows = RowStore(len(spec.measures))
         self._region_of_level = [
@@ -61,7 +61,7 @@ class FullPrecomputation:
             read_series(
                 reading.codes, since, until, target, self._steps[level], store.arena.series,
                 store.whole, store.real, store.shape, *store.blocks(), store.runs,
-                rows.arena.series, rows.times, rows.words, rows.values, rows.valid, self._kinds,
+                rows.arena.series, *rows.columns(), self._kinds,
                 reading.whole, reading.real, reading.cuts,
             )  # fmt: skip
 
@@ -89,5 +89,5 @@ class FullPrecomputation:
         has_rows = store.whole[ROWS, places] > 0
         kept = places[has_rows]
         nodes = Nodes(level, codes[has_rows], store.whole[:, kept], store.real[:, kept])
-        store.arena.drop_heads(counts)
+        store.drop_heads(counts)
         return nodes

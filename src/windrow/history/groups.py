@@ -35,9 +35,12 @@ class Groups:
         del rows
         held = self._held_flags()
         fresh = np.flatnonzero(~held[codes])
+        # A group is counted once, and not by its rows.
+        if fresh.size == 0:
+            self._coder.release(codes)
+            return codes
         _, firsts = np.unique(codes[fresh], return_index=True)
         held[codes[fresh[firsts]]] = True
-        # A group is counted once, and not by its rows.
         self._coder.release(np.delete(codes, fresh[firsts]))
         return codes
 

@@ -7,7 +7,7 @@ import numpy as np
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import CellStore
 from windrow.history.cells.kernels import SIZE
-from windrow.history.leaves.batch import Batch, Flags, kinds_of
+from windrow.history.leaves.batch import Batch, Flags
 from windrow.history.leaves.growth import ALL_DENSE, grow
 from windrow.history.leaves.row_store import RowStore
 from windrow.history.nodes.kernels import add_listed_rows
@@ -23,7 +23,7 @@ class SequentialList:
 
     def __init__(self, spec: HistorySpec) -> None:
         self.regions = Regions(spec)
-        self._kinds = kinds_of(spec.measures)
+        self._kinds = np.array(spec.kinds, np.int64)
         self._step = np.array([spec.granularities_us[self.regions.levels[-1]]], np.int64)
         self._times = np.empty(0, np.int64)
         self._codes = np.empty(0, np.int64)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from windrow.errors import BindingError
 from windrow.event_time import END_OF_TIME, show_span
+from windrow.history.states.kernels import DOUBLE, INTEGER
 from windrow.schema import Column, ColumnType
 
 __all__ = [
@@ -74,6 +76,11 @@ class HistorySpec:
             END_OF_TIME if level.retention_us is None else level.retention_us
             for level in self.levels
         )
+
+    @cached_property
+    def kinds(self) -> tuple[int, ...]:
+        """How the words of each measure are read."""
+        return tuple(DOUBLE if each.type.is_float else INTEGER for each in self.measures)
 
     def measure_index(self, name: str) -> int:
         """The place of a measure."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -34,13 +35,22 @@ class Reading:
 
     def __init__(self, codes: Longs, measures: int) -> None:
         self.codes = codes
-        self.whole, self.real = empty_states(PARTS * codes.size, measures)
+        if codes.size == 1:  # copied: that is quicker than to make them anew
+            whole, real = _states_of_one_group(measures)
+            self.whole, self.real = whole.copy(), real.copy()
+        else:
+            self.whole, self.real = empty_states(PARTS * codes.size, measures)
         self.cuts = np.zeros((codes.size, 2, 2), np.int64)
 
     @property
     def states(self) -> States:
         """The states, PARTS for each group."""
         return self.whole, self.real
+
+
+@lru_cache
+def _states_of_one_group(measures: int) -> States:
+    return empty_states(PARTS, measures)
 
 
 class Storage(Protocol):

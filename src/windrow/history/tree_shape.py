@@ -17,7 +17,10 @@ __all__ = ["Node", "shape_of"]
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the tree; kind: 'inner', 'leaf' (keeps its rows), 'dense', or 'virtual' (empty)."""
+    """A node of the tree.
+
+    kind: 'inner', 'leaf' (keeps its rows), 'base' (of the finest level), or 'virtual' (no rows).
+    """
 
     level: int
     start_us: int
@@ -41,7 +44,7 @@ def _leaves(tree: AdaptiveTree, code: int) -> Iterator[Node]:
     first = int(store.arena.first(np.array([code]))[0])
     for place in range(first, first + store.starts_of(code).size):
         shape = int(store.shape[place])
-        kind = "dense" if shape & DENSE else "leaf"
+        kind = "base" if shape & DENSE else "leaf"
         start_us, rows = int(store.whole[START, place]), int(store.whole[ROWS, place])
         yield Node(shape & LEVEL_MASK, start_us, rows, kind)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.history.aggregates import Aggregate, Bounded
-from windrow.history.answers.finish import columns_of_aggregate
+from windrow.history.answers.finish import Finished, finished
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import Reals, States
 from windrow.history.cells.kernels import EXACT, LEFT, PARTS, RIGHT
@@ -74,14 +74,16 @@ class Answer:
             sketches = self.sketches[f"{aggregate.measure}_{aggregate.function}"]
             columns: list[pa.Array] = sketches.columns(aggregate)
             return columns
-        return columns_of_aggregate(aggregate, self.spec, self.whole, self.real, self.shares)
+        return self._finished(aggregate).columns()
 
     def bounds(
         self, function: str, measure: str | None = None, rank: float | None = None
     ) -> Bounded:
         """One aggregate of an answer with one group."""
-        columns = self.columns(Aggregate(function, measure, rank))
-        return Bounded(*(column[0].as_py() for column in columns))
+        aggregate = Aggregate(function, measure, rank)
+        if aggregate.function in ("quantile", "distinct"):
+            return Bounded(*(column[0].as_py() for column in self.columns(aggregate)))
+        return Bounded(*self._finished(aggregate).first())
 
     def table(
         self, aggregates: Sequence[Aggregate], names: Sequence[str] | None = None
@@ -93,6 +95,9 @@ class Answer:
             for ending, column in zip(("", "_low", "_high"), self.columns(aggregate), strict=True):
                 columns[name + ending] = column
         return pa.table(columns)
+
+    def _finished(self, aggregate: Aggregate) -> Finished:
+        return finished(aggregate, self.spec, self.whole, self.real, self.shares)
 
     def cut_rows(self) -> Reals:
         """Rows cut at either end, by group: the weights of shares when answers are merged."""

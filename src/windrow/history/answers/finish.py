@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
@@ -17,13 +18,12 @@ from windrow.history.answers.kernels import POPULATION, SAMPLE
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import Reals
 from windrow.history.cells.kernels import PARTS
-from windrow.history.leaves.batch import kinds_of
 from windrow.history.spec import HistorySpec
 from windrow.history.states.kernels import LARGEST_WORD, ROWS, VALID, WHOLE_STEP
-from windrow.schema import ColumnType
+from windrow.schema import BIGINT, ColumnType
 from windrow.windows.key_coder import array_of_words
 
-__all__ = ["columns_of_aggregate", "order_of_words", "words_of_order"]
+__all__ = ["Finished", "finished", "order_of_words", "words_of_order"]
 
 _MAX_INT64 = (1 << 63) - 1
 _DIGITS = 38
@@ -32,44 +32,84 @@ _EXACT_LIMIT = 2.0**53
 _ROUNDINGS: tuple[Callable[[float], int], ...] = (round, math.floor, math.ceil)
 
 
-def columns_of_aggregate(
+@dataclass(frozen=True)
+class Finished:
+    """Values with bounds, [group, side], as kernels give them; rest: what sums have beside them.
+
+    form: 'count', 'double', 'sum' or 'extreme'. missing: groups for which the value is NULL.
+    """
+
+    form: str
+    type: ColumnType
+    values: NDArray[Any]
+    rest: Reals | None
+    missing: NDArray[np.bool_]
+
+    def columns(self) -> list[pa.Array]:
+        """Value, lower and upper bound, for each group."""
+        if self.form == "count":
+            return [pa.array(np.ascontiguousarray(self.values[:, side])) for side in range(3)]
+        if self.form == "extreme":
+            return [_extremes(self.values[:, side], self.missing, self.type) for side in range(3)]
+        if self.form == "double" or self.type.is_float:
+            values = self.values if self.rest is None else self.values + self.rest
+            return _doubles(values, self.missing)
+        return _sums(self.values, self.rest, self.missing, self.type)
+
+    def first(self) -> list[Any]:
+        """Value, lower and upper bound of the first group; quicker than by its columns."""
+        if self.missing[0]:
+            return [None, None, None]
+        shown: list[Any] = self.values[0].tolist()
+        if self.form == "count" or (self.form == "double" and self.rest is None):
+            return shown
+        if self.form == "sum" and self.type.is_float and self.rest is not None:
+            return [high + low for high, low in zip(shown, self.rest[0].tolist(), strict=True)]
+        if self.form == "extreme" and self.type.is_integer:
+            return shown
+        return [column[0].as_py() for column in self.columns()]
+
+
+def finished(
     aggregate: Aggregate, spec: HistorySpec, whole: Longs, real: Reals, shares: Reals
-) -> list[pa.Array]:
-    """Value, lower and upper bound of one aggregate, for each group."""
+) -> Finished:
+    """One aggregate, for each group."""
     groups = shares.shape[0]
     if aggregate.measure is None:
-        counts = np.empty((groups, 3), np.int64)
-        kernels.finish_counts(whole, ROWS, shares, counts)
-        return [pa.array(np.ascontiguousarray(counts[:, side])) for side in range(3)]
+        return _counts(whole, ROWS, shares)
     measure = spec.measure_index(aggregate.measure)
-    kind = int(kinds_of(spec.measures)[measure])
-    column_type = spec.measures[measure].type
-    valid = whole[VALID + WHOLE_STEP * measure]
-    held = valid[0::PARTS] + valid[1::PARTS] + valid[2::PARTS]
+    w = VALID + WHOLE_STEP * measure
     if aggregate.function == "count":
-        counts = np.empty((groups, 3), np.int64)
-        kernels.finish_counts(whole, VALID + WHOLE_STEP * measure, shares, counts)
-        return [pa.array(np.ascontiguousarray(counts[:, side])) for side in range(3)]
+        return _counts(whole, w, shares)
+    kind, column_type = spec.kinds[measure], spec.measures[measure].type
+    valid = whole[w]
+    held = valid[0::PARTS] + valid[1::PARTS] + valid[2::PARTS]
     if aggregate.function in ("min", "max"):
         words = np.empty((groups, 3), np.int64)
         kernels.finish_extremes(whole, measure, aggregate.function == "max", words)
-        return [_extremes(words[:, side], held == 0, column_type) for side in range(3)]
+        return Finished("extreme", column_type, words, None, held == 0)
     if aggregate.function == "sum":
         sums, rests = np.empty((groups, 3)), np.empty((groups, 3))
         kernels.finish_sums(whole, real, kind, measure, shares, sums, rests)
-        return _sums(sums, rests, held == 0, column_type)
+        return Finished("sum", column_type, sums, rests, held == 0)
     scale = 10.0**column_type.scale if column_type.name == "DECIMAL" else 1.0
     if aggregate.function == "avg":
         means = np.empty((groups, 3))
         kernels.finish_averages(whole, real, kind, measure, shares, means)
-        return _doubles(means / scale, held == 0)
+        return Finished("double", column_type, means / scale, None, held == 0)
     variances = np.empty((groups, 2, 3))
     kernels.finish_variances(whole, real, kind, measure, variances)
     which = SAMPLE if aggregate.function.endswith("_samp") else POPULATION
     out = variances[:, which] / (scale * scale)
     if aggregate.function.startswith("stddev"):
         out = np.sqrt(out)
-    return _doubles(out, held < (2 if which == SAMPLE else 1))
+    return Finished("double", column_type, out, None, held < (2 if which == SAMPLE else 1))
+
+
+def _counts(whole: Longs, row: int, shares: Reals) -> Finished:
+    counts = np.empty((shares.shape[0], 3), np.int64)
+    kernels.finish_counts(whole, row, shares, counts)
+    return Finished("count", BIGINT, counts, None, np.zeros(shares.shape[0], np.bool_))
 
 
 def words_of_order(order: Longs) -> Longs:
@@ -93,10 +133,9 @@ def _doubles(values: Reals, missing: NDArray[np.bool_]) -> list[pa.Array]:
 
 
 def _sums(
-    sums: Reals, rests: Reals, missing: NDArray[np.bool_], kind: ColumnType
+    sums: Reals, rests: Reals | None, missing: NDArray[np.bool_], kind: ColumnType
 ) -> list[pa.Array]:
-    if kind.is_float:
-        return _doubles(sums + rests, missing)
+    rests = np.zeros_like(sums) if rests is None else rests
     if kind.is_integer and bool((np.abs(sums) < _EXACT_LIMIT).all()):
         small = [np.rint(sums[:, 0]), np.floor(sums[:, 1]), np.ceil(sums[:, 2])]
         mask = missing if missing.any() else None

@@ -21,15 +21,17 @@ __all__ = ["Arena", "Longs"]
 
 Longs = NDArray[np.int64]
 SMALLEST_ROOM = 4
-# One part in eight of a series is spare: it is copied some eight times in its life.
-SPARE_PARTS = 8
+SHRINK_PARTS = 3
+SMALLEST_TO_SHRINK = 1 << 10
+# One part in four of a series is spare: it is copied some four times in its life.
+SPARE_PARTS = 4
 
 
 class Arena:
     """Matrices with one column for each row of each series.
 
     >>> arena = Arena([(1, np.dtype(np.int64))])
-    >>> arena.resize(np.array([2]), np.array([3]))
+    >>> moved = arena.resize(np.array([2]), np.array([3]))
     >>> arena.series[SIZE].tolist()
     [0, 0, 3]
     """
@@ -82,14 +84,25 @@ class Arena:
         short = series[HEAD, codes] + sizes > series[ROOM, codes]
         moving: Longs = codes[short]
         series[SIZE, codes[~short]] = sizes[~short]
-        if moving.size:
-            return self._give_room(moving, sizes[short])
+        if moving.size == 0:
+            return moving
+        wanted = sizes[short]
+        # A series that has lost as much at its head as would be spare for it stays in its room.
+        stays = wanted + wanted // SPARE_PARTS <= series[ROOM, moving]
+        if stays.any():
+            self._move(moving[stays], series[BASE, moving[stays]], wanted[stays])
+        if not stays.all():
+            moved = self._give_room(moving[~stays], wanted[~stays])
+            return np.union1d(moving[stays], moved)
         return moving
 
     def drop_heads(self, counts: Longs) -> None:
-        """Take rows off the heads of all series."""
+        """Take rows off the heads of all series; columns that are mostly empty get smaller."""
         self.series[HEAD] += counts
         self.series[SIZE] -= counts
+        if self.capacity > SMALLEST_TO_SHRINK and SHRINK_PARTS * self.size < self.capacity:
+            none = np.empty(0, np.int64)
+            self._pack(none, none)
 
     def _give_room(self, codes: Longs, sizes: Longs) -> Longs:
         rooms = sizes + np.maximum(sizes // SPARE_PARTS, SMALLEST_ROOM - 1)
@@ -97,14 +110,18 @@ class Arena:
         series = self.series
         if self._end + wanted > self.capacity:
             return self._pack(codes, sizes)
-        bases = self._end + np.cumsum(rooms) - rooms
+        self._move(codes, self._end + np.cumsum(rooms) - rooms, sizes)
+        series[ROOM, codes] = rooms
+        self._end += wanted
+        return codes
+
+    def _move(self, codes: Longs, bases: Longs, sizes: Longs) -> None:
+        """Move series to new bases, and give them new sizes."""
+        series = self.series
         sources, counts = self.first(codes), np.minimum(series[SIZE, codes], sizes)
         for column in self.columns:
             kernels.move_rows(column, column, sources, bases, counts)
-        series[BASE, codes], series[ROOM, codes] = bases, rooms
-        series[HEAD, codes], series[SIZE, codes] = 0, sizes
-        self._end += wanted
-        return codes
+        series[BASE, codes], series[HEAD, codes], series[SIZE, codes] = bases, 0, sizes
 
     def _pack(self, codes: Longs, sizes: Longs) -> Longs:
         """All series into new columns, the named ones with their new sizes."""

@@ -84,9 +84,16 @@ class CellStore:
             firsts = self.arena.first(moved)
             self._mark(firsts, firsts + self.arena.series[SIZE, moved])
 
-    def change_cell(self, place: int) -> None:
-        """A cell was changed where it is."""
-        self._mark(np.array([place]), np.array([place + 1]))
+    def drop_heads(self, counts: Longs) -> None:
+        """Take cells off the heads of all series."""
+        self.arena.drop_heads(counts)
+        if self.arena.capacity != self._capacity:
+            self._lay_blocks()
+
+    def change_first_cells(self, codes: Longs) -> None:
+        """The first cells of these series were changed where they are."""
+        firsts = self.arena.first(codes)
+        self._mark(firsts, firsts + 1)
 
     def starts_of(self, code: int) -> Longs:
         """The starts of one series, in order."""

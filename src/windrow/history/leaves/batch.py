@@ -10,13 +10,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.history.cells.arena import Longs
-from windrow.history.states.kernels import DOUBLE, INTEGER
-from windrow.schema import Column
+from windrow.history.leaves.order.kernels import DIGIT_BITS, sort_by_digit
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import is_sorted
 from windrow.windows.key_coder import words_of_array
 
-__all__ = ["Batch", "Flags", "batch_of", "kinds_of"]
+__all__ = ["Batch", "Flags", "batch_of"]
 
 Flags = NDArray[np.uint8]
 
@@ -38,11 +37,6 @@ class Batch:
     def size(self) -> int:
         """Rows."""
         return self.times.size
-
-
-def kinds_of(measures: Sequence[Column]) -> Longs:
-    """How the words of each measure are read."""
-    return np.array([DOUBLE if each.type.is_float else INTEGER for each in measures], np.int64)
 
 
 def batch_of(times: Longs, codes: Codes | None, measures: Sequence[pa.Array]) -> Batch:
@@ -81,10 +75,15 @@ def _words(measures: Sequence[pa.Array], size: int) -> tuple[Longs, Flags]:
 
 def _order(times: Longs, codes: Codes | None) -> Longs | None:
     """The order by series and time; None where rows are in it already."""
-    is_timely = bool(is_sorted(times))
+    order = None if is_sorted(times) else np.argsort(times, kind="stable")
     if codes is None:
-        return None if is_timely else np.argsort(times, kind="stable")
-    if is_timely:
-        return np.argsort(codes, kind="stable")
-    by_time = np.argsort(times, kind="stable")
-    return by_time[np.argsort(codes[by_time], kind="stable")]
+        return order
+    if order is None:
+        order = np.arange(times.size)
+    spare, counts = np.empty_like(order), np.empty(1 << DIGIT_BITS, np.int64)
+    shift, most = 0, int(codes.max(initial=0))
+    while most >> shift:
+        sort_by_digit(codes, shift, order, spare, counts)
+        order, spare = spare, order
+        shift += DIGIT_BITS
+    return order

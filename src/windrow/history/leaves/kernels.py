@@ -1,8 +1,8 @@
 """Rows into leaves: the end of each series is made anew from what it was and the new rows.
 
 Order: rows of a series in order of time; late ones make its tail longer, and nothing else.
-Law: a leaf is the coarsest node with at most `most` rows, or a node of the finest level. Counts
-    only grow, so that it does not matter in which order rows come.
+Law: a leaf is the coarsest node with at most `most` rows, or a node of the finest level, which is
+    dense: it keeps no rows. Counts only grow, so that it does not matter in which order rows come.
 Time: O(1) a row of a dense node; O(levels) a leaf that is made.
 """
 
@@ -202,7 +202,7 @@ def split_rows(
         clear_states(out_whole, out_real, made, made + 1)
         out_whole[START, made] = start
         add_rows(out_whole, out_real, made, kinds, words, values, valid, row, last)
-        if last - row <= most:
+        if node > 0 and last - row <= most:
             out_shape[made] = node
             copy_rows(times, words, valid, row, last, out_times, out_words, out_valid, rows_made)
             rows_made += last - row

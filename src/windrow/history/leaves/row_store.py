@@ -18,6 +18,8 @@ class RowStore:
     def __init__(self, measures: int) -> None:
         self._measures = measures
         self.arena = Arena([(1 + measures, np.dtype(np.int64)), (0, np.dtype(np.uint8))])
+        self._seen = list(self.arena.columns)
+        self._views = (self.times, self.words, self.values, self.valid)
 
     @property
     def times(self) -> Longs:
@@ -42,6 +44,13 @@ class RowStore:
         return (
             flags if flags.shape[0] == self._measures else np.empty((self._measures, 0), np.uint8)
         )
+
+    def columns(self) -> tuple[Longs, Longs, NDArray[np.float64], Flags]:
+        """Times, words, values and flags, as they are until rows are added."""
+        if self._seen[0] is not self.arena.columns[0] or self._seen[1] is not self.arena.columns[1]:
+            self._seen = list(self.arena.columns)
+            self._views = (self.times, self.words, self.values, self.valid)
+        return self._views
 
     @property
     def has_flags(self) -> bool:

@@ -16,7 +16,7 @@ from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.model import Aggregate, OutputColumn, QueryPlan
 from windrow.schema import BIGINT, DOUBLE
 
-__all__ = ["InnerPlan", "JudgedAggregate", "inner_plan", "net_changes"]
+__all__ = ["InnerPlan", "JudgedAggregate", "inner_plan", "measures_of", "net_changes"]
 
 _NEEDS_MEAN = frozenset(["avg", "var_samp", "var_pop", "stddev_samp", "stddev_pop"])
 
@@ -61,7 +61,13 @@ def inner_plan(plan: QueryPlan) -> InnerPlan:
     )
     inner = replace(plan, select=(*plan.select, *work.columns), aggregates=tuple(work.aggregates))
     shown = tuple(column.name for column in plan.select)
-    return InnerPlan(inner, shown, judged, groups, tuple(work.measures))
+    return InnerPlan(inner, shown, judged, groups, measures_of(plan))
+
+
+def measures_of(plan: QueryPlan) -> tuple[Expr, ...]:
+    """What is aggregated, each once; of a plan and of its inner plan the same."""
+    arguments = (aggregate.argument for aggregate in plan.aggregates)
+    return tuple(dict.fromkeys(part for part in arguments if part is not None))
 
 
 class _Columns:
@@ -69,7 +75,7 @@ class _Columns:
 
     def __init__(self, plan: QueryPlan) -> None:
         self.aggregates = list(plan.aggregates)
-        self.measures: list[Expr] = []
+        self._measures = measures_of(plan)
         self.columns: list[OutputColumn] = []
 
     def judged(self, number: int) -> JudgedAggregate:
@@ -82,9 +88,7 @@ class _Columns:
         mean = ""
         if aggregate.function in _NEEDS_MEAN:
             mean = self._made(Aggregate("avg", argument, aggregate.source, DOUBLE))
-        if argument not in self.measures:
-            self.measures.append(argument)
-        place = self.measures.index(argument)
+        place = self._measures.index(argument)
         return JudgedAggregate(aggregate.function, place, value, count, mean)
 
     def hidden(self, expression: Expr) -> str:

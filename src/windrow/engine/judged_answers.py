@@ -12,11 +12,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.arrival_watch import ArrivalWatch
+from windrow.engine.frames import pack, unpack
 from windrow.engine.inner_plan import InnerPlan, net_changes
 from windrow.engine.prepare import lifetime_of
 from windrow.engine.publish import Publisher
 from windrow.event_time import START_OF_TIME
-from windrow.windows.lifetime import Lifetime
+from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 
 __all__ = ["ANSWERS_LIMIT", "JudgedAnswers"]
 
@@ -76,6 +77,36 @@ class JudgedAnswers:
     def nbytes(self) -> int:
         """Bytes of what is known about arrivals."""
         return self.watch.nbytes
+
+    @property
+    def lifetime(self) -> Lifetime:
+        """How long rows stay now."""
+        return self._lifetime
+
+    def snapshot(self) -> tuple[bytes, bytes]:
+        """Everything that the next step needs but the publisher: what is judged, and by what."""
+        header = {
+            "lifetimes": lifetimes_to_json({0: self._lifetime}),
+            "edge": self._edge,
+            "clock": self._clock,
+            "rows_lost": self.rows_lost,
+        }
+        tables = {str(number): table for number, table in enumerate(self._given)}
+        return pack("judged", header, tables), self.watch.snapshot()
+
+    @classmethod
+    def restore(
+        cls, inner: InnerPlan, publisher: Publisher, saved: tuple[bytes, bytes]
+    ) -> JudgedAnswers:
+        """What snapshot() saved, beside the publisher that was saved with it."""
+        header, tables = unpack("judged", saved[0])
+        judged = cls(inner, publisher)
+        judged._lifetime = lifetimes_from_json(header["lifetimes"])[0]
+        judged._edge, judged._clock = header["edge"], header["clock"]
+        judged.rows_lost = header["rows_lost"]
+        judged._given = list(tables.values())
+        judged.watch.load(saved[1])
+        return judged
 
     def _edges(self, instants: NDArray[np.int64]) -> NDArray[np.int64]:
         edges: NDArray[np.int64] = np.maximum(self._lifetime.edge(instants), self._edge)

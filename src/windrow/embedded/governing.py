@@ -24,10 +24,10 @@ from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.admission import Refused
 from windrow.governor.decide import decide
 from windrow.governor.decision_log import DecisionLog, record_of
-from windrow.governor.figures import active_demands
+from windrow.governor.figures import active_demands, figures_of
 from windrow.governor.memory_taken import memory_taken
 from windrow.governor.tables import Decision, Demand, WidthGiven, WindowState
-from windrow.governor.triggers import moved_windows, next_change_us
+from windrow.governor.triggers import moved_windows, next_change_us, start_matters
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["Governing"]
@@ -75,7 +75,19 @@ class Governing:
     def started(self, query: EmbeddedQuery) -> None:
         """A query was registered."""
         self._row_costs = {}
-        self._review(f"query {query.name} starts")
+        if self._start_matters(query):
+            self._review(f"query {query.name} starts")
+
+    def _start_matters(self, query: EmbeddedQuery) -> bool:
+        """Whether a query asks for more than its windows have, or has a life to watch."""
+        windows, demands, _ = self._tables()
+        others = [each for each in demands if each.query != query.name]
+        known = {each.window: each for each in figures_of(windows, others)}
+        own = [each for each in demands if each.query == query.name]
+        return query.plan.duration is not None or any(
+            each.window not in known or start_matters(self.case, known[each.window], each)
+            for each in own
+        )
 
     def ended(self, query: EmbeddedQuery) -> None:
         """A query was stopped, or its life is over."""

@@ -49,7 +49,7 @@ class Kept(Protocol):
     sketches: SketchLevels
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Sources:
     """Memory, and what was read from the archive for one question, with the codes of its groups."""
 
@@ -107,7 +107,7 @@ def _answer(kept: Kept, question: Question, codes: Longs, sources: _Sources) -> 
         forgotten = kept.past.add_forgotten(reading, part, begin_us, is_one=not is_grouped)
     inside: Interval | None = interval
     outside, shares = interval, np.zeros(reading.cuts.shape[:2])
-    if forgotten.size or reading.cuts.any():
+    if forgotten.size or np.count_nonzero(reading.cuts):
         inside, outside = _borders(interval, np.concatenate([reading.cuts, forgotten]))
         shares = _shares(interval, reading.cuts)
     answer = Answer(

@@ -44,6 +44,8 @@ class Regions:
 
     def parts(self, since_us: int, until_us: int) -> list[tuple[int, int, int]]:
         """The regions that an interval touches, with the part of it that lies in each."""
+        if since_us >= self.horizons_us[0]:
+            return [(0, since_us, until_us)] if since_us < until_us else []
         found, end_us = [], END_OF_TIME
         for region, horizon_us in enumerate(self.horizons_us):
             since, until = max(since_us, horizon_us), min(until_us, end_us)

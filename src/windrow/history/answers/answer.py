@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ class Answer:
         self, function: str, measure: str | None = None, rank: float | None = None
     ) -> Bounded:
         """One aggregate of an answer with one group."""
-        aggregate = Aggregate(function, measure, rank)
+        aggregate = _aggregate(function, measure, rank)
         if aggregate.function in ("quantile", "distinct"):
             return Bounded(*(column[0].as_py() for column in self.columns(aggregate)))
         return Bounded(*self._finished(aggregate).first())
@@ -103,3 +104,8 @@ class Answer:
         """Rows cut at either end, by group: the weights of shares when answers are merged."""
         rows = self.whole[ROWS]
         return np.stack([rows[LEFT::PARTS], rows[RIGHT::PARTS]], axis=1).astype(np.float64)
+
+
+@lru_cache
+def _aggregate(function: str, measure: str | None, rank: float | None) -> Aggregate:
+    return Aggregate(function, measure, rank)

@@ -29,6 +29,7 @@ _MAX_INT64 = (1 << 63) - 1
 _DIGITS = 38
 _WIDE = Context(prec=2 * _DIGITS)
 _EXACT_LIMIT = 2.0**53
+_YES, _NO = np.ones(1, np.bool_), np.zeros(1, np.bool_)
 _ROUNDINGS: tuple[Callable[[float], int], ...] = (round, math.floor, math.ceil)
 
 
@@ -82,28 +83,35 @@ def finished(
     if aggregate.function == "count":
         return _counts(whole, w, shares)
     kind, column_type = spec.kinds[measure], spec.measures[measure].type
-    valid = whole[w]
-    held = valid[0::PARTS] + valid[1::PARTS] + valid[2::PARTS]
     if aggregate.function in ("min", "max"):
         words = np.empty((groups, 3), np.int64)
         kernels.finish_extremes(whole, measure, aggregate.function == "max", words)
-        return Finished("extreme", column_type, words, None, held == 0)
+        return Finished("extreme", column_type, words, None, _with_less(whole[w], 1))
     if aggregate.function == "sum":
         sums, rests = np.empty((groups, 3)), np.empty((groups, 3))
         kernels.finish_sums(whole, real, kind, measure, shares, sums, rests)
-        return Finished("sum", column_type, sums, rests, held == 0)
+        return Finished("sum", column_type, sums, rests, _with_less(whole[w], 1))
     scale = 10.0**column_type.scale if column_type.name == "DECIMAL" else 1.0
     if aggregate.function == "avg":
         means = np.empty((groups, 3))
         kernels.finish_averages(whole, real, kind, measure, shares, means)
-        return Finished("double", column_type, means / scale, None, held == 0)
+        return Finished("double", column_type, means / scale, None, _with_less(whole[w], 1))
     variances = np.empty((groups, 2, 3))
     kernels.finish_variances(whole, real, kind, measure, variances)
     which = SAMPLE if aggregate.function.endswith("_samp") else POPULATION
     out = variances[:, which] / (scale * scale)
     if aggregate.function.startswith("stddev"):
         out = np.sqrt(out)
-    return Finished("double", column_type, out, None, held < (2 if which == SAMPLE else 1))
+    missing = _with_less(whole[w], 2 if which == SAMPLE else 1)
+    return Finished("double", column_type, out, None, missing)
+
+
+def _with_less(valid: Longs, least: int) -> NDArray[np.bool_]:
+    """The groups that have less than so many valid rows, sure or not."""
+    if valid.size == PARTS:  # much quicker, for the one group that most questions are about
+        return _YES if sum(valid.tolist()) < least else _NO
+    less: NDArray[np.bool_] = valid.reshape(-1, PARTS).sum(axis=1) < least
+    return less
 
 
 def _counts(whole: Longs, row: int, shares: Reals) -> Finished:

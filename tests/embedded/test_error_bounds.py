@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle import Oracle, same_value
+from relative_errors import relative_error
 from runners import BEGINNING, Model, grouped
 from streams import STREAMS, TICK_US, Action, Heartbeat, Push, batch_of, instant, plan_of, scenarios
 from windrow.embedded.query import EmbeddedQuery
@@ -57,17 +57,6 @@ def changed(query: EmbeddedQuery, width: int, growth: int, rest: int) -> None:
         period = (growth + rest) * TICK_US
         lifetime = lifetime.turning(query.clock + TICK_US, period, growth * TICK_US)
     query.change_lifetime(0, lifetime)
-
-
-def relative_error(answer: object, truth: object) -> float:
-    if same_value(answer, truth):
-        return 0.0
-    if answer is None or truth is None:
-        return math.inf
-    left, right = float(answer), float(truth)  # type: ignore[arg-type]
-    if not (math.isfinite(left) and math.isfinite(right)) or right == 0:
-        return math.inf
-    return abs(left - right) / abs(right)
 
 
 def play(text: str, actions: list[Action], after: Callable[[EmbeddedQuery, int], None]) -> None:

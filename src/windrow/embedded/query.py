@@ -21,6 +21,7 @@ from windrow.engine.shard import Shard
 from windrow.engine.shared_rows import RowPool, RowReader, can_share
 from windrow.errors import UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
+from windrow.history.history import History
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.windows.instants import WaitingInstants, merged
@@ -170,6 +171,11 @@ class EmbeddedQuery:
         shard.change_lifetimes({position: lifetime})
         if shard.clock > START_OF_TIME:
             self._publish(shard.advance({}, shard.clock), shard.clock)
+
+    def fill_from(self, history: History, known_from_us: int) -> None:
+        """Complete answers of a narrowed window from a history, where it can."""
+        if self._judged is not None:
+            self._judged.fill_from(history, known_from_us)
 
     def tolerated_span_us(self) -> int:
         """How much narrower the window may be for answers within the tolerated error."""

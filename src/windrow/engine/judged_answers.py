@@ -12,11 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.arrival_watch import ArrivalWatch
+from windrow.engine.fill_in import FillIn, reason_against_filling
 from windrow.engine.frames import pack, unpack
 from windrow.engine.inner_plan import InnerPlan, net_changes
 from windrow.engine.prepare import lifetime_of
 from windrow.engine.publish import Publisher
 from windrow.event_time import START_OF_TIME
+from windrow.history.history import History
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 
 __all__ = ["ANSWERS_LIMIT", "JudgedAnswers"]
@@ -37,6 +39,18 @@ class JudgedAnswers:
         self._clock = START_OF_TIME
         self._given: list[pa.Table] = []
         self.rows_lost = 0
+        self._fill: FillIn | None = None
+
+    def fill_from(self, history: History, known_from_us: int) -> str | None:
+        """Complete answers from a history from now on; why not, where it cannot.
+
+        known_from_us: from there on the history has exactly the rows that the query was given.
+        """
+        reason = reason_against_filling(self._inner.plan, history.spec)
+        if reason is None:
+            self._take()
+            self._fill = FillIn(self._inner, history, self.watch.range_us, known_from_us)
+        return reason
 
     def change_lifetime(self, lifetime: Lifetime, clock: int) -> None:
         """The window lets rows go by another lifetime after the answers up to the clock."""
@@ -67,7 +81,11 @@ class JudgedAnswers:
 
     def result(self) -> pa.Table:
         """The answer at the clock."""
-        return self._inner.visible(self._publisher.result())
+        table = self._publisher.result()
+        if self._fill is None or not table.num_rows or self.is_exact(self._clock):
+            return self._inner.visible(table)
+        at = np.full(table.num_rows, self._clock)
+        return self._fill.filled(table, at, self._edges(at))[0]
 
     def changes(self, limit: int | None = None) -> pa.Table:
         """Rows that came and went since the last call."""
@@ -135,7 +153,11 @@ class JudgedAnswers:
             return shown
         bounds = np.zeros(at.size)
         places = np.flatnonzero(short)
-        bounds[places] = self.watch.bounds(table.take(pa.array(places)), at[places], edges[places])
+        if places.size:
+            rows = table.take(pa.array(places))
+            bounds[places] = self.watch.bounds(rows, at[places], edges[places])
+            if self._fill is not None:
+                shown = self._filled(shown, rows, places, at, edges, bounds)
         # At the end of a turn the window may have its whole range: still it had to be waited for.
         level = np.where(short | in_turns, "C" if in_turns else "B", "A")
         columns = {
@@ -145,3 +167,33 @@ class JudgedAnswers:
         for name, column in columns.items():
             shown = shown.set_column(shown.schema.get_field_index(name), name, column)
         return shown
+
+    def _filled(
+        self,
+        shown: pa.Table,
+        rows: pa.Table,
+        places: NDArray[np.int64],
+        at: NDArray[np.int64],
+        edges: NDArray[np.int64],
+        bounds: NDArray[np.float64],
+    ) -> pa.Table:
+        """The answers with what the history adds to them, where that is surer; so are `bounds`."""
+        assert self._fill is not None
+        filled, surer = self._fill.filled(rows, at[places], edges[places])
+        better = surer <= bounds[places]
+        bounds[places[better]] = surer[better]
+        source = np.arange(at.size)
+        source[places[better]] = at.size + np.flatnonzero(better)
+        columns = list(shown.columns)
+        for name in self._inner.shown:
+            index = shown.schema.get_field_index(name)
+            kind = shown.schema.field(name).type
+            both = pa.concat_arrays(
+                [_one(shown.column(name)), _one(filled.column(name)).cast(kind)]
+            )
+            columns[index] = both.take(pa.array(source))
+        return pa.Table.from_arrays(columns, schema=shown.schema)
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks()

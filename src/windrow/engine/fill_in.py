@@ -1,0 +1,223 @@
+"""Fill-in: what a narrowed window lacks is taken from the history of its stream.
+
+The history knows the aggregates of every node of the past. So an answer from the rows held is added
+to what the history says of the older ones: exactly, where the missing part begins at a node's
+border, within bounds where it cuts a node. Only the cut can be wrong, not all that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from windrow.engine.evaluate import evaluate
+from windrow.engine.inner_plan import InnerPlan, JudgedAggregate
+from windrow.history.aggregates import Aggregate
+from windrow.history.answers.answer import Answer
+from windrow.history.history import History
+from windrow.history.spec import HistorySpec
+from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef
+from windrow.plan.model import QueryPlan
+
+__all__ = ["FillIn", "reason_against_filling"]
+
+Instants = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_MOMENTS = frozenset(["var_samp", "var_pop", "stddev_samp", "stddev_pop"])
+# Two roundings of sums and one of a quotient, as a part of the numbers that are added.
+ROUNDING = 2.0**-50
+
+
+def reason_against_filling(plan: QueryPlan, spec: HistorySpec) -> str | None:
+    """Why a history cannot complete the answers of a query; None where it can."""
+    entry = plan.inputs[0]
+    if entry.filter is not None or plan.having is not None:
+        return "the history has the rows that WHERE leaves out, too, and knows no HAVING"
+    if entry.window.kind != "time":
+        return "only windows that move with every row end at any instant"
+    keys = {column.name for column in spec.keys}
+    grouped = [part.column for part in plan.group_by if isinstance(part, ColumnRef)]
+    if plan.group_by and (len(grouped) < len(plan.group_by) or set(grouped) != keys):
+        return f"it is kept by {', '.join(sorted(keys)) or 'no column'}"
+    measures = {column.name for column in spec.measures}
+    for aggregate in plan.aggregates:
+        argument = aggregate.argument
+        if argument is None:
+            continue
+        if not isinstance(argument, ColumnRef) or argument.column not in measures:
+            return f"it keeps {', '.join(sorted(measures)) or 'only counts'}"
+    return None
+
+
+@dataclass(frozen=True)
+class _Bounded:
+    """Values as they are shown, and as doubles with their bounds."""
+
+    shown: pa.Array
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+class FillIn:
+    """Completes answers of one query from one history.
+
+    known_from_us: from there on the history has exactly the rows that the query was given; windows
+    that begin before are left as they are.
+    """
+
+    def __init__(
+        self, inner: InnerPlan, history: History, range_us: int, known_from_us: int
+    ) -> None:
+        self._inner, self._history, self._range_us = inner, history, range_us
+        self._known_from_us = known_from_us
+        group_by = inner.plan.group_by
+        self._keys = [part.column for part in group_by if isinstance(part, ColumnRef)]
+
+    def filled(self, answers: pa.Table, at: Instants, edges: Instants) -> tuple[pa.Table, Floats]:
+        """The select list with what was missing, and a bound on the relative error of each row.
+
+        answers: with hidden columns, in the order of their instants.
+        """
+        parts, bounds = [], []
+        starts = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]]))
+        for first, end in zip(starts, [*starts[1:], at.size], strict=True):
+            rows = answers.slice(first, end - first)
+            table, bound = self._filled_at(rows, int(at[first]), int(edges[first]))
+            parts.append(table)
+            bounds.append(bound)
+        return pa.concat_tables(parts), np.concatenate(bounds)
+
+    def _filled_at(self, rows: pa.Table, at: int, edge: int) -> tuple[pa.Table, Floats]:
+        keys = None
+        if self._keys:
+            columns = [rows.column(name) for name in self._inner.groups]
+            keys = pa.table(dict(zip(self._keys, columns, strict=True)))
+        if at - self._range_us < self._known_from_us:
+            return rows.select(list(self._inner.shown)), np.full(rows.num_rows, np.inf)
+        tail = self._history.tail(at, self._range_us, edge, keys=keys, total=not self._keys)
+        columns_of: dict[Expr, pa.Array] = {}
+        bound = np.zeros(rows.num_rows)
+        for number, judged in enumerate(self._inner.judged):
+            kind = self._inner.plan.aggregates[number].type
+            found = self._completed(judged, rows, _Tail(tail, self._measure(judged)))
+            columns_of[AggregateRef(number, kind)] = found.shown.cast(kind.arrow)
+            bound = np.maximum(bound, _relative(found))
+        for number, name in enumerate(self._inner.groups):
+            part = self._inner.plan.group_by[number]
+            columns_of[GroupRef(number, part.type)] = rows.column(name).combine_chunks()
+        shown = self._inner.plan.select[: len(self._inner.shown)]
+        chosen = [
+            evaluate(each.expression, columns_of.__getitem__, rows.num_rows) for each in shown
+        ]
+        return pa.Table.from_arrays(chosen, names=list(self._inner.shown)), bound
+
+    def _measure(self, judged: JudgedAggregate) -> str | None:
+        if judged.measure is None:
+            return None
+        argument = self._inner.measures[judged.measure]
+        assert isinstance(argument, ColumnRef)
+        return argument.column
+
+    def _completed(self, judged: JudgedAggregate, rows: pa.Table, tail: _Tail) -> _Bounded:
+        held = rows.column(judged.value).combine_chunks()
+        if judged.function in ("count_star", "count"):
+            return _added(held, tail.of("count"))
+        if judged.function == "sum":
+            return _added(held, tail.of("sum"))
+        if judged.function in ("min", "max"):
+            return _extreme(judged.function, held, tail.of(judged.function))
+        count = _doubles(rows.column(judged.count).combine_chunks())
+        mean = _doubles(rows.column(judged.mean).combine_chunks())
+        if judged.function == "avg":
+            return _average(count, mean, tail)
+        return _moment(judged.function, count, mean, _doubles(held), tail)
+
+
+class _Tail:
+    """What the history says of the rows that are missing: value, lower and upper bound."""
+
+    def __init__(self, answer: Answer, measure: str | None) -> None:
+        self._answer, self._measure = answer, measure
+
+    def of(self, function: str) -> list[pa.Array]:
+        return self._answer.columns(Aggregate(function, self._measure))
+
+
+def _added(held: pa.Array, tail: Sequence[pa.Array]) -> _Bounded:
+    """Counts and sums; NULL where neither part has a value."""
+    is_null = pc.and_(held.is_null(), tail[0].is_null())
+    own = pc.fill_null(held, 0)
+    parts = [pc.fill_null(each, 0) for each in tail]
+    shown = pc.if_else(is_null, pa.scalar(None, held.type), pc.add(own, parts[0].cast(held.type)))
+    values = [_doubles(own) + _doubles(each) for each in parts]
+    slack = ROUNDING * (np.abs(_doubles(own)) + np.abs(_doubles(parts[0])))
+    if pa.types.is_integer(held.type):
+        slack = np.zeros_like(slack)
+    return _Bounded(shown, values[0], values[1] - slack, values[2] + slack)
+
+
+def _extreme(function: str, held: pa.Array, tail: Sequence[pa.Array]) -> _Bounded:
+    pick = pc.min_element_wise if function == "min" else pc.max_element_wise
+    found = [pick(held, each.cast(held.type)) for each in tail]
+    return _Bounded(found[0], *(_doubles(each) for each in found))
+
+
+def _average(count: Floats, mean: Floats, tail: _Tail) -> _Bounded:
+    own = np.where(count > 0, count * mean, 0.0)
+    sums = [own + np.nan_to_num(_doubles(each)) for each in tail.of("sum")]
+    counts = [count + np.nan_to_num(_doubles(each)) for each in tail.of("count")]
+    with np.errstate(all="ignore"):
+        value = sums[0] / counts[0]
+        corners = np.stack([s / c for s in sums[1:] for c in counts[1:]])
+        slack = ROUNDING * (np.abs(own) + np.abs(sums[0])) / counts[0]
+    is_null = counts[0] == 0
+    shown = pa.array(value, mask=is_null)
+    return _Bounded(shown, value, corners.min(axis=0) - slack, corners.max(axis=0) + slack)
+
+
+def _moment(function: str, count: Floats, mean: Floats, held: Floats, tail: _Tail) -> _Bounded:
+    """Variances: exact where the missing part is known exactly, else unknown."""
+    sums = [_doubles(each) for each in tail.of("sum")]
+    counts = [_doubles(each) for each in tail.of("count")]
+    squares = [_doubles(each) for each in tail.of("var_pop")]
+    is_sample, is_root = function.endswith("samp"), function.startswith("stddev")
+    with np.errstate(all="ignore"):
+        spread = held**2 if is_root else held
+        own = np.where(count > is_sample, spread * (count - is_sample), 0.0)
+        missing = counts[0]
+        far = np.where(missing > 0, sums[0] / missing, 0.0) - np.where(count > 0, mean, 0.0)
+        both = count + missing
+        between = np.where((count > 0) & (missing > 0), far**2 * count * missing / both, 0.0)
+        total = own + np.where(missing > 0, squares[0] * missing, 0.0) + between
+        value = total / (both - is_sample)
+        value = np.sqrt(value) if is_root else value
+    is_known = (counts[1] == counts[2]) & ((sums[1] == sums[2]) | (missing == 0))
+    is_known &= (squares[1] == squares[2]) | (missing == 0)
+    slack = np.where(is_known, 16 * ROUNDING * np.abs(value), np.inf)
+    shown = pa.array(value, mask=both - is_sample <= 0)
+    return _Bounded(shown, value, value - slack, value + slack)
+
+
+def _relative(found: _Bounded) -> Floats:
+    """The largest relative error that the bounds allow; infinite where they enclose zero."""
+    with np.errstate(all="ignore"):
+        far = np.maximum(found.value - found.low, found.high - found.value)
+        near = np.minimum(np.abs(found.low), np.abs(found.high))
+        bound = np.where(far == 0, 0.0, far / near)
+    encloses = (found.low <= 0) & (found.high >= 0) & (far > 0)
+    is_null = np.asarray(found.shown.is_null())
+    bound = np.where(encloses | ~np.isfinite(bound), np.inf, bound)
+    bounded: Floats = np.where(is_null & (far == 0), 0.0, bound)
+    return bounded
+
+
+def _doubles(column: pa.Array) -> Floats:
+    values: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return values

@@ -50,6 +50,17 @@ def test_any_batching_gives_the_same_profile(data: st.DataObject) -> None:
         assert whole.nbytes == parts.nbytes == array_bytes(whole)
 
 
+def test_panes_are_merged_by_the_row_that_needs_it_in_whatever_batch() -> None:
+    """Squares of two panes are given up when they are merged, not when rows come afterwards."""
+    rows = [Row(0, 0, 1.0), Row(1, 0, 3.0), Row(2, 5, 1.0), Row(3, 0, 2.0)]
+    whole, parts = (ArrivalProfile(RANGE, 1, bytes_limit=TIGHT) for _ in range(2))
+    add(whole, rows)
+    for row in rows:
+        add(parts, [row])
+    assert whole.pane_us > 1
+    assert same(whole.state(), parts.state())
+
+
 def array_bytes(profile: ArrivalProfile) -> int:
     return sum(each.nbytes for each in vars(profile).values() if isinstance(each, np.ndarray))
 

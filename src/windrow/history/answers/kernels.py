@@ -267,6 +267,14 @@ def finish_variances(whole, real, kind, measure, out):
 @njit(cache=True)
 def bound_variance(sure, total, squares, cut, less, low, high, least, most, out):
     """Bounds of a variance; a special value among the cut ones leaves no upper bound but NaN."""
+    if not np.isfinite(low) or not np.isfinite(high):
+        out[VALUE] = out[LOW] = 0.0
+        out[HIGH] = np.nan
+        return
+    if not np.isfinite(squares):  # beyond the largest double
+        out[VALUE] = out[HIGH] = np.inf
+        out[LOW] = 0.0
+        return
     largest = max(abs(least), abs(most))
     rounding = 16.0 * _ROUNDING * largest
     slack = 1e-9 * squares + rounding * np.sqrt(squares * (sure + cut)) + rounding * rounding
@@ -283,9 +291,7 @@ def bound_variance(sure, total, squares, cut, less, low, high, least, most, out)
         upper = upper * (1.0 + 1e-9) + slack
     if width > 0.0:
         upper = max(upper, _SMALLEST_SQUARE)
-    if not np.isfinite(low) or not np.isfinite(high):
-        lower, upper = 0.0, np.nan
-    elif np.isnan(upper):
+    if np.isnan(upper):
         upper = np.inf
     out[LOW] = lower if np.isfinite(lower) else 0.0
     out[HIGH] = upper

@@ -165,7 +165,7 @@ def add_integers(whole, real, at, measure, words, valid, first, end):
         distance = np.float64(words[row]) - mean
         squares += distance * distance
         drift += distance
-    squares -= drift * (drift / count)
+    squares -= drift * (drift / count)  # integers are too small to overflow
     add_part(
         whole, real, at, measure, count, lowest, highest, high, low, positive, max(squares, 0.0)
     )
@@ -227,5 +227,6 @@ def squares_about(mean, measure, values, valid, first, end, count):
         distance = values[row] - mean
         squares += distance * distance
         drift += distance
-    squares -= drift * (drift / count)
-    return np.inf if np.isnan(squares) else max(squares, 0.0)
+    if not np.isfinite(squares):
+        return np.inf
+    return max(squares - drift * (drift / count), 0.0)

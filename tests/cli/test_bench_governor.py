@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from cli.command import events, windrow
+from governor.random_demands import turning_of
 from governor.slow_partitions import least_cost
 from windrow.bench.governor import group_costs as costs
 from windrow.bench.governor import solver_costs as solvers
@@ -21,7 +22,7 @@ from windrow.bench.governor.group_costs import AP, BEFORE, DP, drawn_from_querie
 from windrow.bench.governor.series import run_series
 from windrow.bench.governor.show import bench_governor
 from windrow.bench.governor.solver_costs import EXACT, MANY_TRIES, SOLVERS, solver_costs
-from windrow.bench.governor.soundness import NotSoundError
+from windrow.bench.governor.soundness import NotSoundError, checked_cost
 from windrow.bench.governor.width_errors import AFTER, EQUAL, PROPORTIONAL, RANDOM, width_errors
 from windrow.governor.figures import figures_of
 from windrow.governor.groups.turning import is_partition
@@ -38,13 +39,17 @@ def random(*seed: int) -> np.random.Generator:
 def test_tables_are_drawn_within_their_limits() -> None:
     drawn = drawn_tables(20, 300, random(1))
     assert (len(drawn.windows), len(drawn.demands)) == (20, 300)
-    assert {each.window for each in drawn.demands} == {each.window for each in drawn.windows}
     for demand in drawn.demands:
         assert 10 * SECOND_US <= demand.range_us <= 200 * SECOND_US
         assert 0 <= demand.tolerance_us <= 0.2 * demand.range_us
         assert SECOND_US <= demand.delay_us <= 60 * SECOND_US
     assert drawn_tables(20, 300, random(1)) == drawn
     assert drawn_tables(20, 300, random(2)) != drawn
+
+
+def test_every_window_is_read() -> None:
+    drawn = drawn_tables(20, 21, random(1))
+    assert {each.window for each in drawn.demands} == {each.window for each in drawn.windows}
 
 
 def test_turning_windows_are_drawn_as_solvers_take_them() -> None:
@@ -93,6 +98,14 @@ def test_shared_memory_is_that_of_the_best_of_all_partitions() -> None:
         assert found[AP]["is_beyond_paper"] == (above > 20)
 
 
+def test_first_fit_is_beyond_the_papers_claim_at_times() -> None:
+    seed = (7, 300, 7, 122)
+    found = group_costs(300)(7, random(*seed))[AP]
+    best = least_cost(drawn_from_queries(7, 300, random(*seed))) / 1000
+    assert found["above_dp_percent"] == pytest.approx(100 * (found["shared_kb"] / best - 1))
+    assert (found["above_dp_percent"] > 20, found["is_beyond_paper"]) == (True, 1)
+
+
 @pytest.mark.parametrize("queries_a_window", [30, None])
 def test_solvers_are_measured_against_the_optimum(queries_a_window: int | None) -> None:
     for seed in range(3):
@@ -109,6 +122,13 @@ def test_beyond_the_subsets_there_is_no_dp() -> None:
     assert DP not in found
     gap = found[EXACT]["proven_gap_percent"]
     assert found[EXACT]["above_bound_percent"] == pytest.approx(gap)
+
+
+def test_groups_that_do_not_fit_have_no_cost() -> None:
+    turning = turning_of([(5, 6, 2), (4, 6, 1)])
+    assert checked_cost("apart", turning, np.array([0, 1])) == 3
+    with pytest.raises(NotSoundError, match="together gives groups that are not valid"):
+        checked_cost("together", turning, np.array([0, 0]))
 
 
 def all_in_one(turning: object) -> np.ndarray:

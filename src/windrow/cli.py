@@ -20,6 +20,8 @@ from windrow.errors import DataError, WindrowError
 from windrow.jobs.job import Job, job_of
 from windrow.plan.explain import explain as explain_plan
 from windrow.plan.figures import assumed_figures
+from windrow.plan.history_explain import explain_history
+from windrow.plan.history_plan import HistoryPlan
 from windrow.terminal.extras import spark_module
 from windrow.terminal.job_view import JobView
 from windrow.terminal.screen import Screen
@@ -90,7 +92,9 @@ def run(
         job = job_of(_read(script))
         job.check_runnable()
         _show_plans(screen, job, explained_only=True)
-        if not job.queries:
+        if not embedded:
+            job.check_on_spark()
+        if not job.queries and not job.questions:
             return
         if embedded and job.settings.checkpoint is not None:
             screen.note("in this process there is no checkpoint: SET checkpoint has no effect")
@@ -299,8 +303,12 @@ def _show_plans(
     plans = [("", plan) for plan in job.explained]
     if not explained_only:
         plans += [(query.name, query.plan) for query in job.queries.values()]
+        plans += [(question.name, question.plan) for question in job.questions.values()]
     for name, plan in plans:
-        text = explain_plan(plan, assumed_figures(plan, rates, selectivity))
+        if isinstance(plan, HistoryPlan):
+            text = explain_history(plan)
+        else:
+            text = explain_plan(plan, assumed_figures(plan, rates, selectivity))
         screen.event("plan", {"query": name or None, "text": text})
         if name:
             screen.line(f"{name}:", "bold")

@@ -33,9 +33,10 @@ BAD_SCRIPTS = {
     "WB515": (" FROM parquet('temp.parquet')", "", "temp"),
     "WB517": ("QUERY counts", "QUERY alarms", "alarms"),
     "WS151": ("header = TRUE", "header = TRUE, header = TRUE", "header"),
-    "WU501": (
+    "WB518": (
         "CREATE QUERY alarms",
-        "CREATE HISTORY ON temp (celsius) LEVELS (1 SECOND FOR 1 DAY); CREATE QUERY alarms",
+        2 * "CREATE HISTORY ON temp (celsius) LEVELS (1 SECOND FOR 1 DAY); "
+        + "CREATE QUERY alarms",
         "temp",
     ),
 }

@@ -258,12 +258,10 @@ def test_every_other_error_of_a_session() -> None:
         "WB252": lambda: session.query("SELECT k FROM t", algorithm="magic"),
         "WU214": lambda: session.query("SELECT k FROM t", algorithm="charged"),
         "WU301": lambda: counted.start("memory"),
-        "WU302": lambda: session.history("t", measures=["d"]),
         "WU303": lambda: windrow.connect(checkpoint="here"),
     }
     for code, call in calls.items():
         refused(code, windrow.WindrowError, call)
-    refused("WU302", windrow.UnsupportedError, lambda: session.ask("SELECT 1"))
     refused("WB106", windrow.BindingError, lambda: session.late("tt"))
     refused("WB106", windrow.BindingError, lambda: session.advance("tt", to=0))
     for size in (0, -1, True, "0 MB", "1 TB"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from windrow.embedded.files import batches_of
+from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.event_time import END_OF_TIME, START_OF_TIME
@@ -18,6 +20,7 @@ from windrow.jobs.files import check_files
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
+from windrow.plan.history_schema import HistorySchema
 from windrow.schema import StreamSchema
 from windrow.sinks import Memory, Parquet
 
@@ -28,6 +31,9 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
     """Runs all queries of the job over all rows of their sources."""
     session = EmbeddedSession(job.settings.memory or DEFAULT_MEMORY)
     readers = _readers(job, session)
+    for name, history in job.histories.items():
+        if name in job.sources():
+            _declare(session, history.schema)
     outlets = [
         _Outlet(query, session.query(query.text, query.name), watcher)
         for query in job.queries.values()
@@ -48,7 +54,22 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
     for outlet in outlets:
         outlet.drain()
         outlet.close()
+    for question in job.questions.values():
+        watcher.ended(question.name, session.ask(question.text))
     watcher.counted(session.ledger())
+
+
+def _declare(session: EmbeddedSession, schema: HistorySchema) -> None:
+    session.history(
+        schema.stream.name,
+        measures=[column.name for column in schema.measures],
+        by=[column.name for column in schema.keys],
+        levels=[(_span(each), _span(kept)) for each, kept in schema.levels],
+    )
+
+
+def _span(span_us: int | None) -> timedelta | None:
+    return None if span_us is None else timedelta(microseconds=span_us)
 
 
 def _readers(job: Job, session: EmbeddedSession) -> list[_Reader]:
@@ -83,7 +104,9 @@ class _Reader:
 class _Outlet:
     """Carries what one query says to its sink."""
 
-    def __init__(self, query: JobQuery, running: EmbeddedQuery, watcher: JobWatcher) -> None:
+    def __init__(
+        self, query: JobQuery, running: EmbeddedQuery | EmbeddedHistoryQuery, watcher: JobWatcher
+    ) -> None:
         self._query = query
         self._running = running
         self._watcher = watcher

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from windrow.embedded.governing import Governing
+from windrow.embedded.history_query import EmbeddedHistoryQuery
+from windrow.embedded.history_room import Histories
 from windrow.embedded.inlet import GATHERED_ROWS, Inlet
 from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.ledger import ledger_table
 from windrow.engine.shared_rows import RowPool
 from windrow.engine.window_table import query_table, window_table
-from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
+from windrow.errors import AdmissionError, BindingError, WindrowError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
+from windrow.plan.history_binder import bind_history
+from windrow.plan.history_refusals import reads_history
+from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema, columns_of
 from windrow.sql import parse_query
+from windrow.sql.statements import Select
 from windrow.windows.completeness import clock_of
 
 __all__ = ["EmbeddedSession"]
@@ -44,6 +51,7 @@ class EmbeddedSession:
         self._catalog = Catalog()
         self._inlets: dict[str, Inlet] = {}
         self._queries: dict[str, EmbeddedQuery] = {}
+        self._histories = Histories()
         self._pool = RowPool()
         self._governing = Governing(self.memory, self._pool, self._running)
 
@@ -62,12 +70,17 @@ class EmbeddedSession:
 
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
-    ) -> EmbeddedQuery:
-        """Register a continuous query; it sees the rows that come from now on."""
-        plan = bind(parse_query(text), self._catalog, algorithm, store)
-        name = name or f"query{len(self._queries) + 1}"
-        if name in self._queries:
-            raise BindingError("WB104", f"there is a query named {name!r} already")
+    ) -> EmbeddedQuery | Any:
+        """Register a continuous query; it sees the rows that come from now on.
+
+        One of HISTORY(s) [FROM ... TO NOW] sees what the history has, too; it is an
+        EmbeddedHistoryQuery, with the same methods for its readers.
+        """
+        select = parse_query(text)
+        if reads_history(select):
+            return self._follow(select, name)
+        plan = bind(select, self._catalog, algorithm, store)
+        name = self._free_name(name)
         self._settle()
         clock = clock_of(self._inlets[stream].completeness for stream in plan.streams)
         first_us = self._inlets[plan.streams[0]].first_us
@@ -146,18 +159,65 @@ class EmbeddedSession:
         """Bytes of all windows, keys and sums of the running queries."""
         return self._governing.nbytes
 
-    def history(self, *_: object, **__: object) -> None:
-        """Not run yet."""
-        raise UnsupportedError("WU302", "histories are not run yet")
+    def history(
+        self,
+        stream: str,
+        *,
+        measures: Iterable[str] = (),
+        by: Iterable[str] = (),
+        levels: LevelSpans,
+        quantiles: Iterable[str] = (),
+        distincts: Iterable[str] = (),
+        split_above: int | None = None,
+        archive: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Keep the past of a stream: aggregates of measures, by keys, at several granularities.
 
-    def ask(self, *_: object, **__: object) -> pa.Table:
-        """Not run yet."""
-        raise UnsupportedError("WU302", "histories are not run yet")
+        levels: pairs of spans, a granularity and how long it is kept (None or "forever": for ever),
+        from fine to coarse. quantiles and distincts: columns with sketches, for APPROX_PERCENTILE
+        and COUNT(DISTINCT). archive: a new directory for what leaves memory and stays answerable.
+        """
+        schema = self._inlet(stream).schema
+        self._settle()
+        declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
+        self._histories.declare(declared, self._inlets[schema.name], archive)
+
+    def ask(self, text: str, progressive: bool = False) -> pa.Table | Iterator[pa.Table]:
+        """The answer about the past: the select list, bounds of its aggregates, what is exact.
+
+        progressive: answers one after the other, from coarse levels first; bounds only tighten.
+        """
+        plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
+        self._settle()
+        if progressive:
+            return self._histories.ask_progressively(plan)
+        return self._histories.ask(plan)
+
+    def histories(self) -> pa.Table:
+        """One row per history: what it keeps, since when, and its bytes."""
+        self._settle()
+        return self._histories.table()
 
     def stop(self) -> None:
         """End all queries."""
         for query in self._running():
             query.stop()
+        self._histories.stop()
+
+    def _follow(self, select: Select, name: str | None) -> EmbeddedHistoryQuery:
+        """Register a question about the past that goes on."""
+        schemas = self._histories.schemas
+        plan = bind_history(select, self._catalog, schemas, continuous=True)
+        name = self._free_name(name)
+        self._settle()
+        return self._histories.follow(name, plan, self._settle)
+
+    def _free_name(self, name: str | None) -> str:
+        taken = [*self._queries, *self._histories.names]
+        name = name or f"query{len(taken) + 1}"
+        if name in taken:
+            raise BindingError("WB104", f"there is a query named {name!r} already")
+        return name
 
     def _running(self) -> list[EmbeddedQuery]:
         return [query for query in self._queries.values() if query.is_running]
@@ -198,7 +258,7 @@ class EmbeddedSession:
         if stream is not None and batch is not None:
             batches = {stream: batch}
             self._take_shared(stream, batch)
-        problem: WindrowError | None = None
+        problem = self._feed_histories(stream, batch)
         running = self._running()
         for query in running:
             if stream is None or stream in query.plan.streams:
@@ -211,6 +271,17 @@ class EmbeddedSession:
         self._governing.after_step()
         if problem is not None:
             raise problem
+
+    def _feed_histories(
+        self, stream: str | None, batch: pa.RecordBatch | None
+    ) -> WindrowError | None:
+        problem: WindrowError | None = None
+        for name in self._inlets if stream is None else (stream,):
+            try:
+                self._histories.apply(name, batch, self._inlets[name])
+            except WindrowError as error:
+                problem = problem or error
+        return problem
 
     def _take_shared(self, stream: str, batch: pa.RecordBatch) -> None:
         """Rows that several queries read are taken once, before any of them runs."""

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
+from windrow.engine.history_keeper import spec_of
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.jobs.settings import JobSettings
 from windrow.jobs.sinks import JobSink, sink_of
 from windrow.jobs.sources import FileSource, source_of
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
+from windrow.plan.history_binder import bind_history
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.history_refusals import reads_history
+from windrow.plan.history_schema import HistorySchema, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.schema import Column, StreamSchema, type_named
 from windrow.sql import parse_script
@@ -24,7 +30,7 @@ from windrow.sql.statements import (
     Statement,
 )
 
-__all__ = ["Job", "JobQuery", "JobStream", "job_of"]
+__all__ = ["Job", "JobHistory", "JobQuery", "JobQuestion", "JobStream", "job_of"]
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,30 @@ class JobStream:
 
 
 @dataclass(frozen=True)
+class JobHistory:
+    """The history of a stream."""
+
+    schema: HistorySchema
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class JobQuestion:
+    """A question about the past, asked when all rows have been read."""
+
+    name: str
+    text: str
+    plan: HistoryPlan
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class JobQuery:
     """A query, as written and bound, and where its answers go."""
 
     name: str
     text: str
-    plan: QueryPlan
+    plan: QueryPlan | HistoryPlan
     sink: JobSink
     place: Place | None = field(default=None, compare=False)
 
@@ -54,12 +78,16 @@ class Job:
     settings: JobSettings = field(default_factory=JobSettings)
     catalog: Catalog = field(default_factory=Catalog)
     streams: dict[str, JobStream] = field(default_factory=dict)
+    histories: dict[str, JobHistory] = field(default_factory=dict)
     queries: dict[str, JobQuery] = field(default_factory=dict)
-    explained: list[QueryPlan] = field(default_factory=list)
+    questions: dict[str, JobQuestion] = field(default_factory=dict)
+    explained: list[QueryPlan | HistoryPlan] = field(default_factory=list)
 
     def sources(self) -> dict[str, tuple[StreamSchema, FileSource]]:
         """The streams that queries read, each with its source; refused when one has none."""
-        read = {name for query in self.queries.values() for name in query.plan.streams}
+        plans = [query.plan for query in self.queries.values()]
+        plans += [question.plan for question in self.questions.values()]
+        read = {name for plan in plans for name in plan.streams}
         found = {}
         for name in (name for name in self.streams if name in read):
             stream = self.streams[name]
@@ -75,7 +103,7 @@ class Job:
 
     def check_runnable(self) -> None:
         """Refuses a script in which there is nothing to run, or nothing to run it on."""
-        if not self.queries and not self.explained:
+        if not self.queries and not self.questions and not self.explained:
             raise BindingError(
                 "WB516",
                 "the script has no query",
@@ -83,10 +111,23 @@ class Job:
             )
         self.sources()
 
+    def check_on_spark(self) -> None:
+        """Refuses what runs in this process only."""
+        for history in self.histories.values():
+            raise UnsupportedError(
+                "WU501",
+                "histories are not run on Spark yet",
+                hint="run the script in this process, with --embedded",
+                place=history.place,
+            )
+
 
 def job_of(text: str, known: Job | None = None) -> Job:
     """The job that a script describes; it may read the streams of a job that is known."""
-    job = Job() if known is None else Job(catalog=known.catalog, streams=dict(known.streams))
+    job = Job()
+    if known is not None:
+        histories = dict(known.histories)
+        job = Job(catalog=known.catalog, streams=dict(known.streams), histories=histories)
     for statement in parse_script(text):
         _add(job, statement)
     return job
@@ -98,14 +139,13 @@ def _add(job: Job, statement: Statement) -> None:
     elif isinstance(statement, CreateQuery):
         _add_query(job, statement.name, statement.select, statement.sink, statement.place)
     elif isinstance(statement, Select):
-        name = f"query{len(job.queries) + 1}"
-        _add_query(job, name, statement, None, statement.places.get("SELECT"))
+        _add_select(job, statement)
     elif isinstance(statement, Explain):
-        job.explained.append(bind(statement.select, job.catalog))
+        job.explained.append(_explained(job, statement.select))
+    elif isinstance(statement, CreateHistory):
+        _add_history(job, statement)
     elif isinstance(statement, SetOption):
         job.settings = job.settings.changed(statement)
-    else:
-        raise _refused(statement)
 
 
 def _add_stream(job: Job, statement: CreateStream) -> None:
@@ -119,24 +159,60 @@ def _add_stream(job: Job, statement: CreateStream) -> None:
     job.streams[schema.name] = JobStream(schema, source, statement.place)
 
 
+def _add_history(job: Job, statement: CreateHistory) -> None:
+    stream = job.catalog.stream(statement.stream, statement.place)
+    if stream.name in job.histories:
+        message = f"stream {stream.name!r} has a history already"
+        hint = "declare one history with all measures and keys that are asked for"
+        raise BindingError("WB518", message, hint=hint, place=statement.place)
+    levels = [(_span(level.grain_us), _span(level.retention_us)) for level in statement.levels]
+    try:
+        schema = declared_history(stream, statement.measures, statement.group_by, levels)
+        spec_of(schema)
+    except WindrowError as error:
+        raise _placed(error, statement.place) from None
+    job.histories[stream.name] = JobHistory(schema, statement.place)
+
+
+def _span(span_us: int) -> timedelta:
+    return timedelta(microseconds=span_us)
+
+
+def _add_select(job: Job, select: Select) -> None:
+    """A query or, of HISTORY, a question that is asked once, at the end."""
+    name = f"query{len(job.queries) + len(job.questions) + 1}"
+    place = select.places.get("SELECT")
+    if not reads_history(select):
+        _add_query(job, name, select, None, place)
+        return
+    plan = bind_history(select, job.catalog, _schemas(job))
+    job.questions[name] = JobQuestion(name, select.own_text, plan, place)
+
+
+def _explained(job: Job, select: Select) -> QueryPlan | HistoryPlan:
+    if not reads_history(select):
+        return bind(select, job.catalog)
+    is_continuous = select.every_us is not None
+    return bind_history(select, job.catalog, _schemas(job), continuous=is_continuous)
+
+
+def _schemas(job: Job) -> dict[str, HistorySchema]:
+    return {name: history.schema for name, history in job.histories.items()}
+
+
 def _add_query(
     job: Job, name: str, select: Select, sink: Endpoint | None, place: Place | None
 ) -> None:
-    if name in job.queries:
+    if name in job.queries or name in job.questions:
         raise BindingError("WB517", f"there is a query named {name!r} already", place=place)
-    plan = bind(select, job.catalog)
+    plan: QueryPlan | HistoryPlan
+    if reads_history(select):
+        plan = bind_history(select, job.catalog, _schemas(job), continuous=True)
+    else:
+        plan = bind(select, job.catalog)
     job.queries[name] = JobQuery(name, select.own_text, plan, sink_of(sink), place)
 
 
 def _placed(error: WindrowError, place: Place | None) -> WindrowError:
     """The same error, pointing at the statement where it has no place of its own."""
     return type(error)(error.code, error.message, hint=error.hint, place=error.place or place)
-
-
-def _refused(statement: CreateHistory) -> UnsupportedError:
-    return UnsupportedError(
-        "WU501",
-        "CREATE HISTORY is not run yet",
-        hint="leave the statement out",
-        place=statement.place,
-    )

@@ -1,0 +1,142 @@
+"""A continuous question about the past of a stream, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine.change_limit import check_limit
+from windrow.engine.due_instants import INSTANTS_LIMIT
+from windrow.engine.history_feed import HistoryFeed
+from windrow.engine.history_growth import HistoryGrowth
+from windrow.engine.history_keeper import HistoryKeeper
+from windrow.errors import UnsupportedError
+from windrow.event_time import show_instant, show_span
+from windrow.plan.history_explain import explain_history
+from windrow.plan.history_plan import HistoryPlan
+
+__all__ = ["EmbeddedHistoryQuery"]
+
+Instants = NDArray[np.int64]
+
+
+class EmbeddedHistoryQuery:
+    """A running question: FROM HISTORY(s) [FROM ... TO NOW].
+
+    settle: brings rows that were pushed but not yet applied into it.
+    """
+
+    def __init__(
+        self, name: str, plan: HistoryPlan, keeper: HistoryKeeper, settle: Callable[[], None]
+    ) -> None:
+        self.name = name
+        self.plan = plan
+        self.is_running = True
+        self._keeper = keeper
+        self._settle = settle
+        self._growth = HistoryGrowth(keeper, plan)
+        self._feed = HistoryFeed(plan)
+        self.clock = keeper.history.now_us
+        # Before anything has come there is an answer, but no instant at which it began.
+        self._has_begun = keeper.rows > 0
+        self._rows_shown = keeper.rows
+        self._feed.show(self.clock, self._growth.rows(), changed=self._has_begun)
+
+    def answers(self) -> pa.Table:
+        """Every answer since the last call: at, level, error_bound, then the select list.
+
+        Level A is exact; at level B error_bound is the largest relative error that the answer can
+        have.
+        """
+        self._settle()
+        return self._feed.answers()
+
+    def result(self) -> pa.Table:
+        """The answer now, that is, at the clock."""
+        self._settle()
+        return self._feed.preview(self._growth.rows()) if self._is_behind else self._feed.result
+
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """Changes since the last call: at, change (+1/-1), then the select list.
+
+        With EVERY they are those from tick to tick, and from the last one to the clock.
+        """
+        check_limit(limit)
+        self._settle()
+        if self._is_behind:
+            self._show(self.clock)
+        return self._feed.changes(limit)
+
+    def explain(self) -> str:
+        """The plan, when it answers, and how far it has come."""
+        self._settle()
+        every = self.plan.every_us
+        when = "at every arrival" if every is None else f"every {show_span(every)} of event time"
+        lines = [explain_history(self.plan), f"  answers     {when}"]
+        return "\n".join([*lines, f"clock: {show_instant(self.clock)}"])
+
+    def stop(self) -> None:
+        """End the query; what it has answered can still be read."""
+        if self.is_running:
+            self._settle()
+            if self._is_behind:
+                self._show(self.clock)
+            self.is_running = False
+
+    def start(self, *_: object, **__: object) -> EmbeddedHistoryQuery:
+        """Only queries on Spark have sinks."""
+        raise UnsupportedError(
+            "WU301",
+            "a query in this process runs as soon as it is registered and has no sink",
+            hint="read answers(), changes() or result()",
+        )
+
+    def stops(self, entered: Instants, clock: int) -> Instants:
+        """The instants up to the clock at which it must see the history as it is then."""
+        every = self.plan.every_us
+        if every is None:
+            return entered
+        # Between two ticks nothing is answered; at a tick without new rows nothing has changed.
+        ticks = -(-entered // every) * every
+        if self._is_behind:
+            ticks = np.append(ticks, (self.clock // every + 1) * every)
+        return np.unique(ticks[ticks <= clock])
+
+    def fold(self, instant_us: int) -> None:
+        """Rows up to the instant are there, and nothing has become coarser by it yet."""
+        self._growth.fold(instant_us)
+
+    def look(self, instant_us: int) -> None:
+        """The history is complete through one of its stops."""
+        self.advance(instant_us - 1)
+        self._show(instant_us)
+        if self.plan.every_us is None:
+            self._feed.answer(np.array([instant_us], np.int64))
+            self.clock = instant_us
+        else:
+            self.advance(instant_us)
+
+    def advance(self, clock: int) -> None:
+        """All stops up to the clock have been looked at: at other ticks nothing has changed."""
+        if clock <= self.clock:
+            return
+        every = self.plan.every_us
+        if every is not None and self._has_begun:
+            first = (self.clock // every + 1) * every
+            excess = (clock - first) // every + 1 - INSTANTS_LIMIT
+            first += max(0, excess) * every
+            self._feed.answer(np.arange(first, clock + 1, every, dtype=np.int64))
+        self.clock = clock
+
+    def _show(self, instant_us: int) -> None:
+        self._feed.show(instant_us, self._growth.rows())
+        self._rows_shown = self._keeper.rows
+        self._has_begun = True
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether rows have come since the answer was looked at."""
+        return self.is_running and self._rows_shown != self._keeper.rows

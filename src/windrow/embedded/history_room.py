@@ -1,0 +1,193 @@
+"""The histories of a session: declared, fed, asked, and followed by continuous questions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.embedded.history_query import EmbeddedHistoryQuery
+from windrow.embedded.inlet import Inlet
+from windrow.engine.history_asking import ask, ask_progressively
+from windrow.engine.history_keeper import HistoryKeeper, spec_of
+from windrow.errors import BindingError, WindrowError
+from windrow.event_time import START_OF_TIME, show_span
+from windrow.history.parquet_archive import ParquetArchive
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.history_schema import HistorySchema
+from windrow.schema import TIMESTAMP
+from windrow.windows.completeness import clock_of
+
+__all__ = ["Histories"]
+
+
+class Histories:
+    """At most one history for each stream, and the queries that follow them."""
+
+    def __init__(self) -> None:
+        self._keepers: dict[str, HistoryKeeper] = {}
+        self._queries: dict[str, list[EmbeddedHistoryQuery]] = {}
+        self.names: list[str] = []  # of all queries there have been
+
+    @property
+    def schemas(self) -> dict[str, HistorySchema]:
+        """What is kept, by stream."""
+        return {name: keeper.schema for name, keeper in self._keepers.items()}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all histories, and of rows that wait for them."""
+        return sum(keeper.nbytes for keeper in self._keepers.values())
+
+    def declare(
+        self, schema: HistorySchema, inlet: Inlet, archive: str | os.PathLike[str] | None
+    ) -> None:
+        """Keep the history of a stream from now on.
+
+        Rows that came before are not in it: it knows the time behind the newest of them.
+        """
+        name = schema.stream.name
+        if name in self._keepers:
+            raise BindingError(
+                "WB320",
+                f"stream {name!r} has a history already",
+                hint="declare one history with all measures and keys that are asked for",
+            )
+        folder = None if archive is None else _archive(archive, schema)
+        newest_us = inlet.completeness.newest
+        known_from_us = START_OF_TIME if inlet.first_us is None else newest_us + 1
+        self._keepers[name] = HistoryKeeper(schema, folder, known_from_us)
+        self._queries[name] = []
+        self.apply(name, None, inlet)
+
+    def ask(self, plan: HistoryPlan) -> pa.Table:
+        """The answer to a question."""
+        return ask(self._keepers[plan.streams[0]], plan)
+
+    def ask_progressively(self, plan: HistoryPlan) -> Iterator[pa.Table]:
+        """Answers to a question, coarse first."""
+        return ask_progressively(self._keepers[plan.streams[0]], plan)
+
+    def follow(
+        self, name: str, plan: HistoryPlan, settle: Callable[[], None]
+    ) -> EmbeddedHistoryQuery:
+        """Ask a question again and again as time goes on."""
+        stream = plan.streams[0]
+        query = EmbeddedHistoryQuery(name, plan, self._keepers[stream], settle)
+        self._queries[stream].append(query)
+        self.names.append(name)
+        return query
+
+    def stop(self) -> None:
+        """End all continuous questions."""
+        for query in self.running():
+            query.stop()
+
+    def running(self) -> list[EmbeddedHistoryQuery]:
+        """The continuous questions that go on."""
+        return [each for queries in self._queries.values() for each in queries if each.is_running]
+
+    def apply(self, stream: str, batch: pa.RecordBatch | None, inlet: Inlet) -> None:
+        """Rows of a stream were accepted, or its time has moved on."""
+        keeper = self._keepers.get(stream)
+        if keeper is None:
+            return
+        if batch is not None:
+            keeper.take(batch)
+        if inlet.completeness.is_finished:
+            keeper.finish()
+        queries = [query for query in self._queries[stream] if query.is_running]
+        self._queries[stream] = queries
+        problem = _advance(keeper, queries, clock_of([inlet.completeness]))
+        if problem is not None:
+            raise problem
+
+    def table(self) -> pa.Table:
+        """One row per history: what it keeps, what it knows, and its bytes."""
+        keepers = list(self._keepers.values())
+        known = [(each.known_from_us, each.known_to_us) for each in keepers]
+        return pa.table(
+            {
+                "stream": pa.array([each.schema.stream.name for each in keepers], pa.string()),
+                "measures": _names([[m.name for m in each.schema.measures] for each in keepers]),
+                "keys": _names([[key.name for key in each.schema.keys] for each in keepers]),
+                "levels": _names([[*map(_level, each.schema.levels)] for each in keepers]),
+                "known_from": _instants([since for since, _ in known]),
+                "known_to": _instants([until for _, until in known]),
+                "rows": pa.array([each.rows for each in keepers], pa.int64()),
+                "bytes": pa.array([each.nbytes for each in keepers], pa.int64()),
+            }
+        )
+
+
+def _advance(
+    keeper: HistoryKeeper, queries: list[EmbeddedHistoryQuery], clock: int
+) -> WindrowError | None:
+    """Move on to the clock, and stop wherever a query looks; returns what one has failed with."""
+    due = keeper.take_due(clock)
+    entered = np.unique(due.times)
+    looking: dict[int, list[EmbeddedHistoryQuery]] = {}
+    for query in queries:
+        for instant in query.stops(entered, clock).tolist():
+            looking.setdefault(instant, []).append(query)
+    first, problem = 0, None
+    for instant in [*sorted(looking), clock]:
+        end = int(np.searchsorted(due.times, instant, side="right"))
+        keeper.insert(due, first, end)
+        first = end
+        for query in queries:
+            query.fold(instant)
+        keeper.history.advance(instant)
+        for query in looking.get(instant, ()):
+            problem = _look(query, instant) or problem
+    for query in queries:
+        query.advance(clock)
+    return problem
+
+
+def _look(query: EmbeddedHistoryQuery, instant: int) -> WindrowError | None:
+    """Let a query look; one that fails ends, and does not hold up the history."""
+    if not query.is_running:
+        return None
+    try:
+        query.look(instant)
+    except WindrowError as error:
+        query.is_running = False
+        return error
+    return None
+
+
+def _archive(folder: str | os.PathLike[str], schema: HistorySchema) -> ParquetArchive:
+    """An archive in a folder that has none: what another run left there is not of this stream."""
+    if not isinstance(folder, (str, os.PathLike)) or not str(folder):
+        raise BindingError(
+            "WB325",
+            f"archive={folder!r} is not a directory",
+            hint="give the path of a new directory",
+        )
+    path = Path(folder)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise BindingError(
+            "WB325",
+            f"the archive {str(path)!r} is not an empty directory",
+            hint="give a new one: what is there already would be taken for the past of this stream",
+        )
+    return ParquetArchive(path, spec_of(schema))
+
+
+def _level(level: tuple[int, int | None]) -> str:
+    granularity_us, retention_us = level
+    kept = "ever" if retention_us is None else show_span(retention_us)
+    return f"{show_span(granularity_us)} for {kept}"
+
+
+def _names(lists: list[list[str]]) -> pa.Array:
+    return pa.array(lists, pa.list_(pa.string()))
+
+
+def _instants(instants: list[int]) -> pa.Array:
+    shown = [each if abs(each) < -START_OF_TIME else None for each in instants]
+    return pa.array(shown, pa.int64()).cast(TIMESTAMP.arrow)

@@ -1,0 +1,180 @@
+"""Aggregates of a history, and the scope of its groups: what it keeps can be asked for."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sqlglot import exp
+
+from windrow.errors import BindingError, UnsupportedError
+from windrow.plan.aggregates import Groups
+from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, Literal
+from windrow.plan.history_plan import HistoryAggregate
+from windrow.plan.history_schema import HistorySchema
+from windrow.plan.names import Names
+from windrow.plan.rows import row_scope
+from windrow.plan.types import sum_type
+from windrow.schema import BIGINT, DOUBLE, ColumnType
+
+__all__ = ["HistoryGroups", "check_keys"]
+
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.Stddev: "stddev_samp",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
+    exp.ApproxQuantile: "quantile",
+    exp.ApproxDistinct: "distinct",
+}
+_RUNNING = (
+    "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE of measures run, "
+    "APPROX_PERCENTILE and APPROX_COUNT_DISTINCT where sketches are kept"
+)
+
+
+def check_keys(names: Names, history: HistorySchema, node: exp.Expr, clause: str) -> None:
+    """Refuses columns that are no keys, outside of aggregates; unknown ones are left to names."""
+    keys = {key.name for key in history.keys}
+    for column in node.find_all(exp.Column):
+        if column.find_ancestor(exp.AggFunc) is not None or isinstance(column.this, exp.Star):
+            continue
+        found = names.find(column)
+        if found and found[0].column not in keys:
+            listed = ", ".join(key.name for key in history.keys) or "none"
+            raise row_scope(names, clause).wrong(
+                "WB332",
+                f"the history of {history.stream.name!r} is not kept by {found[0].column!r}",
+                column,
+                hint=f"{clause} takes keys of the history: {listed}"
+                + ("; the interval stands in the brackets" * (_is_time(history, found[0]))),
+            )
+
+
+def _is_time(history: HistorySchema, column: ColumnRef) -> bool:
+    return column.column == history.stream.time
+
+
+class HistoryGroups(Groups):
+    """Binds what stands above the groups; collects the aggregates in `found`."""
+
+    def __init__(self, names: Names, group_by: tuple[Expr, ...], history: HistorySchema) -> None:
+        super().__init__(names, group_by)
+        self.found: list[HistoryAggregate] = []
+        self._history = history
+
+    def _aggregate(self, node: exp.AggFunc) -> AggregateRef:
+        bound = self._asked(node)
+        if bound not in self.found:
+            self.found.append(bound)
+        return AggregateRef(self.found.index(bound), bound.type)
+
+    def _asked(self, node: exp.AggFunc) -> HistoryAggregate:
+        function = _FUNCTIONS.get(type(node))
+        if function is None:
+            raise self._row.refused("WU205", f"the aggregate {node.sql_name()}", node, _RUNNING)
+        argument = node.this
+        if function == "count" and isinstance(argument, exp.Star):
+            return HistoryAggregate("count", None, BIGINT)
+        if isinstance(argument, exp.Distinct):
+            function, argument = self._distinct(function, node, argument)
+        if function == "quantile":
+            return self._quantile(node)
+        if argument is None or node.expressions:
+            raise self._row.wrong("WB231", f"{node.sql_name()} takes 1 argument", node)
+        column = self._column(argument)
+        if column is None:
+            if function == "count":
+                return HistoryAggregate("count", None, BIGINT)
+            raise self._computed(argument)
+        if function == "distinct":
+            self._check_distinct(argument, column)
+            return HistoryAggregate("distinct", column.column, BIGINT)
+        self._check_measure(argument, column)
+        return HistoryAggregate(function, column.column, _type(function, column.type))
+
+    def _distinct(
+        self, function: str, node: exp.AggFunc, distinct: exp.Distinct
+    ) -> tuple[str, exp.Expr]:
+        if len(distinct.expressions) != 1 or function not in ("count", "min", "max"):
+            hint = "COUNT(DISTINCT x) of one column runs, and so do MIN and MAX"
+            raise self._row.refused("WU204", f"{function.upper()}(DISTINCT ...)", node, hint)
+        return "distinct" if function == "count" else function, distinct.expressions[0]
+
+    def _quantile(self, node: exp.AggFunc) -> HistoryAggregate:
+        column = self._column(node.this)
+        if column is None:
+            raise self._computed(node.this)
+        self._check_measure(node.this, column)
+        if column.column not in self._history.quantiles:
+            raise self._no_sketch(node, column, "quantiles", self._history.quantiles)
+        written = node.args["quantile"]
+        rank = self._row.bind(written)
+        value = rank.value if isinstance(rank, Literal) else None
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+            value = -1
+        if not 0 <= value <= 1:
+            raise self._row.wrong(
+                "WB336",
+                "the rank of a quantile is a written number from 0 to 1",
+                node if isinstance(rank, Literal) and rank.value is None else written,
+                hint="such as APPROX_PERCENTILE(x, 0.95)",
+            )
+        return HistoryAggregate("quantile", column.column, DOUBLE, float(value))
+
+    def _column(self, node: exp.Expr) -> ColumnRef | None:
+        """The column that an argument is; None where it is a constant that is not NULL."""
+        bound = self._argument.bind(node)
+        if isinstance(bound, ColumnRef):
+            return bound
+        if isinstance(bound, Literal) and bound.value is not None:
+            return None
+        raise self._computed(node)
+
+    def _computed(self, node: exp.Expr) -> UnsupportedError:
+        return UnsupportedError(
+            "WU230",
+            "a history aggregates columns as they are, not expressions of them",
+            hint="put the expression around the aggregate: SUM(x) * 2 for SUM(x * 2)",
+            place=self._row.place(node),
+        )
+
+    def _check_measure(self, node: exp.Expr, column: ColumnRef) -> None:
+        measures = [measure.name for measure in self._history.measures]
+        if column.column not in measures:
+            raise self._row.wrong(
+                "WB333",
+                f"{column.column!r} is no measure of the history of {self._history.stream.name!r}",
+                node,
+                hint=f"its measures are {', '.join(measures) or 'none'}; COUNT(*) counts rows",
+            )
+
+    def _check_distinct(self, node: exp.Expr, column: ColumnRef) -> None:
+        known = tuple(each.name for each in self._history.distincts)
+        if column.column not in known:
+            raise self._no_sketch(node, column, "distincts", known)
+
+    def _no_sketch(
+        self, node: exp.Expr, column: ColumnRef, kind: str, known: tuple[str, ...]
+    ) -> BindingError:
+        return self._row.wrong(
+            "WB334",
+            f"the history of {self._history.stream.name!r} keeps no sketch of {kind} "
+            f"of {column.column!r}",
+            node,
+            hint=f"declare it with {kind}=[{column.column!r}]; "
+            f"kept are those of {', '.join(known) or 'nothing'}",
+        )
+
+
+def _type(function: str, measure: ColumnType) -> ColumnType:
+    if function == "count":
+        return BIGINT
+    if function in ("min", "max"):
+        return measure
+    return sum_type(measure) if function == "sum" else DOUBLE

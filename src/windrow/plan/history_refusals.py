@@ -1,0 +1,90 @@
+"""What a question about the past cannot be: by the shape of the query alone."""
+
+from __future__ import annotations
+
+from windrow.errors import BindingError, Place, UnsupportedError
+from windrow.plan.windows import all_sources
+from windrow.sql.statements import HistoryRange, Select
+
+__all__ = ["check_history_shape", "history_range", "reads_history"]
+
+_PAST = "a session's ask() answers about an interval that has ended"
+
+
+def reads_history(select: Select) -> bool:
+    """Whether any source of the query is a HISTORY."""
+    return any(source.history is not None for source in all_sources(select))
+
+
+def history_range(select: Select) -> HistoryRange:
+    """The interval that is asked for."""
+    history = select.sources[0].history
+    if history is None:
+        raise BindingError(
+            "WB331",
+            "the query asks for no HISTORY",
+            hint="write FROM HISTORY(s) [FROM '...' TO '...'], "
+            "or register a query over a window with query()",
+            place=select.sources[0].place,
+        )
+    return history
+
+
+def check_history_shape(select: Select, *, continuous: bool) -> None:
+    """Refuses clauses and joins that no question about the past has."""
+    sources = all_sources(select)
+    if len(sources) > 1 and reads_history(select):
+        other = next((each for each in sources[1:]), sources[0])
+        raise _refusal(
+            "WU226",
+            "HISTORY joined with anything",
+            other.place,
+            "ask for the HISTORY by itself; a join reads windows",
+        )
+    asked = history_range(select)
+    if select.distinct:
+        raise _refusal(
+            "WU228",
+            "DISTINCT of HISTORY",
+            select.places.get("SELECT"),
+            "leave DISTINCT out: GROUP BY gives each group once",
+        )
+    for clause, given in (("ERROR", select.error_percent), ("DURATION", select.duration)):
+        if given is not None:
+            raise _refusal(
+                "WU227",
+                f"{clause} with HISTORY",
+                select.places.get(clause),
+                "answers about the past carry bounds of their own and need no memory of windows",
+            )
+    if continuous:
+        _check_continuous(asked, select)
+    elif select.every_us is not None:
+        raise BindingError(
+            "WB338",
+            "EVERY belongs to a continuous query, and this is asked once",
+            hint="leave EVERY out, or register the text with query()",
+            place=select.places.get("EVERY"),
+        )
+
+
+def _check_continuous(asked: HistoryRange, select: Select) -> None:
+    place = asked.place or select.sources[0].place
+    if asked.until_us is not None:
+        raise BindingError(
+            "WB339",
+            "a continuous query of HISTORY goes on TO NOW, but this interval ends",
+            hint=f"write TO NOW; {_PAST}",
+            place=place,
+        )
+    if asked.at_us is not None:
+        raise _refusal(
+            "WU229",
+            "AT in a continuous query of HISTORY",
+            place,
+            "leave AT out: what is added is known row by row",
+        )
+
+
+def _refusal(code: str, what: str, place: Place | None, hint: str) -> UnsupportedError:
+    return UnsupportedError(code, f"{what} is not run", hint=hint, place=place)

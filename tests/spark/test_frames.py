@@ -13,6 +13,8 @@ from windrow.spark.frames import read_frame, write_frame
 from windrow.spark.packets import Packet, table_bytes, table_of
 from windrow.spark.panes import Pane
 from windrow.spark.shard_header import PaneEntry, ShardHeader
+from windrow.spark.window_limits import WidthOrder, WindowLimits
+from windrow.windows.lifetime import Lifetime
 
 
 @given(st.lists(st.binary(max_size=40), max_size=5))
@@ -56,10 +58,13 @@ def test_busy_times_take_two_bytes_a_row() -> None:
 
 def test_a_packet_comes_back_whole() -> None:
     rows = pa.record_batch({"ts": [1, 2]})
-    packet = Packet("s", 3, 1, 5, 1, 2, None, [(0, bytes(rows.serialize()))], b"times", None, b"x")
+    packet = Packet("s", 3, 1, 5, 1, newest_us=2, oldest_us=1, times=b"times", unplaced=b"x")
+    packet.rows = [(0, bytes(rows.serialize()))]
+    packet.order = WidthOrder(7, {0: Lifetime.closed(5).turning(100, 20, 3)})
     read = Packet.from_bytes(packet.to_bytes())
     assert (read.stream, read.task, read.sequence) == ("s", 3, 1)
-    assert (read.rows_in, read.bad_time, read.newest_us) == (5, 1, 2)
+    assert (read.rows_in, read.bad_time, read.newest_us, read.oldest_us) == (5, 1, 2, 1)
+    assert read.order == packet.order
     assert pa.ipc.read_record_batch(pa.py_buffer(read.rows[0][1]), rows.schema) == rows
     assert read.times is not None
     assert read.unplaced is not None
@@ -93,7 +98,9 @@ def header() -> ShardHeader:
     made = ShardHeader.new("plan", 2, ["a", "b"])
     made.nonce, made.clock_us = "n", 17
     made.ledgers["a"] = Ledger(rows_in=3, applied=2, late=1)
-    made.panes = [PaneEntry(0, 10, 100, 60, 17)]
+    made.panes = [PaneEntry(0, 10, 100, 60, 17, False, 20, ((0, 15), (1, 17)))]
+    made.first_us, made.reached_us, made.life_sequence = 3, 30, 1
+    made.limits = WindowLimits(4, {1: Lifetime.closed(5)}, {1: 12})
     return made
 
 
@@ -109,5 +116,5 @@ def test_a_header_of_something_else_is_refused(plan: str, bucket: int) -> None:
 
 def test_a_header_of_another_version_is_refused() -> None:
     parts, _ = read_frame(header().to_bytes(), "header")
-    with pytest.raises(CheckpointError, match="another version"):
+    with pytest.raises(CheckpointError, match=r"WC214.*format 99"):
         ShardHeader.from_bytes(write_frame({**parts, "version": 99}), "plan", 2)

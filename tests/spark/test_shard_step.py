@@ -181,7 +181,7 @@ def test_windows_that_count_rows_are_compacted(monkeypatch: pytest.MonkeyPatch) 
     for batch in stream_batches(12):
         output = bucket.batch(batch)
     assert len(bucket.state.panes) <= 6
-    assert output.windows[0][1] < 70
+    assert output.windows[0].rows < 70
 
 
 def test_an_order_completes_a_stream() -> None:

@@ -112,7 +112,9 @@ def net_changes(inner: InnerPlan, changes: pa.Table) -> pa.Table:
     if not shown.num_rows:
         return shown
     names = shown.schema.names
-    numbered = shown.append_column("~", pa.array(np.arange(shown.num_rows)))
+    places = pa.array(np.arange(shown.num_rows))
+    # Taken, and so copied: columns that were read from bytes may not lie where grouping wants them.
+    numbered = shown.take(places).append_column("~", places)
     keys = [name for name in names if name != "change"]
     found = numbered.group_by(keys, use_threads=False).aggregate([("change", "sum"), ("~", "min")])
     net = found.column("change_sum").to_numpy()
@@ -121,8 +123,8 @@ def net_changes(inner: InnerPlan, changes: pa.Table) -> pa.Table:
     # What goes stands before what comes at the same instant, as in every feed.
     at = shown.column("at").cast(pa.int64()).to_numpy()[first]
     order = np.lexsort((first, net > 0, at))
-    places = np.repeat(first[order], copies[order])
+    kept = np.repeat(first[order], copies[order])
     signs = np.repeat(np.sign(net[order]), copies[order])
-    rows = shown.take(pa.array(places))
+    rows = shown.take(pa.array(kept))
     change = pc.cast(pa.array(signs), shown.schema.field("change").type)
     return rows.set_column(names.index("change"), shown.schema.field("change"), change)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from windrow.spark.event_times import unpack_times
 from windrow.spark.packets import Packet, table_of
+from windrow.spark.window_limits import WidthOrder
 
 __all__ = ["Arrivals", "StreamArrivals", "gather"]
 
@@ -23,6 +24,7 @@ class StreamArrivals:
 
     rows_in: int = 0
     bad_time: int = 0
+    oldest_us: int | None = None
     newest_us: int | None = None
     complete_through_us: int | None = None
     times: list[Instants] = field(default_factory=list)
@@ -33,6 +35,7 @@ class StreamArrivals:
         """Adds what one packet says about the stream."""
         self.rows_in += packet.rows_in
         self.bad_time += packet.bad_time
+        self.oldest_us = _earlier(self.oldest_us, packet.oldest_us)
         self.newest_us = _later(self.newest_us, packet.newest_us)
         self.complete_through_us = _later(self.complete_through_us, packet.complete_through_us)
         if packet.times is not None:
@@ -45,10 +48,11 @@ class StreamArrivals:
 
 @dataclass
 class Arrivals:
-    """Per stream what came, and per position its prepared rows in order of arrival."""
+    """Per stream what came, per position its prepared rows in order of arrival, and an order."""
 
     streams: dict[str, StreamArrivals]
     rows: dict[int, pa.RecordBatch]
+    order: WidthOrder | None = None
 
 
 def gather(
@@ -60,13 +64,23 @@ def gather(
     )
     arrivals = {stream: StreamArrivals() for stream in streams}
     rows: dict[int, list[pa.RecordBatch]] = {}
+    orders = [packet.order for packet in opened if packet.order is not None]
     for packet in opened:
+        if packet.order is not None:
+            continue
         arrivals[packet.stream].add(packet)
         for position, data in packet.rows:
             batch = pa.ipc.read_record_batch(pa.py_buffer(data), schemas[position])
             rows.setdefault(position, []).append(batch)
     joined = {position: pa.concat_batches(batches) for position, batches in rows.items()}
-    return Arrivals(arrivals, joined)
+    newest = max(orders, key=lambda order: order.number, default=None)
+    return Arrivals(arrivals, joined, newest)
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return min(one, other)
 
 
 def _later(one: int | None, other: int | None) -> int | None:

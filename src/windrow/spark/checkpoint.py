@@ -2,7 +2,7 @@
 
 windrow.json    format, fingerprint of the plan, number of buckets
 spark/          Spark's offsets, commits and state store
-control/        heartbeats and ends of streams, read as one more stream
+control/        heartbeats, ends of streams and widths, read as one more stream
 publish/        what the driver knows after each of the last batches
 """
 
@@ -16,7 +16,7 @@ from windrow.spark.storage import Storage
 
 __all__ = ["CHECKPOINT_FORMAT", "QueryCheckpoint"]
 
-CHECKPOINT_FORMAT = 1
+CHECKPOINT_FORMAT = 2
 
 _OWNER = "windrow.json"
 _MEANINGS = {

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from windrow.event_time import END_OF_TIME
+from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.spark.arrivals import StreamArrivals
 
-__all__ = ["clock_of", "completeness_after", "newest_after"]
+__all__ = ["NEVER", "clock_of", "completeness_after", "first_after", "newest_after"]
+
+# The life of a query while nobody knows when it begins: no row is of that time.
+NEVER = (END_OF_TIME, START_OF_TIME)
 
 
 def completeness_after(
@@ -51,3 +54,17 @@ def clock_of(complete_us: Mapping[str, int], newest_us: Mapping[str, int], befor
     if clock == END_OF_TIME:
         clock = max(newest_us.values())
     return max(before_us, clock)
+
+
+def first_after(
+    plan: QueryPlan, first_us: int | None, complete_us: int, came: StreamArrivals
+) -> int | None:
+    """From when DURATION counts: the smallest time of the first batch that has rows in time.
+
+    complete_us, came: of the query's first stream. Every bucket knows only the smallest time of
+    all; where that row is late, what was complete comes in its place.
+    """
+    if first_us is not None or plan.duration is None or came.newest_us is None:
+        return first_us
+    assert came.oldest_us is not None
+    return max(came.oldest_us, complete_us + 1) if came.newest_us > complete_us else None

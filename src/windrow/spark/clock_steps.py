@@ -6,7 +6,7 @@ between instants, so they do not show in any answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,8 +24,13 @@ Instants = NDArray[np.int64]
 Step = tuple[list[tuple[int, Partial]], Instants, int]
 
 
-def clock_steps(outputs: Sequence[ShardOutput]) -> Iterator[Step]:
-    """Partial results by bucket, instants and the clock, for each step of the batch."""
+def clock_steps(
+    outputs: Sequence[ShardOutput], next_stop: Callable[[int], int] | None = None
+) -> Iterator[Step]:
+    """Partial results by bucket, instants and the clock, for each step of the batch.
+
+    next_stop: how far a step that would go to an instant may go, asked before each step.
+    """
     buckets = [Bucket(each) for each in outputs]
     instants = np.concatenate([each.instants for each in outputs])
     last_us = outputs[0].clock_us
@@ -35,7 +40,13 @@ def clock_steps(outputs: Sequence[ShardOutput]) -> Iterator[Step]:
         partials = [(bucket.number, bucket.partial(end_us)) for bucket in buckets]
         # What came before was given with the piece that ends there.
         partials = [(number, _between(each, after_us, end_us)) for number, each in partials]
-        for until_us in [*_cuts([partial.at for _, partial in partials], end_us), end_us]:
+        stops = [*_cuts([partial.at for _, partial in partials], end_us), end_us]
+        while stops:
+            until_us = stops[0]
+            if next_stop is not None:
+                until_us = next_stop(until_us)
+            if until_us == stops[0]:
+                del stops[0]
             chosen = [(number, _between(each, after_us, until_us)) for number, each in partials]
             due = instants <= until_us
             if after_us is not None:

@@ -20,7 +20,6 @@ import struct
 import tempfile
 import threading
 import uuid
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,9 +30,11 @@ from numpy.typing import NDArray
 from windrow.errors import WindrowError
 from windrow.spark.event_times import pack_times, unpack_times
 from windrow.spark.frames import read_frame, write_frame
-from windrow.spark.live_shard import LiveShard, StepResult
+from windrow.spark.live_shard import LiveShard, StepInput, StepResult
 from windrow.spark.packets import table_bytes, table_of
 from windrow.spark.panes import Pane
+from windrow.spark.window_report import WindowReport
+from windrow.windows.lifetime import lifetimes_from_json, lifetimes_to_json
 
 __all__ = ["BorrowedShard", "Lender", "LentShardLostError", "borrow"]
 
@@ -122,17 +123,20 @@ class BorrowedShard:
         self._connection = connection
         self.holder = holder
 
-    def advance(
-        self, rows: Mapping[int, pa.RecordBatch], times: Mapping[str, Instants], until_us: int
-    ) -> StepResult:
+    def advance(self, step: StepInput) -> StepResult:
         """As LiveShard.advance."""
         request = {
             "do": "advance",
-            "until_us": until_us,
-            "positions": list(rows),
-            "streams": list(times),
+            "until_us": step.until_us,
+            "reached_us": step.reached_us,
+            "positions": list(step.rows),
+            "streams": list(step.times),
+            "lifetimes": lifetimes_to_json(step.lifetimes),
+            "life": step.life,
+            "is_last": step.is_last,
         }
-        sections: Sections = [*map(table_bytes, rows.values()), *map(pack_times, times.values())]
+        sections: Sections = [*map(table_bytes, step.rows.values())]
+        sections += map(pack_times, step.times.values())
         answer, given = self._asked(request, sections)
         return StepResult(
             bytes(given[0]),
@@ -140,7 +144,7 @@ class BorrowedShard:
             answer["applied"],
             answer["waiting"],
             answer["newest_instant_us"],
-            tuple((position, count, size) for position, count, size in answer["windows"]),
+            tuple(map(WindowReport.from_json, answer["windows"])),
             answer["running"],
         )
 
@@ -173,12 +177,21 @@ def _served(
     given = iter(sections)
     rows = {position: _one_batch(table_of(next(given))) for position in request["positions"]}
     times = {stream: unpack_times(next(given)) for stream in request["streams"]}
-    result = live.advance(rows, times, request["until_us"])
+    step = StepInput(
+        rows,
+        times,
+        request["until_us"],
+        request["reached_us"],
+        lifetimes_from_json(request["lifetimes"]),
+        tuple(request["life"]),
+        request["is_last"],
+    )
+    result = live.advance(step)
     answer = {
         "applied": dict(result.applied),
         "waiting": dict(result.waiting),
         "newest_instant_us": result.newest_instant_us,
-        "windows": result.windows,
+        "windows": [window.to_json() for window in result.windows],
         "running": result.running,
     }
     return answer, [result.partial, pack_times(result.instants)]

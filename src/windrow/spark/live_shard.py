@@ -13,18 +13,40 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.life import ALWAYS, life_of
 from windrow.engine.pace import Pace
 from windrow.engine.prepare import Preparer
 from windrow.engine.shard import Shard
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.spark.clock import NEVER
 from windrow.spark.panes import Pane
 from windrow.spark.pieces import PIECE_TOUCHES, run_in_pieces
+from windrow.spark.shard_header import PaneEntry, ShardHeader
 from windrow.spark.waiting_times import WaitingTimes
+from windrow.spark.window_report import WindowReport, window_reports
+from windrow.windows.lifetime import Lifetime
 
-__all__ = ["LiveShard", "StepResult"]
+__all__ = ["LiveShard", "StepInput", "StepResult"]
 
 Instants = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class StepInput:
+    """What one batch brings to a live shard.
+
+    lifetimes: those that windows get before the rows come. until_us: the clock; reached_us: how far
+    the streams are. is_last: the life of the query ends with it, and no row is needed afterwards.
+    """
+
+    rows: Mapping[int, pa.RecordBatch]
+    times: Mapping[str, Instants]
+    until_us: int
+    reached_us: int
+    lifetimes: Mapping[int, Lifetime] = field(default_factory=dict)
+    life: tuple[int, int] = ALWAYS
+    is_last: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,19 +58,20 @@ class StepResult:
     applied: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, int] = field(default_factory=dict)
     newest_instant_us: int = START_OF_TIME  # the last instant that is still to come
-    windows: tuple[tuple[int, int, int], ...] = ()  # position, rows, bytes
+    windows: tuple[WindowReport, ...] = ()
     running: Mapping[str, Any] = field(default_factory=dict)  # algorithm and figures, for EXPLAIN
 
     @property
     def live_rows(self) -> int:
         """Rows that the shard holds, over all windows."""
-        return sum(rows for _, rows, _ in self.windows)
+        return sum(window.rows for window in self.windows)
 
 
 class LiveShard:
     """The shard of one bucket and, in the ledger bucket, the times that wait."""
 
     def __init__(self, plan: QueryPlan, shard: Shard, keeps_ledger: bool) -> None:
+        self._plan = plan
         self._shard = shard
         self._pace = Pace(PIECE_TOUCHES)
         self._times = WaitingTimes(_instants_of(plan)) if keeps_ledger else None
@@ -57,41 +80,46 @@ class LiveShard:
     def rebuild(
         cls,
         plan: QueryPlan,
-        panes: Iterable[tuple[Pane, int]],
-        clock_us: int,
-        keeps_ledger: bool,
+        panes: Iterable[tuple[Pane, PaneEntry]],
+        header: ShardHeader,
         grid_us: int,
     ) -> LiveShard:
-        """The live shard that the stored panes describe; each comes with the clock after it."""
+        """The live shard that the stored panes and the header describe."""
         stored = list(panes)
-        live = cls(plan, _shard_of(plan, stored, clock_us, grid_us), keeps_ledger)
+        live = cls(plan, _shard_of(plan, stored, header, grid_us), header.bucket == 0)
         if live._times is not None:
-            for pane, _ in stored:
+            life = life_of(plan, header.first_us) or NEVER
+            for pane, entry in stored:
+                is_known = entry.sequence >= header.life_sequence
                 for stream, times in pane.times.items():
-                    live._times.add(stream, times)
+                    live._times.add(stream, times, life if is_known else NEVER)
                 if pane.instants is not None:
                     live._times.add_instants(pane.instants)
-            live._times.release(clock_us)
+            live._times.release(header.clock_us, header.reached_us)
         return live
 
-    def advance(
-        self,
-        rows: Mapping[int, pa.RecordBatch],
-        times: Mapping[str, Instants],
-        until_us: int,
-    ) -> StepResult:
+    def advance(self, step: StepInput) -> StepResult:
         """Takes the rows of one batch and moves the clock."""
-        partial = run_in_pieces(self._shard, rows, until_us, self._pace)
-        windows = tuple(self._shard.window_statistics())
+        partial = run_in_pieces(self._shard, step.rows, step.until_us, self._pace, step.lifetimes)
+        if step.is_last:
+            self._forget_rows()
+        windows = window_reports(self._shard)
         running = {"algorithm": self._shard.algorithm, "figures": asdict(self._shard.figures())}
         if self._times is None:
             return StepResult(partial, np.empty(0, np.int64), windows=windows, running=running)
-        for stream, added in times.items():
-            self._times.add(stream, added)
-        applied, instants = self._times.release(until_us)
+        for stream, added in step.times.items():
+            self._times.add(stream, added, step.life)
+        applied, instants = self._times.release(step.until_us, step.reached_us)
         waiting = {stream: self._times.waiting(stream) for stream in applied}
         newest = self._times.newest_instant_us
         return StepResult(partial, instants, applied, waiting, newest, windows, running)
+
+    def _forget_rows(self) -> None:
+        """Nothing moves any more: a shard without rows, which has nothing to say, is enough."""
+        clock_us = self._shard.clock
+        self._shard.close()
+        self._shard = Shard(self._plan)
+        self._shard.advance({}, clock_us)
 
     def snapshot(self) -> Pane:
         """Everything that it holds, as one pane."""
@@ -101,15 +129,20 @@ class LiveShard:
         return Pane(times=times, snapshot=self._shard.snapshot(), instants=instants)
 
 
-def _shard_of(plan: QueryPlan, panes: list[tuple[Pane, int]], clock_us: int, grid_us: int) -> Shard:
+def _shard_of(
+    plan: QueryPlan, panes: list[tuple[Pane, PaneEntry]], header: ShardHeader, grid_us: int
+) -> Shard:
+    clock_us, limits = header.clock_us, header.limits
     if not panes or panes[0][0].snapshot is None:
-        return Shard.rebuild(plan, _all_rows([pane for pane, _ in panes]), clock_us, grid_us)
+        rows = _all_rows([pane for pane, _ in panes])
+        held = {position: limits.held(plan, position, each) for position, each in rows.items()}
+        return Shard.rebuild(plan, held, clock_us, grid_us, limits.lifetimes)
     # A snapshot and the panes after it: run on from it, then build it once more, because only a
     # shard that is built at the clock knows that every group is to be reported on the grid.
     shard = Shard.restore(plan, bytes(panes[0][0].snapshot), grid_us)
-    for pane, pane_clock_us in panes[1:]:
-        rows = {position: _one_batch(table) for position, table in pane.rows.items()}
-        shard.advance(rows, pane_clock_us)
+    for pane, entry in panes[1:]:
+        batches = {position: _one_batch(table) for position, table in pane.rows.items()}
+        shard.advance(batches, entry.clock_us)
     shard.advance({}, clock_us)
     return Shard.restore(plan, shard.snapshot(), grid_us) if grid_us > 1 else shard
 
@@ -129,20 +162,19 @@ def _one_batch(table: pa.Table) -> pa.RecordBatch:
 
 def _instants_of(plan: QueryPlan) -> dict[str, Callable[[Instants], Instants]]:
     """Per stream, the instants at which rows of these times ask for an answer."""
-    if plan.every_us is not None:
-        return dict.fromkeys(plan.streams, _no_instants)
     preparers: dict[str, list[Preparer]] = {}
     for position, entry in enumerate(plan.inputs):
         preparers.setdefault(entry.stream.name, []).append(Preparer(plan, position))
-    return {stream: _joined_instants(each) for stream, each in preparers.items()}
+    is_first_only = plan.every_us is not None
+    return {stream: _joined_instants(each, is_first_only) for stream, each in preparers.items()}
 
 
-def _no_instants(_times_us: Instants) -> Instants:
-    return np.empty(0, dtype=np.int64)
-
-
-def _joined_instants(preparers: list[Preparer]) -> Callable[[Instants], Instants]:
+def _joined_instants(
+    preparers: list[Preparer], is_first_only: bool
+) -> Callable[[Instants], Instants]:
     def instants(times_us: Instants) -> Instants:
+        if is_first_only:  # answers come at ticks: only when the first row came counts
+            times_us = times_us[:1]
         return np.concatenate([preparer.instants(times_us) for preparer in preparers])
 
     return instants

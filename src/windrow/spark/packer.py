@@ -135,6 +135,7 @@ class Packer:
             rows_in=times.size + self._bad_time,
             bad_time=self._bad_time,
             newest_us=int(times[-1]) if times.size else None,
+            oldest_us=int(times[0]) if times.size else None,
             rows=self._rows[bucket],
         )
         if bucket == 0:  # the ledger bucket

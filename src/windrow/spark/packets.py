@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.spark.frames import read_frame, write_frame
+from windrow.spark.window_limits import WidthOrder
 
 __all__ = ["PACKET_SCHEMA", "Packet", "packets_batch", "table_bytes", "table_of"]
 
@@ -26,7 +27,7 @@ class Packet:
     """Rows of one stream for one bucket, and what the sender knows of the stream as a whole.
 
     `task` and `sequence` order packets the same way whenever the batch is replayed. `times` and the
-    kept rows go to the ledger bucket only.
+    kept rows go to the ledger bucket only. An order to change widths is of no stream: ''.
     """
 
     stream: str
@@ -35,7 +36,9 @@ class Packet:
     rows_in: int = 0
     bad_time: int = 0
     newest_us: int | None = None
+    oldest_us: int | None = None
     complete_through_us: int | None = None  # an order of the control stream
+    order: WidthOrder | None = None  # another one
     rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # position, Arrow
     times: bytes | memoryview | None = None
     oldest: bytes | memoryview | None = None
@@ -53,7 +56,8 @@ class Packet:
             "stream": self.stream,
             "order": [self.task, self.sequence],
             "counts": [self.rows_in, self.bad_time],
-            "newest": self.newest_us,
+            "times": [self.oldest_us, self.newest_us],
+            "width_order": None if self.order is None else self.order.to_json(),
             "complete": self.complete_through_us,
             "positions": [position for position, _ in self.rows],
             "kept": kept,
@@ -64,15 +68,17 @@ class Packet:
     def from_bytes(cls, data: bytes) -> Packet:
         """The packet again; its rows stay where they lie."""
         header, sections = read_frame(data, "packet")
-        count = len(header["positions"])
+        count, widths = len(header["positions"]), header["width_order"]
         packet = cls(
             stream=header["stream"],
             task=header["order"][0],
             sequence=header["order"][1],
             rows_in=header["counts"][0],
             bad_time=header["counts"][1],
-            newest_us=header["newest"],
+            oldest_us=header["times"][0],
+            newest_us=header["times"][1],
             complete_through_us=header["complete"],
+            order=None if widths is None else WidthOrder.from_json(widths),
             rows=list(zip(header["positions"], sections[:count], strict=True)),
         )
         for name, section in zip(header["kept"], sections[count:], strict=True):

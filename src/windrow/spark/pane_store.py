@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-import numpy as np
+import pyarrow as pa
 
-from windrow.engine.prepare import lifetime_of
-from windrow.event_time import END_OF_TIME
-from windrow.plan.model import QueryPlan, WindowSpec
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.plan.model import QueryPlan
 from windrow.spark.panes import Pane
 from windrow.spark.shard_header import PaneEntry, ShardHeader
 from windrow.spark.shard_state import ShardState
@@ -28,29 +28,41 @@ class PaneStore:
         self._header = header
         self._state = state
 
-    def stored(self) -> Iterator[tuple[Pane, int]]:
-        """All panes in order, each with the clock after the batch that wrote it."""
+    def stored(self) -> Iterator[tuple[Pane, PaneEntry]]:
+        """All panes in order, each with what the header says of it."""
         for entry in self._header.panes:
             data = self._state.read_pane(entry.sequence)
-            yield Pane.from_bytes(data, entry.sequence), entry.clock_us
+            yield Pane.from_bytes(data, entry.sequence), entry
 
     def append(self, pane: Pane, newest_instant_us: int) -> None:
         """Stores what one batch brought."""
         if not pane.is_empty:
-            self._write(pane, max(newest_instant_us, self._gone_at(pane)))
+            waiting = [int(times[-1]) for times in pane.times.values() if times.size]
+            self._write(pane, max([newest_instant_us, *waiting]))
 
     def replace_all(self, pane: Pane) -> None:
         """Puts a snapshot in the place of all panes."""
         for entry in self._header.panes:
             self._state.remove_pane(entry.sequence)
         self._header.panes.clear()
-        self._write(pane, END_OF_TIME)
+        self._write(pane, START_OF_TIME)
+
+    def change_limits(self) -> None:
+        """The header's limits are other ones now: find out anew when panes can go."""
+        panes = self._header.panes
+        self._header.panes = [replace(each, gone_at_us=self._gone_at(each)) for each in panes]
+
+    @property
+    def begins_with_snapshot(self) -> bool:
+        """Whether a whole shard is stored, which knows the lifetimes of its time only."""
+        return any(entry.is_snapshot for entry in self._header.panes)
 
     def remove_expired(self) -> None:
         """Removes panes of which nothing is needed any more."""
         kept = []
         for entry in self._header.panes:
-            if entry.gone_at_us <= self._header.clock_us:
+            is_over = entry.kept_until_us <= self._header.reached_us
+            if is_over and entry.gone_at_us <= self._header.clock_us:
                 self._state.remove_pane(entry.sequence)
             else:
                 kept.append(entry)
@@ -66,33 +78,30 @@ class PaneStore:
         """What the panes take in the state store."""
         return sum(entry.bytes for entry in self._header.panes)
 
-    def _write(self, pane: Pane, gone_at_us: int) -> None:
+    def _write(self, pane: Pane, kept_until_us: int) -> None:
         header = self._header
         data = pane.to_bytes()
         self._state.write_pane(header.next_sequence, data)
-        header.panes.append(
-            PaneEntry(
-                header.next_sequence,
-                pane.row_count,
-                len(data),
-                gone_at_us,
-                header.clock_us,
-                pane.snapshot is not None,
-            )
+        entry = PaneEntry(
+            header.next_sequence,
+            pane.row_count,
+            len(data),
+            START_OF_TIME,
+            header.clock_us,
+            pane.snapshot is not None,
+            kept_until_us,
+            tuple((position, _newest(rows)) for position, rows in pane.rows.items() if len(rows)),
         )
+        header.panes.append(replace(entry, gone_at_us=self._gone_at(entry)))
         header.next_sequence += 1
 
-    def _gone_at(self, pane: Pane) -> int:
-        instants = [int(times[-1]) for times in pane.times.values() if times.size]
-        for position, rows in pane.rows.items():
-            if rows.num_rows:
-                newest = rows.column("ts").to_numpy(zero_copy_only=False).max()
-                instants.append(_leaves_at(self._plan.inputs[position].window, int(newest)))
-        return max(instants)
+    def _gone_at(self, entry: PaneEntry) -> int:
+        if entry.is_snapshot:
+            return END_OF_TIME
+        limits = self._header.limits
+        leaves = [limits.leaves_at(self._plan, *each) for each in entry.newest_us]
+        return max(leaves, default=START_OF_TIME)
 
 
-def _leaves_at(window: WindowSpec, newest_us: int) -> int:
-    if not window.is_timed:
-        return END_OF_TIME
-    leaves = lifetime_of(window).leave(np.array([newest_us], dtype=np.int64))
-    return min(END_OF_TIME, int(leaves[0]))
+def _newest(rows: pa.RecordBatch | pa.Table) -> int:
+    return int(rows.column("ts").to_numpy(zero_copy_only=False).max())

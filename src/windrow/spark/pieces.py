@@ -14,7 +14,9 @@ import pyarrow as pa
 from windrow.engine.pace import Pace
 from windrow.engine.partial import Partial
 from windrow.engine.shard import Shard
+from windrow.event_time import START_OF_TIME
 from windrow.spark.frames import read_frame, write_frame
+from windrow.windows.lifetime import Lifetime
 
 __all__ = ["PIECE_TOUCHES", "Piece", "pieces_of", "run_in_pieces"]
 
@@ -35,14 +37,24 @@ class Piece:
 
 
 def run_in_pieces(
-    shard: Shard, rows: Mapping[int, pa.RecordBatch], until_us: int, pace: Pace
+    shard: Shard,
+    rows: Mapping[int, pa.RecordBatch],
+    until_us: int,
+    pace: Pace,
+    lifetimes: Mapping[int, Lifetime] | None = None,
 ) -> bytes:
-    """Give rows to the shard and run it to the clock; all that it gives, as one value."""
-    shard.take(rows)
+    """Give rows to the shard and run it to the clock; all that it gives, as one value.
+
+    lifetimes: those that its windows get before the rows come; what must go by them goes first.
+    """
     stops: list[int] = []
     pieces: list[bytes] = []
     until_us = max(until_us, shard.clock)
-    is_done = False
+    if lifetimes:
+        pieces += _changed(shard, lifetimes)
+        stops += [shard.clock] * len(pieces)
+    shard.take(rows)
+    is_done = stops == [until_us]
     while not is_done:
         stop = shard.next_stop(until_us, pace.events)
         before = shard.event_count()
@@ -52,6 +64,17 @@ def run_in_pieces(
         pieces.append(partial.to_bytes())
         is_done = stop >= until_us
     return write_frame({"stops": stops}, pieces)
+
+
+def _changed(shard: Shard, lifetimes: Mapping[int, Lifetime]) -> list[bytes]:
+    """Change lifetimes and let rows go; what that gives, once there is a clock."""
+    shard.change_lifetimes(lifetimes)
+    if shard.clock == START_OF_TIME:
+        return []
+    piece = shard.advance({}, shard.clock).to_bytes()
+    for window in shard.windows:
+        window.columns.store.trim()
+    return [piece]
 
 
 def pieces_of(data: bytes | memoryview) -> list[Piece]:

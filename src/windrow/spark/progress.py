@@ -29,7 +29,7 @@ def progress_of(query: str, status: QueryStatus, is_running: bool, last: Any) ->
         "state_bytes": status.state_bytes,
         "panes": status.panes,
         "rebuilt": status.rebuilt,
-        "window_rows": sum(rows for rows, _ in status.windows),
+        "window_rows": sum(window.rows for window in status.windows),
         "window_bytes": status.window_bytes,
     }
 

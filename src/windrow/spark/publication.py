@@ -12,6 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from windrow.engine.counted_arrivals import CountedArrivals
+from windrow.engine.inner_plan import inner_plan
+from windrow.engine.judged_answers import JudgedAnswers
 from windrow.engine.publish import Publisher
 from windrow.errors import CheckpointError
 from windrow.plan.model import QueryPlan
@@ -27,13 +30,19 @@ BATCHES_KEPT = 3
 
 
 class Publication:
-    """The publisher of one query, and the batch that it stands at."""
+    """The publisher of one query, and the batch that it stands at.
+
+    Answers of a query with ERROR are judged on their way out, by what its shards say has arrived.
+    """
 
     def __init__(self, plan: QueryPlan, storage: Storage) -> None:
         self._plan = plan
+        self._inner = None if plan.error_percent is None else inner_plan(plan)
+        self._run = plan if self._inner is None else self._inner.plan
         self._storage = storage
         self._lock = threading.Lock()
-        self._publisher = Publisher(plan)
+        self._publisher = Publisher(self._run)
+        self._judged = self._new_judged()
         self._batch_id = -1
         self.status = self._last_status()
 
@@ -50,32 +59,61 @@ class Publication:
             self._batch_id = batch_id
             self.status.absorb(batch_id, outputs, sum(map(len, tables.values())))
             if "result" in feeds:
-                tables["result"] = self._publisher.result()
+                tables["result"] = self._source.result()
             return tables
+
+    @property
+    def _source(self) -> Publisher | JudgedAnswers:
+        return self._judged or self._publisher
 
     def _published(
         self, outputs: Sequence[ShardOutput], feeds: Sequence[str]
     ) -> dict[str, pa.Table]:
         taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds if feed != "result"}
-        for partials, instants, until_us in clock_steps(outputs):
+        next_stop = None
+        if self._judged is not None:
+            self._hear(self._judged, outputs)
+            next_stop = self._judged.watch.next_stop
+        for partials, instants, until_us in clock_steps(outputs, next_stop):
             self._publisher.absorb(partials, instants, until_us)
-            if "answers" in taken:
-                taken["answers"].append(self._publisher.answers())
-            else:
+            if "answers" not in taken:
                 self._publisher.drop_answers()
+            if self._judged is not None:
+                self._judged.advance(until_us)
+            if "answers" in taken:
+                taken["answers"].append(self._source.answers())
             if "changes" in taken:
-                taken["changes"].append(self._publisher.changes())
+                taken["changes"].append(self._source.changes())
             else:
                 self._publisher.drop_changes()
         return {feed: pa.concat_tables(tables) for feed, tables in taken.items()}
 
+    def _hear(self, judged: JudgedAnswers, outputs: Sequence[ShardOutput]) -> None:
+        """Take what the shards say beside their answers: widths that changed, rows that came."""
+        first = outputs[0]
+        if first.has_order:
+            lifetime = first.limits.lifetime(self._run, 0)
+            judged.change_lifetime(lifetime, first.began_us)
+            self._publisher.answer_at_turns(lifetime.turn_ends)
+        for output in outputs:
+            if output.arrivals is not None:
+                judged.watch.take_counted(CountedArrivals.from_bytes(bytes(output.arrivals)))
+
+    def tolerated_span_us(self) -> int:
+        """How much narrower the window may be for answers within the tolerated error."""
+        with self._lock:
+            clock_us = self.status.clock_us
+            if self._judged is None or self._plan.error_percent is None or clock_us is None:
+                return 0
+            return self._judged.watch.tolerated_span_us(self._plan.error_percent, clock_us)
+
     def save(self) -> None:
         """Saves what the driver knows after the last batch; a few earlier ones stay."""
         with self._lock:
-            data = write_frame(
-                {"batch": self._batch_id, "status": self.status.to_dict()},
-                [self._publisher.snapshot()],
-            )
+            sections = [self._publisher.snapshot()]
+            if self._judged is not None:
+                sections += self._judged.snapshot()
+            data = write_frame({"batch": self._batch_id, "status": self.status.to_dict()}, sections)
             self._storage.write(_name(self._batch_id), data)
             for name in self._storage.names():
                 if name < _name(self._batch_id - BATCHES_KEPT + 1):
@@ -84,7 +122,7 @@ class Publication:
     def result(self) -> pa.Table:
         """The answer at the clock."""
         with self._lock:
-            return self._publisher.result()
+            return self._source.result()
 
     def empty(self, feed: str) -> pa.Table:
         """A table without rows that has the columns of the feed."""
@@ -101,7 +139,8 @@ class Publication:
 
     def _load(self, batch_id: int) -> None:
         if batch_id < 0:
-            self._publisher, self._batch_id = Publisher(self._plan), -1
+            self._publisher, self._batch_id = Publisher(self._run), -1
+            self._judged = self._new_judged()
             self.status = QueryStatus.new(self._plan)
             return
         header, sections = self._read(_name(batch_id))
@@ -109,9 +148,16 @@ class Publication:
             raise CheckpointError(
                 "WC221", f"the file of batch {batch_id} holds batch {header['batch']}"
             )
-        self._publisher = Publisher.restore(self._plan, bytes(sections[0]))
+        publisher, *judged = map(bytes, sections)
+        self._publisher = Publisher.restore(self._run, publisher)
+        if self._inner is not None:
+            saved = (judged[0], judged[1])
+            self._judged = JudgedAnswers.restore(self._inner, self._publisher, saved)
         self._batch_id = batch_id
         self.status = QueryStatus.from_dict(self._plan, header["status"])
+
+    def _new_judged(self) -> JudgedAnswers | None:
+        return None if self._inner is None else JudgedAnswers(self._inner, self._publisher)
 
     def _read(self, name: str) -> tuple[dict[str, Any], list[memoryview]]:
         data = self._storage.read(name)

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.engine.change_limit import check_limit
+from windrow.engine.inner_plan import inner_plan
 from windrow.engine.prepare import can_shard
 from windrow.engine.window_table import WindowRow
 from windrow.errors import BindingError, UnsupportedError, WindrowError
@@ -56,6 +57,7 @@ class SparkQuery:
     ) -> None:
         self.name = name
         self.plan = plan
+        self._run_plan = plan if plan.error_percent is None else inner_plan(plan).plan
         self._spark = spark
         self._sources = {stream: sources[stream] for stream in plan.streams}
         self._checkpoint = checkpoint
@@ -92,7 +94,7 @@ class SparkQuery:
         return self._stream is not None and bool(self._stream.isActive)
 
     def _run(self, options: Mapping[str, Any]) -> None:
-        print_ = fingerprint(self.plan)
+        print_ = fingerprint(self._run_plan)
         buckets = self._bucket_count()
         grid_us = self._grid_us()
         self._checkpoint.claim(print_, buckets, grid_us)
@@ -103,7 +105,7 @@ class SparkQuery:
         with settings_applied(self._spark, settings):
             outputs = shard_outputs(
                 self._spark,
-                self.plan,
+                self._run_plan,
                 print_,
                 self._sources,
                 self._checkpoint,
@@ -120,8 +122,13 @@ class SparkQuery:
             )
 
     def _grid_us(self) -> int:
-        """Shards report only what answers at ticks need, unless the sink takes every change."""
+        """Shards report only what answers at ticks need, unless the sink takes every change.
+
+        Windows that take turns answer between ticks.
+        """
         assert self._writer is not None
+        if self.plan.error_percent is not None:
+            return 1
         return 1 if "changes" in self._writer.feeds else self.plan.every_us or 1
 
     def _bucket_count(self) -> int:
@@ -260,7 +267,8 @@ class SparkQuery:
     def window_rows(self) -> list[WindowRow]:
         """Its windows, as of the last batch."""
         rows = []
-        for entry, (held, size) in zip(self.plan.inputs, self.status.windows, strict=True):
+        for entry, window in zip(self.plan.inputs, self.status.windows, strict=True):
+            held, size = window.rows, window.bytes
             wanted = entry.window.length_us or None
             rows.append(
                 WindowRow(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.spark.frames import read_frame, write_frame
+from windrow.spark.window_limits import WindowLimits
 
 __all__ = ["HEADER_VERSION", "PaneEntry", "ShardHeader"]
 
-HEADER_VERSION = 1
+HEADER_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,11 @@ class PaneEntry:
     sequence: int
     rows: int
     bytes: int
-    gone_at_us: int  # the clock at which nothing in it is needed any more
+    gone_at_us: int  # the clock at which no row in it is held any more
     clock_us: int  # the clock after the batch that wrote it
     is_snapshot: bool = False  # a whole shard instead of rows; always the first of the panes
+    kept_until_us: int = START_OF_TIME  # how far streams must come for its times to be over
+    newest_us: tuple[tuple[int, int], ...] = ()  # position and time of the newest rows in it
 
 
 @dataclass
@@ -36,6 +40,10 @@ class ShardHeader:
     nonce: str = ""  # names the state that a live shard must have to go with this header
     holder: str = ""  # where that live shard was left
     clock_us: int = START_OF_TIME
+    reached_us: int = START_OF_TIME  # the clock of the streams; a life may end before
+    first_us: int | None = None  # from when DURATION counts
+    life_sequence: int = 0  # the first pane whose rows were judged by a life that is known
+    limits: WindowLimits = field(default_factory=WindowLimits)
     complete_us: dict[str, int] = field(default_factory=dict)
     newest_us: dict[str, int] = field(default_factory=dict)
     ledgers: dict[str, Ledger] = field(default_factory=dict)
@@ -58,6 +66,7 @@ class ShardHeader:
         """The header as a checksummed frame."""
         parts = asdict(self)
         parts["panes"] = [list(asdict(pane).values()) for pane in self.panes]
+        parts["limits"] = self.limits.to_json()
         return write_frame({"version": HEADER_VERSION, **parts})
 
     @classmethod
@@ -66,14 +75,25 @@ class ShardHeader:
         parts, _ = read_frame(data, f"state header of bucket {bucket}")
         version = parts.pop("version")
         if version != HEADER_VERSION:
-            raise _foreign("version", version, HEADER_VERSION)
+            raise CheckpointError(
+                "WC214",
+                f"the state of bucket {bucket} was written in format {version}, this version of "
+                f"Windrow reads {HEADER_VERSION}",
+                hint="restart with the version that wrote it, or start with a new checkpoint",
+            )
         if parts["fingerprint"] != fingerprint:
             raise _foreign("plan fingerprint", parts["fingerprint"], fingerprint)
         if parts["bucket"] != bucket:
             raise _foreign("bucket", parts["bucket"], bucket)
         parts["ledgers"] = {name: Ledger(**counts) for name, counts in parts["ledgers"].items()}
-        parts["panes"] = [PaneEntry(*entry) for entry in parts["panes"]]
+        parts["panes"] = [_pane_entry(*entry) for entry in parts["panes"]]
+        parts["limits"] = WindowLimits.from_json(parts["limits"])
         return cls(**parts)
+
+
+def _pane_entry(*parts: Any) -> PaneEntry:
+    entry = PaneEntry(*parts)
+    return replace(entry, newest_us=tuple((position, time) for position, time in entry.newest_us))
 
 
 def _foreign(what: str, found: object, wanted: object) -> CheckpointError:

@@ -11,9 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.ledger import Ledger
+from windrow.event_time import START_OF_TIME
 from windrow.spark.event_times import pack_times, unpack_times
 from windrow.spark.frames import read_frame, write_frame
 from windrow.spark.packets import table_bytes, table_of
+from windrow.spark.window_limits import WindowLimits
+from windrow.spark.window_report import WindowReport
 
 __all__ = ["OUTPUT_SCHEMA", "ShardOutput"]
 
@@ -26,7 +29,9 @@ Instants = NDArray[np.int64]
 class ShardOutput:
     """The partial answers of one bucket, and how it stands.
 
-    Ledgers, instants and kept rows come from the ledger bucket only.
+    Ledgers, instants and kept rows come from the ledger bucket only. arrivals: rows of a query with
+    ERROR, counted (engine.counted_arrivals). has_order: the limits of its windows are new, from the
+    clock on with which the batch began.
     """
 
     bucket: int  # its index, 0 for the ledger bucket
@@ -34,10 +39,15 @@ class ShardOutput:
     complete_us: dict[str, int]
     partial: bytes | memoryview
     instants: Instants
-    windows: list[tuple[int, int, int]]  # position, rows, bytes
+    windows: list[WindowReport]
     state_bytes: int
     pane_count: int
     was_rebuilt: bool
+    began_us: int = START_OF_TIME
+    first_us: int | None = None
+    limits: WindowLimits = field(default_factory=WindowLimits)
+    has_order: bool = False
+    arrivals: bytes | memoryview | None = None
     running: Mapping[str, Any] = field(default_factory=dict)  # algorithm and figures, for EXPLAIN
     ledgers: dict[str, Ledger] = field(default_factory=dict)
     late: Mapping[str, pa.Table] = field(default_factory=dict)
@@ -49,7 +59,11 @@ class ShardOutput:
             "bucket": self.bucket,
             "clock_us": self.clock_us,
             "complete_us": self.complete_us,
-            "windows": self.windows,
+            "began_us": self.began_us,
+            "first_us": self.first_us,
+            "limits": self.limits.to_json(),
+            "has_order": self.has_order,
+            "windows": [window.to_json() for window in self.windows],
             "state_bytes": self.state_bytes,
             "pane_count": self.pane_count,
             "was_rebuilt": self.was_rebuilt,
@@ -59,16 +73,19 @@ class ShardOutput:
             "unplaced": list(self.unplaced),
         }
         kept = [*self.late.values(), *self.unplaced.values()]
-        sections = [self.partial, pack_times(self.instants), *map(table_bytes, kept)]
+        sections = [self.partial, pack_times(self.instants), self.arrivals or b""]
+        sections += map(table_bytes, kept)
         return write_frame(header, sections)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> ShardOutput:
         """The output again."""
-        header, (partial, instants, *kept) = read_frame(data, "output of a shard")
+        header, (partial, instants, arrivals, *kept) = read_frame(data, "output of a shard")
         tables = iter(map(table_of, kept))
         header["ledgers"] = {name: Ledger(**counts) for name, counts in header["ledgers"].items()}
-        header["windows"] = [(position, rows, size) for position, rows, size in header["windows"]]
+        header["windows"] = [WindowReport.from_json(numbers) for numbers in header["windows"]]
+        header["limits"] = WindowLimits.from_json(header["limits"])
+        header["arrivals"] = arrivals or None
         for feed in ("late", "unplaced"):
             header[feed] = {stream: next(tables) for stream in header[feed]}
         return cls(partial=partial, instants=unpack_times(instants), **header)

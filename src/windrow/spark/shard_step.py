@@ -8,24 +8,27 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.counted_arrivals import ArrivalCounter
+from windrow.engine.life import ALWAYS, in_life, life_of
 from windrow.engine.prepare import Preparer
 from windrow.plan.model import QueryPlan
 from windrow.spark.arrivals import Arrivals, StreamArrivals, gather
-from windrow.spark.clock import clock_of, completeness_after, newest_after
+from windrow.spark.clock import NEVER, clock_of, completeness_after, first_after, newest_after
 from windrow.spark.lending import BorrowedShard, LentShardLostError
 from windrow.spark.live_cache import LiveCache
-from windrow.spark.live_shard import LiveShard, StepResult
+from windrow.spark.live_shard import LiveShard, StepInput, StepResult
 from windrow.spark.pane_store import PaneStore
 from windrow.spark.panes import Pane
 from windrow.spark.shard_header import ShardHeader
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.shard_state import ShardState
+from windrow.windows.lifetime import Lifetime
 
 __all__ = ["ShardStep"]
 
@@ -51,19 +54,26 @@ class ShardStep:
     def run_batch(self, packets: Iterable[bytes], state: ShardState) -> ShardOutput:
         """Applies the packets of one batch."""
         header = self._header(state)
+        before = replace(header)
         arrivals = gather(packets, self.plan.streams, self._schemas())
         store = PaneStore(self.plan, header, state)
         late = self._late_rows(arrivals, header)
-        pane = self._timely(arrivals, header)
-        before_us = header.clock_us
-        self._move_clock(header, arrivals)
-        live, result, was_rebuilt = self._advance(header, store, pane, before_us)
+        life = self._begin_life(header, arrivals)
+        pane = self._timely(arrivals, header, life)
+        lifetimes = self._take_order(header, arrivals)
+        self._move_clock(header, arrivals, life)
+        is_last = before.clock_us < life[1] <= header.clock_us
+        times = (header.clock_us, header.reached_us)
+        step = StepInput(pane.rows, pane.times, *times, lifetimes, life, is_last)
+        live, result, was_rebuilt = self._advance(before, store, step)
         self._settle_ledgers(header, arrivals, pane, result)
-        self._store(store, pane, live, result)
+        self._store(store, pane, live, result, step)
         header.nonce, header.holder = uuid.uuid4().hex, self.cache.holder_of(live)
         state.write_header(header.to_bytes())
         self.cache.put(self.owner, self.bucket, header.nonce, live)
         output = self._output(header, result, store)
+        output.began_us, output.has_order = before.clock_us, bool(lifetimes)
+        output.arrivals = self._counted(pane)
         output.was_rebuilt = was_rebuilt
         output.late = late
         output.unplaced = _joined(
@@ -72,18 +82,40 @@ class ShardStep:
         return output
 
     def _advance(
-        self, header: ShardHeader, store: PaneStore, pane: Pane, before_us: int
+        self, before: ShardHeader, store: PaneStore, step: StepInput
     ) -> tuple[LiveShard | BorrowedShard, StepResult, bool]:
         """The live shard after the batch, what it gave, and whether it had to be built again."""
-        kept = self.cache.take(self.owner, self.bucket, header.nonce, header.holder)
+        kept = self.cache.take(self.owner, self.bucket, before.nonce, before.holder)
         if kept is not None:
             with contextlib.suppress(LentShardLostError):
-                return kept, kept.advance(pane.rows, pane.times, header.clock_us), False
-        live = LiveShard.rebuild(
-            self.plan, store.stored(), before_us, self.keeps_ledger, self.grid_us
+                return kept, kept.advance(step), False
+        live = LiveShard.rebuild(self.plan, store.stored(), before, self.grid_us)
+        return live, live.advance(step), before.nonce != ""
+
+    def _begin_life(self, header: ShardHeader, arrivals: Arrivals) -> tuple[int, int]:
+        """The life of the query, as far as this batch tells."""
+        stream = self.plan.streams[0]
+        known = header.first_us
+        header.first_us = first_after(
+            self.plan, known, header.complete_us[stream], arrivals.streams[stream]
         )
-        result = live.advance(pane.rows, pane.times, header.clock_us)
-        return live, result, header.nonce != ""
+        if header.first_us != known:
+            header.life_sequence = header.next_sequence
+        return life_of(self.plan, header.first_us) or NEVER
+
+    def _take_order(self, header: ShardHeader, arrivals: Arrivals) -> dict[int, Lifetime]:
+        """The lifetimes that windows get at the clock with which the batch begins, if any."""
+        order = arrivals.order
+        if order is None or order.number <= header.limits.number:
+            return {}
+        header.limits = header.limits.changed(self.plan, order, header.clock_us)
+        return {position: header.limits.lifetimes[position] for position in order.lifetimes}
+
+    def _counted(self, pane: Pane) -> bytes | None:
+        """What the driver is told of rows, to bound what answers may lack."""
+        if self.plan.error_percent is None or 0 not in pane.rows:
+            return None
+        return ArrivalCounter(self.plan).count(pane.rows[0]).to_bytes()
 
     def _header(self, state: ShardState) -> ShardHeader:
         data = state.read_header()
@@ -94,12 +126,15 @@ class ShardStep:
     def _schemas(self) -> dict[int, pa.Schema]:
         return {i: Preparer(self.plan, i).schema for i in range(len(self.plan.inputs))}
 
-    def _timely(self, arrivals: Arrivals, header: ShardHeader) -> Pane:
-        """The rows and times that are above the completeness with which the batch began."""
+    def _timely(self, arrivals: Arrivals, header: ShardHeader, life: tuple[int, int]) -> Pane:
+        """The rows of the life, and times, above the completeness with which the batch began."""
         rows = {}
         for position, batch in arrivals.rows.items():
             limit = header.complete_us[self.plan.inputs[position].stream.name]
-            timely = batch.column("ts").to_numpy(zero_copy_only=False) > limit
+            times_us = batch.column("ts").to_numpy(zero_copy_only=False)
+            timely = times_us > limit
+            if life != ALWAYS:
+                timely &= in_life(times_us, life)
             kept = batch if timely.all() else batch.filter(pa.array(timely))
             if kept.num_rows:
                 rows[position] = kept
@@ -119,10 +154,11 @@ class ShardStep:
                 late[stream] = rows.filter(pa.array(times <= header.complete_us[stream]))
         return {stream: rows for stream, rows in late.items() if rows.num_rows}
 
-    def _move_clock(self, header: ShardHeader, arrivals: Arrivals) -> None:
+    def _move_clock(self, header: ShardHeader, arrivals: Arrivals, life: tuple[int, int]) -> None:
         header.newest_us = newest_after(header.newest_us, arrivals.streams)
         header.complete_us = completeness_after(self.plan, header.complete_us, arrivals.streams)
-        header.clock_us = clock_of(header.complete_us, header.newest_us, header.clock_us)
+        header.reached_us = clock_of(header.complete_us, header.newest_us, header.reached_us)
+        header.clock_us = max(header.clock_us, min(header.reached_us, life[1]))
 
     def _settle_ledgers(
         self, header: ShardHeader, arrivals: Arrivals, pane: Pane, result: StepResult
@@ -137,17 +173,27 @@ class ShardStep:
             ledger.waiting = result.waiting[stream]
 
     def _store(
-        self, store: PaneStore, pane: Pane, live: LiveShard | BorrowedShard, result: StepResult
+        self,
+        store: PaneStore,
+        pane: Pane,
+        live: LiveShard | BorrowedShard,
+        result: StepResult,
+        step: StepInput,
     ) -> None:
         store.append(pane, result.newest_instant_us)
+        if step.lifetimes:
+            store.change_limits()
         store.remove_expired()
-        if store.is_loose(result.live_rows):
+        is_outdated = bool(step.lifetimes) and store.begins_with_snapshot
+        if step.is_last or is_outdated or store.is_loose(result.live_rows):
             store.replace_all(live.snapshot())
 
     def _output(self, header: ShardHeader, result: StepResult, store: PaneStore) -> ShardOutput:
         return ShardOutput(
             bucket=self.bucket,
             clock_us=header.clock_us,
+            first_us=header.first_us,
+            limits=header.limits,
             complete_us=header.complete_us,
             partial=result.partial,
             instants=result.instants,

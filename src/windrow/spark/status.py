@@ -10,6 +10,8 @@ from windrow.engine.ledger import Ledger
 from windrow.plan.figures import Figures, combined_figures
 from windrow.plan.model import QueryPlan
 from windrow.spark.shard_output import ShardOutput
+from windrow.spark.window_limits import WindowLimits
+from windrow.spark.window_report import WindowReport
 
 __all__ = ["QueryStatus"]
 
@@ -22,7 +24,9 @@ class QueryStatus:
     clock_us: int | None = None
     complete_us: dict[str, int] = field(default_factory=dict)
     ledgers: dict[str, Ledger] = field(default_factory=dict)
-    windows: list[tuple[int, int]] = field(default_factory=list)  # rows, bytes per position
+    windows: list[WindowReport] = field(default_factory=list)  # one per position
+    limits: WindowLimits = field(default_factory=WindowLimits)
+    first_us: int | None = None  # from when DURATION counts
     state_bytes: int = 0
     panes: int = 0
     rebuilt: int = 0  # buckets whose live shard was built again in the last batch
@@ -36,7 +40,7 @@ class QueryStatus:
         """The status before the first batch."""
         return cls(
             ledgers={stream: Ledger() for stream in plan.streams},
-            windows=[(0, 0) for _ in plan.inputs],
+            windows=[WindowReport(position) for position in range(len(plan.inputs))],
         )
 
     def absorb(self, batch_id: int, outputs: Sequence[ShardOutput], answers: int) -> None:
@@ -45,7 +49,9 @@ class QueryStatus:
         self.clock_us = outputs[0].clock_us
         self.complete_us = outputs[0].complete_us
         self.ledgers = next(each.ledgers for each in outputs if each.ledgers)
-        self.windows = [_total(outputs, position) for position in range(len(self.windows))]
+        reports = [window for each in outputs for window in each.windows]
+        self.windows = [WindowReport.total(each.position, reports) for each in self.windows]
+        self.limits, self.first_us = outputs[0].limits, outputs[0].first_us
         self.state_bytes = sum(each.state_bytes for each in outputs)
         self.panes = sum(each.pane_count for each in outputs)
         self.rebuilt = sum(each.was_rebuilt for each in outputs)
@@ -59,11 +65,12 @@ class QueryStatus:
     @property
     def window_bytes(self) -> int:
         """What all windows take, over all buckets."""
-        return sum(size for _, size in self.windows)
+        return sum(window.bytes for window in self.windows)
 
     def to_dict(self) -> dict[str, Any]:
         """The status as JSON can hold it."""
-        return asdict(self)
+        windows = [window.to_json() for window in self.windows]
+        return {**asdict(self), "windows": windows, "limits": self.limits.to_json()}
 
     @classmethod
     def from_dict(cls, plan: QueryPlan, saved: dict[str, Any]) -> QueryStatus:
@@ -72,10 +79,6 @@ class QueryStatus:
             return cls.new(plan)
         parts = dict(saved)
         parts["ledgers"] = {name: Ledger(**counts) for name, counts in saved["ledgers"].items()}
-        parts["windows"] = [(rows, size) for rows, size in saved["windows"]]
+        parts["windows"] = [WindowReport.from_json(numbers) for numbers in saved["windows"]]
+        parts["limits"] = WindowLimits.from_json(saved["limits"])
         return cls(**parts)
-
-
-def _total(outputs: Sequence[ShardOutput], position: int) -> tuple[int, int]:
-    own = [each for output in outputs for each in output.windows if each[0] == position]
-    return sum(rows for _, rows, _ in own), sum(size for _, _, size in own)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.engine.life import ALWAYS, in_life
 from windrow.event_time import START_OF_TIME
 
 __all__ = ["WaitingTimes"]
@@ -27,20 +28,24 @@ class WaitingTimes:
         self._times: dict[str, Instants] = dict.fromkeys(instants_of, _NONE)
         self._instants = _NONE
 
-    def add(self, stream: str, times_us: Instants) -> None:
-        """Adds times of rows that are not late."""
+    def add(self, stream: str, times_us: Instants, life: tuple[int, int] = ALWAYS) -> None:
+        """Adds times of rows that are not late; only those of the life ask for answers."""
         if times_us.size == 0:
             return
         self._times[stream] = _merged(self._times[stream], times_us)
-        instants = self._instants_of[stream](times_us)
+        living = times_us if life == ALWAYS else times_us[in_life(times_us, life)]
+        instants = self._instants_of[stream](living)
         if instants.size:
             self._instants = np.union1d(self._instants, instants)
 
-    def release(self, until_us: int) -> tuple[dict[str, int], Instants]:
-        """How many rows per stream, and which instants, the clock has reached."""
+    def release(self, until_us: int, reached_us: int) -> tuple[dict[str, int], Instants]:
+        """How many rows per stream have been reached, and which instants the clock has.
+
+        The clock stays where the life of a query ends; its streams go on.
+        """
         counts = {}
         for stream, times in self._times.items():
-            reached = int(np.searchsorted(times, until_us, side="right"))
+            reached = int(np.searchsorted(times, reached_us, side="right"))
             counts[stream] = reached
             self._times[stream] = times[reached:]
         reached = int(np.searchsorted(self._instants, until_us, side="right"))

@@ -1,0 +1,113 @@
+"""All of a query on Spark but Spark itself: packers, shards on dictionaries, and the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+
+from windrow.engine.inner_plan import inner_plan
+from windrow.plan.fingerprint import fingerprint
+from windrow.plan.model import QueryPlan
+from windrow.spark.live_cache import LiveCache
+from windrow.spark.packer import Packer
+from windrow.spark.packets import Packet
+from windrow.spark.publication import Publication
+from windrow.spark.shard_output import ShardOutput
+from windrow.spark.shard_step import ShardStep
+from windrow.spark.storage import Storage
+from windrow.spark.window_limits import WidthOrder
+from windrow.windows.lifetime import Lifetime
+
+FEEDS = ("answers", "changes", "result")
+
+
+class DictionaryState:
+    """What the state store would hold for one bucket."""
+
+    def __init__(self) -> None:
+        self.header: bytes | None = None
+        self.panes: dict[int, bytes] = {}
+
+    def read_header(self) -> bytes | None:
+        return self.header
+
+    def write_header(self, data: bytes) -> None:
+        self.header = data
+
+    def read_pane(self, sequence: int) -> bytes | None:
+        return self.panes.get(sequence)
+
+    def write_pane(self, sequence: int, data: bytes) -> None:
+        self.panes[sequence] = data
+
+    def remove_pane(self, sequence: int) -> None:
+        del self.panes[sequence]
+
+    def copy(self) -> DictionaryState:
+        made = DictionaryState()
+        made.header, made.panes = self.header, dict(self.panes)
+        return made
+
+
+class DrivenJob:
+    """Runs batches of one query in some buckets."""
+
+    def __init__(self, plan: QueryPlan, folder: Path, buckets: int = 1) -> None:
+        self.plan = plan
+        self.run = plan if plan.error_percent is None else inner_plan(plan).plan
+        self.folder = folder
+        self.states = [DictionaryState() for _ in range(buckets)]
+        self.batch_id = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget all but the state store and the checkpoint."""
+        count, print_ = len(self.states), fingerprint(self.run)
+        self.steps = [
+            ShardStep(self.run, print_, "owner", bucket, LiveCache(lends=False))
+            for bucket in range(count)
+        ]
+        self.publication = Publication(self.plan, Storage(self.folder))
+
+    def batch(
+        self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
+    ) -> dict[str, pa.Table]:
+        """One batch with rows of streams and orders; what it gives."""
+        outputs = self.outputs(tables, orders)
+        given = self.publication.absorb(self.batch_id, outputs, FEEDS)
+        self.publication.save()
+        self.batch_id += 1
+        return given
+
+    def outputs(
+        self, tables: Mapping[str, pa.Table | pa.RecordBatch], orders: Iterable[Packet] = ()
+    ) -> list[ShardOutput]:
+        """What all buckets give for a batch."""
+        packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
+        for stream, table in tables.items():
+            packer = Packer(self.run, stream, tuple(range(len(self.states))))
+            for batch in table.to_batches() if isinstance(table, pa.Table) else [table]:
+                packer.add(batch)
+            for bucket, packet in enumerate(packer.take().column("packet").to_pylist()):
+                packets[bucket].append(packet)
+        return [
+            ShardOutput.from_bytes(step.run_batch(own, state).to_bytes())
+            for step, own, state in zip(self.steps, packets, self.states, strict=True)
+        ]
+
+    @property
+    def clock(self) -> int:
+        """The clock after the last batch."""
+        return self.publication.status.clock_us or 0
+
+
+def order(number: int, lifetime: Lifetime) -> Packet:
+    """An order for the first input."""
+    return Packet("", order=WidthOrder(number, {0: lifetime}))
+
+
+def heartbeat(stream: str, to_us: int) -> Packet:
+    """A stream is complete through an instant."""
+    return Packet(stream, complete_through_us=to_us)

@@ -6,6 +6,9 @@ the bound is the largest relative error |answer - exact| / |exact| that any numb
     0 / 0 counts as 0. An exact answer of 0 where the answer is not 0, a NULL that should not be
     one, NaN and infinities give an infinite bound, unless nothing is lacking: then it is 0.
 
+Values that are not doubles (integers beyond 2**53, decimals) are meant by the nearest one: what
+MIN and MAX of them differ by below 2**-52 of themselves is not told.
+
 Means and variances are made about the mean of the values held, from which what is lacking mostly
 differs little; so nothing cancels. A part of the rows cannot make the sum of squared distances
 from the mean larger than all of them do: the variance has a floor.

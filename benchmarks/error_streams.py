@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-__all__ = ["STREAMS", "ErrorStream"]
+__all__ = ["STREAMS", "ErrorStream", "missing"]
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SECOND = 1_000_000

@@ -102,6 +102,10 @@ class FillIn:
         if at - self._range_us < self._known_from_us:
             return rows.select(list(self._inner.shown)), np.full(rows.num_rows, np.inf)
         tail = self._history.tail(at, self._range_us, edge, keys=keys, total=not self._keys)
+        with np.errstate(all="ignore"):  # what NaN and infinities make unknown has infinite bounds
+            return self._completed_rows(rows, tail)
+
+    def _completed_rows(self, rows: pa.Table, tail: Answer) -> tuple[pa.Table, Floats]:
         columns_of: dict[Expr, pa.Array] = {}
         bound = np.zeros(rows.num_rows)
         for number, judged in enumerate(self._inner.judged):
@@ -132,7 +136,7 @@ class FillIn:
         if judged.function == "sum":
             return _added(held, tail.of("sum"))
         if judged.function in ("min", "max"):
-            return _extreme(judged.function, held, tail.of(judged.function))
+            return _extreme(judged.function, held, tail)
         count = _doubles(rows.column(judged.count).combine_chunks())
         mean = _doubles(rows.column(judged.mean).combine_chunks())
         if judged.function == "avg":
@@ -163,20 +167,33 @@ def _added(held: pa.Array, tail: Sequence[pa.Array]) -> _Bounded:
     return _Bounded(shown, values[0], values[1] - slack, values[2] + slack)
 
 
-def _extreme(function: str, held: pa.Array, tail: Sequence[pa.Array]) -> _Bounded:
+def _extreme(function: str, held: pa.Array, tail: _Tail) -> _Bounded:
+    """The better of both; what is missing may turn out to be nothing where a node is cut."""
     pick = pc.min_element_wise if function == "min" else pc.max_element_wise
-    found = [pick(held, each.cast(held.type)) for each in tail]
-    return _Bounded(found[0], *(_doubles(each) for each in found))
+    value, low, high = (each.cast(held.type) for each in tail.of(function))
+    may_lack = np.asarray(_doubles(tail.of("count")[1]) == 0) & value.is_valid().to_numpy(
+        zero_copy_only=False
+    )
+    found = [pick(held, each) for each in (value, low, high)]
+    bounds = [_doubles(each) for each in found]
+    # Without the missing part the answer is the one of the rows held; NaN where there is none.
+    worst = 2 if function == "min" else 1
+    bounds[worst] = np.where(may_lack, _doubles(held), bounds[worst])
+    # NaN is larger than all numbers, but Arrow passes over it: then nothing is known.
+    for each in (held, value, low, high):
+        if pa.types.is_floating(each.type):
+            is_nan = pc.fill_null(pc.is_nan(each), False).to_numpy(zero_copy_only=False)
+            bounds[1] = np.where(is_nan, np.nan, bounds[1])
+    return _Bounded(found[0], *bounds)
 
 
 def _average(count: Floats, mean: Floats, tail: _Tail) -> _Bounded:
     own = np.where(count > 0, count * mean, 0.0)
-    sums = [own + np.nan_to_num(_doubles(each)) for each in tail.of("sum")]
-    counts = [count + np.nan_to_num(_doubles(each)) for each in tail.of("count")]
-    with np.errstate(all="ignore"):
-        value = sums[0] / counts[0]
-        corners = np.stack([s / c for s in sums[1:] for c in counts[1:]])
-        slack = ROUNDING * (np.abs(own) + np.abs(sums[0])) / counts[0]
+    sums = [own + _doubles(pc.fill_null(each, 0)) for each in tail.of("sum")]
+    counts = [count + _doubles(each) for each in tail.of("count")]
+    value = sums[0] / counts[0]
+    corners = np.stack([s / c for s in sums[1:] for c in counts[1:]])
+    slack = ROUNDING * (np.abs(own) + np.abs(sums[0])) / counts[0]
     is_null = counts[0] == 0
     shown = pa.array(value, mask=is_null)
     return _Bounded(shown, value, corners.min(axis=0) - slack, corners.max(axis=0) + slack)
@@ -188,16 +205,15 @@ def _moment(function: str, count: Floats, mean: Floats, held: Floats, tail: _Tai
     counts = [_doubles(each) for each in tail.of("count")]
     squares = [_doubles(each) for each in tail.of("var_pop")]
     is_sample, is_root = function.endswith("samp"), function.startswith("stddev")
-    with np.errstate(all="ignore"):
-        spread = held**2 if is_root else held
-        own = np.where(count > is_sample, spread * (count - is_sample), 0.0)
-        missing = counts[0]
-        far = np.where(missing > 0, sums[0] / missing, 0.0) - np.where(count > 0, mean, 0.0)
-        both = count + missing
-        between = np.where((count > 0) & (missing > 0), far**2 * count * missing / both, 0.0)
-        total = own + np.where(missing > 0, squares[0] * missing, 0.0) + between
-        value = total / (both - is_sample)
-        value = np.sqrt(value) if is_root else value
+    spread = held**2 if is_root else held
+    own = np.where(count > is_sample, spread * (count - is_sample), 0.0)
+    missing = counts[0]
+    far = np.where(missing > 0, sums[0] / missing, 0.0) - np.where(count > 0, mean, 0.0)
+    both = count + missing
+    between = np.where((count > 0) & (missing > 0), far**2 * count * missing / both, 0.0)
+    total = own + np.where(missing > 0, squares[0] * missing, 0.0) + between
+    value = total / (both - is_sample)
+    value = np.sqrt(value) if is_root else value
     is_known = (counts[1] == counts[2]) & ((sums[1] == sums[2]) | (missing == 0))
     is_known &= (squares[1] == squares[2]) | (missing == 0)
     slack = np.where(is_known, 16 * ROUNDING * np.abs(value), np.inf)
@@ -207,10 +223,9 @@ def _moment(function: str, count: Floats, mean: Floats, held: Floats, tail: _Tai
 
 def _relative(found: _Bounded) -> Floats:
     """The largest relative error that the bounds allow; infinite where they enclose zero."""
-    with np.errstate(all="ignore"):
-        far = np.maximum(found.value - found.low, found.high - found.value)
-        near = np.minimum(np.abs(found.low), np.abs(found.high))
-        bound = np.where(far == 0, 0.0, far / near)
+    far = np.maximum(found.value - found.low, found.high - found.value)
+    near = np.minimum(np.abs(found.low), np.abs(found.high))
+    bound = np.where(far == 0, 0.0, far / near)
     encloses = (found.low <= 0) & (found.high >= 0) & (far > 0)
     is_null = np.asarray(found.shown.is_null())
     bound = np.where(encloses | ~np.isfinite(bound), np.inf, bound)

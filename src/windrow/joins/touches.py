@@ -96,6 +96,9 @@ class OutputRoom:
         for column in columns:
             column[: used - done] = column[done:used].copy()
         self.control[kernels.FIRST] += done
+        # What is taken is not written over, though a later step may be of the same instant.
+        first = self.control[kernels.FIRST]
+        self.control[kernels.NOW_FROM] = max(self.control[kernels.NOW_FROM], first)
         return touches
 
 

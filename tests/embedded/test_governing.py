@@ -263,3 +263,28 @@ def test_queries_on_one_stream_are_on_one_window() -> None:
     assert asked["two"]["error"] == 5.0
     assert asked["one"]["window"] == asked["two"]["window"] == "s"
     assert asked["one"]["range"] == timedelta(minutes=2)
+
+
+def test_a_history_fills_in_what_the_budget_leaves_out() -> None:
+    session = EmbeddedSession(memory="400 KB")
+    session.stream("s", SCHEMA, time="ts")
+    session.history("s", measures=["x"], levels=[("1 second", None)])
+    total = session.query(
+        "SELECT COUNT(*) AS n, SUM(x) AS t FROM s [4 MINUTES] ERROR (70%) EVERY (5)"
+    )
+    generator, truth = np.random.default_rng(5), Truth()
+    for second in range(0, 600, 10):
+        rows = rows_of(generator, second, 10, 50)
+        truth.add(rows)
+        session.push("s", rows)
+        assert session.nbytes <= 400 << 10
+    (window,) = session.windows().to_pylist()
+    assert window["level"] == "B"
+    assert window["width"] < timedelta(minutes=3)
+    narrow = [row for row in total.answers().to_pylist() if row["level"] == "B"]
+    assert len(narrow) > 20
+    for row in narrow:
+        held = truth.held(row["at"], 240)
+        errors = abs(row["n"] - held.size) / held.size, abs(row["t"] / held.sum() - 1)
+        # A quarter of the rows and more is missing; at most two seconds of them are unknown.
+        assert max(errors) <= row["error_bound"] <= 0.02

@@ -11,17 +11,17 @@ from math import inf
 
 import pyarrow as pa
 
-from windrow.embedded.better_groups import BetterGroups
 from windrow.embedded.demands import demand_of, demands_on
 from windrow.embedded.measured_windows import MeasuredWindow, measured_windows
 from windrow.embedded.query import EmbeddedQuery
-from windrow.embedded.refusals import not_admitted, not_taken
 from windrow.embedded.service_tables import UNMET, query_rows, window_rows
 from windrow.engine.prepare import lifetime_of
+from windrow.engine.refusals import not_admitted, not_taken
 from windrow.engine.shared_rows import RowPool
 from windrow.engine.window_table import QueryRow, WindowRow
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.admission import Refused
+from windrow.governor.better_groups import BetterGroups
 from windrow.governor.decide import decide
 from windrow.governor.decision_log import DecisionLog, record_of
 from windrow.governor.figures import active_demands, figures_of
@@ -38,6 +38,8 @@ INCOMING_PARTS = 32
 EASY_PARTS = 2
 # More than a row needs, its key and spare room included, by algorithm; joined rows are unforeseen.
 ROW_COSTS = {"factorised": 512.0}
+# More than a row adds to a history of its stream.
+HISTORY_ROW_COST = 256.0
 # A push is cut into slices, down to so many rows, when memory is short.
 SMALLEST_SLICE = 256
 # A width that differs by less than this factor is not worth a change, unless memory is short.
@@ -47,12 +49,20 @@ REVIEW_PARTS = 8
 
 
 class Governing:
-    """Governs the windows of one session under `budget` bytes."""
+    """Governs the windows of one session under `budget` bytes.
+
+    beside: bytes of what else the session holds; histories are not governed, but count.
+    """
 
     def __init__(
-        self, budget: int, pool: RowPool, running: Callable[[], list[EmbeddedQuery]]
+        self,
+        budget: int,
+        pool: RowPool,
+        running: Callable[[], list[EmbeddedQuery]],
+        beside: Callable[[], int],
     ) -> None:
         self._budget, self._pool, self._running = budget, pool, running
+        self._beside = beside
         self.log = DecisionLog()
         self._decision: Decision | None = None
         self._decided_by: Sequence[WindowState] = ()
@@ -158,8 +168,9 @@ class Governing:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of everything that the running queries hold."""
-        return self._pool.nbytes + sum(query.nbytes for query in self._running())
+        """Bytes of everything that the running queries and histories hold."""
+        held = self._pool.nbytes + sum(query.nbytes for query in self._running())
+        return held + self._beside()
 
     @property
     def case(self) -> str:
@@ -246,7 +257,7 @@ class Governing:
 
         rate_of: of a stream, for windows that have no rows to tell it by.
         """
-        windows, demands, fixed = [], [], 0.0
+        windows, demands, fixed = [], [], float(self._beside())
         for window in self._measured():
             if not window.is_timed:
                 fixed += window.bytes
@@ -298,7 +309,8 @@ class Governing:
         """More bytes than a row of the stream brings, in all windows; infinite if unforeseeable."""
         if stream not in self._row_costs:
             reading = [each for each in self._running() if stream in each.plan.streams]
-            self._row_costs[stream] = sum(ROW_COSTS.get(each.algorithm, inf) for each in reading)
+            costs = [ROW_COSTS.get(each.algorithm, inf) for each in reading]
+            self._row_costs[stream] = HISTORY_ROW_COST + sum(costs)
         return self._row_costs[stream]
 
     def _available(self) -> float:

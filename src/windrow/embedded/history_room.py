@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.inlet import Inlet
+from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.history_asking import ask, ask_progressively
 from windrow.engine.history_keeper import HistoryKeeper, spec_of
 from windrow.errors import BindingError, WindrowError
@@ -62,6 +63,15 @@ class Histories:
         self._keepers[name] = HistoryKeeper(schema, folder, known_from_us)
         self._queries[name] = []
         self.apply(name, None, inlet)
+
+    def complete(self, query: EmbeddedQuery, stream: str, since_us: int = START_OF_TIME) -> None:
+        """Let the history of a stream fill in what a narrowed window lacks.
+
+        since_us: from there on the query was given every row that the history has.
+        """
+        keeper = self._keepers.get(stream)
+        if keeper is not None:
+            query.fill_from(keeper.history, max(keeper.known_from_us, since_us))
 
     def ask(self, plan: HistoryPlan) -> pa.Table:
         """The answer to a question."""

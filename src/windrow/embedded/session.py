@@ -53,7 +53,10 @@ class EmbeddedSession:
         self._queries: dict[str, EmbeddedQuery] = {}
         self._histories = Histories()
         self._pool = RowPool()
-        self._governing = Governing(self.memory, self._pool, self._running)
+        histories = self._histories
+        self._governing = Governing(
+            self.memory, self._pool, self._running, lambda: histories.nbytes
+        )
 
     def stream(
         self,
@@ -94,6 +97,8 @@ class EmbeddedSession:
             del self._queries[name]
             raise
         self._governing.started(query)
+        newest_us = self._inlets[plan.streams[0]].completeness.newest
+        self._histories.complete(query, plan.streams[0], newest_us + 1)
         return query
 
     def push(self, stream: str, rows: Any) -> None:
@@ -156,7 +161,7 @@ class EmbeddedSession:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all windows, keys and sums of the running queries."""
+        """Bytes of all windows, keys and sums of the running queries, and of histories."""
         return self._governing.nbytes
 
     def history(
@@ -181,6 +186,9 @@ class EmbeddedSession:
         self._settle()
         declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
         self._histories.declare(declared, self._inlets[schema.name], archive)
+        for query in self._running():
+            if query.plan.streams == (schema.name,):
+                self._histories.complete(query, schema.name)
 
     def ask(self, text: str, progressive: bool = False) -> pa.Table | Iterator[pa.Table]:
         """The answer about the past: the select list, bounds of its aggregates, what is exact.

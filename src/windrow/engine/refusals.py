@@ -7,17 +7,17 @@ from windrow.event_time import show_span
 from windrow.governor.admission import Refused, Suggestion
 from windrow.memory_size import show_memory
 
-__all__ = ["not_admitted", "not_taken"]
+__all__ = ["not_admitted", "not_taken", "outgrown"]
 
 # So many clauses that would help are named.
 SUGGESTIONS_NAMED = 3
 
 
-def not_admitted(query: str, refused: Refused, budget: int) -> AdmissionError:
-    """A query that cannot be served beside the others."""
+def not_admitted(query: str, refused: Refused, budget: int, code: str = "WA102") -> AdmissionError:
+    """A query that cannot be served beside the others; sessions have codes of their own."""
     least = _budget_for(refused, budget)
     return AdmissionError(
-        "WA102",
+        code,
         f"query {query!r} cannot be served at any level: all queries together need "
         f"{show_memory(least)}, the budget is {show_memory(budget)}",
         hint=_advice(refused, least) + "; nothing was registered, and nothing else has changed",
@@ -33,6 +33,18 @@ def not_taken(held: int, budget: int, refused: Refused | None) -> AdmissionError
         "WA101",
         f"the windows hold {show_memory(held)}, the budget is {show_memory(budget)}",
         hint=f"{advice}; the rows that were not taken are counted as rejected",
+    )
+
+
+def outgrown(held: int, budget: int, refused: Refused | None) -> AdmissionError:
+    """Windows of a query on Spark that hold too much, at any width that the queries allow."""
+    advice = "connect with more memory=, or make windows shorter"
+    if refused is not None:
+        advice = _advice(refused, _budget_for(refused, budget))
+    return AdmissionError(
+        "WA411",
+        f"the windows hold {show_memory(held)}, the budget is {show_memory(budget)}",
+        hint=f"{advice}; with a checkpoint the query goes on where it stopped",
     )
 
 

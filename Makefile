@@ -48,6 +48,7 @@ CONNECTIONS := $(wildcard ../shared/data/honeypot_connections.parquet)
 
 bench-papers: $(STAMPS)/windrow $(STAMPS)/dev  ## The papers' experiments, drawn into docs.
 	@$(BIN)/windrow bench join-aggregate --out docs/explanation/join-aggregate
+	@$(BIN)/windrow bench governor --out docs/explanation/governor
 	@$(BIN)/windrow bench live-results --out docs/explanation/live-results \
 	  $(if $(CONNECTIONS),--connections $(CONNECTIONS))
 

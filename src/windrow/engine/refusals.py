@@ -5,12 +5,16 @@ from __future__ import annotations
 from windrow.errors import AdmissionError
 from windrow.event_time import show_span
 from windrow.governor.admission import Refused, Suggestion
+from windrow.governor.tables import SECOND_US
 from windrow.memory_size import show_memory
 
 __all__ = ["not_admitted", "not_taken", "outgrown"]
 
 # So many clauses that would help are named.
 SUGGESTIONS_NAMED = 3
+# Spans from so many seconds on are told in whole seconds.
+SECONDS_FROM = 20
+MILLISECOND_US = 1_000
 
 
 def not_admitted(query: str, refused: Refused, budget: int, code: str = "WA102") -> AdmissionError:
@@ -59,12 +63,19 @@ def _advice(refused: Refused, least: int) -> str:
     return ", or ".join(parts)
 
 
+def _rounded(span_us: int, *, up: bool) -> str:
+    """A span for people: in whole seconds, or milliseconds where it is short; on the safe side."""
+    unit = SECOND_US if span_us >= SECONDS_FROM * SECOND_US else MILLISECOND_US
+    units = -(-span_us // unit) if up else span_us // unit
+    return show_span(max(1, units) * unit)
+
+
 def _clause(suggestion: Suggestion) -> str:
     demand = suggestion.demands[0]
     query = f"query {suggestion.query}"
     helps = "" if suggestion.fits else " (which helps, but not enough alone)"
     if suggestion.clause == "ERROR":
-        return f"give {query} an ERROR that lets {show_span(demand.tolerance_us)} be missing{helps}"
+        return f"give {query} an ERROR that lets {_rounded(demand.tolerance_us, up=True)} be missing{helps}"
     if suggestion.clause == "EVERY":
-        return f"give {query} an ERROR and EVERY ({show_span(demand.delay_us)}){helps}"
-    return f"shorten the range of {query} to {show_span(demand.range_us)}{helps}"
+        return f"give {query} an ERROR and EVERY ({_rounded(demand.delay_us, up=True)}){helps}"
+    return f"shorten the range of {query} to {_rounded(demand.range_us, up=False)}{helps}"

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from windrow.governor.c_support import need_of
+from windrow.governor.figures import figures_of
 from windrow.governor.groups.turning import TurningWindows
+from windrow.governor.memory_taken import static_sum
 from windrow.governor.tables import SECOND_US, Demand, WindowState
 
 # Instances of the paper's experiments: growth and period in seconds, exchange in bytes.
@@ -80,6 +83,14 @@ def demand_rows(windows: int, longest_us: int) -> st.SearchStrategy[tuple[str, i
         st.integers(0, longest_us),
         st.sampled_from([0, 0, 1, 2, 3, 5, 8, 13, 21, 34]),
     ).map(lambda row: (row[0], row[1], min(row[1], row[2] // 2), row[3]))
+
+
+def budget_of(given_tables: Tables, share: float) -> float:
+    """A budget between what is needed at the least and a little more than level A takes."""
+    figures = figures_of(given_tables.windows, given_tables.demands)
+    low = need_of(figures, time_limit_s=1).least_bytes
+    high = static_sum([each.range_us for each in figures], figures)
+    return low + share * (1.2 * high - low) + 1e-6
 
 
 def crowded_tables(windows: int, demands: int, seed: int) -> Tables:

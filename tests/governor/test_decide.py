@@ -7,10 +7,10 @@ import sys
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import Tables, crowded_tables, tables
+from governor.random_demands import Tables, budget_of, crowded_tables, tables
 from governor.slow_partitions import least_cost
 from governor.slow_turns import is_served, slow_width_us
 from windrow.governor.admission import Refused
@@ -19,7 +19,7 @@ from windrow.governor.decide import decide
 from windrow.governor.figures import figures_of
 from windrow.governor.groups.turning import turning_windows
 from windrow.governor.memory_taken import static_sum
-from windrow.governor.tables import SECOND_US, Decision, Demand, WindowState
+from windrow.governor.tables import SECOND_US, Decision, Demand, Turn, WidthGiven, WindowState
 from windrow.governor.turns import width_at_us
 
 budgets = st.integers(0, 250)
@@ -71,10 +71,11 @@ def test_there_is_a_decision_exactly_if_some_partition_fits(
         assert [each.window for each in decided.widths] == [w.window for w in given_tables.windows]
 
 
-@given(tables(), budgets)
-def test_every_query_is_served_at_the_level_of_the_case(given_tables: Tables, budget: int) -> None:
+@given(tables(), st.floats(0.0, 1.0))
+def test_every_query_is_served_at_the_level_of_the_case(given_tables: Tables, share: float) -> None:
+    budget = budget_of(given_tables, share)
     decided = decide(given_tables.windows, given_tables.demands, budget)
-    assume(isinstance(decided, Decision))
+    assert isinstance(decided, Decision)
     served = {decided.of(each.window).level(each) for each in given_tables.demands}
     assert served <= {"A": {"A"}, "B": {"A", "B"}, "C": {"A", "B", "C"}}[decided.case]
 
@@ -108,7 +109,7 @@ def test_queries_wait_no_longer_than_their_delay(
     decided = decide(
         given_tables.windows, given_tables.demands, budget, at_us=start_us, quick=quick
     )
-    assume(isinstance(decided, Decision))
+    assert isinstance(decided, Decision)
     for demand in given_tables.demands:
         assert is_served(decided.of(demand.window), demand, range(start_us, start_us + 80))
 
@@ -127,6 +128,18 @@ def test_no_window_reaches_back_to_rows_that_it_has_let_go(
         reached = [at_us - width for at_us, width in zip(instants, widths, strict=True)]
         assert reached == sorted(reached)
         assert max(widths) == each.widest_us
+
+
+@given(st.integers(0, 9), st.integers(1, 9), starts, st.data())
+def test_widths_within_turns_are_those_of_the_slow_twin(
+    width_us: int, period_us: int, start_us: int, data: st.DataObject
+) -> None:
+    """A turn may last for the whole period: then it is wide when the next one begins."""
+    growth_us = data.draw(st.integers(1, period_us))
+    given = WidthGiven("s", width_us, Turn(0, period_us, start_us, growth_us))
+    instants = range(start_us - 3, start_us + 4 * period_us)
+    expected = [slow_width_us(given, at_us) for at_us in instants]
+    assert [width_at_us(given, at_us) for at_us in instants] == expected
 
 
 @given(tight_tables())

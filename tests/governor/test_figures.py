@@ -56,7 +56,7 @@ def test_two_that_ask_for_the_same_leave_no_turn(delays: tuple[int, int]) -> Non
     demands = [Demand(f"q{delay}", "s", 50, delay_us=delay) for delay in delays]
     (figures,) = figures_of([STATE], demands)
     assert not figures.needs_turn
-    assert figures.narrow_us == 50
+    assert (figures.narrow_us, figures.period_us) == (50, min(delays))
 
 
 def test_no_delay_and_no_rows_need_no_turn() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import Tables, demand_rows, tables
+from governor.random_demands import Tables, budget_of, demand_rows, tables
 from windrow.governor.decide import decide
 from windrow.governor.figures import active_demands, figures_of
-from windrow.governor.tables import Decision, Demand, WindowState
+from windrow.governor.tables import Demand, WindowState
 from windrow.governor.triggers import (
     RATE_DELTA,
     end_matters,
@@ -21,56 +21,46 @@ from windrow.governor.triggers import (
     start_matters,
 )
 
-budgets = st.integers(0, 250)
+shares = st.floats(0.0, 1.0)
 deltas = st.floats(0.01, 2.0)
 STATE = WindowState("s", row_bytes=8.0, rate=100.0)
 
 
-@given(tables(), budgets, st.data())
+@given(tables(), shares, st.data())
 def test_a_start_that_does_not_matter_changes_nothing(
-    given_tables: Tables, budget: int, data: st.DataObject
+    given_tables: Tables, share: float, data: st.DataObject
 ) -> None:
     windows, demands = given_tables.windows, given_tables.demands
-    new = Demand("new", *data.draw(demand_rows(len(windows), 40)))
+    budget = budget_of(given_tables, share)
     before = decide(windows, demands, budget)
-    assume(isinstance(before, Decision))
     figures = {each.window: each for each in figures_of(windows, demands)}
-    assume(not start_matters(before.case, figures[new.window], new))
-    after = decide(windows, [*demands, new], budget)
-    assert isinstance(after, Decision)
-    assert after.case == before.case
-    assert before.case == "A" or after.least_bytes == before.least_bytes
-    assert before.of(new.window).level(new) in {"A": {"A"}}.get(before.case, {"A", "B"})
-    if before.case != "C":
-        assert after.widths == before.widths
-    else:
-        # What is left over may be given to others: a query that is served anyway counts there.
-        now = {each.window: each for each in figures_of(windows, [*demands, new])}
-        old, fresh = figures[new.window], now[new.window]
-        assert (fresh.least_us, fresh.period_us) == (old.least_us, old.period_us)
-        assert fresh.growth_us == old.growth_us
+    for row in data.draw(st.lists(demand_rows(len(windows), 40), min_size=6, max_size=6)):
+        new = Demand("new", *row)
+        if start_matters(before.case, figures[new.window], new):
+            continue
+        after = decide(windows, [*demands, new], budget)
+        assert after.case == before.case
+        assert before.case == "A" or after.least_bytes == before.least_bytes
+        assert before.of(new.window).level(new) in {"A": {"A"}}.get(before.case, {"A", "B"})
+        # At C, what is left over may be given to others: there all queries count.
+        assert before.case == "C" or after.widths == before.widths
 
 
-@given(tables(), budgets, st.data())
-def test_an_end_that_does_not_matter_changes_nothing(
-    given_tables: Tables, budget: int, data: st.DataObject
-) -> None:
+@given(tables(), shares)
+def test_an_end_that_does_not_matter_changes_nothing(given_tables: Tables, share: float) -> None:
     windows, demands = given_tables.windows, given_tables.demands
-    assume(demands)
-    gone = data.draw(st.sampled_from(demands))
-    left = [each for each in demands if each is not gone]
+    budget = budget_of(given_tables, share)
     before = decide(windows, demands, budget)
-    assume(isinstance(before, Decision))
     figures = {each.window: each for each in figures_of(windows, demands)}
-    assume(not end_matters(before.case, figures[gone.window], gone))
-    after = decide(windows, left, budget)
-    assert isinstance(after, Decision)
-    assert after.case == before.case
-    assert all(before.of(each.window).level(each) != "none" for each in left)
-    if before.case == "B":
-        assert after.widths == before.widths
-    if before.case != "A":
-        assert after.least_bytes == before.least_bytes
+    for gone in demands:
+        left = [each for each in demands if each is not gone]
+        if end_matters(before.case, figures[gone.window], gone):
+            continue
+        after = decide(windows, left, budget)
+        assert after.case == before.case
+        assert all(before.of(each.window).level(each) != "none" for each in left)
+        assert before.case == "A" or after.least_bytes == before.least_bytes
+        assert before.case != "B" or after.widths == before.widths
 
 
 @pytest.mark.parametrize(
@@ -126,7 +116,8 @@ def test_a_rate_that_wobbles_within_the_band_never_triggers(
 ) -> None:
     low, high = decided / (1 + delta) ** 2, decided * (1 + delta)
     for place in places:
-        assert not is_outside(decided, low * 1.000001 + place * (high - low) * 0.99999, delta)
+        inside = low + (0.0001 + 0.9998 * place) * (high - low)
+        assert not is_outside(decided, inside, delta)
 
 
 @given(st.floats(1e-3, 1e9), deltas, st.lists(st.floats(0, 1), min_size=1, max_size=60))

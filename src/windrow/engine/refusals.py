@@ -75,7 +75,8 @@ def _clause(suggestion: Suggestion) -> str:
     query = f"query {suggestion.query}"
     helps = "" if suggestion.fits else " (which helps, but not enough alone)"
     if suggestion.clause == "ERROR":
-        return f"give {query} an ERROR that lets {_rounded(demand.tolerance_us, up=True)} be missing{helps}"
+        missing = _rounded(demand.tolerance_us, up=True)
+        return f"give {query} an ERROR that lets {missing} be missing{helps}"
     if suggestion.clause == "EVERY":
         return f"give {query} an ERROR and EVERY ({_rounded(demand.delay_us, up=True)}){helps}"
     return f"shorten the range of {query} to {_rounded(demand.range_us, up=False)}{helps}"

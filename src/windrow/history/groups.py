@@ -27,12 +27,11 @@ class Groups:
         self._coder = KeyCoder([key.type.arrow for key in keys]) if keys else None
         self._is_held: NDArray[np.bool_] = np.zeros(0, np.bool_)
 
-    def codes(self, columns: Mapping[str, pa.Array], rows: int) -> Codes | None:
+    def codes(self, columns: Mapping[str, pa.Array]) -> Codes | None:
         """The code of each row's group, which is held from now on; None where there are no keys."""
         if self._coder is None:
             return None
         codes = self._coder.acquire(self._arrays(columns))
-        del rows
         held = self._held_flags()
         fresh = np.flatnonzero(~held[codes])
         # A group is counted once, and not by its rows.

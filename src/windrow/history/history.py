@@ -113,7 +113,7 @@ class History:
         return self.storage.nbytes + self.groups.nbytes + self.sketches.nbytes
 
     def _insert(self, times: Longs, columns: Mapping[str, pa.Array]) -> None:
-        codes = self.groups.codes(columns, times.size)
+        codes = self.groups.codes(columns)
         measures = [plain_column(columns[each.name], each) for each in self.spec.measures]
         self.storage.add(batch_of(times, codes, measures))
         sketched = {

@@ -52,7 +52,6 @@ def save_history(history: History) -> SavedHistory:
         "spec": _described(history.spec),
         "now_us": history.now_us,
         "horizons_us": list(tree.regions.horizons_us),
-        "groups": int(held.size),
         "forgotten": [past.whole.tolist(), [row.hex() for row in past.real[:, 0].tolist()]],
     }
     return SavedHistory(header, tables)
@@ -76,7 +75,7 @@ def restore_history(
     codes = np.zeros(1, np.int64)
     if spec.keys:
         named = {name: tables["groups"].column(name) for name in tables["groups"].column_names}
-        taken = history.groups.codes(named, header["groups"])
+        taken = history.groups.codes(named)
         codes = np.empty(0, np.int64) if taken is None else taken.astype(np.int64)
     _restore_rows(tree.rows, tables["rows"], codes, len(spec.measures))
     for region, store in enumerate(tree.stores):

@@ -73,7 +73,7 @@ def gather(
             batch = pa.ipc.read_record_batch(pa.py_buffer(data), schemas[position])
             rows.setdefault(position, []).append(batch)
     joined = {position: pa.concat_batches(batches) for position, batches in rows.items()}
-    newest = max(orders, key=lambda order: order.number, default=None)
+    newest = max(orders, key=lambda order: (order.number, repr(order)), default=None)
     return Arrivals(arrivals, joined, newest)
 
 

@@ -21,7 +21,7 @@ from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.spark.clock import NEVER
 from windrow.spark.panes import Pane
-from windrow.spark.pieces import PIECE_TOUCHES, run_in_pieces
+from windrow.spark.pieces import PIECE_TOUCHES, run_in_pieces, trim
 from windrow.spark.shard_header import PaneEntry, ShardHeader
 from windrow.spark.waiting_times import WaitingTimes
 from windrow.spark.window_report import WindowReport, window_reports
@@ -103,6 +103,8 @@ class LiveShard:
         partial = run_in_pieces(self._shard, step.rows, step.until_us, self._pace, step.lifetimes)
         if step.is_last:
             self._forget_rows()
+        if self._plan.error_percent is not None:
+            trim(self._shard)  # it may take turns, and become narrow again without an order
         windows = window_reports(self._shard)
         running = {"algorithm": self._shard.algorithm, "figures": asdict(self._shard.figures())}
         if self._times is None:

@@ -18,7 +18,7 @@ from windrow.event_time import START_OF_TIME
 from windrow.spark.frames import read_frame, write_frame
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["PIECE_TOUCHES", "Piece", "pieces_of", "run_in_pieces"]
+__all__ = ["PIECE_TOUCHES", "Piece", "pieces_of", "run_in_pieces", "trim"]
 
 # So large that the batches of most jobs are one piece in every bucket.
 PIECE_TOUCHES = 500_000
@@ -72,9 +72,14 @@ def _changed(shard: Shard, lifetimes: Mapping[int, Lifetime]) -> list[bytes]:
     if shard.clock == START_OF_TIME:
         return []
     piece = shard.advance({}, shard.clock).to_bytes()
+    trim(shard)
+    return [piece]
+
+
+def trim(shard: Shard) -> None:
+    """Give memory of rows back that have gone."""
     for window in shard.windows:
         window.columns.store.trim()
-    return [piece]
 
 
 def pieces_of(data: bytes | memoryview) -> list[Piece]:

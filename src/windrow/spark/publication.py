@@ -107,6 +107,14 @@ class Publication:
                 return 0
             return self._judged.watch.tolerated_span_us(self._plan.error_percent, clock_us)
 
+    def rows_per_second(self, span_us: int) -> float:
+        """Rows of a query with ERROR that came within a span, held by a window or not."""
+        with self._lock:
+            clock_us = self.status.clock_us
+            if self._judged is None or clock_us is None:
+                return 0.0
+            return self._judged.watch.profile.rows_per_second(clock_us, span_us)
+
     def save(self) -> None:
         """Saves what the driver knows after the last batch; a few earlier ones stay."""
         with self._lock:

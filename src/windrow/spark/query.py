@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 from windrow.engine.change_limit import check_limit
 from windrow.engine.inner_plan import inner_plan
 from windrow.engine.prepare import can_shard
-from windrow.engine.window_table import WindowRow
 from windrow.errors import BindingError, UnsupportedError, WindrowError
 from windrow.event_time import span_of
 from windrow.plan.explain import explain
@@ -27,15 +27,18 @@ from windrow.spark.buckets import bucket_ids
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.columns import schema_read
 from windrow.spark.control import order_advance, order_finish
+from windrow.spark.governing import Governing
 from windrow.spark.kept_rows import KeptRows
 from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
 from windrow.spark.progress import progress_of
 from windrow.spark.publication import Publication
+from windrow.spark.query_widths import QueryWidths
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.shipped_errors import cause_line, received_error, shipping_errors
 from windrow.spark.sinks import MemoryWriter, Writer, writer_of
 from windrow.spark.status import QueryStatus
+from windrow.windows.lifetime import Lifetime
 
 __all__ = ["SparkQuery"]
 
@@ -53,7 +56,7 @@ class SparkQuery:
         sources: Mapping[str, DataFrame],
         checkpoint: QueryCheckpoint,
         buckets: int | None,
-        check_memory: Callable[[], None],
+        governing: Governing,
     ) -> None:
         self.name = name
         self.plan = plan
@@ -62,7 +65,8 @@ class SparkQuery:
         self._sources = {stream: sources[stream] for stream in plan.streams}
         self._checkpoint = checkpoint
         self._wanted_buckets = buckets
-        self._check_memory = check_memory
+        self._governing = governing
+        self._widths = QueryWidths(plan, checkpoint.control)
         self._publication: Publication | None = None
         self._writer: Writer | None = None
         self._stream: StreamingQuery | None = None
@@ -86,6 +90,7 @@ class SparkQuery:
         self._writer = writer_of(sink_of(sink), self.plan)
         self._trigger = trigger
         self._run(options)
+        self._governing.started(self)
         return self
 
     @property
@@ -101,6 +106,11 @@ class SparkQuery:
         self._failure = None
         if self._publication is None:
             self._publication = Publication(self.plan, self._checkpoint.publish)
+        # Spark would read of the control stream only what is there when it begins: such a query
+        # runs on, and is stopped when nothing is left.
+        is_governed_run = "availableNow" in options and self.plan.error_percent is not None
+        if is_governed_run:
+            options = _trigger_options(None)
         settings = query_settings(buckets, self._checkpoint.spark_location)
         with settings_applied(self._spark, settings):
             outputs = shard_outputs(
@@ -120,6 +130,9 @@ class SparkQuery:
                 .trigger(**options)
                 .start()
             )
+        if is_governed_run:
+            arguments = (self._stream,)
+            threading.Thread(target=_stop_when_done, args=arguments, daemon=True).start()
 
     def _grid_us(self) -> int:
         """Shards report only what answers at ticks need, unless the sink takes every change.
@@ -145,7 +158,6 @@ class SparkQuery:
         assert self._writer is not None
         began = time.perf_counter()
         try:
-            self._check_memory()
             column = frame.select("output").toArrow().column("output")
             outputs = [ShardOutput.from_bytes(bytes(each.as_buffer())) for each in column]
             if not outputs:
@@ -156,6 +168,7 @@ class SparkQuery:
             self._keep(outputs)
             self._publication.status.batch_ms = 1_000 * (time.perf_counter() - began)
             self._publication.save()
+            self._governing.after_batch()
         except WindrowError as error:
             self._failure = error
             with shipping_errors():
@@ -182,7 +195,10 @@ class SparkQuery:
     def stop(self) -> None:
         """Stops the query; it can be started again and goes on where it stopped."""
         if self._stream is not None:
+            was_running = self.is_running
             self._stream.stop()
+            if was_running:
+                self._governing.ended(self)
 
     def advance(self, stream: str, instant_us: int) -> None:
         """Orders a heartbeat: the stream is complete through that instant."""
@@ -264,28 +280,26 @@ class SparkQuery:
             return QueryStatus.new(self.plan)
         return self._publication.status
 
-    def window_rows(self) -> list[WindowRow]:
-        """Its windows, as of the last batch."""
-        rows = []
-        for entry, window in zip(self.plan.inputs, self.status.windows, strict=True):
-            held, size = window.rows, window.bytes
-            wanted = entry.window.length_us or None
-            rows.append(
-                WindowRow(
-                    window=f"{self.name}.{entry.alias}",
-                    stream=entry.stream.name,
-                    queries=[self.name],
-                    wanted=wanted,
-                    least=wanted,
-                    width=wanted,
-                    rows=held,
-                    bytes=size,
-                    row_bytes=size / held if held else None,
-                    rate=held / (wanted / 1e6) if wanted else None,
-                    level="A",
-                )
-            )
-        return rows
+    def tolerated_span_us(self) -> int:
+        """How much narrower the window may be for answers within the tolerated error."""
+        return self._widths.tolerated_span_us(self._publication)
+
+    def rows_per_second(self, span_us: int) -> float:
+        """Rows of a query with ERROR that came within a span, held by a window or not."""
+        return 0.0 if self._publication is None else self._publication.rows_per_second(span_us)
+
+    def ordered_lifetime(self, position: int) -> Lifetime:
+        """How long rows of an input stay, once all orders have reached the shards."""
+        return self._widths.lifetime(self.status, position)
+
+    @property
+    def has_pending_order(self) -> bool:
+        """Whether an order has not reached the shards yet."""
+        return self._widths.is_pending(self.status)
+
+    def order(self, lifetimes: Mapping[int, Lifetime]) -> None:
+        """Let rows stay so long from the next batch on."""
+        self._widths.order(self.status, lifetimes)
 
     def late(self, stream: str) -> pa.Table:
         """Late rows that this query has kept, of the columns that it reads."""
@@ -309,6 +323,14 @@ class SparkQuery:
                 "WB413", f"query {self.name!r} was not started", hint="call start(sink) first"
             )
         return self._stream
+
+
+def _stop_when_done(stream: StreamingQuery) -> None:
+    try:
+        stream.processAllAvailable()
+    except PySparkException:
+        return  # it has ended by itself, and says why to whoever awaits its end
+    stream.stop()
 
 
 def _trigger_options(trigger: str | None) -> dict[str, Any]:

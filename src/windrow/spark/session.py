@@ -13,14 +13,16 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.engine.window_table import window_table
-from windrow.errors import AdmissionError, BindingError, UnsupportedError
+from windrow.engine.window_table import query_table, window_table
+from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible
-from windrow.memory_size import memory_of, show_memory
+from windrow.memory_size import memory_of
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.spark.buckets import MAX_BUCKETS
 from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.governed_window import GovernedWindow, windows_of
+from windrow.spark.governing import Governing
 from windrow.spark.query import SparkQuery
 from windrow.spark.storage import Storage
 from windrow.spark.stream_schema import schema_of
@@ -67,6 +69,7 @@ class SparkWindrowSession:
         self._catalog = Catalog()
         self._sources: dict[str, DataFrame] = {}
         self._queries: dict[str, SparkQuery] = {}
+        self._governing = Governing(self.memory, self._running)
 
     def stream(
         self,
@@ -102,8 +105,9 @@ class SparkWindrowSession:
             self._sources,
             QueryCheckpoint(self._root, chosen),
             self._buckets,
-            self._check_memory,
+            self._governing,
         )
+        self._governing.admit(query)
         self._queries[chosen] = query
         return query
 
@@ -133,9 +137,18 @@ class SparkWindrowSession:
 
     def windows(self) -> pa.Table:
         """One row for each window of each query, as of its last batch."""
-        return window_table(
-            [row for query in self._queries.values() for row in query.window_rows()]
-        )
+        return window_table(each.window_row() for each in self._windows())
+
+    def queries(self) -> pa.Table:
+        """One row for each window of each query: what it asks, and how it is served."""
+        return query_table(each.query_row() for each in self._windows())
+
+    def decisions(self) -> pa.Table:
+        """What the governor has decided lately: when, why, and the widths before and after."""
+        return self._governing.decisions()
+
+    def _windows(self) -> list[GovernedWindow]:
+        return [window for query in self._queries.values() for window in windows_of(query)]
 
     def late(self, stream: str, query: str | None = None) -> pa.Table:
         """Late rows of the stream that were kept, as one query saw them: by default the first."""
@@ -161,16 +174,8 @@ class SparkWindrowSession:
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
 
-    def _check_memory(self) -> None:
-        running = [query for query in self._queries.values() if query.is_running]
-        held = sum(query.status.window_bytes for query in running)
-        if held > self.memory:
-            raise AdmissionError(
-                "WA411",
-                f"the windows hold {show_memory(held)}, the budget is {show_memory(self.memory)}",
-                hint="connect with more memory=, or make windows shorter; with a checkpoint the "
-                "query goes on where it stopped",
-            )
+    def _running(self) -> list[SparkQuery]:
+        return [query for query in self._queries.values() if query.is_running]
 
     def _reading(self, stream: str) -> list[SparkQuery]:
         return [query for query in self._queries.values() if stream in query.plan.streams]

@@ -11,6 +11,7 @@ import typer
 
 import windrow
 from windrow.bench.governor.show import bench_governor
+from windrow.bench.history.show import bench_history
 from windrow.bench.join_aggregate.show import bench_join_aggregate
 from windrow.bench.live_results.show import SLIDE_MS, bench_live_results
 from windrow.bench.machine import SEED
@@ -251,6 +252,45 @@ def bench_window_governor(
     with _failing_clearly(screen):
         sound = bench_governor(screen, figures=figure or (), quick=quick, out=out, seed=seed)
         if not sound:
+            raise typer.Exit(FAILED)
+
+
+@bench_app.command(
+    "history",
+    epilog="Examples: [bold]windrow bench history --quick[/bold] · "
+    "[bold]windrow bench history --figure 5 --out plots[/bold]",
+)
+def bench_histories(
+    figure: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=3, max=7, help="A figure of the paper, or 6 or 7, which are ours; else all."
+        ),
+    ] = None,
+    quick: Quick = False,
+    out: PlotFolder = None,
+    arrivals: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Parquet with trace and gap_us: bursts."),
+    ] = None,
+    connections: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Parquet with ts: bursts, and a day."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Histories: space, time to build and time of a range, of the tree and its rivals."""
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        agreed = bench_history(
+            screen,
+            figures=figure or (),
+            quick=quick,
+            out=out,
+            arrivals=arrivals,
+            connections=connections,
+        )
+        if not agreed:
             raise typer.Exit(FAILED)
 
 

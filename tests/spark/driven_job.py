@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from windrow.engine.inner_plan import inner_plan
+from windrow.event_time import START_OF_TIME
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.spark.live_cache import LiveCache
@@ -104,8 +106,8 @@ class DrivenJob:
 
 
 def order(number: int, lifetime: Lifetime) -> Packet:
-    """An order for the first input."""
-    return Packet("", order=WidthOrder(number, {0: lifetime}))
+    """An order for the first input; the shards know from when on it holds."""
+    return Packet("", order=WidthOrder(number, {0: replace(lifetime, floor_us=START_OF_TIME)}))
 
 
 def heartbeat(stream: str, to_us: int) -> Packet:

@@ -199,10 +199,11 @@ def test_an_order_that_comes_after_a_newer_one_is_not_obeyed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("is_lent", [False, True])
-def test_snapshots_and_lent_shards_obey_orders(
-    is_lent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("spare_rows", [0, 10_000])
+def test_shards_from_panes_snapshots_and_lenders_obey_orders(
+    is_lent: bool, spare_rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pane_store, "SPARE_ROWS", 0)
+    monkeypatch.setattr(pane_store, "SPARE_ROWS", spare_rows)
     plan = plan_of(COUNT)
     full = lifetime_of(plan.inputs[0].window)
     kept, other = DrivenJob(plan, tmp_path / "kept"), DrivenJob(plan, tmp_path / "other")

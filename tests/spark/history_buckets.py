@@ -1,0 +1,110 @@
+"""A history in buckets on dictionaries instead of Spark's state store."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from spark.test_shard_step import DictionaryState
+from windrow.engine.history_asking import ask, ask_progressively
+from windrow.event_time import END_OF_TIME
+from windrow.plan.catalog import Catalog
+from windrow.plan.history_binder import bind_history
+from windrow.plan.history_schema import declared_history
+from windrow.schema import StreamSchema
+from windrow.spark.history_control import control_frame, order_question
+from windrow.spark.history_declaration import history_fingerprint, history_of_text, history_text
+from windrow.spark.history_gathered import GatheredKeeper
+from windrow.spark.history_live import HistoryShelf
+from windrow.spark.history_output import HistoryOutput
+from windrow.spark.history_packer import HistoryPacker
+from windrow.spark.history_question import HistoryQuestion
+from windrow.spark.history_step import HistoryStep
+from windrow.spark.storage import Storage
+from windrow.sql import parse_query
+
+
+class Buckets:
+    """All buckets of one history, run batch by batch."""
+
+    def __init__(
+        self, stream: StreamSchema, count: int, archive: str | None = None, **declaration: Any
+    ) -> None:
+        parts = {"measures": (), "by": (), **declaration}
+        self.schema = declared_history(stream, **parts)
+        self.states = [DictionaryState() for _ in range(count)]
+        self.archive = archive
+        self.shelf = HistoryShelf()
+        # A run in a worker begins with the schema as text.
+        self._read = history_of_text(history_text(self.schema))
+
+    def restart(self) -> None:
+        """The worker processes are others from now on."""
+        self.shelf = HistoryShelf()
+
+    def push(self, *tables: pa.Table | pa.RecordBatch) -> list[HistoryOutput]:
+        """A batch of the stream, of one task for each table."""
+        packets: list[list[bytes]] = [[] for _ in self.states]
+        for task, table in enumerate(tables):
+            packer = HistoryPacker(self._read, tuple(range(len(self.states))), task)
+            for batch in table.to_batches() if isinstance(table, pa.Table) else [table]:
+                packer.add(batch)
+            for held, packet in zip(
+                packets, packer.take().column("packet").to_pylist(), strict=True
+            ):
+                held.append(packet)
+        return self.run(packets)
+
+    def advance(self, to_us: int) -> list[HistoryOutput]:
+        """A heartbeat."""
+        line = json.dumps({"stream": self.schema.stream.name, "instant_us": to_us})
+        return self.order(line)
+
+    def finish(self) -> list[HistoryOutput]:
+        """The end of the stream."""
+        return self.advance(END_OF_TIME)
+
+    def order(self, line: str) -> list[HistoryOutput]:
+        """A batch with nothing but a line of the control stream."""
+        return self.run([[control_frame(line)] for _ in self.states])
+
+    def run(self, packets: Sequence[list[bytes]]) -> list[HistoryOutput]:
+        """One batch."""
+        return [
+            HistoryOutput.from_bytes(self.step(bucket).run_batch(each, state).to_bytes())
+            for bucket, (each, state) in enumerate(zip(packets, self.states, strict=True))
+        ]
+
+    def step(self, bucket: int) -> HistoryStep:
+        """The work of one bucket."""
+        folder = None if self.archive is None else f"{self.archive}/{bucket}"
+        fingerprint = history_fingerprint(self._read)
+        return HistoryStep(self._read, fingerprint, "owner", bucket, self.shelf, folder)
+
+    def ask(self, text: str) -> pa.Table:
+        """A question, as a session asks it."""
+        return self._asked(text, lambda plan: (plan.at_us,), ask)
+
+    def ask_progressively(self, text: str) -> list[pa.Table]:
+        """All answers, coarse first."""
+        levels = (*self.schema.granularities_us, None)
+        return list(self._asked(text, lambda _: levels, ask_progressively))
+
+    def _asked(self, text: str, levels: Callable[..., Any], answer: Callable[..., Any]) -> Any:
+        catalog = Catalog(self.schema.stream)
+        plan = bind_history(parse_query(text), catalog, {self.schema.stream.name: self.schema})
+        outputs = self.order(_line(HistoryQuestion.of_plan("q", plan, levels(plan))))
+        return answer(GatheredKeeper(self.schema, [each.replies[0] for each in outputs]), plan)
+
+
+def _line(question: HistoryQuestion) -> str:
+    """The line that an order writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        control = Storage(folder)
+        order_question(control, question)
+        (name,) = control.names()
+        return (control.read(name) or b"").decode()

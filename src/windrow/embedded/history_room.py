@@ -14,12 +14,12 @@ from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.history_asking import ask, ask_progressively
 from windrow.engine.history_keeper import HistoryKeeper, spec_of
+from windrow.engine.history_rows import instants_of
 from windrow.errors import BindingError, WindrowError
 from windrow.event_time import START_OF_TIME, show_span
 from windrow.history.parquet_archive import ParquetArchive
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_schema import HistorySchema
-from windrow.schema import TIMESTAMP
 from windrow.windows.completeness import clock_of
 
 __all__ = ["Histories"]
@@ -125,8 +125,8 @@ class Histories:
                 "measures": _names([[m.name for m in each.schema.measures] for each in keepers]),
                 "keys": _names([[key.name for key in each.schema.keys] for each in keepers]),
                 "levels": _names([[*map(_level, each.schema.levels)] for each in keepers]),
-                "known_from": _instants([since for since, _ in known]),
-                "known_to": _instants([until for _, until in known]),
+                "known_from": instants_of([since for since, _ in known]),
+                "known_to": instants_of([until for _, until in known]),
                 "rows": pa.array([each.rows for each in keepers], pa.int64()),
                 "bytes": pa.array([each.nbytes for each in keepers], pa.int64()),
             }
@@ -144,7 +144,7 @@ def _advance(
         for instant in query.stops(entered, clock).tolist():
             looking.setdefault(instant, []).append(query)
     first, problem = 0, None
-    for instant in [*sorted(looking), clock]:
+    for instant in sorted({*looking, clock}):
         end = int(np.searchsorted(due.times, instant, side="right"))
         keeper.insert(due, first, end)
         first = end
@@ -196,8 +196,3 @@ def _level(level: tuple[int, int | None]) -> str:
 
 def _names(lists: list[list[str]]) -> pa.Array:
     return pa.array(lists, pa.list_(pa.string()))
-
-
-def _instants(instants: list[int]) -> pa.Array:
-    shown = [each if abs(each) < -START_OF_TIME else None for each in instants]
-    return pa.array(shown, pa.int64()).cast(TIMESTAMP.arrow)

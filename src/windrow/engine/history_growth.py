@@ -21,11 +21,11 @@ class HistoryGrowth:
 
     def __init__(self, keeper: HistoryKeeper, plan: HistoryPlan) -> None:
         self._keeper, self._plan = keeper, plan
-        self._since_us = max(plan.since_us, keeper.known_from_us)
         self._step_us = keeper.history.spec.granularities_us[0]
         # What lies before the edge is in `looked`, what lies behind it is in the history.
         self._edge_us = self._node_start_us(keeper.history.now_us)
-        start = Interval(self._since_us, max(self._since_us, self._edge_us))
+        since_us = max(plan.since_us, keeper.known_from_us)
+        start = Interval(since_us, max(since_us, self._edge_us))
         self._looked = look_up(keeper, plan, start, None)
 
     def fold(self, instant_us: int) -> None:
@@ -47,7 +47,9 @@ class HistoryGrowth:
         return self._keeper.reach(self._plan.since_us, None)
 
     def _between(self, since_us: int, until_us: int) -> Answer:
-        since_us = max(since_us, self._since_us)
+        # Behind where it begins to know the history has no rows, and no node need be cut.
+        if self._plan.since_us > self._keeper.known_from_us:
+            since_us = max(since_us, self._plan.since_us)
         history = self._keeper.history
         return history.snapshot(since_us, max(since_us, until_us), total=self._plan.is_total)
 

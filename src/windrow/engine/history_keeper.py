@@ -73,7 +73,7 @@ class DueRows:
 class HistoryKeeper:
     """A history, and rows that wait until they are complete.
 
-    known_from_us: the rows of older time are not, or not all, in the history.
+    known_from_us: no row of older time is in the history.
     """
 
     def __init__(
@@ -90,9 +90,12 @@ class HistoryKeeper:
         self._names = list(dict.fromkeys([schema.stream.time, *kept]))
 
     def take(self, batch: pa.RecordBatch) -> None:
-        """Rows that were accepted, in any order."""
+        """Rows that were accepted, in any order; those of time that it does not know are left."""
+        batch = batch.select(self._names)
+        if batch.num_rows and self.known_from_us > START_OF_TIME:
+            batch = batch.filter(pa.array(_times(batch) >= self.known_from_us))
         if batch.num_rows:
-            self._waiting.append(batch.select(self._names))
+            self._waiting.append(batch)
 
     def take_due(self, clock: int) -> DueRows:
         """The waiting rows that are complete at the clock, in order of time; they are in no place.
@@ -145,11 +148,16 @@ class HistoryKeeper:
         return Reach(asked, Interval(since_us, until_us), known_from_us, known_to_us)
 
     def uncut(self, interval: Interval) -> Interval:
-        """The interval, ending where nodes of all levels do if it reaches over all rows."""
+        """The interval, with ends that cut no node where it reaches over all rows."""
         now_us, step_us = self.history.now_us, self.history.spec.granularities_us[-1]
-        if interval.until_us <= now_us or interval.since_us > now_us:
+        since_us, until_us = interval.since_us, interval.until_us
+        if since_us >= until_us or since_us > now_us:
             return interval
-        return Interval(interval.since_us, (now_us // step_us + 1) * step_us)
+        if since_us == self.known_from_us:
+            since_us = since_us // step_us * step_us
+        if until_us > now_us:
+            until_us = (now_us // step_us + 1) * step_us
+        return Interval(since_us, until_us)
 
     @property
     def nbytes(self) -> int:

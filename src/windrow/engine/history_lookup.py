@@ -155,12 +155,14 @@ def _within(inside: Interval | None, asked: Interval) -> Interval | None:
     """The part of an exact interval that lies within the one asked for."""
     if inside is None:
         return None
-    since_us, until_us = inside.since_us, min(inside.until_us, asked.until_us)
+    since_us, until_us = max(inside.since_us, asked.since_us), min(inside.until_us, asked.until_us)
     return Interval(since_us, until_us) if since_us < until_us else None
 
 
 def _around(answer: Answer, uncut: Interval, asked: Interval) -> Interval:
-    outside = answer.outside
-    if outside.until_us == uncut.until_us:
-        return Interval(outside.since_us, asked.until_us)
-    return outside
+    """The nearest exact interval around; ends that were put behind all rows are as asked for."""
+    since_us, until_us = answer.outside.since_us, answer.outside.until_us
+    return Interval(
+        asked.since_us if since_us == uncut.since_us else since_us,
+        asked.until_us if until_us == uncut.until_us else until_us,
+    )

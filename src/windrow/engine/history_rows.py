@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from windrow.engine.history_bounds import Bounded, evaluate_bounded
 from windrow.engine.history_keeper import Reach
 from windrow.engine.history_lookup import LookedUp
 from windrow.errors import DataError
-from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.event_time import END_OF_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers.answer import Answer, Interval
 from windrow.history.cells.kernels import PARTS
@@ -30,7 +30,7 @@ from windrow.plan.history_plan import (
 )
 from windrow.schema import TIMESTAMP
 
-__all__ = ["AnswerRows", "rows_of", "select_table", "table_of"]
+__all__ = ["AnswerRows", "instants_of", "kept_rows", "rows_of", "select_table", "table_of"]
 
 Flags = NDArray[np.bool_]
 _INT64 = range(-(1 << 63), 1 << 63)
@@ -120,9 +120,9 @@ def table_of(plan: HistoryPlan, rows: AnswerRows, found: LookedUp, reach: Reach)
         for side in (0, 1):
             own = (reach.asked.since_us, reach.asked.until_us)[side]
             other = None if border is None else (border.since_us, border.until_us)[side]
-            facts.append(_instants([own if sure else other for sure in rows.is_sure.tolist()]))
+            facts.append(instants_of([own if sure else other for sure in rows.is_sure.tolist()]))
     known = (reach.known_from_us, reach.known_to_us)
-    facts += [_instants([each] * rows.count) for each in known]
+    facts += [instants_of([each] * rows.count) for each in known]
     for name, column in zip(FACTS, facts, strict=True):
         table = table.append_column(name, column)
     return table
@@ -137,10 +137,12 @@ def _sure_around(found: LookedUp, reach: Reach) -> Interval | None:
     return found.outside if reach.is_known_before and reach.is_known_after else None
 
 
-def _instants(values: list[int | None]) -> pa.Array:
-    """Timestamps; what lies before or behind all time is NULL."""
+def instants_of(values: Sequence[int | None]) -> pa.Array:
+    """Timestamps; what lies before or behind all time is NULL, before all events the year 1."""
     shown = [
-        value if value is not None and START_OF_TIME < value < END_OF_TIME else None
+        max(value, MIN_EVENT_TIME)
+        if value is not None and START_OF_TIME < value < END_OF_TIME
+        else None
         for value in values
     ]
     return pa.array(shown, pa.int64()).cast(TIMESTAMP.arrow)

@@ -1,0 +1,163 @@
+"""Continuous questions about the past: every answer against DuckDB over all rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embedded.history_truth import LEVELS, MEASURES, Question, give, questions, session_of
+from oracle import Oracle, assert_same_rows, rows_of
+from runners import BEGINNING, Judge, Model, grouped, listed, replay
+from streams import Action, plan_of, scenarios
+from windrow.errors import DataError
+
+LONG_AGO_US = -2_208_988_800_000_000  # 1900
+keys_kept = st.sampled_from([(), ("s",), ("s", "o"), ("s", "o", "y")])
+levels_kept = st.sampled_from(LEVELS)
+EVERY = ("1 SECOND", "1500 MILLISECONDS", "4 SECONDS")
+
+
+@st.composite
+def whole_pasts(draw: st.DrawFn, keys: tuple[str, ...]) -> Question:
+    """Questions about all that ever was."""
+    asked = draw(questions([], keys, now=True))
+    having = draw(st.sampled_from([None, None, "COUNT(*) > 1", "SUM(k) IS NOT NULL"]))
+    return Question(asked.items, asked.groups, asked.where, LONG_AGO_US, None, None, having)
+
+
+@given(scenarios(most_rows=30), keys_kept, levels_kept, st.data())
+def test_every_arrival_is_answered_exactly(
+    actions: list[Action], keys: tuple, levels: list, data: st.DataObject
+) -> None:
+    session, model = session_of(), Model()
+    session.history("a", measures=MEASURES, by=keys, levels=levels)
+    question = data.draw(whole_pasts(keys))
+    query = session.query(question.of_history)
+    plan = plan_of(question.text("a [UNBOUNDED]"))
+    judge, since = Judge(plan), BEGINNING
+    for number, action in enumerate([*actions, None]):
+        if action is None:
+            session.finish()
+        else:
+            give(session, action)
+            model.take(action)
+        if number % 5 == 0 or action is None:
+            clock = model.last(plan) if action is None else model.clock(plan)
+            answers = query.answers()
+            assert set(answers["level"].to_pylist()) <= {"A"}
+            assert answers["error_bound"].null_count == answers.num_rows
+            judge.check(model.rows(), since, clock, answers, query.changes(), query.result())
+            assert query.clock == clock
+            since = clock
+
+
+@given(scenarios(most_rows=30, streams="aa"), keys_kept, levels_kept, st.data())
+def test_every_tick_is_answered_exactly(
+    actions: list[Action], keys: tuple, levels: list, data: st.DataObject
+) -> None:
+    session, model = session_of(), Model()
+    session.history("a", measures=MEASURES, by=keys, levels=levels)
+    question, every = data.draw(whole_pasts(keys)), data.draw(st.sampled_from(EVERY))
+    query = session.query(f"{question.of_history} EVERY ({every})")
+    plan = plan_of(f"{question.text('a [UNBOUNDED]')} EVERY ({every})")
+    oracle, found, held = Oracle(plan), [], Counter()
+    for number, action in enumerate([*actions, None]):
+        if action is None:
+            session.finish()
+        else:
+            give(session, action)
+            model.take(action)
+        if number % 3 == 0 or action is None:
+            found += rows_of(query.answers().drop_columns(["level", "error_bound"]))
+        if number % 4 == 0 or action is None:
+            replay(query.changes(), held)
+            if rows_of(query.result()) and model.rows()["a"].num_rows and held:
+                assert_same_rows(rows_of(query.result()), listed(held))
+    clock, rows = model.last(plan), model.rows()
+    due = oracle.answer_instants(rows, clock)
+    expected = oracle.answers(rows, [*due, clock])
+    by_instant = grouped(found)
+    assert set(by_instant) <= set(due)
+    for at in due:
+        assert_same_rows(by_instant.get(at, []), expected[at], f"answer at {at}")
+    assert_same_rows(rows_of(query.result()), expected[clock])
+
+
+@given(scenarios(most_rows=40, streams="aaa"), keys_kept, levels_kept, st.data())
+def test_one_that_comes_later_says_the_same_as_asking(
+    actions: list[Action], keys: tuple, levels: list, data: st.DataObject
+) -> None:
+    session, model = session_of(), Model()
+    session.history("a", measures=MEASURES, by=keys, levels=levels)
+    for action in actions[: len(actions) // 2]:
+        give(session, action)
+        model.take(action)
+    question = data.draw(questions(actions, keys, now=True))
+    query = session.query(question.of_history)
+    shown = range(len(question.groups) + len(question.items))
+    assert_same_rows(
+        rows_of(query.result()), rows_of(session.ask(question.of_history).select(shown))
+    )
+    assert query.answers().num_rows == 0
+    for action in actions[len(actions) // 2 :]:
+        give(session, action)
+        model.take(action)
+    answers = query.answers()
+    if answers.num_rows and set(answers["level"].to_pylist()) == {"A"}:
+        last = model.streams["a"].through
+        wanted = question.truth(model.rows()["a"], max(last + 1, question.since_us))
+        assert_same_rows(rows_of(query.result()), wanted)
+    held: Counter = Counter()
+    replay(query.changes(), held)
+    if held:
+        assert_same_rows(rows_of(query.result()), listed(held))
+
+
+def test_an_answer_in_doubt_has_its_error() -> None:
+    session = session_of()
+    session.history("b", measures=["k"], levels=[("1 second", 0), ("10 seconds", "forever")])
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    rows = [{"ts": start + timedelta(seconds=i), "k": 1} for i in range(40)]
+    session.push("b", rows)
+    text = "SELECT COUNT(*) AS n FROM HISTORY(b) [FROM '2026-01-01 00:00:05' TO NOW]"
+    query = session.query(text)
+    session.advance("b", to=start + timedelta(seconds=39))
+    (row,) = query.answers().to_pylist()
+    assert (row["level"], row["n"]) == ("B", 35)
+    # Between 30 and 40 rows: 35 is off by 5 of 30 at most.
+    assert row["error_bound"] == 5 / 30
+    assert query.result().to_pylist() == [{"n": 35}]
+
+
+def test_a_stopped_query_stays_as_it_was() -> None:
+    session = session_of()
+    session.history("b", measures=["k"], levels=[("1 second", "forever")])
+    query = session.query("SELECT SUM(k) AS n FROM HISTORY(b) [FROM '2026-01-01' TO NOW]")
+    assert query.result().to_pylist() == [{"n": None}]
+    session.push("b", [{"ts": f"2026-01-01 00:00:0{i}", "k": i} for i in range(4)])
+    assert query.result().to_pylist() == [{"n": 3}]
+    assert "SUM(k)" in query.explain()
+    session.stop()
+    session.push("b", [{"ts": "2026-01-01 00:00:09", "k": 9}])
+    assert not query.is_running
+    assert query.result().to_pylist() == [{"n": 3}]
+    assert [row["n"] for row in query.answers().to_pylist()] == [0, 1, 3]
+    assert query.changes(2)["n"].to_pylist() == [0]
+    assert query.changes()["change"].to_pylist() == [-1, 1, -1, 1]
+
+
+def test_a_sum_beyond_64_bits_ends_the_query_and_nothing_else() -> None:
+    session = session_of()
+    session.history("a", measures=["l"], levels=[("1 second", "forever")])
+    query = session.query("SELECT SUM(l) AS n FROM HISTORY(a) [FROM '2026-01-01' TO NOW]")
+    session.push("a", [{"ts": "2026-01-01", "l": 2**62}] * 2)
+    with pytest.raises(DataError) as refused:
+        session.finish()
+    assert refused.value.code == "WD302"
+    assert not query.is_running
+    asked = session.ask("SELECT COUNT(l) AS n FROM HISTORY(a) [FROM '2026-01-01' TO NOW]")
+    assert asked["n"].to_pylist() == [2]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from governor.random_demands import random_turning, small_turning
 from governor.slow_partitions import all_groups, cost_of, least_cost
-from windrow.governor.columns import kernels
+from windrow.governor.columns import kernels, proof
 from windrow.governor.columns.generation import MARGIN, generate, scaled
 from windrow.governor.columns.proof import prove
 from windrow.governor.groups.partitions import best_by_subsets, first_fit, ruin_recreate
@@ -145,6 +145,25 @@ def test_what_is_proven_is_the_best(size: int, is_ragged: bool) -> None:
         assert cost_of(turning, found.groups) == found.shared_bytes
         assert found.shared_bytes == pytest.approx(best, rel=1e-9)
         assert (found.bound_bytes, found.solver) == (found.shared_bytes, "exact")
+
+
+def test_nothing_is_proven_when_not_all_groups_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The integer program is then over some groups only, and its best may not be the best."""
+    monkeypatch.setattr(proof, "LISTED_LIMIT", 0)
+    were_missed = 0
+    for seed in range(12):
+        turning = random_turning(13, seed)
+        best = shared_bytes(turning, best_by_subsets(turning))
+        found = prove(turning, solve_at_once(turning), time_limit_s=60)
+        assert found.bound_bytes <= best + 1e-9
+        assert best <= cost_of(turning, found.groups) == found.shared_bytes
+        were_missed += found.shared_bytes > best
+    assert were_missed > 0
+
+
+def test_a_window_that_is_covered_twice_stays_in_the_dearer_group() -> None:
+    cover = np.array([[0, 1, 1], [1, 1, 0]], np.uint8)
+    assert proof._partition(cover).tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("time_limit_s", [0.0, 1e-4, 1e-3, 1e-2])

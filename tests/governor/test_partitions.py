@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from governor.random_demands import random_turning, small_turning, turning_of
-from governor.slow_partitions import cost_of, least_cost
+from governor.slow_partitions import cost_of, is_valid, least_cost
 from windrow.governor.groups import kernels
 from windrow.governor.groups.partitions import (
     SUBSETS_LIMIT,
@@ -47,17 +47,30 @@ def test_windows_are_put_where_the_shares_grow_least(
     turning: TurningWindows, data: st.DataObject
 ) -> None:
     groups = best_by_subsets(turning)
-    taken_out = data.draw(st.lists(st.integers(0, turning.size - 1), max_size=3))
-    groups[taken_out] = -1
+    groups[data.draw(st.lists(st.integers(0, turning.size - 1), min_size=1, max_size=4))] = -1
     if (groups >= 0).any():
         groups[groups >= 0] = np.unique(groups[groups >= 0], return_inverse=True)[1]
-    kept = groups.copy()
+    parts = [np.flatnonzero(groups == number).tolist() for number in range(groups.max() + 1)]
+    for window in np.flatnonzero(groups < 0).tolist():
+        room = [part for part in parts if is_valid(turning, [*part, window])]
+        exchange = turning.exchange
+        dearer = [max(0.0, exchange[window] - exchange[part].max()) for part in room]
+        if room:
+            room[dearer.index(min(dearer))].append(window)
+        else:
+            parts.append([window])
+    count = kernels.place_rest(turning.growth_us, turning.period_us, turning.exchange, groups)
+    assert count == len(parts)
+    assert [np.flatnonzero(groups == number).tolist() for number in range(count)] == [
+        sorted(part) for part in parts
+    ]
+
+
+def test_a_dear_window_goes_to_a_dear_group() -> None:
+    turning = turning_of([(1, 10, 9), (1, 10, 8), (1, 10, 1)])
+    groups = np.array([-1, 1, 0])
     kernels.place_rest(turning.growth_us, turning.period_us, turning.exchange, groups)
-    assert (groups[kept >= 0] == kept[kept >= 0]).all()
-    assert cost_of(turning, groups) >= least_cost(turning)
-    if len(set(taken_out)) == 1:
-        # A single window may go back, so that the cost is that of the best again.
-        assert cost_of(turning, groups) == least_cost(turning)
+    assert groups.tolist() == [1, 1, 0]
 
 
 @given(small_turning(7), st.integers(0, 5))
@@ -78,6 +91,14 @@ def test_ruin_and_recreate_is_valid_no_dearer_and_repeats(size: int, is_ragged: 
     assert (groups == ruin_recreate(turning, start, iterations=3000, seed=3)).all()
     if size >= 50:
         assert cost_of(turning, groups) < cost_of(turning, start)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_however_hot_it_is_the_best_seen_is_kept(seed: int) -> None:
+    turning = random_turning(12, seed)
+    best = best_by_subsets(turning)
+    groups = ruin_recreate(turning, best, iterations=500, seed=seed, heat=(1e9, 1e9))
+    assert cost_of(turning, groups) == cost_of(turning, best)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -105,6 +126,12 @@ def test_each_solver_says_what_it_found_and_proves_it(turning: TurningWindows) -
         assert found.bound_bytes <= best + 1e-9
         assert best - 1e-9 <= found.shared_bytes == cost_of(turning, found.groups)
     assert (solve(turning).shared_bytes, solve(turning).bound_bytes) == (best, best)
+
+
+def test_what_first_fit_has_found_already_is_said_to_be_its_own() -> None:
+    easy = turning_of([(1, 100, exchange) for exchange in range(1, 31)])
+    for found in (solve_at_once(easy), solve_quickly(easy), solve(easy)):
+        assert (found.solver, found.shared_bytes, found.bound_bytes) == ("ap", 30.0, 30.0)
 
 
 def test_times_add_up_without_overflow() -> None:

@@ -11,10 +11,9 @@ from governor.random_demands import random_turning, small_turning
 from governor.slow_partitions import all_groups, cost_of, least_cost
 from windrow.governor.columns import kernels, proof
 from windrow.governor.columns.generation import MARGIN, generate, scaled
-from windrow.governor.columns.proof import prove
 from windrow.governor.groups.partitions import best_by_subsets, first_fit, ruin_recreate
 from windrow.governor.groups.solve import solve, solve_at_once
-from windrow.governor.groups.turning import TurningWindows, shared_bytes
+from windrow.governor.groups.turning import Grouping, TurningWindows, shared_bytes
 from windrow.governor.groups.volume_bound import volume_bound
 
 MANY_STEPS = 1_000_000
@@ -41,6 +40,13 @@ def price(
         groups, gain, ceiling,
     )  # fmt: skip
     return groups, gain, ceiling
+
+
+def proved(turning: TurningWindows, time_limit_s: float = 60.0) -> Grouping:
+    """What is found and proven from first fit on."""
+    known, columns = proof.bounded(turning, solve_at_once(turning), time_limit_s)
+    assert known.bound_bytes >= solve_at_once(turning).bound_bytes
+    return proof.prove(turning, known, columns, time_limit_s)
 
 
 def best_gains(turning: TurningWindows, prices: np.ndarray) -> np.ndarray:
@@ -141,7 +147,7 @@ def test_what_is_proven_is_the_best(size: int, is_ragged: bool) -> None:
     for seed in range(6):
         turning = random_turning(size, seed, is_ragged=is_ragged)
         best = shared_bytes(turning, best_by_subsets(turning))
-        found = prove(turning, solve_at_once(turning), time_limit_s=60)
+        found = proved(turning)
         assert cost_of(turning, found.groups) == found.shared_bytes
         assert found.shared_bytes == pytest.approx(best, rel=1e-9)
         assert (found.bound_bytes, found.solver) == (found.shared_bytes, "exact")
@@ -154,7 +160,7 @@ def test_nothing_is_proven_when_not_all_groups_are_listed(monkeypatch: pytest.Mo
     for seed in range(12):
         turning = random_turning(13, seed)
         best = shared_bytes(turning, best_by_subsets(turning))
-        found = prove(turning, solve_at_once(turning), time_limit_s=60)
+        found = proved(turning)
         assert found.bound_bytes <= best + 1e-9
         assert best <= cost_of(turning, found.groups) == found.shared_bytes
         were_missed += found.shared_bytes > best
@@ -171,7 +177,7 @@ def test_without_time_the_bound_is_lower_and_true(time_limit_s: float) -> None:
     turning = random_turning(14, seed=3, is_ragged=True)
     best = shared_bytes(turning, best_by_subsets(turning))
     start = solve_at_once(turning)
-    found = prove(turning, start, time_limit_s)
+    found = proved(turning, time_limit_s)
     assert start.bound_bytes <= found.bound_bytes <= best + 1e-9
     assert best <= cost_of(turning, found.groups) <= start.shared_bytes
 
@@ -180,7 +186,7 @@ def test_without_time_the_bound_is_lower_and_true(time_limit_s: float) -> None:
 def test_more_windows_than_subsets_are_possible_for_are_proven(size: int) -> None:
     turning = random_turning(size, size, is_ragged=True)
     at_once = solve_at_once(turning)
-    found = prove(turning, at_once, time_limit_s=60)
+    found = proved(turning)
     assert at_once.bound_bytes < found.bound_bytes == found.shared_bytes < at_once.shared_bytes
     assert cost_of(turning, found.groups) == pytest.approx(found.shared_bytes)
 
@@ -211,6 +217,6 @@ def test_costs_of_very_different_size_keep_the_bound_true() -> None:
         turning.windows, turning.growth_us, turning.period_us, 10.0 ** np.linspace(12, -3, 12)
     )
     best = shared_bytes(steep, best_by_subsets(steep))
-    found = prove(steep, solve_at_once(steep), time_limit_s=60)
+    found = proved(steep)
     assert found.bound_bytes <= best * (1 + 1e-6)
     assert found.shared_bytes == pytest.approx(best, rel=1e-6)

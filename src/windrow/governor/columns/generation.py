@@ -50,6 +50,10 @@ class Columns:
     prices: Bytes
     members: Members
 
+    def bound_bytes(self, windows: Scaled) -> float:
+        """The bound in bytes."""
+        return self.bound * windows.bytes_per_cost
+
 
 def scaled(turning: TurningWindows) -> Scaled:
     """The windows in the units of the program."""

@@ -22,7 +22,7 @@ from windrow.governor.groups.turning import (
     shared_bytes,
 )
 
-__all__ = ["prove"]
+__all__ = ["bounded", "prove"]
 
 # Groups that are listed at the most, and for each second that is left: the integer program looks at
 # its clock only after it has looked through all of them. Steps in listing them.
@@ -33,32 +33,41 @@ LISTING_STEPS = 10_000_000
 TOLERANCE = 1e-7
 
 
-def prove(turning: TurningWindows, known: Grouping, time_limit_s: float) -> Grouping:
+def bounded(
+    turning: TurningWindows, known: Grouping, time_limit_s: float
+) -> tuple[Grouping, Columns]:
+    """The known partition with the bound of the linear program, and what that has found.
+
+    The bound is of true groups, whose sums are exact; it is as good as the program when that came
+    to its end within the time.
+    """
+    windows = scaled(turning)
+    columns = generate(windows, known.groups, time.perf_counter() + time_limit_s)
+    bound = max(known.bound_bytes, columns.bound_bytes(windows))
+    return _grouping(turning, known.groups, bound, known.solver), columns
+
+
+def prove(
+    turning: TurningWindows, known: Grouping, columns: Columns, time_limit_s: float
+) -> Grouping:
     """A partition no dearer than the known one, and a bound no lower; equal when it is proven best.
 
-    The bound is of true groups, whose sums are exact; it is as good as the linear program when that
-    came to its end within the time.
+    columns: what the linear program found, perhaps with another partition.
     """
-    until_s = time.perf_counter() + time_limit_s
+    if known.shared_bytes - known.bound_bytes <= TOLERANCE * known.shared_bytes:
+        return _grouping(turning, known.groups, np.inf, "exact")
     windows = scaled(turning)
-    columns = generate(windows, known.groups, until_s)
-    cost = known.shared_bytes / windows.bytes_per_cost
-    bound = max(columns.bound, known.bound_bytes / windows.bytes_per_cost)
-    if cost - bound <= TOLERANCE * cost:
-        return _grouping(turning, known.groups, np.inf, windows, "exact")
-    left_s = until_s - time.perf_counter()
-    if left_s <= 0:
-        return _grouping(turning, known.groups, bound, windows, known.solver)
-    limit = min(LISTED_LIMIT, int(left_s * LISTED_PER_S))
-    listed = _listed(windows, columns, cost - columns.bound, limit)
-    is_all = listed is not None
+    gap = known.shared_bytes / windows.bytes_per_cost - columns.bound
+    limit = min(LISTED_LIMIT, int(time_limit_s * LISTED_PER_S))
+    listed = _listed(windows, columns, gap, limit)
     members = columns.members if listed is None else listed
-    groups, program_bound, is_proven = _cover(windows, members, known.groups, left_s)
-    if is_all:
-        bound = np.inf if is_proven else max(bound, program_bound)
+    groups, program_bound, is_proven = _cover(windows, members, known.groups, time_limit_s)
+    bound = known.bound_bytes
+    if listed is not None:
+        bound = np.inf if is_proven else max(bound, program_bound * windows.bytes_per_cost)
     is_better = shared_bytes(turning, groups) < known.shared_bytes
     solver = "exact" if is_better or bound == np.inf else known.solver
-    return _grouping(turning, groups if is_better else known.groups, bound, windows, solver)
+    return _grouping(turning, groups if is_better else known.groups, bound, solver)
 
 
 def _listed(windows: Scaled, columns: Columns, gap: float, limit: int) -> Members | None:
@@ -93,10 +102,8 @@ def _partition(members: Members) -> Longs:
     return groups.astype(np.int64)
 
 
-def _grouping(
-    turning: TurningWindows, groups: Longs, bound: float, windows: Scaled, solver: str
-) -> Grouping:
+def _grouping(turning: TurningWindows, groups: Longs, bound_bytes: float, solver: str) -> Grouping:
     """The partition with its cost; a bound above that, as of what is proven best, is the cost."""
     assert is_partition(turning, groups), "a partition with a group that is not valid"
     cost = shared_bytes(turning, groups)
-    return Grouping(groups, cost, min(cost, bound * windows.bytes_per_cost), solver)
+    return Grouping(groups, cost, min(cost, bound_bytes), solver)

@@ -22,12 +22,14 @@ TIME_LIMIT_S = 1.0
 SUBSET_STEP_S = 1.2e-9
 ITERATION_S = 25e-9
 QUICK_S = 0.003
-# The share of the time for ruin and recreate, which is given to it in so many slices: each goes on
-# from the best partition so far, cooler, and the clock is looked at in between. Among more than
-# FEW_WINDOWS there are mostly too many groups to prove anything: they have more of it.
+# Shares of the time: for the bound of a linear program, at most, and then for ruin and recreate.
+# Among more than FEW_WINDOWS there are mostly too many groups to prove anything: they have more of
+# the latter. It has its time in slices: each goes on from the best partition so far, cooler, and
+# the clock is looked at in between.
+BOUND_SHARE = 0.4
 FEW_WINDOWS = 50
 ANNEALING_SHARE_FEW = 0.3
-ANNEALING_SHARE_MANY = 0.6
+ANNEALING_SHARE_MANY = 0.5
 SLICES = 6
 # Beyond, the linear program takes seconds to give a bound.
 COLUMNS_LIMIT = 400
@@ -38,27 +40,27 @@ TOLERANCE = 1e-12
 def solve(turning: TurningWindows, time_limit_s: float = TIME_LIMIT_S, seed: int = 0) -> Grouping:
     """The best partition by what fits the limit, with the best bound.
 
-    Up to SUBSETS_LIMIT windows all subsets are looked at. Beyond, ruin and recreate comes first,
-    then a linear program for the bound, and an integer program that may prove or improve it. Only
-    these two depend on how fast the machine is, and stop by its clock.
+    Up to SUBSETS_LIMIT windows all subsets are looked at. Beyond, a linear program gives a bound,
+    ruin and recreate comes near to it, and an integer program may improve that or prove it best.
+    All but ruin and recreate depend on how fast the machine is, and stop by its clock.
     """
-    began_s = time.perf_counter()
+    until_s = time.perf_counter() + time_limit_s
     if turning.size <= SUBSETS_LIMIT and _subsets_s(turning) <= time_limit_s:
         return _by_subsets(turning)
     found = solve_quickly(turning, seed)
-    share = ANNEALING_SHARE_FEW if turning.size <= FEW_WINDOWS else ANNEALING_SHARE_MANY
-    iterations = _iterations(turning, time_limit_s * share / SLICES)
-    for each in range(SLICES):
-        if _is_best(found) or time.perf_counter() - began_s > time_limit_s * share:
-            break
-        found = _annealed(turning, found, iterations, seed + 1 + each, _heat(each))
-    left_s = time_limit_s - (time.perf_counter() - began_s)
-    if _is_best(found) or turning.size > COLUMNS_LIMIT or left_s <= 0:
+    if _is_best(found) or time_limit_s <= 0:
         return found
+    if turning.size > COLUMNS_LIMIT:
+        return _annealed_slowly(turning, found, time_limit_s, seed)
     # HiGHS takes as long to import as all the rest: only who needs proofs pays for it.
     proof = importlib.import_module("windrow.governor.columns.proof")
-    proven: Grouping = proof.prove(turning, found, left_s)
-    return proven
+    found, columns = proof.bounded(turning, found, time_limit_s * BOUND_SHARE)
+    share = ANNEALING_SHARE_FEW if turning.size <= FEW_WINDOWS else ANNEALING_SHARE_MANY
+    found = _annealed_slowly(turning, found, time_limit_s * share, seed)
+    left_s = until_s - time.perf_counter()
+    if left_s > 0:
+        found = proof.prove(turning, found, columns, left_s)
+    return found
 
 
 def solve_quickly(turning: TurningWindows, seed: int = 0) -> Grouping:
@@ -77,6 +79,18 @@ def solve_at_once(turning: TurningWindows) -> Grouping:
 def _by_subsets(turning: TurningWindows) -> Grouping:
     groups = best_by_subsets(turning)
     return _grouping(turning, groups, shared_bytes(turning, groups), "dp")
+
+
+def _annealed_slowly(
+    turning: TurningWindows, found: Grouping, time_limit_s: float, seed: int
+) -> Grouping:
+    began_s = time.perf_counter()
+    iterations = _iterations(turning, time_limit_s / SLICES)
+    for each in range(SLICES):
+        if _is_best(found) or time.perf_counter() - began_s > time_limit_s:
+            break
+        found = _annealed(turning, found, iterations, seed + 1 + each, _heat(each))
+    return found
 
 
 def _annealed(

@@ -86,3 +86,37 @@ def test_writing_again_changes_nothing(tmp_path: Path) -> None:
         history = History(spec, archive=ParquetArchive(tmp_path, spec))
         take(history, [batch, *(Advance(instant) for instant in advances)])
         assert history.snapshot(0, 48).bounds("count").value == 48
+
+
+def test_a_file_whose_node_reaches_into_the_interval_is_read(tmp_path: Path) -> None:
+    spec = HistorySpec(levels_of([(1, 0), (16, 0)]), MEASURES)
+    archive = ParquetArchive(tmp_path, spec)
+    take(History(spec, archive=archive), [[(20, None, 1.0, 1), (40, None, 1.0, 1)], Advance(63)])
+    assert archive.read(25, 26).num_rows == 1
+    assert archive.read(25, 48).num_rows == 2
+    assert archive.read(0, 16).num_rows == 0
+
+
+def test_what_was_forgotten_may_be_of_any_group() -> None:
+    spec = HistorySpec(levels_of([(1, 0), (16, 16)]), MEASURES, (Column("k", STRING),))
+    history = History(spec)
+    rows = take(
+        history,
+        [
+            [(1, "a", 1.0, 1), (2, "a", -2.0, 1), (3, "gone", 5.0, 1), (60, "a", 4.0, 1)],
+            Advance(60),
+        ],
+    )
+    assert history.storage.regions.begin_us == 32
+    answer = history.snapshot(0, 100)
+    check(answer, rows, is_one=False)
+    assert not answer.is_exact
+    count = answer.bounds("count")
+    assert (count.low, count.high) == (1, 4)
+    total = answer.bounds("sum", "v")
+    assert (total.low, total.high) == (pytest.approx(2.0), pytest.approx(10.0))
+    together = history.snapshot(0, 100, total=True)
+    assert together.is_exact
+    check(together, rows, is_one=True)
+    assert answer.inside is not None
+    assert history.snapshot(answer.inside.since_us, answer.inside.until_us).is_exact

@@ -119,3 +119,18 @@ def test_late_rows_are_found_in_blocks_that_were_read_before() -> None:
     assert history.snapshot(0, 5_000).bounds("sum", "v").value == 6_000
     assert history.snapshot(0, 5_000).bounds("max", "v").value == 1000
     assert history.snapshot(2_346, 5_000).bounds("max", "v").value == 1
+
+
+def test_a_leaf_that_a_horizon_cuts_goes_on_with_its_later_rows() -> None:
+    spec = HistorySpec(levels_of([(1, 10), (4, 40), (64, None)]), MEASURE, KEY, split_above=8)
+    history = History(spec)
+    rows = np.empty((0, 3))
+    for times, now in (([2, 9, 21, 30], 25), ([31, 33, 40], 45), ([50, 51, 60, 61, 62], 70)):
+        batch = np.array([[time, 0, time / 4] for time in times])
+        columns = {"v": pa.array(batch[:, 2]), "k": pa.array(np.zeros(len(times), np.int64))}
+        history.insert(batch[:, 0].astype(np.int64), columns)
+        rows = np.concatenate([rows, batch])
+        history.advance(now)
+        for since, until in ((0, 64), (0, 128), (4, 64), (28, 36), (24, 60)):
+            if since % 4 == 0 or since >= history.storage.regions.horizons_us[0]:
+                expect(history, rows, since, until, [0])

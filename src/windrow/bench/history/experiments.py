@@ -29,7 +29,7 @@ __all__ = [
 # Of one point: by contender, each measure by its name.
 Found = dict[str, dict[str, float]]
 TREE_FIGURE = 7
-CHECKED_RANGES = 30
+CHECKED_RANGES = 10
 FAN_OUT = 10
 LEVELS = 4
 
@@ -147,8 +147,8 @@ FINENESS = Experiment(
 EXPERIMENTS = (BUILDING, RANGES, FINENESS)
 FULL_EFFORT = Effort(
     generated_rows=1_000_000, most_rows=1_000_000, shares=(0.2, 0.4, 0.6, 0.8, 1.0),
-    lengths=(0.0001, 0.001, 0.01, 0.1, 0.5, 1.0), rows_a_node=(0.1, 0.3, 1, 3, 10, 30, 100),
-    fineness_rows=300_000, ranges=30, rounds=3,
+    lengths=(0.0001, 0.001, 0.01, 0.1, 1.0), rows_a_node=(0.1, 0.3, 1, 3, 10, 30, 100),
+    fineness_rows=300_000, ranges=10, rounds=3,
 )  # fmt: skip
 QUICK_EFFORT = Effort(
     generated_rows=40_000, most_rows=40_000, shares=(0.5, 1.0), lengths=(0.01, 0.5),

@@ -77,7 +77,7 @@ def figure_of(number: int, halves: Sequence[Series]) -> PaperFigure:
             )
             for each, style in zip(halves, _SOURCE_STYLES, strict=False)
         ]  # fmt: skip
-        half = Half("", "rows a node of the finest level, mean", lines, is_x_log=True)
+        half = Half("", "rows a node of the finest level, mean", lines, True, is_y_log=False)
         title = f"{experiment.title}, percent of full pre-computation"
         return PaperFigure(number, title, "percent of bytes", [half])
     if experiment is BUILDING and number == experiment.figures[0]:
@@ -92,11 +92,10 @@ def figure_of(number: int, halves: Sequence[Series]) -> PaperFigure:
 
 def _half(series: Series, measure: str, unit: float) -> Half:
     is_building = series.experiment is BUILDING
-    scale = 1000.0 if is_building else 1.0
-    xs = [point.x / scale for point in series.points]
+    xs = [round(point.x / 1000) if is_building else point.x for point in series.points]
     lines = [
         Line(name, *_STYLES[name], xs, [each.found[name][measure] / unit for each in series.points])
         for name in series.points[0].found
     ]
     label = "thousand rows" if is_building else "length, percent of all time"
-    return Half(series.source, label, lines, is_x_log=not is_building, is_y_log=True)
+    return Half(series.source, label, lines, is_x_log=not is_building, is_y_log=not is_building)

@@ -207,8 +207,9 @@ def test_progressive_answers_are_of_one_moment() -> None:
     buckets = kept_of_h(3)
     for table in batches_of_h(5):
         buckets.push(table)
-    question = "SELECT SUM(value) AS s FROM HISTORY(h) [FROM 7 TO '1970-01-01 00:00:33.5']"
-    tables = buckets.ask_progressively(question.replace("FROM 7", "FROM '1970-01-01 00:00:07'"))
+    interval = "[FROM '1970-01-01 00:00:10' TO '1970-01-01 00:00:33.5']"
+    question = f"SELECT SUM(value) AS s FROM HISTORY(h) {interval}"
+    tables = buckets.ask_progressively(question)
     assert len(tables) == 3
     for coarse, fine in pairwise(tables):
         assert coarse["s_low"][0].as_py() <= fine["s_low"][0].as_py()

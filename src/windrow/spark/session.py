@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -19,10 +21,13 @@ from windrow.event_time import instant_of, is_plausible
 from windrow.memory_size import memory_of
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
+from windrow.plan.history_binder import bind_history
+from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.spark.buckets import MAX_BUCKETS
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.governed_window import GovernedWindow, windows_of
 from windrow.spark.governing import Governing
+from windrow.spark.history_room import SparkHistories, refuse_history
 from windrow.spark.query import SparkQuery
 from windrow.spark.storage import Storage
 from windrow.spark.stream_schema import schema_of
@@ -70,6 +75,7 @@ class SparkWindrowSession:
         self._sources: dict[str, DataFrame] = {}
         self._queries: dict[str, SparkQuery] = {}
         self._governing = Governing(self.memory, self._running)
+        self._histories = SparkHistories(spark, self._root, buckets)
 
     def stream(
         self,
@@ -88,7 +94,9 @@ class SparkWindrowSession:
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> SparkQuery:
         """Registers a query; start(sink) on what it gives sets it to work."""
-        plan = bind(parse_query(text), self._catalog, algorithm, store)
+        select = parse_query(text)
+        refuse_history(select)
+        plan = bind(select, self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
         if not _QUERY_NAME.match(chosen):
             raise BindingError(
@@ -129,11 +137,13 @@ class SparkWindrowSession:
             )
         for query in self._reading(name):
             query.advance(name, instant_us)
+        self._histories.advance(name, instant_us)
 
     def finish(self) -> None:
-        """Completes all streams once the started queries have worked through what is there."""
+        """Completes all streams once queries and histories have worked through what is there."""
         for query in self._queries.values():
             query.finish()
+        self._histories.finish()
 
     def windows(self) -> pa.Table:
         """One row for each window of each query, as of its last batch."""
@@ -159,18 +169,63 @@ class SparkWindrowSession:
         return readers[0].late(name)
 
     def ledger(self) -> pa.Table:
-        """Per stream and query where its rows went; rows_in is the sum of the other counts."""
+        """Per stream and query, or history, where its rows went: counts that add up to rows_in."""
         rows: list[dict[str, Any]] = [
             {"stream": stream, "query": query.name, **asdict(ledger)}
             for query in self._queries.values()
             for stream, ledger in query.status.ledgers.items()
         ]
+        rows += [
+            {"stream": stream, "query": f"HISTORY({stream})", **asdict(ledger)}
+            for stream, ledger in self._histories.ledgers().items()
+        ]
         return pa.Table.from_pylist(rows, schema=_LEDGER_SCHEMA)
 
+    def history(
+        self,
+        stream: str,
+        *,
+        measures: Iterable[str] = (),
+        by: Iterable[str] = (),
+        levels: LevelSpans,
+        quantiles: Iterable[str] = (),
+        distincts: Iterable[str] = (),
+        split_above: int | None = None,
+        archive: str | os.PathLike[str] | None = None,
+        trigger: str | None = None,
+    ) -> None:
+        """Keeps the past of a stream: aggregates of measures, by keys, at several granularities.
+
+        It is a streaming query of its own, which runs at once, from the start of the source or from
+        where the checkpoint stopped. levels: pairs of spans, a granularity and how long it is kept
+        (None or "forever": for ever), from fine to coarse. quantiles and distincts: columns with
+        sketches. archive: a new directory, seen by all workers, for what leaves memory and stays
+        answerable. trigger: the span between batches.
+        """
+        schema = self._catalog.stream(stream)
+        declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
+        self._histories.declare(declared, self._sources[schema.name], archive, trigger)
+
+    def ask(self, text: str, progressive: bool = False) -> pa.Table | Iterator[pa.Table]:
+        """The answer about the past: the select list, bounds of its aggregates, what is exact.
+
+        It knows all rows that are there when it is asked. progressive: answers one after the other,
+        from coarse levels first; bounds only tighten.
+        """
+        plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
+        if progressive:
+            return self._histories.ask_progressively(plan)
+        return self._histories.ask(plan)
+
+    def histories(self) -> pa.Table:
+        """One row per history as of its last batch: what it keeps, what it knows, and its bytes."""
+        return self._histories.table()
+
     def stop(self) -> None:
-        """Stops all queries; a temporary checkpoint is removed."""
+        """Stops all queries and histories; a temporary checkpoint is removed."""
         for query in self._queries.values():
             query.stop()
+        self._histories.stop()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
 

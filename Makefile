@@ -42,13 +42,19 @@ bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm bes
 	@$(BIN)/python benchmarks/anchor.py
 	@$(BIN)/python benchmarks/algorithms.py
 	@$(BIN)/python benchmarks/live_selects.py
+	@$(BIN)/python benchmarks/governor.py
+	@$(BIN)/python benchmarks/error_bounds.py
+	@$(BIN)/python benchmarks/history.py
 
-# Real connections, where they are at hand; without them paper 4 is run on generated ones only.
+# Real connections and packets, where they are at hand; without them generated ones only.
 CONNECTIONS := $(wildcard ../shared/data/honeypot_connections.parquet)
+ARRIVALS := $(wildcard ../shared/data/ita_interarrivals.parquet)
 
 bench-papers: $(STAMPS)/windrow $(STAMPS)/dev  ## The papers' experiments, drawn into docs.
 	@$(BIN)/windrow bench join-aggregate --out docs/explanation/join-aggregate
 	@$(BIN)/windrow bench governor --out docs/explanation/governor
+	@$(BIN)/windrow bench history --out docs/explanation/history \
+	  $(if $(ARRIVALS),--arrivals $(ARRIVALS)) $(if $(CONNECTIONS),--connections $(CONNECTIONS))
 	@$(BIN)/windrow bench live-results --out docs/explanation/live-results \
 	  $(if $(CONNECTIONS),--connections $(CONNECTIONS))
 

@@ -25,6 +25,11 @@ CHOSEN = [
     "results/test_expiry_queues.py::test_any_steps",
     "results/test_expiry_queues.py::test_equal_spans",
     "results/test_live_rows.py",
+    "windows/test_changing_widths.py",
+    "windows/test_shared_rows.py",
+    "governor/error_bounds/test_bounds.py",
+    "governor/test_partitions.py",
+    "history/test_tree_shape.py",
 ]
 
 

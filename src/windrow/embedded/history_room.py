@@ -138,10 +138,9 @@ def _advance(
 ) -> WindrowError | None:
     """Move on to the clock, and stop wherever a query looks; returns what one has failed with."""
     due = keeper.take_due(clock)
-    entered = np.unique(due.times)
     looking: dict[int, list[EmbeddedHistoryQuery]] = {}
     for query in queries:
-        for instant in query.stops(entered, clock).tolist():
+        for instant in query.stops(due.instants, clock).tolist():
             looking.setdefault(instant, []).append(query)
     first, problem = 0, None
     for instant in sorted({*looking, clock}):

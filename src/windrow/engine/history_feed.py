@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ class HistoryFeed:
         self._schema = pa.schema([(item.name, item.type.arrow) for item in plan.select])
         self.result = self._schema.empty_table()
         self._judged = self._empty_answer()
-        self._answers: list[tuple[Instants, pa.Table]] = []
+        self._answers: deque[tuple[Instants, pa.Table]] = deque()
+        self._rows_held = 0
         self._changes: list[tuple[int, int, Row]] = []
         self._shown: Counter[Row] = Counter()
         self._read: Counter[Row] = Counter()
@@ -63,11 +64,12 @@ class HistoryFeed:
         """The answer as it is now is due at these instants, which are later than all before."""
         if instants.size and self._judged.num_rows:
             self._answers.append((instants, self._judged))
+            self._rows_held += instants.size * self._judged.num_rows
             self._forget_oldest()
 
     def answers(self) -> pa.Table:
         """Every answer since the last call: at, level, error_bound, then the select list."""
-        given, self._answers = self._answers, []
+        given, self._answers, self._rows_held = self._answers, deque(), 0
         parts = [_at_each(instants, table) for instants, table in given]
         return pa.concat_tables([_at_each(np.empty(0, np.int64), self._empty_answer()), *parts])
 
@@ -98,15 +100,14 @@ class HistoryFeed:
         self._changes += [(at_us, 1, row) for row in come.elements()]
 
     def _forget_oldest(self) -> None:
-        excess = sum(at.size * table.num_rows for at, table in self._answers) - ANSWERS_LIMIT
-        while excess > 0:
-            instants, table = self._answers[0]
+        while self._rows_held > ANSWERS_LIMIT:
+            instants, table = self._answers.popleft()
+            excess = self._rows_held - ANSWERS_LIMIT
             gone = min(instants.size, -(-excess // table.num_rows))
-            self._answers[0] = (instants[gone:], table)
-            if gone == instants.size:
-                del self._answers[0]
+            if gone < instants.size:
+                self._answers.appendleft((instants[gone:], table))
             self.rows_lost += gone * table.num_rows
-            excess -= gone * table.num_rows
+            self._rows_held -= gone * table.num_rows
 
     def _empty_answer(self) -> pa.Table:
         fields = [("level", pa.string()), ("error_bound", pa.float64()), *self._schema]
@@ -123,7 +124,7 @@ def _at_each(instants: Instants, table: pa.Table) -> pa.Table:
 def _judged(table: pa.Table, rows: AnswerRows, items: list[Bounded]) -> pa.Table:
     """The rows with their level and, where they are in doubt, the largest relative error."""
     errors = np.zeros(rows.count)
-    for item in items:
+    for item in items if not rows.is_sure.all() else ():
         errors = np.maximum(errors, _relative_errors(item))
     levels = pa.array(np.where(rows.is_sure, "A", "B"), pa.string())
     table = table.add_column(0, "level", levels)

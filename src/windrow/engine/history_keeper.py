@@ -69,6 +69,11 @@ class DueRows:
     times: Instants
     batch: pa.RecordBatch | None
 
+    @property
+    def instants(self) -> Instants:
+        """The times, each once."""
+        return self.times[np.flatnonzero(np.diff(self.times, prepend=START_OF_TIME))]
+
 
 class HistoryKeeper:
     """A history, and rows that wait until they are complete.

@@ -72,7 +72,6 @@ class Combiner:
         self._last_count = np.zeros((0, 0), np.int64)  # bucket, entity
         self._last_lanes = np.zeros((0, 0, layout.lane_count), np.int64)
         self._last_extras = np.zeros((0, 0, tallies + 2 * extremes), np.int64)
-        self._touched_in = np.empty(0, np.int64)
 
     def combine(self, parts: Sequence[tuple[int, EntityTouches]]) -> EntityTouches:
         """One state per instant and entity, over all shards."""
@@ -92,7 +91,7 @@ class Combiner:
         used = kernels.add_up(
             at, entity, owner, count, lanes, extras, self._tallies, self._extremes,
             self._last_count, self._last_lanes, self._last_extras,
-            total_count, total_lanes, self._touched_in, np.empty(entities, np.int32),
+            total_count, total_lanes, np.zeros(entities, np.bool_), np.empty(entities, np.int32),
             out_at, out_entity, out_count, out_lanes, out_extras,
         )  # fmt: skip
         return EntityTouches(
@@ -215,4 +214,3 @@ class Combiner:
         lanes[:rows, :columns] = self._last_lanes
         extras[:rows, :columns] = self._last_extras
         self._last_count, self._last_lanes, self._last_extras = count, lanes, extras
-        self._touched_in = np.full(size, np.iinfo(np.int64).min)

@@ -101,13 +101,13 @@ def list_answers(
 @njit(cache=True)
 def add_up(
     at, entity, owner, count, lanes, extras, tallies, extremes, last_count, last_lanes, last_extras,
-    total_count, total_lanes, touched_in, touched,
+    total_count, total_lanes, is_touched, touched,
     out_at, out_entity, out_count, out_lanes, out_extras,
 ):  # fmt: skip
     """Turn touches of an entity in a shard into touches of entities, combined over shards.
 
-    last_...[shard, entity] is what each had before. Touches are in time order; returns how many
-    there are after those of one instant were merged.
+    last_...[shard, entity] is what each had before; is_touched, by entity, is false. Touches are in
+    time order; returns how many there are after those of one instant were merged.
     """
     used = 0
     waiting = 0
@@ -122,13 +122,14 @@ def add_up(
             last_lanes[mine, which, lane] = lanes[i, lane]
         for extra in range(extras.shape[1]):
             last_extras[mine, which, extra] = extras[i, extra]
-        if touched_in[which] != at[i]:
-            touched_in[which] = at[i]
+        if not is_touched[which]:
+            is_touched[which] = True
             touched[waiting] = which
             waiting += 1
         if i + 1 == at.size or at[i + 1] != at[i]:
             for index in range(waiting):
                 which = touched[index]
+                is_touched[which] = False
                 out_at[used] = at[i]
                 out_entity[used] = which
                 out_count[used] = total_count[which]

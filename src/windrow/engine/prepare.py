@@ -8,6 +8,8 @@ Prepared rows have the columns ts (int64), k0.. (join key), g0.. (groups), p0.. 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -29,10 +31,15 @@ from windrow.windows.window import Window
 __all__ = [
     "Preparer",
     "bucket_of",
+    "bucket_of_values",
+    "buckets_of_words",
     "can_shard",
+    "key_columns",
+    "key_words",
     "leaf_of",
     "lettered",
     "lifetime_of",
+    "mixed_words",
     "needed_columns",
     "value_column",
     "window_of",
@@ -132,18 +139,41 @@ def bucket_of(
     plan: QueryPlan, position: int, prepared: pa.RecordBatch, buckets: int
 ) -> NDArray[np.int64]:
     """The bucket of each prepared row of an input; rows that meet in an answer get the same one."""
-    dealt = partitioning(plan)
-    if buckets == 1 or dealt.kind == "one":
+    if buckets == 1 or partitioning(plan).kind == "one":
         return np.zeros(prepared.num_rows, np.int64)
+    return buckets_of_words(key_words(plan, position, prepared), buckets)
+
+
+def key_words(plan: QueryPlan, position: int, prepared: pa.RecordBatch) -> NDArray[np.uint64]:
+    """A word for the key by which each row is dealt out; equal keys of all inputs give equal words.
+
+    Rows that may go anywhere are dealt out by their time.
+    """
+    names = key_columns(plan, position) or ("ts",)
+    return mixed_words([prepared.column(name) for name in names])
+
+
+def key_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
+    """The prepared columns by which rows of an input are dealt out; none where no key says it."""
+    dealt = partitioning(plan)
+    if dealt.kind != "key":
+        return ()
     side = shape_of(plan).sides[position]
-    names = ["ts"]
-    if dealt.kind == "key":
-        names = [_column_of(side, key) for key in dealt.keys[position]]
-    mixed = np.zeros(prepared.num_rows, np.uint64)
-    for name in names:
-        mixed = (mixed ^ _words(prepared.column(name))) * np.uint64(_MIX[0])
+    return tuple(_column_of(side, key) for key in dealt.keys[position])
+
+
+def mixed_words(columns: Sequence[pa.Array]) -> NDArray[np.uint64]:
+    """One word for the values of each row."""
+    mixed = np.zeros(len(columns[0]), np.uint64)
+    for column in columns:
+        mixed = (mixed ^ _words(column)) * np.uint64(_MIX[0])
         mixed ^= mixed >> np.uint64(31)
-    mixed = mixed * np.uint64(_MIX[1])
+    return mixed
+
+
+def buckets_of_words(words: NDArray[np.uint64], buckets: int) -> NDArray[np.int64]:
+    """The buckets to which rows with these words go."""
+    mixed = words * np.uint64(_MIX[1])
     return ((mixed >> np.uint64(33)) % np.uint64(buckets)).astype(np.int64)
 
 

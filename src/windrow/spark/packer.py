@@ -5,7 +5,6 @@ Rows leave the JVM once and cross the shuffle as a few large binaries instead of
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -14,12 +13,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark import TaskContext
 
-from windrow.engine.prepare import Preparer, bucket_of
+from windrow.engine.prepare import Preparer
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema
 from windrow.spark.event_times import pack_times
 from windrow.spark.packets import Packet, packets_batch, table_bytes
+from windrow.spark.routing import NO_ROUTING, Router, Routing
 from windrow.spark.shipped_errors import shipping_errors
 from windrow.spark.worker import plan_of, settle_worker
 
@@ -35,7 +35,9 @@ Batches = Iterator[pa.RecordBatch]
 Instants = NDArray[np.int64]
 
 
-def packing(plan_text: str, stream: str, buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
+def packing(
+    plan_text: str, stream: str, buckets: tuple[int, ...], routing: Routing = NO_ROUTING
+) -> Callable[[Batches], Batches]:
     """The function that Spark runs over each partition of the stream."""
 
     def pack(batches: Batches) -> Batches:
@@ -43,7 +45,7 @@ def packing(plan_text: str, stream: str, buckets: tuple[int, ...]) -> Callable[[
         with shipping_errors():
             context = TaskContext.get()
             task = context.partitionId() if context is not None else 0
-            packer = Packer(plan_of(plan_text), stream, buckets, task)
+            packer = Packer(plan_of(plan_text), stream, buckets, task, routing)
             for batch in batches:
                 packer.add(batch)
                 if packer.held_bytes > TASK_BYTES_LIMIT:
@@ -57,10 +59,15 @@ class Packer:
     """Gathers the rows of one task of one stream."""
 
     def __init__(
-        self, plan: QueryPlan, stream: str, buckets: tuple[int, ...], task: int = 0
+        self,
+        plan: QueryPlan,
+        stream: str,
+        buckets: tuple[int, ...],
+        task: int = 0,
+        routing: Routing = NO_ROUTING,
     ) -> None:
-        self._plan = plan
         self._buckets = buckets
+        self._router = Router(plan, len(buckets), routing)
         self._task = task
         self._sequence = 0
         positions = [i for i, entry in enumerate(plan.inputs) if entry.stream.name == stream]
@@ -102,20 +109,9 @@ class Packer:
     def _spread(self, position: int, prepared: pa.RecordBatch) -> None:
         if prepared.num_rows == 0:
             return
-        for bucket, rows in enumerate(self._split(position, prepared)):
+        for bucket, rows in enumerate(self._router.parts(position, prepared)):
             if rows.num_rows:
                 self._rows[bucket].append((position, memoryview(rows.serialize())))
-
-    def _split(self, position: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
-        count = len(self._buckets)
-        if count == 1:
-            return [prepared]
-        # Sorting 16-bit numbers stably is a radix sort, and keeps arrival order inside a bucket.
-        owners = bucket_of(self._plan, position, prepared, count).astype(np.uint16)
-        order = np.argsort(owners, kind="stable")
-        moved = prepared.take(pa.array(order))
-        edges = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=count))))
-        return [moved.slice(a, b - a) for a, b in itertools.pairwise(edges)]
 
     def take(self) -> pa.RecordBatch:
         """The packets of everything gathered so far, one per bucket; gathering starts anew."""

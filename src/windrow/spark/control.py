@@ -1,25 +1,30 @@
-"""The control stream: heartbeats, ends of streams and widths, as an input that is checkpointed.
+"""The control stream: heartbeats, ends, widths and queries, as an input that is checkpointed.
 
-Each order is one small JSON file in the query's control directory. Spark reads the directory as a
-stream, so an order belongs to exactly one batch and is replayed with it.
+Each order is one small file in the query's control directory, its lines JSON behind a checksum.
+Spark reads the directory as a stream, so an order belongs to exactly one batch and is replayed with
+it.
 """
 
 from __future__ import annotations
 
 import json
 import uuid
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME
+from windrow.spark.bundle_members import MemberOrder
 from windrow.spark.packets import PACKET_SCHEMA, Packet, packets_batch
+from windrow.spark.shipped_errors import shipping_errors
 from windrow.spark.storage import Storage
 from windrow.spark.window_limits import WidthOrder
 
-__all__ = ["control_packets", "order_advance", "order_finish", "order_widths"]
+__all__ = ["control_packets", "order_advance", "order_finish", "order_member", "order_widths"]
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -39,13 +44,28 @@ def order_widths(control: Storage, order: WidthOrder) -> None:
     _write(control, [json.dumps({"widths": order.to_json()})])
 
 
+def order_member(control: Storage, order: MemberOrder) -> None:
+    """A query of a bundle begins or ends; ordered twice under one name, it is read once."""
+    what = "end" if order.ends else "begin"
+    line = json.dumps({"member": order.to_json()})
+    control.write(f"query-{order.number:06d}-{what}.json", line.encode() + b"\n")
+
+
 def _order(control: Storage, streams: Iterable[str], instant_us: int) -> None:
     lines = [json.dumps({"stream": stream, "instant_us": instant_us}) for stream in streams]
     _write(control, lines)
 
 
 def _write(control: Storage, lines: Iterable[str]) -> None:
-    control.write(f"{uuid.uuid4().hex}.json", "\n".join(lines).encode() + b"\n")
+    checked = [f"{zlib.crc32(line.encode()):08x} {line}\n" for line in lines]
+    control.write(f"{uuid.uuid4().hex}.json", "".join(checked).encode())
+
+
+def check_orders(control: Storage) -> None:
+    """Refuses an order that has lost all its bytes: Spark would pass over it in silence."""
+    for name, size in control.sizes().items():
+        if size == 0:
+            raise _damaged(f"{name} is empty")
 
 
 def control_packets(session: SparkSession, location: str, buckets: tuple[int, ...]) -> DataFrame:
@@ -57,8 +77,9 @@ def control_packets(session: SparkSession, location: str, buckets: tuple[int, ..
 def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
     def send(batches: Batches) -> Batches:
         for batch in batches:
-            orders = [json.loads(line) for line in batch.column(0).to_pylist() if line]
-            data = [_packet(order).to_bytes() for order in orders]
+            with shipping_errors():
+                packets = [packet_of_line(line) for line in batch.column(0).to_pylist()]
+            data = [packet.to_bytes() for packet in packets]
             yield packets_batch(
                 [bucket for bucket in buckets for _ in data], [one for _ in buckets for one in data]
             )
@@ -66,7 +87,25 @@ def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
     return send
 
 
+def packet_of_line(line: str) -> Packet:
+    """The packet of one order; refused when the line is not as it was written."""
+    checksum, _, text = line.partition(" ")
+    if checksum != f"{zlib.crc32(text.encode()):08x}":
+        raise _damaged(f"the checksum of the line {line[:80]!r} does not match")
+    return _packet(json.loads(text))
+
+
+def _damaged(how: str) -> CheckpointError:
+    return CheckpointError(
+        "WC204",
+        f"an order in the control directory of the checkpoint is damaged: {how}",
+        hint="restore the checkpoint directory from a copy, or start with a new one",
+    )
+
+
 def _packet(order: dict[str, Any]) -> Packet:
+    if "member" in order:
+        return Packet(stream="", member=MemberOrder.from_json(order["member"]))
     if "widths" in order:
         return Packet(stream="", order=WidthOrder.from_json(order["widths"]))
     return Packet(stream=order["stream"], complete_through_us=order["instant_us"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +12,8 @@ from pyarrow import fs
 from windrow.errors import CheckpointError
 
 __all__ = ["Storage"]
+
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}")
 
 
 class Storage:
@@ -53,12 +56,25 @@ class Storage:
 
     def names(self) -> list[str]:
         """The finished files, sorted."""
+        return sorted(self.sizes())
+
+    def sizes(self) -> dict[str, int]:
+        """How many bytes each finished file has."""
+        return {
+            entry.base_name: entry.size
+            for entry in self._entries()
+            if not entry.base_name.startswith(".")
+        }
+
+    def sweep(self) -> None:
+        """Removes what writers that were killed have left unfinished; no other may be at work."""
+        for entry in self._entries():
+            if _UNFINISHED.fullmatch(entry.base_name):
+                self.remove(entry.base_name)
+
+    def _entries(self) -> list[fs.FileInfo]:
         entries = self._files.get_file_info(fs.FileSelector(self._root, allow_not_found=True))
-        return sorted(
-            entry.base_name
-            for entry in entries
-            if entry.type == fs.FileType.File and not entry.base_name.startswith(".")
-        )
+        return [entry for entry in entries if entry.type == fs.FileType.File]
 
     def remove(self, name: str) -> None:
         """Removes the file; it need not be there."""

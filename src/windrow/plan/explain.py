@@ -8,7 +8,7 @@ from windrow.plan.figures import Figures
 from windrow.plan.model import Negation, PlanInput, QueryPlan, WindowSpec
 from windrow.plan.partitioning import partitioning
 from windrow.plan.row_bytes import row_bytes
-from windrow.plan.show import show, show_aggregate, show_list
+from windrow.plan.show import show, show_aggregate, show_list, show_window
 from windrow.plan.stores import store_of
 from windrow.plan.update_pattern import update_pattern
 
@@ -48,7 +48,7 @@ def _input_lines(plan: QueryPlan, position: int, entry: PlanInput) -> list[str]:
     alias = f" as {entry.alias}" if entry.alias != name else ""
     negation = next((each for each in plan.negations if each.input == position), None)
     negated = "" if negation is None else f" negated: {_match(plan, negation)}"
-    lines = [f"  input {name}{alias} {_window(entry.window, plan)}{negated}"]
+    lines = [f"  input {name}{alias} {show_window(entry.window, plan)}{negated}"]
     if entry.filter is not None:
         lines.append(f"    where     {show(entry.filter, plan)}")
     if entry.keys:
@@ -77,18 +77,6 @@ def _extent(window: WindowSpec) -> str:
     if window.kind == "unbounded":
         return "that passes, growing without end"
     return "in the window"
-
-
-def _window(window: WindowSpec, plan: QueryPlan) -> str:
-    if window.kind == "time":
-        return f"[{show_span(window.length_us)}]"
-    if window.kind == "slide":
-        return f"[{show_span(window.length_us)}, sliding by {show_span(window.slide_us)}]"
-    if window.kind == "rows":
-        return f"[last {window.rows} rows]"
-    if window.kind == "partition_rows":
-        return f"[last {window.rows} rows of each {show_list(window.partition_by, plan)}]"
-    return "[unbounded]"
 
 
 def _answer_lines(plan: QueryPlan) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from windrow.event_time import show_instant
+from windrow.event_time import show_instant, show_span
 from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, GroupRef, Literal
-from windrow.plan.model import Aggregate, QueryPlan
+from windrow.plan.model import Aggregate, QueryPlan, WindowSpec
 from windrow.schema import DATE, STRING, TIMESTAMP
 
-__all__ = ["show", "show_aggregate", "show_list"]
+__all__ = ["show", "show_aggregate", "show_list", "show_window"]
 
 _ARITHMETIC = frozenset(["+", "-", "*", "/", "%"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
@@ -43,6 +43,19 @@ def show_aggregate(aggregate: Aggregate, plan: QueryPlan) -> str:
     if aggregate.function == "count_distinct":
         return f"COUNT(DISTINCT {show(aggregate.argument, plan)})"
     return f"{aggregate.function.upper()}({show(aggregate.argument, plan)})"
+
+
+def show_window(window: WindowSpec, plan: QueryPlan) -> str:
+    """The window in its brackets."""
+    if window.kind == "time":
+        return f"[{show_span(window.length_us)}]"
+    if window.kind == "slide":
+        return f"[{show_span(window.length_us)}, sliding by {show_span(window.slide_us)}]"
+    if window.kind == "rows":
+        return f"[last {window.rows} rows]"
+    if window.kind == "partition_rows":
+        return f"[last {window.rows} rows of each {show_list(window.partition_by, plan)}]"
+    return "[unbounded]"
 
 
 def _literal(literal: Literal) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from spark.stream_files import Files, Sessions, embedded, in_order, random_batch
 from windrow import sinks
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
 from windrow.plan.fingerprint import fingerprint
+from windrow.spark.checkpoint_owner import CheckpointOwner
 
 pytestmark = pytest.mark.spark
 
@@ -106,7 +108,7 @@ def test_a_checkpoint_of_another_plan_is_refused(files: Files, sessions: Session
     first = sessions.open(files).query(JOIN, name="q").start("memory", trigger="available")
     first.await_end()
     other = sessions.open(files).query(OTHER, name="q")
-    with pytest.raises(CheckpointError, match=r"WC210.*plan"):
+    with pytest.raises(CheckpointError, match=r"WC210.*inputs: h, c, now h; window of input h"):
         other.start("memory")
     fewer = sessions.open(files, buckets=5).query(JOIN, name="q")
     with pytest.raises(CheckpointError, match=r"WC210.*buckets"):
@@ -119,7 +121,8 @@ def test_state_of_another_plan_is_refused_in_the_worker(files: Files, sessions: 
     first.await_end()
     owner = sessions.folder("q") / "windrow.json"
     other = sessions.open(files).query(JOIN.replace("8 SECONDS", "7 SECONDS"), name="q")
-    owner.write_text(owner.read_text().replace(fingerprint(first.plan), fingerprint(other.plan)))
+    found = CheckpointOwner.from_bytes(owner.read_bytes(), "q")
+    owner.write_bytes(replace(found, fingerprint=fingerprint(other.plan)).to_bytes())
     files.put_all(random_batches(1, seed=26))
     other.start("memory", trigger="available")
     with pytest.raises(CheckpointError, match="WC212"):

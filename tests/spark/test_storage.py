@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,8 +11,11 @@ import pytest
 from streams import plan_of
 from windrow import sinks
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
+from windrow.plan.fingerprint import fingerprint
+from windrow.plan.model import QueryPlan
 from windrow.spark import sinks as writers
 from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint_owner import CheckpointOwner
 from windrow.spark.kept_rows import KEPT_ROWS_LIMIT, KeptRows
 from windrow.spark.storage import Storage
 
@@ -41,30 +45,61 @@ def test_a_file_that_cannot_be_read_is_an_error_of_ours(tmp_path: Path) -> None:
         Storage(tmp_path).read("folder")
 
 
+def claim(checkpoint: QueryCheckpoint, plan: QueryPlan = PLAN, buckets: int = 2) -> None:
+    checkpoint.claim(fingerprint(plan), buckets, 1, plan)
+
+
 def test_a_checkpoint_knows_its_owner(tmp_path: Path) -> None:
     checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
     assert checkpoint.claimed_buckets() is None
-    checkpoint.claim("plan", 2)
-    checkpoint.claim("plan", 2)
+    claim(checkpoint)
+    claim(checkpoint)
     assert checkpoint.claimed_buckets() == 2
 
 
-@pytest.mark.parametrize(("plan", "buckets", "word"), [("x", 2, "plan"), ("plan", 3, "buckets")])
+@pytest.mark.parametrize(
+    ("plan", "buckets", "words"),
+    [(SELECT, 2, r"kind of query: aggregate, now select"), (PLAN, 3, "number of buckets is 2")],
+)
 def test_a_checkpoint_of_something_else_is_refused(
-    tmp_path: Path, plan: str, buckets: int, word: str
+    tmp_path: Path, plan: QueryPlan, buckets: int, words: str
 ) -> None:
     checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
-    checkpoint.claim("plan", 2)
-    with pytest.raises(CheckpointError, match=rf"WC210.*{word}"):
-        checkpoint.claim(plan, buckets)
+    claim(checkpoint)
+    with pytest.raises(CheckpointError, match=rf"WC210.*{words}"):
+        claim(checkpoint, plan, buckets)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", json.dumps({"format": 1})])
+def test_another_version_is_named(tmp_path: Path) -> None:
+    checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    claim(checkpoint)
+    path = tmp_path / "q" / "windrow.json"
+    owner = CheckpointOwner.from_bytes(path.read_bytes(), "q")
+    older = {"format": 2, "plan": {}}
+    other = replace(owner, windrow="0.0.7", plan=older, fingerprint="x")
+    path.write_bytes(other.to_bytes())
+    with pytest.raises(CheckpointError, match=r"WC210.*format 2, written by Windrow 0\.0\.7"):
+        claim(checkpoint)
+    path.write_bytes(replace(owner, format=2, windrow="0.0.7").to_bytes())
+    with pytest.raises(CheckpointError, match=r"WC210.*format 2, written by Windrow 0\.0\.7"):
+        claim(checkpoint)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", json.dumps({"format": 3})])
 def test_a_damaged_owner_is_refused(tmp_path: Path, text: str) -> None:
     checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
     (tmp_path / "q" / "windrow.json").write_text(text)
     with pytest.raises(CheckpointError, match="WC211"):
-        checkpoint.claim("plan", 2)
+        claim(checkpoint)
+
+
+def test_a_lost_owner_is_missed(tmp_path: Path) -> None:
+    checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    claim(checkpoint)
+    (tmp_path / "q" / "windrow.json").unlink()
+    (tmp_path / "q" / "spark").mkdir()
+    with pytest.raises(CheckpointError, match=r"WC211.*lost"):
+        claim(checkpoint)
 
 
 def test_a_replayed_batch_replaces_its_own_file(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ class SparkQuery:
         print_ = fingerprint(self._run_plan)
         buckets = self._bucket_count()
         grid_us = self._grid_us()
-        self._checkpoint.claim(print_, buckets, grid_us)
+        self._checkpoint.claim(print_, buckets, grid_us, self.plan)
         self._failure = None
         if self._publication is None:
             self._publication = Publication(self.plan, self._checkpoint.publish)

@@ -66,6 +66,10 @@ class Storage:
             if not entry.base_name.startswith(".")
         }
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file or directory of that name."""
+        return bool(self._files.get_file_info(f"{self._root}/{name}").type != fs.FileType.NotFound)
+
     def sweep(self) -> None:
         """Removes what writers that were killed have left unfinished; no other may be at work."""
         for entry in self._entries():

@@ -1,0 +1,110 @@
+"""Whom a checkpoint belongs to: the query and its plan, and the version that began it.
+
+It is JSON that people can read, with a checksum over all the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from windrow.errors import CheckpointError
+from windrow.plan.differences import plan_differences
+from windrow.plan.model import QueryPlan
+from windrow.plan.serialise import PLAN_FORMAT, plan_from_json, plan_to_json
+
+__all__ = ["CHECKPOINT_FORMAT", "CheckpointOwner"]
+
+CHECKPOINT_FORMAT = 3
+
+_CHECKSUM = "checksum"
+_MEANINGS = {
+    "buckets": "number of buckets",
+    "grid_us": "grid of instants, in microseconds (1 where changes are wanted too)",
+}
+
+
+@dataclass(frozen=True)
+class CheckpointOwner:
+    """windrow: the version that wrote it. plan: as plan_to_json gives it."""
+
+    format: int
+    windrow: str
+    fingerprint: str
+    buckets: int
+    grid_us: int
+    query: str
+    plan: Mapping[str, Any]
+
+    @classmethod
+    def new(
+        cls, version: str, fingerprint: str, buckets: int, grid_us: int, plan: QueryPlan
+    ) -> CheckpointOwner:
+        """The owner of a checkpoint that is begun now."""
+        parts = json.loads(plan_to_json(plan))
+        return cls(CHECKPOINT_FORMAT, version, fingerprint, buckets, grid_us, plan.text, parts)
+
+    def to_bytes(self) -> bytes:
+        """The owner with its checksum."""
+        parts = asdict(self)
+        return json.dumps({**parts, _CHECKSUM: _checksum(parts)}, indent=1).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, query: str) -> CheckpointOwner:
+        """The owner again; refused when it is damaged or was written in another format."""
+        try:
+            parts = json.loads(data)
+            found = parts["format"]
+            if found == CHECKPOINT_FORMAT and parts.pop(_CHECKSUM) != _checksum(parts):
+                raise ValueError("its checksum does not match")
+            if found == CHECKPOINT_FORMAT:
+                return cls(**parts)
+        except (ValueError, TypeError, KeyError) as problem:
+            raise CheckpointError(
+                "WC211",
+                f"windrow.json in the checkpoint of query {query!r} is damaged: {problem}",
+                hint="restore the checkpoint directory from a copy, or start with a new one",
+            ) from problem
+        raise _foreign(
+            query,
+            f"it has format {found}, written by Windrow {parts.get('windrow', '0.1.0 or earlier')};"
+            f" this version reads format {CHECKPOINT_FORMAT}",
+            "restart with the version that wrote the checkpoint, or with a new checkpoint",
+        )
+
+    def check(self, mine: CheckpointOwner, query: str) -> None:
+        """Refuses another query's checkpoint; the error says what differs."""
+        if self.fingerprint != mine.fingerprint:
+            raise _foreign(query, self._difference(mine))
+        for field, meaning in _MEANINGS.items():
+            found, wanted = getattr(self, field), getattr(mine, field)
+            if found != wanted:
+                raise _foreign(query, f"its {meaning} is {found}, this query's is {wanted}")
+
+    def _difference(self, mine: CheckpointOwner) -> str:
+        if self.plan["format"] != PLAN_FORMAT:
+            return (
+                f"its plan has format {self.plan['format']}, written by Windrow {self.windrow}; "
+                f"this is Windrow {mine.windrow}, whose plans have format {PLAN_FORMAT}"
+            )
+        before, now = (plan_from_json(json.dumps(each.plan)) for each in (self, mine))
+        shown = plan_differences(before, now) or [
+            f"fingerprint of the plan: {self.fingerprint}, now {mine.fingerprint}"
+        ]
+        by = "" if self.windrow == mine.windrow else f" (written by Windrow {self.windrow})"
+        return f"its plan differs{by} in " + "; ".join(shown)
+
+
+def _checksum(parts: Mapping[str, Any]) -> str:
+    return f"{zlib.crc32(json.dumps(parts, sort_keys=True).encode()):08x}"
+
+
+def _foreign(query: str, what: str, hint: str = "") -> CheckpointError:
+    return CheckpointError(
+        "WC210",
+        f"the checkpoint of query {query!r} belongs to something else: {what}",
+        hint=hint or "give the query another name or another checkpoint directory",
+    )

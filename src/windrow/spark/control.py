@@ -1,4 +1,4 @@
-"""The control stream: heartbeats, ends, widths and queries, as an input that is checkpointed.
+"""The control stream: heartbeats, ends of streams and widths, as an input that is checkpointed.
 
 Each order is one small file in the query's control directory, its lines JSON behind a checksum.
 Spark reads the directory as a stream, so an order belongs to exactly one batch and is replayed with
@@ -18,13 +18,19 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME
-from windrow.spark.bundle_members import MemberOrder
 from windrow.spark.packets import PACKET_SCHEMA, Packet, packets_batch
 from windrow.spark.shipped_errors import shipping_errors
 from windrow.spark.storage import Storage
 from windrow.spark.window_limits import WidthOrder
 
-__all__ = ["control_packets", "order_advance", "order_finish", "order_member", "order_widths"]
+__all__ = [
+    "check_orders",
+    "control_packets",
+    "order_advance",
+    "order_finish",
+    "order_widths",
+    "packet_of_line",
+]
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -44,21 +50,17 @@ def order_widths(control: Storage, order: WidthOrder) -> None:
     _write(control, [json.dumps({"widths": order.to_json()})])
 
 
-def order_member(control: Storage, order: MemberOrder) -> None:
-    """A query of a bundle begins or ends; ordered twice under one name, it is read once."""
-    what = "end" if order.ends else "begin"
-    line = json.dumps({"member": order.to_json()})
-    control.write(f"query-{order.number:06d}-{what}.json", line.encode() + b"\n")
-
-
 def _order(control: Storage, streams: Iterable[str], instant_us: int) -> None:
     lines = [json.dumps({"stream": stream, "instant_us": instant_us}) for stream in streams]
     _write(control, lines)
 
 
 def _write(control: Storage, lines: Iterable[str]) -> None:
-    checked = [f"{zlib.crc32(line.encode()):08x} {line}\n" for line in lines]
-    control.write(f"{uuid.uuid4().hex}.json", "".join(checked).encode())
+    control.write(f"{uuid.uuid4().hex}.json", _checked(lines))
+
+
+def _checked(lines: Iterable[str]) -> bytes:
+    return "".join(f"{zlib.crc32(line.encode()):08x} {line}\n" for line in lines).encode()
 
 
 def check_orders(control: Storage) -> None:
@@ -104,8 +106,6 @@ def _damaged(how: str) -> CheckpointError:
 
 
 def _packet(order: dict[str, Any]) -> Packet:
-    if "member" in order:
-        return Packet(stream="", member=MemberOrder.from_json(order["member"]))
     if "widths" in order:
         return Packet(stream="", order=WidthOrder.from_json(order["widths"]))
     return Packet(stream=order["stream"], complete_through_us=order["instant_us"])

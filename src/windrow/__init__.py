@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from windrow import sinks
+from windrow import sinks, sources
 from windrow.errors import (
     AdmissionError,
     BindingError,
@@ -40,6 +40,7 @@ __all__ = [
     "__version__",
     "connect",
     "sinks",
+    "sources",
 ]
 
 

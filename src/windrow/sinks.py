@@ -28,7 +28,7 @@ __all__ = [
     "upserts",
 ]
 
-_FEEDS = ("answers", "changes")
+FEEDS = ("answers", "changes")
 
 
 @dataclass(frozen=True)
@@ -125,5 +125,5 @@ def sink_of(given: object) -> Sink:
 
 
 def _check_feed(feed: str) -> None:
-    if feed not in _FEEDS:
+    if feed not in FEEDS:
         raise BindingError("WB410", f"there is no feed {feed!r}", hint="use 'answers' or 'changes'")

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from windrow.errors import DataError
 from windrow.jobs.files import files_of
-from windrow.jobs.sources import FileSource
 from windrow.schema import ColumnType, StreamSchema
+from windrow.sources import FileSource
 
 __all__ = ["BATCH_ROWS", "batches_of"]
 

@@ -15,6 +15,7 @@ from windrow.embedded.files import batches_of
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
+from windrow.errors import UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.jobs.files import check_files
 from windrow.jobs.job import Job, JobQuery
@@ -23,6 +24,7 @@ from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.history_schema import HistorySchema
 from windrow.schema import StreamSchema
 from windrow.sinks import Memory, Parquet
+from windrow.sources import FileSource, Source
 
 __all__ = ["run_embedded"]
 
@@ -75,11 +77,22 @@ def _span(span_us: int | None) -> timedelta | None:
 def _readers(job: Job, session: EmbeddedSession) -> list[_Reader]:
     readers = []
     for name, (schema, source) in job.sources().items():
+        if not isinstance(source, FileSource):
+            raise _on_spark_only(name, source)
         check_files(schema, source)
         seconds = schema.lateness_us / 1_000_000
         session.stream(name, schema.arrow, time=schema.time, lateness=seconds)
         readers.append(_Reader(schema, batches_of(schema, source)))
     return readers
+
+
+def _on_spark_only(stream: str, source: Source) -> UnsupportedError:
+    return UnsupportedError(
+        "WU502",
+        f"in this process stream {stream!r} can be read from files only",
+        hint="run the script on Spark, without --embedded",
+        place=source.place,
+    )
 
 
 @dataclass

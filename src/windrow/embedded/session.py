@@ -17,7 +17,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.ledger import ledger_table
 from windrow.engine.shared_rows import RowPool
 from windrow.engine.window_table import query_table, window_table
-from windrow.errors import AdmissionError, BindingError, WindrowError
+from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.plan.binder import bind
@@ -65,8 +65,18 @@ class EmbeddedSession:
         *,
         time: str,
         lateness: str | int | float = 0,
+        source: object = None,
     ) -> None:
-        """Declare a stream: its columns, which of them is event time, how late rows may come."""
+        """Declare a stream: its columns, which of them is event time, how late rows may come.
+
+        source: refused; in this process rows are pushed, or a script names their files.
+        """
+        if source is not None:
+            raise UnsupportedError(
+                "WU304",
+                f"in this process stream {name!r} cannot read from a source",
+                hint="push() rows, run a script that names its files, or connect to Spark",
+            )
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness))
         self._catalog = self._catalog.with_stream(declared)
         self._inlets[name] = Inlet(declared)

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from windrow.errors import DataError
-from windrow.jobs.sources import FileSource
 from windrow.schema import StreamSchema
+from windrow.sources import FileSource
 
 __all__ = ["check_files", "files_of"]
 

@@ -9,7 +9,7 @@ from windrow.engine.history_keeper import spec_of
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.jobs.settings import JobSettings
 from windrow.jobs.sinks import JobSink, sink_of
-from windrow.jobs.sources import FileSource, source_of
+from windrow.jobs.sources import source_of
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
@@ -18,6 +18,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.schema import Column, StreamSchema, type_named
+from windrow.sources import Source
 from windrow.sql import parse_script
 from windrow.sql.statements import (
     CreateHistory,
@@ -38,7 +39,7 @@ class JobStream:
     """A stream and where its rows come from; None where the script does not say."""
 
     schema: StreamSchema
-    source: FileSource | None
+    source: Source | None
     place: Place | None = field(default=None, compare=False)
 
 
@@ -83,7 +84,7 @@ class Job:
     questions: dict[str, JobQuestion] = field(default_factory=dict)
     explained: list[QueryPlan | HistoryPlan] = field(default_factory=list)
 
-    def sources(self) -> dict[str, tuple[StreamSchema, FileSource]]:
+    def sources(self) -> dict[str, tuple[StreamSchema, Source]]:
         """The streams that queries read, each with its source; refused when one has none."""
         plans = [query.plan for query in self.queries.values()]
         plans += [question.plan for question in self.questions.values()]

@@ -45,6 +45,13 @@ class Options:
             raise self._wrong("WB504", f"cannot have {name} = {number}", "give 1 or more")
         return number
 
+    def needed_count(self, name: str) -> int:
+        """An option that is a whole number from 1 on, and must be given."""
+        self._value(name, int, None)
+        number = self.count(name)
+        assert number is not None
+        return number
+
     def one_of(self, name: str, possible: tuple[str, ...]) -> str:
         """An option that is one of a few words; the first is the default."""
         word = self.text(name, possible[0]).lower()
@@ -56,8 +63,8 @@ class Options:
     def _value(self, name: str, kind: type, default: Value | None) -> Value:
         value = self._given.get(name, default)
         if value is None:
-            example = f"{self._endpoint.name}('...')"
-            raise self._wrong("WB502", f"needs a {name}", f"write {example}")
+            shown = "'...'" if name == self._known[0] else f"{name} = ..."
+            raise self._wrong("WB502", f"needs a {name}", f"write {self._endpoint.name}({shown})")
         # TRUE is an int to Python; to whoever writes WQL it is not.
         if type(value) is not kind:
             raise self._wrong(

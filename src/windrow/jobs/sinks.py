@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from windrow.errors import BindingError
 from windrow.jobs.options import Options
 from windrow.plan.nearest import nearest
-from windrow.sinks import Console, Memory, Parquet
+from windrow.sinks import FEEDS, Console, Memory, Parquet
 from windrow.sql.statements import Endpoint
 
-__all__ = ["JobSink", "sink_of"]
+__all__ = ["SINKS", "JobSink", "SinkKind", "sink_of"]
 
 JobSink = Console | Memory | Parquet
 
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "console": (),
-    "memory": (),
-    "parquet": ("path", "feed"),
-}
-_FEEDS = ("answers", "changes")
+
+@dataclass(frozen=True)
+class SinkKind:
+    """What a sink of that name may be given, and the description that it makes of it."""
+
+    options: tuple[str, ...]
+    described: Callable[[Options], JobSink]
 
 
 def sink_of(endpoint: Endpoint | None) -> JobSink:
@@ -25,12 +29,21 @@ def sink_of(endpoint: Endpoint | None) -> JobSink:
     if endpoint is None:
         return Console()
     name = endpoint.name.lower()
-    if name not in _OPTIONS:
-        guess = nearest(name, _OPTIONS)
-        hint = f"did you mean {guess}?" if guess else f"the sinks are: {', '.join(_OPTIONS)}"
+    if name not in SINKS:
+        guess = nearest(name, SINKS)
+        hint = f"did you mean {guess}?" if guess else f"the sinks are: {', '.join(SINKS)}"
         message = f"there is no sink {endpoint.name!r}"
         raise BindingError("WB512", message, hint=hint, place=endpoint.place)
-    options = Options(endpoint, _OPTIONS[name])
-    if name == "parquet":
-        return Parquet(options.text("path"), options.one_of("feed", _FEEDS))
-    return Console() if name == "console" else Memory()
+    kind = SINKS[name]
+    return kind.described(Options(endpoint, kind.options))
+
+
+def _parquet(options: Options) -> JobSink:
+    return Parquet(options.text("path"), options.one_of("feed", FEEDS))
+
+
+SINKS = {
+    "console": SinkKind((), lambda options: Console()),  # noqa: ARG005 - it has no options
+    "memory": SinkKind((), lambda options: Memory()),  # noqa: ARG005 - it has no options
+    "parquet": SinkKind(("path", "feed"), _parquet),
+}

@@ -1,68 +1,75 @@
-"""Sources of a script: parquet('path'), csv('path', header = TRUE), jsonl('path')."""
+"""Sources of a script: parquet('path'), csv('path', header = TRUE), rate(rows_per_second = 5)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from windrow.errors import BindingError, Place
 from windrow.jobs.options import Options
 from windrow.plan.nearest import nearest
+from windrow.sources import SOCKET_FORMATS, FileSource, Rate, Socket, Source
 from windrow.sql.statements import Endpoint
 
-__all__ = ["FORMATS", "FileSource", "source_of"]
-
-_OPTIONS = {
-    "parquet": ("path", "files_per_batch"),
-    "csv": ("path", "header", "delimiter", "files_per_batch"),
-    "jsonl": ("path", "files_per_batch"),
-}
-FORMATS = tuple(_OPTIONS)
+__all__ = ["SOURCES", "SourceKind", "source_of"]
 
 
 @dataclass(frozen=True)
-class FileSource:
-    """Files of one format: path names a file, a folder or a pattern."""
+class SourceKind:
+    """What a source of that name may be given, and the description that it makes of it."""
 
-    format: str
-    path: str
-    header: bool = True
-    delimiter: str = ","
-    files_per_batch: int | None = None  # on Spark; None reads all files in one batch
-    place: Place | None = field(default=None, compare=False)
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the path is one of this machine rather than a URI."""
-        return "://" not in self.path
+    options: tuple[str, ...]
+    described: Callable[[Options, Place | None], Source]
 
 
-def source_of(endpoint: Endpoint) -> FileSource:
+def source_of(endpoint: Endpoint) -> Source:
     """The source that an endpoint of a script names."""
     name = endpoint.name.lower()
-    if name not in _OPTIONS:
-        guess = nearest(name, FORMATS)
-        hint = f"did you mean {guess}?" if guess else f"the sources are: {', '.join(FORMATS)}"
+    if name not in SOURCES:
+        guess = nearest(name, SOURCES)
+        hint = f"did you mean {guess}?" if guess else f"the sources are: {', '.join(SOURCES)}"
         message = f"there is no source {endpoint.name!r}"
         raise BindingError("WB510", message, hint=hint, place=endpoint.place)
-    options = Options(endpoint, _OPTIONS[name])
-    is_csv = name == "csv"
+    kind = SOURCES[name]
+    return kind.described(Options(endpoint, kind.options), endpoint.place)
+
+
+def _files(format_: str) -> Callable[[Options, Place | None], Source]:
+    def described(options: Options, place: Place | None) -> Source:
+        return FileSource(
+            format_,
+            options.text("path"),
+            files_per_batch=options.count("files_per_batch"),
+            place=place,
+        )
+
+    return described
+
+
+def _csv(options: Options, place: Place | None) -> Source:
     return FileSource(
-        name,
+        "csv",
         options.text("path"),
-        header=options.flag("header", True) if is_csv else True,
-        delimiter=_delimiter(options, endpoint) if is_csv else ",",
-        files_per_batch=options.count("files_per_batch"),
-        place=endpoint.place,
+        options.flag("header", True),
+        options.text("delimiter", ","),
+        options.count("files_per_batch"),
+        place,
     )
 
 
-def _delimiter(options: Options, endpoint: Endpoint) -> str:
-    delimiter = options.text("delimiter", ",")
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\n\r':
-        raise BindingError(
-            "WB511",
-            f"{delimiter!r} cannot separate values",
-            hint="give one character, such as ',' or ';'",
-            place=endpoint.place,
-        )
-    return delimiter
+def _rate(options: Options, place: Place | None) -> Source:
+    return Rate(options.count("rows_per_second") or 1, place)
+
+
+def _socket(options: Options, place: Place | None) -> Source:
+    port = options.needed_count("port")
+    return Socket(options.text("host"), port, options.one_of("format", SOCKET_FORMATS), place)
+
+
+SOURCES = {
+    "parquet": SourceKind(("path", "files_per_batch"), _files("parquet")),
+    "csv": SourceKind(("path", "header", "delimiter", "files_per_batch"), _csv),
+    "jsonl": SourceKind(("path", "files_per_batch"), _files("jsonl")),
+    "rate": SourceKind(("rows_per_second",), _rate),
+    "socket": SourceKind(("host", "port", "format"), _socket),
+}

@@ -1,5 +1,6 @@
 """The checkpoint directory of one query: what lies where, and whom it belongs to.
 
+identity.txt    a name that no other checkpoint has
 windrow.json    format, version, the query and its plan, number of buckets
 spark/          Spark's offsets, commits and state store
 control/        heartbeats, ends of streams and widths, read as one more stream
@@ -7,6 +8,8 @@ publish/        what the driver knows after each of the last batches
 """
 
 from __future__ import annotations
+
+import uuid
 
 import windrow
 from windrow.errors import CheckpointError
@@ -17,6 +20,7 @@ from windrow.spark.storage import Storage
 __all__ = ["QueryCheckpoint"]
 
 _OWNER = "windrow.json"
+_IDENTITY = "identity.txt"
 
 
 class QueryCheckpoint:
@@ -37,6 +41,14 @@ class QueryCheckpoint:
     def control_location(self) -> str:
         """What Spark reads control rows from."""
         return self.control.location
+
+    def identity(self) -> str:
+        """A name that this checkpoint has from its beginning, and no other has."""
+        data = self.storage.read(_IDENTITY)
+        if data is None:
+            data = uuid.uuid4().hex.encode()
+            self.storage.write(_IDENTITY, data)
+        return data.decode()
 
     def claim(self, fingerprint: str, buckets: int, grid_us: int, plan: QueryPlan) -> None:
         """Takes a new directory for this plan, or checks that an old one is this plan's."""

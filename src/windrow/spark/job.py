@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from windrow.jobs.files import check_files
 from windrow.jobs.job import Job, JobQuery
-from windrow.jobs.sources import FileSource
 from windrow.jobs.watcher import JobWatcher
 from windrow.schema import StreamSchema
 from windrow.sinks import Console, Memory, Sink
+from windrow.sources import FileSource, Source
 from windrow.spark.session import SparkWindrowSession
 from windrow.spark.settings import local_session
 
@@ -24,14 +22,12 @@ __all__ = ["DEFAULT_MEMORY_BYTES", "run_on_spark"]
 DEFAULT_MEMORY_BYTES = 1 << 30
 POLL_S = 0.5
 
-_GLOB_SIGNS = re.compile(r"[][{}*?\\]")
-
 
 def run_on_spark(job: Job, watcher: JobWatcher, *, ui: bool = False) -> None:
     """Runs all queries of the job over all rows of their sources, in a local Spark session."""
     sources = job.sources()
     for schema, source in sources.values():
-        if source.is_local:
+        if isinstance(source, FileSource) and source.is_local:
             check_files(schema, source)
     spark = local_session(ui=ui)
     try:
@@ -42,7 +38,7 @@ def run_on_spark(job: Job, watcher: JobWatcher, *, ui: bool = False) -> None:
 
 def _run(
     job: Job,
-    sources: dict[str, tuple[StreamSchema, FileSource]],
+    sources: dict[str, tuple[StreamSchema, Source]],
     watcher: JobWatcher,
     spark: SparkSession,
 ) -> None:
@@ -51,7 +47,7 @@ def _run(
     try:
         for name, (schema, source) in sources.items():
             seconds = schema.lateness_us / 1_000_000
-            session.stream(name, _frame(spark, schema, source), time=schema.time, lateness=seconds)
+            session.stream(name, schema.arrow, time=schema.time, lateness=seconds, source=source)
         started = {
             query.name: session.query(query.text, query.name).start(
                 _sink(query, watcher), trigger="available"
@@ -68,28 +64,6 @@ def _run(
         watcher.counted(session.ledger())
     finally:
         session.stop()
-
-
-def _frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -> DataFrame:
-    columns = ", ".join(f"`{column.name}` {column.type.spark}" for column in schema.columns)
-    # FAILFAST: Spark would otherwise read what it cannot parse as NULL.
-    reader = spark.readStream.schema(columns).option("mode", "FAILFAST")
-    if source.files_per_batch is not None:
-        reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
-    path = source.path
-    if source.is_local:
-        place = Path(source.path).absolute()
-        path = str(place)
-        if place.is_file():
-            # Spark streams from folders only: of the file's folder it is to see this file alone.
-            reader = reader.option("pathGlobFilter", _GLOB_SIGNS.sub(r"\\\g<0>", place.name))
-            path = str(place.parent)
-    if source.format == "parquet":
-        return reader.parquet(path)
-    if source.format == "csv":
-        reader = reader.option("header", source.header).option("sep", source.delimiter)
-        return reader.option("enforceSchema", not source.header).csv(path)
-    return reader.json(path)
 
 
 def _sink(query: JobQuery, watcher: JobWatcher) -> Sink:

@@ -87,7 +87,7 @@ class SparkQuery:
                 "WB412", f"query {self.name!r} is running already", hint="stop() it first"
             )
         options = _trigger_options(trigger)
-        self._writer = writer_of(sink_of(sink), self.plan)
+        self._writer = writer_of(sink_of(sink), self.plan, self._checkpoint)
         self._trigger = trigger
         self._run(options)
         self._governing.started(self)

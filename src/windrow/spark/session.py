@@ -6,29 +6,32 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.engine.window_table import query_table, window_table
 from windrow.errors import BindingError, UnsupportedError
-from windrow.event_time import instant_of, is_plausible
+from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import memory_of
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_schema import LevelSpans, declared_history
+from windrow.schema import StreamSchema, columns_of
+from windrow.sources import Source, source_given
 from windrow.spark.buckets import MAX_BUCKETS
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.governed_window import GovernedWindow, windows_of
 from windrow.spark.governing import Governing
 from windrow.spark.history_room import SparkHistories, refuse_history
 from windrow.spark.query import SparkQuery
+from windrow.spark.source_frames import source_frame
 from windrow.spark.storage import Storage
 from windrow.spark.stream_schema import schema_of
 from windrow.sql import parse_query
@@ -80,15 +83,24 @@ class SparkWindrowSession:
     def stream(
         self,
         name: str,
-        source: DataFrame,
+        schema: DataFrame | Mapping[str, str] | str | pa.Schema,
         *,
         time: str,
         lateness: str | int | float = 0,
+        source: Source | None = None,
     ) -> None:
-        """Declares a stream: a streaming DataFrame, its time column, and how late rows may come."""
-        schema = schema_of(name, source, time, lateness)
-        self._catalog = self._catalog.with_stream(schema)
-        self._sources[schema.name] = source
+        """Declares a stream: its rows, its time column, and how late rows may come.
+
+        schema: a streaming DataFrame; or, with source=windrow.sources..., the columns.
+        """
+        if source is None:
+            declared = schema_of(name, schema, time, lateness)
+            frame = cast("DataFrame", schema)
+        else:
+            declared = StreamSchema(name, columns_of(schema), time, span_of(lateness))
+            frame = source_frame(self._spark, declared, source_given(source))
+        self._catalog = self._catalog.with_stream(declared)
+        self._sources[declared.name] = frame
 
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"

@@ -16,6 +16,7 @@ from windrow.engine.upserts import check_unique, is_key_certain, net_upserts, up
 from windrow.errors import AdmissionError, DataError, WindrowError
 from windrow.plan.model import QueryPlan
 from windrow.sinks import Console, Foreach, Memory, Parquet, Sink, Upserts
+from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.storage import Storage
 
 __all__ = ["MEMORY_ROWS_LIMIT", "MemoryWriter", "Writer", "writer_of"]
@@ -33,8 +34,11 @@ class Writer(Protocol):
         """Writes one batch; tables by feed."""
 
 
-def writer_of(sink: Sink, plan: QueryPlan) -> Writer:
-    """The writer that serves a sink of a query."""
+def writer_of(sink: Sink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Writer:
+    """The writer that serves a sink of a query.
+
+    checkpoint: names the query, and tells it from another of that name that starts from nothing.
+    """
     if isinstance(sink, Parquet):
         return ParquetWriter(sink)
     if isinstance(sink, Console):

@@ -17,7 +17,8 @@ def schema_of(name: str, source: object, time: str, lateness: str | int | float)
         raise BindingError(
             "WB414",
             f"stream {name!r} on Spark needs a streaming DataFrame, not {type(source).__name__}",
-            hint="give what spark.readStream...load() returns",
+            hint="give what spark.readStream...load() returns, or its columns and "
+            "source=windrow.sources....",
         )
     if not source.isStreaming:
         raise BindingError(

@@ -1,0 +1,142 @@
+"""Where the rows of a stream may come from on Spark and in jobs: files, a rate, a socket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from windrow.errors import BindingError, Place
+
+__all__ = [
+    "FileSource",
+    "Rate",
+    "Socket",
+    "Source",
+    "csv",
+    "jsonl",
+    "parquet",
+    "rate",
+    "socket",
+    "source_given",
+]
+
+SOCKET_FORMATS = ("jsonl", "csv")
+LARGEST_PORT = 65_535
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Files of one format: path names a file, a folder or a pattern."""
+
+    is_endless: ClassVar[bool] = False
+
+    format: str
+    path: str
+    header: bool = True
+    delimiter: str = ","
+    files_per_batch: int | None = None  # on Spark; None reads all files in one batch
+    place: Place | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.files_per_batch is not None:
+            _check_count("files_per_batch", self.files_per_batch)
+        mark = self.delimiter
+        if len(mark) != 1 or not mark.isascii() or mark in '"\n\r':
+            raise BindingError(
+                "WB511",
+                f"{mark!r} cannot separate values",
+                hint="give one character, such as ',' or ';'",
+                place=self.place,
+            )
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the path is one of this machine rather than a URI."""
+        return "://" not in self.path
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Rows made by the clock: the time at which each was made, and its number."""
+
+    is_endless: ClassVar[bool] = True
+
+    rows_per_second: int = 1
+    place: Place | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_count("rows_per_second", self.rows_per_second)
+
+
+@dataclass(frozen=True)
+class Socket:
+    """Lines of text from a server: a JSON object or comma-separated values each."""
+
+    is_endless: ClassVar[bool] = True
+
+    host: str
+    port: int
+    format: str = "jsonl"
+    place: Place | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_count("port", self.port, LARGEST_PORT)
+        if self.format not in SOCKET_FORMATS:
+            raise BindingError(
+                "WB440",
+                f"lines of a socket cannot be read as {self.format!r}",
+                hint=f"use {' or '.join(map(repr, SOCKET_FORMATS))}",
+                place=self.place,
+            )
+
+
+Source = FileSource | Rate | Socket
+
+
+def parquet(path: str | Path, files_per_batch: int | None = None) -> FileSource:
+    """Parquet files; files_per_batch: at most so many in one batch on Spark."""
+    return FileSource("parquet", str(path), files_per_batch=files_per_batch)
+
+
+def csv(
+    path: str | Path,
+    header: bool = True,
+    delimiter: str = ",",
+    files_per_batch: int | None = None,
+) -> FileSource:
+    """CSV files, with a line of column names on top unless header is False."""
+    return FileSource("csv", str(path), header, delimiter, files_per_batch)
+
+
+def jsonl(path: str | Path, files_per_batch: int | None = None) -> FileSource:
+    """Files with one JSON object a line."""
+    return FileSource("jsonl", str(path), files_per_batch=files_per_batch)
+
+
+def rate(rows_per_second: int = 1) -> Rate:
+    """Rows made by the clock, to try a query out: a time and a BIGINT that counts from 0."""
+    return Rate(rows_per_second)
+
+
+def socket(host: str, port: int, format: str = "jsonl") -> Socket:  # noqa: A002 - as in scripts
+    """Lines that a server sends, to try a query out; after a restart, lines of before are lost."""
+    return Socket(host, port, format)
+
+
+def source_given(source: object) -> Source:
+    """The source itself; refused when it is something else."""
+    if isinstance(source, Source):
+        return source
+    raise BindingError(
+        "WB441",
+        f"{source!r} is not a source",
+        hint="use windrow.sources.parquet(path), csv(path), jsonl(path), rate() or "
+        "socket(host, port)",
+    )
+
+
+def _check_count(name: str, number: int, largest: int | None = None) -> None:
+    if number < 1 or (largest is not None and number > largest):
+        possible = "1 or more" if largest is None else f"1 to {largest}"
+        raise BindingError("WB442", f"{name} cannot be {number}", hint=f"give {possible}")

@@ -16,6 +16,7 @@ from windrow.spark.live_cache import LiveCache
 from windrow.spark.packer import Packer
 from windrow.spark.packets import Packet
 from windrow.spark.publication import Publication
+from windrow.spark.routing import NO_ROUTING
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.shard_step import ShardStep
 from windrow.spark.storage import Storage
@@ -62,6 +63,7 @@ class DrivenJob:
         self.folder = folder
         self.states = [DictionaryState() for _ in range(buckets)]
         self.batch_id = 0
+        self.routing = NO_ROUTING
         self.restart()
 
     def restart(self) -> None:
@@ -89,7 +91,7 @@ class DrivenJob:
         """What all buckets give for a batch."""
         packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
         for stream, table in tables.items():
-            packer = Packer(self.run, stream, tuple(range(len(self.states))))
+            packer = Packer(self.run, stream, tuple(range(len(self.states))), routing=self.routing)
             for batch in table.to_batches() if isinstance(table, pa.Table) else [table]:
                 packer.add(batch)
             for bucket, packet in enumerate(packer.take().column("packet").to_pylist()):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +30,6 @@ from windrow.windows.window import Window
 __all__ = [
     "Preparer",
     "bucket_of",
-    "bucket_of_values",
     "buckets_of_words",
     "can_shard",
     "key_columns",

@@ -114,7 +114,7 @@ class Shard:
         self._keeper, self.algorithm = keeper, algorithm
         self._is_first_keeper = False
         self._chooser.begin(keeper, self.clock)
-        self._show_all_on_grid()
+        self.show_all_on_grid()
         return True
 
     def change_lifetimes(self, lifetimes: Mapping[int, Lifetime]) -> None:
@@ -182,7 +182,7 @@ class Shard:
         shard._keeper.load_sums(sums, LaneLayout.from_json(header["layout"]))
         batches = {side: one_batch(table) for side, table in rows.items()}
         shard.advance(batches, header["clock"])
-        shard._show_all_on_grid()
+        shard.show_all_on_grid()
         return shard
 
     @classmethod
@@ -201,7 +201,7 @@ class Shard:
         shard.clock = clock
         batches = {side: shard._still_held(side, one_batch(table)) for side, table in rows.items()}
         shard.advance(batches, clock)
-        shard._show_all_on_grid()
+        shard.show_all_on_grid()
         return shard
 
     def window_statistics(self) -> list[tuple[int, int, int]]:
@@ -223,7 +223,7 @@ class Shard:
         """Bytes beside the windows that so many rows may need at most, for a moment too."""
         return self._keeper.growth_bytes(rows)
 
-    def _show_all_on_grid(self) -> None:
+    def show_all_on_grid(self) -> None:
         """Which groups changed since the last grid instant is unknown after a rebuild: take all.
 
         They are put out at the next one; those that have gone are the ones that are missing there.

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.spark.bundle_members import MemberOrder
 from windrow.spark.event_times import unpack_times
 from windrow.spark.packets import Packet, table_of
 from windrow.spark.window_limits import WidthOrder
@@ -48,11 +49,12 @@ class StreamArrivals:
 
 @dataclass
 class Arrivals:
-    """Per stream what came, per position its prepared rows in order of arrival, and an order."""
+    """Per stream what came, per position its prepared rows in order of arrival, and orders."""
 
     streams: dict[str, StreamArrivals]
     rows: dict[int, pa.RecordBatch]
     order: WidthOrder | None = None
+    members: list[MemberOrder] = field(default_factory=list)
 
 
 def gather(
@@ -66,7 +68,7 @@ def gather(
     rows: dict[int, list[pa.RecordBatch]] = {}
     orders = [packet.order for packet in opened if packet.order is not None]
     for packet in opened:
-        if packet.order is not None:
+        if not packet.stream:
             continue
         arrivals[packet.stream].add(packet)
         for position, data in packet.rows:
@@ -74,7 +76,8 @@ def gather(
             rows.setdefault(position, []).append(batch)
     joined = {position: pa.concat_batches(batches) for position, batches in rows.items()}
     newest = max(orders, key=lambda order: (order.number, repr(order)), default=None)
-    return Arrivals(arrivals, joined, newest)
+    members = [packet.member for packet in opened if packet.member is not None]
+    return Arrivals(arrivals, joined, newest, members)
 
 
 def _earlier(one: int | None, other: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""The control stream: heartbeats, ends of streams and widths, as an input that is checkpointed.
+"""The control stream: heartbeats, ends, widths and queries, as an input that is checkpointed.
 
 Each order is one small file in the query's control directory, its lines JSON behind a checksum.
 Spark reads the directory as a stream, so an order belongs to exactly one batch and is replayed with
@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME
+from windrow.spark.bundle_members import MemberOrder
 from windrow.spark.packets import PACKET_SCHEMA, Packet, packets_batch
 from windrow.spark.shipped_errors import shipping_errors
 from windrow.spark.storage import Storage
@@ -28,6 +29,7 @@ __all__ = [
     "control_packets",
     "order_advance",
     "order_finish",
+    "order_member",
     "order_widths",
     "packet_of_line",
 ]
@@ -48,6 +50,13 @@ def order_finish(control: Storage, streams: Iterable[str]) -> None:
 def order_widths(control: Storage, order: WidthOrder) -> None:
     """Windows get other lifetimes, in all buckets with the same batch."""
     _write(control, [json.dumps({"widths": order.to_json()})])
+
+
+def order_member(control: Storage, order: MemberOrder) -> None:
+    """A query of a bundle begins or ends; ordered twice under one name, it is read once."""
+    what = "end" if order.ends else "begin"
+    line = json.dumps({"member": order.to_json()})
+    control.write(f"query-{order.number:06d}-{what}.json", _checked([line]))
 
 
 def _order(control: Storage, streams: Iterable[str], instant_us: int) -> None:
@@ -106,6 +115,8 @@ def _damaged(how: str) -> CheckpointError:
 
 
 def _packet(order: dict[str, Any]) -> Packet:
+    if "member" in order:
+        return Packet(stream="", member=MemberOrder.from_json(order["member"]))
     if "widths" in order:
         return Packet(stream="", order=WidthOrder.from_json(order["widths"]))
     return Packet(stream=order["stream"], complete_through_us=order["instant_us"])

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from windrow.errors import WindrowError
 from windrow.spark.event_times import pack_times, unpack_times
 from windrow.spark.frames import read_frame, write_frame
-from windrow.spark.live_shard import LiveShard, StepInput, StepResult
+from windrow.spark.live_shard import Live, StepInput, StepResult
 from windrow.spark.packets import table_bytes, table_of
 from windrow.spark.panes import Pane
 from windrow.spark.window_report import WindowReport
@@ -54,10 +54,10 @@ class LentShardLostError(Exception):
 class Shelf(Protocol):
     """Where the holder keeps its shards."""
 
-    def take(self, owner: str, bucket: int, nonce: str) -> LiveShard | None:
+    def take(self, owner: str, bucket: int, nonce: str) -> Live | None:
         """Takes a shard out."""
 
-    def put(self, owner: str, bucket: int, nonce: str, live: LiveShard) -> None:
+    def put(self, owner: str, bucket: int, nonce: str, live: Live) -> None:
         """Puts a shard back."""
 
 
@@ -124,7 +124,7 @@ class BorrowedShard:
         self.holder = holder
 
     def advance(self, step: StepInput) -> StepResult:
-        """As LiveShard.advance."""
+        """As Live.advance."""
         request = {
             "do": "advance",
             "until_us": step.until_us,
@@ -134,6 +134,7 @@ class BorrowedShard:
             "lifetimes": lifetimes_to_json(step.lifetimes),
             "life": step.life,
             "is_last": step.is_last,
+            "orders": list(step.orders),
         }
         sections: Sections = [*map(table_bytes, step.rows.values())]
         sections += map(pack_times, step.times.values())
@@ -149,7 +150,7 @@ class BorrowedShard:
         )
 
     def snapshot(self) -> Pane:
-        """As LiveShard.snapshot."""
+        """As Live.snapshot."""
         _, given = self._asked({"do": "snapshot"}, [])
         return Pane.from_bytes(bytes(given[0]), -1)
 
@@ -170,7 +171,7 @@ class BorrowedShard:
 
 
 def _served(
-    live: LiveShard, request: dict[str, Any], sections: list[memoryview]
+    live: Live, request: dict[str, Any], sections: list[memoryview]
 ) -> tuple[dict[str, Any], Sections]:
     if request["do"] == "snapshot":
         return {}, [live.snapshot().to_bytes()]
@@ -185,6 +186,7 @@ def _served(
         lifetimes_from_json(request["lifetimes"]),
         tuple(request["life"]),
         request["is_last"],
+        request["orders"],
     )
     result = live.advance(step)
     answer = {

@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 
 from windrow.spark.lending import BorrowedShard, Lender, LentShardLostError, borrow
-from windrow.spark.live_shard import LiveShard
+from windrow.spark.live_shard import Live
 
 __all__ = ["LIVE_SHARDS_LIMIT", "LiveCache", "LiveShelf"]
 
@@ -24,15 +24,15 @@ class LiveShelf:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._shards: OrderedDict[tuple[str, int], tuple[str, LiveShard]] = OrderedDict()
+        self._shards: OrderedDict[tuple[str, int], tuple[str, Live]] = OrderedDict()
 
-    def take(self, owner: str, bucket: int, nonce: str) -> LiveShard | None:
+    def take(self, owner: str, bucket: int, nonce: str) -> Live | None:
         """Takes the live shard out, or gives None when there is none of that nonce."""
         with self._lock:
             found = self._shards.pop((owner, bucket), None)
         return found[1] if found is not None and found[0] == nonce else None
 
-    def put(self, owner: str, bucket: int, nonce: str, live: LiveShard) -> None:
+    def put(self, owner: str, bucket: int, nonce: str, live: Live) -> None:
         """Keeps the live shard for the header of that nonce."""
         with self._lock:
             self._shards[owner, bucket] = (nonce, live)
@@ -49,9 +49,7 @@ class LiveCache:
         self._lends = lends
         self._lender: Lender | None = None
 
-    def take(
-        self, owner: str, bucket: int, nonce: str, holder: str
-    ) -> LiveShard | BorrowedShard | None:
+    def take(self, owner: str, bucket: int, nonce: str, holder: str) -> Live | None:
         """The live shard that goes with the header of that nonce, or None when there is none."""
         own = self._shelf.take(owner, bucket, nonce)
         if own is not None or not self._lends:
@@ -61,7 +59,7 @@ class LiveCache:
         except OSError:
             return None  # without a safe place for sockets every process builds its own
 
-    def holder_of(self, live: LiveShard | BorrowedShard) -> str:
+    def holder_of(self, live: Live) -> str:
         """The name under which the shard can be borrowed after it was put back."""
         if isinstance(live, BorrowedShard):
             return live.holder
@@ -72,7 +70,7 @@ class LiveCache:
                 self._lends = False
         return self._lender.name if self._lender is not None else ""
 
-    def put(self, owner: str, bucket: int, nonce: str, live: LiveShard | BorrowedShard) -> None:
+    def put(self, owner: str, bucket: int, nonce: str, live: Live) -> None:
         """Keeps the live shard, where it is, for the header of that nonce."""
         if isinstance(live, BorrowedShard):
             # When the holder is gone the next batch finds no shard and builds one.

@@ -5,9 +5,9 @@ It is only ever a cache of what the state store holds: it can be thrown away and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from windrow.spark.waiting_times import WaitingTimes
 from windrow.spark.window_report import WindowReport, window_reports
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["LiveShard", "StepInput", "StepResult"]
+__all__ = ["Live", "LiveShard", "StepInput", "StepResult", "instants_of"]
 
 Instants = NDArray[np.int64]
 
@@ -38,6 +38,7 @@ class StepInput:
 
     lifetimes: those that windows get before the rows come. until_us: the clock; reached_us: how far
     the streams are. is_last: the life of the query ends with it, and no row is needed afterwards.
+    orders: queries of a bundle that begin and end before the rows come (bundle_members), as JSON.
     """
 
     rows: Mapping[int, pa.RecordBatch]
@@ -47,6 +48,7 @@ class StepInput:
     lifetimes: Mapping[int, Lifetime] = field(default_factory=dict)
     life: tuple[int, int] = ALWAYS
     is_last: bool = False
+    orders: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,16 @@ class StepResult:
         return sum(window.rows for window in self.windows)
 
 
+class Live(Protocol):
+    """What a bucket holds in memory between batches."""
+
+    def advance(self, step: StepInput) -> StepResult:
+        """Takes what one batch brings and moves the clock."""
+
+    def snapshot(self) -> Pane:
+        """Everything that it holds, as one pane."""
+
+
 class LiveShard:
     """The shard of one bucket and, in the ledger bucket, the times that wait."""
 
@@ -74,7 +86,7 @@ class LiveShard:
         self._plan = plan
         self._shard = shard
         self._pace = Pace(PIECE_TOUCHES)
-        self._times = WaitingTimes(_instants_of(plan)) if keeps_ledger else None
+        self._times = WaitingTimes(instants_of(plan)) if keeps_ledger else None
 
     @classmethod
     def rebuild(
@@ -162,7 +174,7 @@ def _one_batch(table: pa.Table) -> pa.RecordBatch:
     return pa.concat_batches(batches) if batches else pa.RecordBatch.from_pylist([], table.schema)
 
 
-def _instants_of(plan: QueryPlan) -> dict[str, Callable[[Instants], Instants]]:
+def instants_of(plan: QueryPlan) -> dict[str, Callable[[Instants], Instants]]:
     """Per stream, the instants at which rows of these times ask for an answer."""
     preparers: dict[str, list[Preparer]] = {}
     for position, entry in enumerate(plan.inputs):

@@ -15,7 +15,10 @@ __all__ = ["ShardOperator"]
 
 
 class ShardOperator(StatefulProcessor):
-    """Holds what a shard's step needs, as values that travel to the workers."""
+    """Holds what a shard's step needs, as values that travel to the workers.
+
+    work: the function of bucket_work that runs a batch.
+    """
 
     def __init__(
         self,
@@ -24,7 +27,9 @@ class ShardOperator(StatefulProcessor):
         owner: str,
         buckets: tuple[int, ...],
         grid_us: int,
+        work: str = "run_bucket",
     ) -> None:
+        self.work = work
         self._plan_text = plan_text
         self._fingerprint = fingerprint
         self._owner = owner
@@ -43,21 +48,21 @@ class ShardOperator(StatefulProcessor):
         timerValues: Any,  # noqa: N803, ARG002 - the name is Spark's, and there are no timers
     ) -> Iterator[pd.DataFrame]:
         """Runs one batch of one bucket."""
+        bucket = int(key[0])
+        packets = [packet for frame in rows for packet in frame["packet"]]
+        output = self.run(self._index[bucket], packets)
+        yield pd.DataFrame({"bucket": [bucket], "output": [output]})
+
+    def run(self, bucket: int, packets: list[bytes]) -> bytes:
+        """One batch of the bucket of this index."""
         # When a query starts, Spark starts a process beside the driver that only declares the state
         # and must do so within seconds: what works on rows is imported where there are rows.
         work = importlib.import_module("windrow.spark.bucket_work")
-        bucket = int(key[0])
-        packets = [packet for frame in rows for packet in frame["packet"]]
-        output = work.run_bucket(
-            self._plan_text,
-            self._fingerprint,
-            self._owner,
-            self._index[bucket],
-            self._grid_us,
-            packets,
-            self._state,
+        place = (self._fingerprint, self._owner, bucket)
+        given: bytes = getattr(work, self.work)(
+            self._plan_text, *place, self._grid_us, packets, self._state
         )
-        yield pd.DataFrame({"bucket": [bucket], "output": [output]})
+        return given
 
     def close(self) -> None:
         """Nothing is held between tasks but the live shards."""

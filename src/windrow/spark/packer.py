@@ -6,6 +6,7 @@ Rows leave the JVM once and cross the shuffle as a few large binaries instead of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from windrow.spark.routing import NO_ROUTING, Router, Routing
 from windrow.spark.shipped_errors import shipping_errors
 from windrow.spark.worker import plan_of, settle_worker
 
-__all__ = ["LATE_ROWS_PER_TASK", "Packer", "packing"]
+__all__ = ["LATE_ROWS_PER_TASK", "DealsOut", "Packer", "PreparesRows", "packing"]
 
 # A task's rows are sent on when they hold this much, so that no packet nears the limit of a value.
 TASK_BYTES_LIMIT = 256 << 20
@@ -36,16 +37,21 @@ Instants = NDArray[np.int64]
 
 
 def packing(
-    plan_text: str, stream: str, buckets: tuple[int, ...], routing: Routing = NO_ROUTING
+    plan_text: str,
+    stream: str,
+    buckets: tuple[int, ...],
+    routing: Routing = NO_ROUTING,
+    packer_of: Callable[..., Packer] | None = None,
 ) -> Callable[[Batches], Batches]:
     """The function that Spark runs over each partition of the stream."""
+    kind = packer_of or Packer
 
     def pack(batches: Batches) -> Batches:
         settle_worker()
         with shipping_errors():
             context = TaskContext.get()
             task = context.partitionId() if context is not None else 0
-            packer = Packer(plan_of(plan_text), stream, buckets, task, routing)
+            packer = kind(plan_of(plan_text), stream, buckets, task, routing)
             for batch in batches:
                 packer.add(batch)
                 if packer.held_bytes > TASK_BYTES_LIMIT:
@@ -53,6 +59,20 @@ def packing(
             yield packer.take()
 
     return pack
+
+
+class PreparesRows(Protocol):
+    """Makes rows of a stream ready for the buckets."""
+
+    def prepare(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Prepared rows, in order of arrival."""
+
+
+class DealsOut(Protocol):
+    """Says which bucket gets which rows."""
+
+    def parts(self, position: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """The rows for each of the buckets, in order of arrival."""
 
 
 class Packer:
@@ -67,13 +87,19 @@ class Packer:
         routing: Routing = NO_ROUTING,
     ) -> None:
         self._buckets = buckets
-        self._router = Router(plan, len(buckets), routing)
         self._task = task
         self._sequence = 0
         positions = [i for i, entry in enumerate(plan.inputs) if entry.stream.name == stream]
-        self._preparers = {position: Preparer(plan, position) for position in positions}
+        self._preparers, self._router = self._tools(plan, positions, routing)
         self._schema = plan.inputs[positions[0]].stream
         self._start()
+
+    def _tools(
+        self, plan: QueryPlan, positions: list[int], routing: Routing
+    ) -> tuple[dict[int, PreparesRows], DealsOut]:
+        """What makes rows ready, by position, and what deals them out."""
+        preparers: dict[int, PreparesRows] = {each: Preparer(plan, each) for each in positions}
+        return preparers, Router(plan, len(self._buckets), routing)
 
     def _start(self) -> None:
         self.held_bytes = 0

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from windrow.spark.bundle_members import MemberOrder
 from windrow.spark.frames import read_frame, write_frame
 from windrow.spark.window_limits import WidthOrder
 
@@ -27,7 +28,7 @@ class Packet:
     """Rows of one stream for one bucket, and what the sender knows of the stream as a whole.
 
     `task` and `sequence` order packets the same way whenever the batch is replayed. `times` and the
-    kept rows go to the ledger bucket only. An order to change widths is of no stream: ''.
+    kept rows go to the ledger bucket only. Orders to change widths or queries are of no stream: ''.
     """
 
     stream: str
@@ -39,6 +40,7 @@ class Packet:
     oldest_us: int | None = None
     complete_through_us: int | None = None  # an order of the control stream
     order: WidthOrder | None = None  # another one
+    member: MemberOrder | None = None  # one more
     rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # position, Arrow
     times: bytes | memoryview | None = None
     oldest: bytes | memoryview | None = None
@@ -58,6 +60,7 @@ class Packet:
             "counts": [self.rows_in, self.bad_time],
             "times": [self.oldest_us, self.newest_us],
             "width_order": None if self.order is None else self.order.to_json(),
+            "member": None if self.member is None else self.member.to_json(),
             "complete": self.complete_through_us,
             "positions": [position for position, _ in self.rows],
             "kept": kept,
@@ -68,7 +71,7 @@ class Packet:
     def from_bytes(cls, data: bytes) -> Packet:
         """The packet again; its rows stay where they lie."""
         header, sections = read_frame(data, "packet")
-        count, widths = len(header["positions"]), header["width_order"]
+        count, widths, member = len(header["positions"]), header["width_order"], header["member"]
         packet = cls(
             stream=header["stream"],
             task=header["order"][0],
@@ -79,6 +82,7 @@ class Packet:
             newest_us=header["times"][1],
             complete_through_us=header["complete"],
             order=None if widths is None else WidthOrder.from_json(widths),
+            member=None if member is None else MemberOrder.from_json(member),
             rows=list(zip(header["positions"], sections[:count], strict=True)),
         )
         for name, section in zip(header["kept"], sections[count:], strict=True):

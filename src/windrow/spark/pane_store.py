@@ -24,7 +24,7 @@ class PaneStore:
     """The panes of one shard, through its header."""
 
     def __init__(self, plan: QueryPlan, header: ShardHeader, state: ShardState) -> None:
-        self._plan = plan
+        self.plan = plan
         self._header = header
         self._state = state
 
@@ -99,7 +99,7 @@ class PaneStore:
         if entry.is_snapshot:
             return END_OF_TIME
         limits = self._header.limits
-        leaves = [limits.leaves_at(self._plan, *each) for each in entry.newest_us]
+        leaves = [limits.leaves_at(self.plan, *each) for each in entry.newest_us]
         return max(leaves, default=START_OF_TIME)
 
 

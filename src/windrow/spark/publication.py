@@ -62,6 +62,25 @@ class Publication:
                 tables["result"] = self._source.result()
             return tables
 
+    def begin(self, batch_id: int) -> None:
+        """The query begins with this batch, though others of its bundle ran before."""
+        with self._lock:
+            self._forget()
+            self._batch_id = batch_id - 1
+
+    def pass_over(self, batch_id: int) -> None:
+        """A batch gave nothing at all, not even a clock; the next one goes on from it."""
+        with self._lock:
+            if self._batch_id != batch_id - 1:
+                self._load(batch_id - 1)
+            self._batch_id = self.status.batch_id = batch_id
+
+    @property
+    def last_saved(self) -> int:
+        """The newest batch that was saved; -1 before the first."""
+        names = self._storage.names()
+        return int(names[-1].partition(".")[0]) if names else -1
+
     @property
     def _source(self) -> Publisher | JudgedAnswers:
         return self._judged or self._publisher
@@ -147,9 +166,7 @@ class Publication:
 
     def _load(self, batch_id: int) -> None:
         if batch_id < 0:
-            self._publisher, self._batch_id = Publisher(self._run), -1
-            self._judged = self._new_judged()
-            self.status = QueryStatus.new(self._plan)
+            self._forget()
             return
         header, sections = self._read(_name(batch_id))
         if header["batch"] != batch_id:
@@ -163,6 +180,12 @@ class Publication:
             self._judged = JudgedAnswers.restore(self._inner, self._publisher, saved)
         self._batch_id = batch_id
         self.status = QueryStatus.from_dict(self._plan, header["status"])
+
+    def _forget(self) -> None:
+        """Stands where a new query stands."""
+        self._publisher, self._batch_id = Publisher(self._run), -1
+        self._judged = self._new_judged()
+        self.status = QueryStatus.new(self._plan)
 
     def _new_judged(self) -> JudgedAnswers | None:
         return None if self._inner is None else JudgedAnswers(self._inner, self._publisher)

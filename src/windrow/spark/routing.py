@@ -20,7 +20,7 @@ from windrow.engine.prepare import buckets_of_words, can_shard, key_words, mixed
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
 
-__all__ = ["NO_ROUTING", "HotKey", "Router", "Routing"]
+__all__ = ["NO_ROUTING", "HotKey", "Router", "Routing", "dealt_out"]
 
 Words = NDArray[np.uint64]
 Marks = NDArray[np.bool_]
@@ -79,11 +79,7 @@ class Router:
         if self._keys:
             self._deal_out(position, prepared, words, owners)
             rows, owners = self._copied(position, words, owners)
-        # Sorting 16-bit numbers stably is a radix sort, and keeps arrival order inside a bucket.
-        order = np.argsort(owners.astype(np.uint16), kind="stable")
-        moved = prepared.take(pa.array(order if rows is None else rows[order]))
-        edges = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=self._buckets))))
-        return [moved.slice(a, b - a) for a, b in itertools.pairwise(edges)]
+        return dealt_out(prepared, owners, self._buckets, rows)
 
     def _deal_out(
         self, position: int, prepared: pa.RecordBatch, words: Words, owners: NDArray[np.int64]
@@ -120,6 +116,20 @@ class Router:
         count = int(np.count_nonzero(marked))
         repeated[marked[rows]] = np.tile(np.arange(self._buckets), count)
         return rows, repeated
+
+
+def dealt_out(
+    prepared: pa.RecordBatch,
+    owners: NDArray[np.int64],
+    buckets: int,
+    rows: NDArray[np.int64] | None = None,
+) -> list[pa.RecordBatch]:
+    """The rows of each bucket; rows: which row each owner gets, where some come repeatedly."""
+    # Sorting 16-bit numbers stably is a radix sort, and keeps arrival order inside a bucket.
+    order = np.argsort(owners.astype(np.uint16), kind="stable")
+    moved = prepared.take(pa.array(order if rows is None else rows[order]))
+    edges = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=buckets))))
+    return [moved.slice(a, b - a) for a, b in itertools.pairwise(edges)]
 
 
 def _marked(words: Words, keys: Sequence[HotKey]) -> Marks:

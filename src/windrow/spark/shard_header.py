@@ -14,7 +14,7 @@ from windrow.spark.window_limits import WindowLimits
 
 __all__ = ["HEADER_VERSION", "PaneEntry", "ShardHeader"]
 
-HEADER_VERSION = 2
+HEADER_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,9 @@ class ShardHeader:
     ledgers: dict[str, Ledger] = field(default_factory=dict)
     panes: list[PaneEntry] = field(default_factory=list)
     next_sequence: int = 0
+    members: list[list[int]] = field(default_factory=list)  # of a bundle (bundle_members)
+    last_member: int = -1  # the highest number that a query of the bundle has had
+    kept_us: list[int] = field(default_factory=list)  # how long the bundle needs rows, by position
 
     @classmethod
     def new(cls, fingerprint: str, bucket: int, streams: Iterable[str]) -> ShardHeader:

@@ -20,9 +20,9 @@ from windrow.engine.prepare import Preparer
 from windrow.plan.model import QueryPlan
 from windrow.spark.arrivals import Arrivals, StreamArrivals, gather
 from windrow.spark.clock import NEVER, clock_of, completeness_after, first_after, newest_after
-from windrow.spark.lending import BorrowedShard, LentShardLostError
+from windrow.spark.lending import LentShardLostError
 from windrow.spark.live_cache import LiveCache
-from windrow.spark.live_shard import LiveShard, StepInput, StepResult
+from windrow.spark.live_shard import Live, LiveShard, StepInput, StepResult
 from windrow.spark.pane_store import PaneStore
 from windrow.spark.panes import Pane
 from windrow.spark.shard_header import ShardHeader
@@ -30,7 +30,7 @@ from windrow.spark.shard_output import ShardOutput
 from windrow.spark.shard_state import ShardState
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["ShardStep"]
+__all__ = ["ShardStep", "unplaced_rows"]
 
 Instants = NDArray[np.int64]
 
@@ -76,21 +76,23 @@ class ShardStep:
         output.arrivals = self._counted(pane)
         output.was_rebuilt = was_rebuilt
         output.late = late
-        output.unplaced = _joined(
-            {stream: came.unplaced for stream, came in arrivals.streams.items()}
-        )
+        output.unplaced = unplaced_rows(arrivals)
         return output
 
     def _advance(
         self, before: ShardHeader, store: PaneStore, step: StepInput
-    ) -> tuple[LiveShard | BorrowedShard, StepResult, bool]:
+    ) -> tuple[Live, StepResult, bool]:
         """The live shard after the batch, what it gave, and whether it had to be built again."""
         kept = self.cache.take(self.owner, self.bucket, before.nonce, before.holder)
         if kept is not None:
             with contextlib.suppress(LentShardLostError):
                 return kept, kept.advance(step), False
-        live = LiveShard.rebuild(self.plan, store.stored(), before, self.grid_us)
+        live = self._rebuilt(before, store)
         return live, live.advance(step), before.nonce != ""
+
+    def _rebuilt(self, before: ShardHeader, store: PaneStore) -> Live:
+        """The live shard as it was before the batch, from what is stored."""
+        return LiveShard.rebuild(self.plan, store.stored(), before, self.grid_us)
 
     def _begin_life(self, header: ShardHeader, arrivals: Arrivals) -> tuple[int, int]:
         """The life of the query, as far as this batch tells."""
@@ -176,7 +178,7 @@ class ShardStep:
         self,
         store: PaneStore,
         pane: Pane,
-        live: LiveShard | BorrowedShard,
+        live: Live,
         result: StepResult,
         step: StepInput,
     ) -> None:
@@ -213,5 +215,7 @@ def _above(came: StreamArrivals, limit_us: int) -> Instants:
     return times[np.searchsorted(times, limit_us, side="right") :]
 
 
-def _joined(rows: dict[str, list[pa.Table]]) -> dict[str, pa.Table]:
-    return {stream: pa.concat_tables(tables) for stream, tables in rows.items() if tables}
+def unplaced_rows(arrivals: Arrivals) -> dict[str, pa.Table]:
+    """Per stream, some of the rows without a time that can be believed."""
+    kept = {stream: came.unplaced for stream, came in arrivals.streams.items()}
+    return {stream: pa.concat_tables(tables) for stream, tables in kept.items() if tables}

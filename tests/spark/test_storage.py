@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +24,7 @@ PLAN = plan_of("SELECT a.k AS k, COUNT(*) AS n FROM a [1 MINUTE] GROUP BY a.k")
 SELECT = plan_of("SELECT a.k AS k, a.s AS s FROM a [1 MINUTE]")
 TABLE = pa.table({"n": [1, 2]})
 EMPTY = TABLE.slice(0, 0)
+NO_CHECKPOINT: Any = None  # sinks that keep no batch id elsewhere need none
 
 
 @pytest.mark.parametrize("as_uri", [False, True])
@@ -103,7 +105,7 @@ def test_a_lost_owner_is_missed(tmp_path: Path) -> None:
 
 
 def test_a_replayed_batch_replaces_its_own_file(tmp_path: Path) -> None:
-    writer = writers.writer_of(sinks.parquet(tmp_path / "out"), PLAN)
+    writer = writers.writer_of(sinks.parquet(tmp_path / "out"), PLAN, NO_CHECKPOINT)
     writer.write({"answers": TABLE, "changes": EMPTY}, 3)
     writer.write({"answers": TABLE, "changes": EMPTY}, 3)
     writer.write({"answers": EMPTY, "changes": TABLE}, 4)
@@ -111,15 +113,34 @@ def test_a_replayed_batch_replaces_its_own_file(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "out").to_pylist() == TABLE.to_pylist()
 
 
+def test_a_replayed_batch_without_rows_takes_its_file_away(tmp_path: Path) -> None:
+    writer = writers.writer_of(sinks.parquet(tmp_path), PLAN, NO_CHECKPOINT)
+    writer.write({"answers": TABLE}, 3)
+    writer.write({"answers": EMPTY}, 3)
+    assert list(tmp_path.glob("*.parquet")) == []
+
+
+def test_a_folder_with_batches_of_another_run_is_refused(tmp_path: Path) -> None:
+    writer = writers.writer_of(sinks.parquet(tmp_path), PLAN, NO_CHECKPOINT)
+    writers.begin_writing(writer, -1)
+    writer.write({"answers": TABLE}, 3)
+    (tmp_path / f".batch-000000000004.parquet.{'0' * 32}").write_bytes(b"half")
+    writers.begin_writing(writer, 3)
+    assert not list(tmp_path.glob(".batch*"))
+    for last_batch in (2, -1):
+        with pytest.raises(CheckpointError, match=r"WC217.*batch-000000000003"):
+            writers.begin_writing(writer, last_batch)
+
+
 def test_parquet_takes_changes_when_asked(tmp_path: Path) -> None:
-    writers.writer_of(sinks.parquet(tmp_path, feed="changes"), PLAN).write(
+    writers.writer_of(sinks.parquet(tmp_path, feed="changes"), PLAN, NO_CHECKPOINT).write(
         {"answers": EMPTY, "changes": TABLE}, 0
     )
     assert pq.read_table(tmp_path).num_rows == 2
 
 
 def test_console_prints_answers(capsys: pytest.CaptureFixture[str]) -> None:
-    writer = writers.writer_of(sinks.sink_of("console"), PLAN)
+    writer = writers.writer_of(sinks.sink_of("console"), PLAN, NO_CHECKPOINT)
     writer.write({"answers": EMPTY, "changes": EMPTY}, 0)
     writer.write({"answers": pa.table({"n": list(range(30))}), "changes": EMPTY}, 1)
     shown = capsys.readouterr().out
@@ -164,13 +185,13 @@ def test_a_failing_callable_is_named() -> None:
         raise ValueError("no room")
 
     with pytest.raises(DataError, match=r"WD410.*batch 7.*no room"):
-        writers.writer_of(fail, PLAN).write({"answers": TABLE, "changes": EMPTY}, 7)
+        writers.writer_of(fail, PLAN, NO_CHECKPOINT).write({"answers": TABLE, "changes": EMPTY}, 7)
 
 
 def test_a_function_takes_the_feed_that_it_asks_for() -> None:
     seen: list[tuple[int, int]] = []
     sink = sinks.foreach(lambda table, batch_id: seen.append((table.num_rows, batch_id)), "changes")
-    writer = writers.writer_of(sinks.sink_of(sink), PLAN)
+    writer = writers.writer_of(sinks.sink_of(sink), PLAN, NO_CHECKPOINT)
     assert writer.feeds == ("changes",)
     writer.write({"changes": TABLE}, 5)
     assert seen == [(2, 5)]
@@ -181,6 +202,7 @@ def test_upserts_come_only_where_something_changed() -> None:
     writer = writers.writer_of(
         sinks.upserts(lambda *given: seen.append((*map(pa.Table.to_pylist, given[:2]), given[2]))),
         PLAN,
+        NO_CHECKPOINT,
     )
     changes = pa.table(
         {"at": [1, 1, 1], "change": [-1, 1, -1], "k": [1, 1, 2], "n": [1, 2, 1]},
@@ -192,7 +214,7 @@ def test_upserts_come_only_where_something_changed() -> None:
 
 
 def test_a_key_that_does_not_tell_rows_apart_is_refused() -> None:
-    writer = writers.writer_of(sinks.upserts(pytest.fail, key=["k"]), SELECT)
+    writer = writers.writer_of(sinks.upserts(pytest.fail, key=["k"]), SELECT, NO_CHECKPOINT)
     came = pa.table({"at": [2], "change": [1], "k": [1], "s": ["new"]})
     both = pa.table({"k": [1, 1], "s": ["new", "old"]})
     with pytest.raises(DataError, match="WD411"):
@@ -205,7 +227,7 @@ def test_a_failing_upsert_is_named() -> None:
 
     changes = pa.table({"at": [1], "change": [1], "k": [1], "n": [1]})
     with pytest.raises(DataError, match=r"WD410.*batch 7.*no room"):
-        writers.writer_of(sinks.upserts(fail), PLAN).write({"changes": changes}, 7)
+        writers.writer_of(sinks.upserts(fail), PLAN, NO_CHECKPOINT).write({"changes": changes}, 7)
 
 
 @pytest.mark.parametrize("given", ["kafka", 3, None])

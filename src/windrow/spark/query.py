@@ -26,7 +26,8 @@ from windrow.sinks import Memory, sink_of
 from windrow.spark.buckets import bucket_ids
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.columns import schema_read
-from windrow.spark.control import order_advance, order_finish
+from windrow.spark.control import check_orders, order_advance, order_finish
+from windrow.spark.driver_lease import DriverLease
 from windrow.spark.governing import Governing
 from windrow.spark.kept_rows import KeptRows
 from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
@@ -36,7 +37,8 @@ from windrow.spark.query_widths import QueryWidths
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.shipped_errors import cause_line, received_error, shipping_errors
-from windrow.spark.sinks import MemoryWriter, Writer, writer_of
+from windrow.spark.sinks import MemoryWriter, Writer, begin_writing, writer_of
+from windrow.spark.spark_part import check_spark_part, checkpoint_trouble, last_offsets
 from windrow.spark.status import QueryStatus
 from windrow.windows.lifetime import Lifetime
 
@@ -72,6 +74,7 @@ class SparkQuery:
         self._stream: StreamingQuery | None = None
         self._trigger: str | None = None
         self._failure: WindrowError | None = None
+        self._lease = DriverLease(checkpoint.storage, name, lambda: self.is_running)
         schemas = {stream: schema_read(plan, stream) for stream in plan.streams}
         self._late = {stream: KeptRows(schema) for stream, schema in schemas.items()}
         self._unplaced = {stream: KeptRows(schema) for stream, schema in schemas.items()}
@@ -106,6 +109,7 @@ class SparkQuery:
         self._failure = None
         if self._publication is None:
             self._publication = Publication(self.plan, self._checkpoint.publish)
+        self._begin(self._publication)
         # Spark would read of the control stream only what is there when it begins: such a query
         # runs on, and is stopped when nothing is left.
         is_governed_run = "availableNow" in options and self.plan.error_percent is not None
@@ -122,17 +126,35 @@ class SparkQuery:
                 bucket_ids(buckets, buckets),
                 grid_us,
             )
-            self._stream = (
+            writer = (
                 outputs.writeStream.foreachBatch(self._on_batch)
                 .outputMode(OUTPUT_MODE)
                 .option("checkpointLocation", self._checkpoint.spark_location)
                 .queryName(f"windrow {self.name} {uuid.uuid4().hex[:8]}")
                 .trigger(**options)
-                .start()
             )
+            try:
+                self._stream = writer.start()
+            except PySparkException as problem:
+                raise self._error(problem) from problem
         if is_governed_run:
             arguments = (self._stream,)
             threading.Thread(target=_stop_when_done, args=arguments, daemon=True).start()
+
+    def _begin(self, publication: Publication) -> None:
+        """Becomes the one driver of the checkpoint, and checks what the last one left."""
+        assert self._writer is not None
+        self._lease.take()
+        try:
+            self._checkpoint.control.sweep()
+            self._checkpoint.publish.sweep()
+            check_orders(self._checkpoint.control)
+            spark = self._checkpoint.storage.under("spark")
+            check_spark_part(spark, publication.last_saved)
+            begin_writing(self._writer, last_offsets(spark))
+        except WindrowError:
+            self._lease.release()
+            raise
 
     def _grid_us(self) -> int:
         """Shards report only what answers at ticks need, unless the sink takes every change.
@@ -161,9 +183,12 @@ class SparkQuery:
             column = frame.select("output").toArrow().column("output")
             outputs = [ShardOutput.from_bytes(bytes(each.as_buffer())) for each in column]
             if not outputs:
+                self._publication.pass_over(batch_id)
+                self._publication.save()
                 return
             outputs.sort(key=lambda output: output.bucket)
             tables = self._publication.absorb(batch_id, outputs, self._writer.feeds)
+            self._lease.check()
             self._writer.write(tables, batch_id)
             self._keep(outputs)
             self._publication.status.batch_ms = 1_000 * (time.perf_counter() - began)
@@ -199,6 +224,7 @@ class SparkQuery:
             self._stream.stop()
             if was_running:
                 self._governing.ended(self)
+        self._lease.release()
 
     def advance(self, stream: str, instant_us: int) -> None:
         """Orders a heartbeat: the stream is complete through that instant."""
@@ -229,9 +255,11 @@ class SparkQuery:
         if self._failure is not None:
             return self._failure
         text = str(problem)
-        return received_error(text) or WindrowError(
+        cause = cause_line(text)
+        found = received_error(text) or checkpoint_trouble(self.name, cause, text)
+        return found or WindrowError(
             "WX401",
-            f"query {self.name!r} failed on Spark: {cause_line(text)}",
+            f"query {self.name!r} failed on Spark: {cause}",
             hint="the cause of this exception is Spark's own error, with all its detail",
         )
 

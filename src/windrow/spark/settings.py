@@ -42,6 +42,9 @@ _QUERY_SETTINGS = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
 
+# How often Spark tries a task before it gives up; a cluster's own setting has the same default.
+TASK_ATTEMPTS = 4
+
 # Setting and restoring a session's values must not interleave between two starting queries.
 _SESSION_LOCK = threading.Lock()
 
@@ -84,7 +87,8 @@ def local_session(
     if cores < 1:
         raise UnsupportedError("WU410", f"Spark cannot run on {cores} cores", hint="give 1 or more")
     _prepare_environment()
-    builder = SparkSession.builder.master(f"local[{cores}]").appName("windrow")
+    # Without the second number a task whose Python worker dies would end the query.
+    builder = SparkSession.builder.master(f"local[{cores},{TASK_ATTEMPTS}]").appName("windrow")
     for name, value in _local_settings(cores, ui, memory).items():
         builder = builder.config(name, value)
     log = Path(tempfile.gettempdir()) / f"windrow-spark-{os.getpid()}.log"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -13,16 +14,20 @@ import pyarrow.parquet as pq
 
 from windrow.engine.change_limit import cut_between_instants
 from windrow.engine.upserts import check_unique, is_key_certain, net_upserts, upsert_key
-from windrow.errors import AdmissionError, DataError, WindrowError
+from windrow.errors import AdmissionError, CheckpointError, DataError, WindrowError
+from windrow.kafka import KafkaSink
 from windrow.plan.model import QueryPlan
 from windrow.sinks import Console, Foreach, Memory, Parquet, Sink, Upserts
 from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.kafka_sink import KafkaWriter
 from windrow.spark.storage import Storage
 
-__all__ = ["MEMORY_ROWS_LIMIT", "MemoryWriter", "Writer", "writer_of"]
+__all__ = ["MEMORY_ROWS_LIMIT", "MemoryWriter", "Writer", "begin_writing", "writer_of"]
 
 MEMORY_ROWS_LIMIT = 10_000_000
 CONSOLE_ROWS = 20
+
+_BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
 
 
 class Writer(Protocol):
@@ -41,6 +46,8 @@ def writer_of(sink: Sink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Write
     """
     if isinstance(sink, Parquet):
         return ParquetWriter(sink)
+    if isinstance(sink, KafkaSink):
+        return KafkaWriter(sink, plan, checkpoint)
     if isinstance(sink, Console):
         return ConsoleWriter()
     if isinstance(sink, Memory):
@@ -50,6 +57,16 @@ def writer_of(sink: Sink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Write
     return CallableWriter(sink if isinstance(sink, Foreach) else Foreach(sink))
 
 
+def begin_writing(writer: Writer, last_batch: int) -> None:
+    """The query is about to start; last_batch: the newest that was begun, -1 before the first."""
+    if isinstance(writer, ParquetWriter):
+        writer.begin(last_batch)
+
+
+def _batch_file(batch_id: int) -> str:
+    return f"batch-{batch_id:012d}.parquet" if batch_id >= 0 else ""
+
+
 class ParquetWriter:
     """One file per batch id, put in place in one step: a replayed batch replaces its own file."""
 
@@ -57,13 +74,28 @@ class ParquetWriter:
         self._storage = Storage(sink.path)
         self.feeds: tuple[str, ...] = (sink.feed,)
 
+    def begin(self, last_batch: int) -> None:
+        """Refuses a folder with files of batches that the checkpoint has not come to."""
+        self._storage.sweep()
+        newest = max(filter(_BATCH_FILE.fullmatch, self._storage.names()), default="")
+        if newest > _batch_file(last_batch):
+            raise CheckpointError(
+                "WC217",
+                f"{self._storage.location} holds {newest}, but the query's checkpoint has come to "
+                f"{'no batch' if last_batch < 0 else f'batch {last_batch}'} yet: the file is of "
+                "another run",
+                hint="give the sink an empty folder, or the query the checkpoint of that run",
+            )
+
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
-        """Writes the file of the batch, if there is anything to write."""
-        table = tables[self.feeds[0]]
+        """Writes the file of the batch; where there is nothing to write, there is no file."""
+        table, name = tables[self.feeds[0]], _batch_file(batch_id)
         if table.num_rows:
             data = pa.BufferOutputStream()
             pq.write_table(table, data)
-            self._storage.write(f"batch-{batch_id:012d}.parquet", memoryview(data.getvalue()))
+            self._storage.write(name, memoryview(data.getvalue()))
+        else:
+            self._storage.remove(name)
 
 
 class ConsoleWriter:

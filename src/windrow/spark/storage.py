@@ -17,9 +17,12 @@ _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}")
 
 
 class Storage:
-    """A directory on a file system that pyarrow knows; it is made when it is not there."""
+    """A directory on a file system that pyarrow knows.
 
-    def __init__(self, location: str | Path) -> None:
+    make: it is made when it is not there.
+    """
+
+    def __init__(self, location: str | Path, make: bool = True) -> None:
         text = str(location)
         self.location = text
         if urlsplit(text).scheme and "://" in text:
@@ -28,11 +31,21 @@ class Storage:
             self._files, self._root = fs.LocalFileSystem(), urlsplit(text).path
         else:
             self._files, self._root = fs.LocalFileSystem(), str(Path(text).absolute())
-        self._files.create_dir(self._root, recursive=True)
+        if make:
+            self._files.create_dir(self._root, recursive=True)
+
+    @property
+    def local_path(self) -> Path | None:
+        """The directory in this host's file tree; None where it lies elsewhere."""
+        return Path(self._root) if isinstance(self._files, fs.LocalFileSystem) else None
 
     def inside(self, name: str) -> Storage:
         """The directory of that name in this one."""
         return Storage(f"{self.location.rstrip('/')}/{name}")
+
+    def under(self, name: str) -> Storage:
+        """The directory of that name in this one, which others make."""
+        return Storage(f"{self.location.rstrip('/')}/{name}", make=False)
 
     def read(self, name: str) -> bytes | None:
         """What the file holds, or None when there is none."""

@@ -1,0 +1,58 @@
+"""What Spark would not miss in its part of a checkpoint is missed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from windrow.errors import CheckpointError
+from windrow.spark.spark_part import check_spark_part, checkpoint_trouble, last_offsets
+from windrow.spark.storage import Storage
+
+
+def spark_part(folder: Path, batches: int) -> Storage:
+    for name in ("offsets", "sources/0", "sources/1"):
+        (folder / name).mkdir(parents=True)
+    for batch in range(batches):
+        lines = ["v1", "{}", f'{{"logOffset":{batch}}}', "-"]
+        (folder / "offsets" / str(batch)).write_text("\n".join(lines))
+        suffix = ".compact" if batch % 3 == 2 else ""
+        (folder / "sources" / "0" / f"{batch}{suffix}").write_text("v1\n")
+    return Storage(folder)
+
+
+@pytest.mark.parametrize("batches", [0, 1, 3])
+def test_a_whole_one_is_taken(tmp_path: Path, batches: int) -> None:
+    spark = spark_part(tmp_path, batches)
+    assert last_offsets(spark) == batches - 1
+    check_spark_part(spark, batches - 1)
+    check_spark_part(spark, batches - 2)
+
+
+def test_one_that_is_not_there_yet_is_not_made(tmp_path: Path) -> None:
+    spark = Storage(tmp_path / "spark", make=False)
+    check_spark_part(spark, -1)
+    assert not (tmp_path / "spark").exists()
+
+
+def test_lost_offsets_are_missed(tmp_path: Path) -> None:
+    spark = spark_part(tmp_path, 3)
+    (tmp_path / "offsets" / "2").unlink()
+    with pytest.raises(CheckpointError, match=r"WC222.*batch 2 was answered.*batch 1"):
+        check_spark_part(spark, 2)
+
+
+@pytest.mark.parametrize(("batches", "lost"), [(2, "1"), (3, "2.compact")])
+def test_a_lost_log_of_a_source_is_missed(tmp_path: Path, batches: int, lost: str) -> None:
+    spark = spark_part(tmp_path, batches)
+    (tmp_path / "sources" / "0" / lost).unlink()
+    with pytest.raises(CheckpointError, match=r"WC222.*lacks log"):
+        check_spark_part(spark, batches - 1)
+
+
+def test_errors_of_spark_are_told_apart() -> None:
+    assert checkpoint_trouble("q", "x", "KeyError: 'a'") is None
+    found = checkpoint_trouble("q", "x", "org.apache.hadoop.fs.ChecksumException: Checksum error")
+    assert found is not None
+    assert found.code == "WC223"

@@ -1,27 +1,30 @@
-"""Where a query on Spark may send what it gives: files, the console, memory, functions.
+"""Where a query on Spark may send what it gives: files, Kafka, the console, memory, functions.
 
 Any callable that takes a pyarrow.Table and a batch id serves too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 from windrow.errors import BindingError
+from windrow.kafka import KafkaSink
 
 __all__ = [
     "Console",
     "Foreach",
+    "KafkaSink",
     "Memory",
     "Parquet",
     "Sink",
     "Upserts",
     "console",
     "foreach",
+    "kafka",
     "memory",
     "parquet",
     "sink_of",
@@ -71,12 +74,32 @@ class Memory:
     """Answers are held on the driver until answers(), result() or changes() takes them."""
 
 
-Sink = Parquet | Foreach | Upserts | Console | Memory | Callable[[pa.Table, int], object]
+Sink = (
+    Parquet | KafkaSink | Foreach | Upserts | Console | Memory | Callable[[pa.Table, int], object]
+)
 
 
 def parquet(path: str | Path, feed: str = "answers") -> Parquet:
     """A sink of Parquet files; a batch that is replayed replaces its own file."""
     return Parquet(str(path), feed)
+
+
+def kafka(
+    topic: str,
+    servers: str,
+    feed: str = "answers",
+    key: Sequence[str] | None = None,
+    transactional: bool = True,
+    options: Mapping[str, str] | None = None,
+) -> KafkaSink:
+    """A sink of records in a Kafka topic, keys and values in JSON; each batch is there once.
+
+    feed: 'answers', 'changes', or 'upserts': per key what holds now, and no value for keys that
+    went. key: columns; None: what tells rows of the result apart. transactional: False writes
+    without transactions, at least once. options: settings of Kafka's client.
+    """
+    columns = None if key is None else tuple(key)
+    return KafkaSink(topic, servers, feed, columns, transactional, dict(options or {}))
 
 
 def foreach(function: Callable[[pa.Table, int], object], feed: str = "answers") -> Foreach:
@@ -110,7 +133,9 @@ def sink_of(given: object) -> Sink:
     >>> sink_of("memory")
     Memory()
     """
-    if isinstance(given, (Parquet, Foreach, Upserts, Console, Memory)) or callable(given):
+    if isinstance(given, (Parquet, KafkaSink, Foreach, Upserts, Console, Memory)) or callable(
+        given
+    ):
         return given
     if given == "memory":
         return Memory()
@@ -119,7 +144,8 @@ def sink_of(given: object) -> Sink:
     raise BindingError(
         "WB411",
         f"{given!r} is not a sink",
-        hint="use 'memory', 'console', windrow.sinks.parquet(path), foreach(...), upserts(...) "
+        hint="use 'memory', 'console', windrow.sinks.parquet(path), kafka(topic, servers), "
+        "foreach(...), upserts(...) "
         "or a callable(table, batch_id)",
     )
 

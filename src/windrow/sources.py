@@ -1,20 +1,24 @@
-"""Where the rows of a stream may come from on Spark and in jobs: files, a rate, a socket."""
+"""Where the rows of a stream may come from on Spark and in jobs: files, Kafka, a rate, a socket."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 from windrow.errors import BindingError, Place
+from windrow.kafka import KafkaSource
 
 __all__ = [
     "FileSource",
+    "KafkaSource",
     "Rate",
     "Socket",
     "Source",
     "csv",
     "jsonl",
+    "kafka",
     "parquet",
     "rate",
     "socket",
@@ -91,7 +95,7 @@ class Socket:
             )
 
 
-Source = FileSource | Rate | Socket
+Source = FileSource | KafkaSource | Rate | Socket
 
 
 def parquet(path: str | Path, files_per_batch: int | None = None) -> FileSource:
@@ -114,6 +118,36 @@ def jsonl(path: str | Path, files_per_batch: int | None = None) -> FileSource:
     return FileSource("jsonl", str(path), files_per_batch=files_per_batch)
 
 
+def kafka(
+    topic: str,
+    servers: str,
+    format: str = "json",  # noqa: A002 - as in scripts
+    avro_schema: str | None = None,
+    time_from: str = "column",
+    starting: str = "earliest",
+    max_offsets_per_batch: int | None = None,
+    options: Mapping[str, str] | None = None,
+) -> KafkaSource:
+    """Records of a Kafka topic; what cannot be read is counted as bad_time.
+
+    format: of the values, 'json', 'avro' or 'confluent-avro'. avro_schema: the schema that they
+    were written with, or the path of its file. time_from: 'column' of the value, or 'record': the
+    record's own timestamp. starting: 'earliest' or 'latest', where a new query begins.
+    max_offsets_per_batch: at most so many records in one batch. options: settings of Kafka's
+    client, such as {"kafka.security.protocol": "SSL"}.
+    """
+    return KafkaSource(
+        topic,
+        servers,
+        format,
+        avro_schema,
+        time_from,
+        starting,
+        max_offsets_per_batch,
+        options=dict(options or {}),
+    )
+
+
 def rate(rows_per_second: int = 1) -> Rate:
     """Rows made by the clock, to try a query out: a time and a BIGINT that counts from 0."""
     return Rate(rows_per_second)
@@ -131,8 +165,8 @@ def source_given(source: object) -> Source:
     raise BindingError(
         "WB441",
         f"{source!r} is not a source",
-        hint="use windrow.sources.parquet(path), csv(path), jsonl(path), rate() or "
-        "socket(host, port)",
+        hint="use windrow.sources.parquet(path), csv(path), jsonl(path), kafka(topic, servers), "
+        "rate() or socket(host, port)",
     )
 
 

@@ -13,7 +13,7 @@ from windrow.plan.expressions import GroupRef
 from windrow.plan.model import QueryPlan
 from windrow.windows.key_coder import KeyCoder
 
-__all__ = ["check_unique", "is_key_certain", "net_upserts", "upsert_key"]
+__all__ = ["check_unique", "is_key_certain", "net_upserts", "own_key", "upsert_key"]
 
 Codes = NDArray[np.int32]
 
@@ -22,7 +22,7 @@ def upsert_key(plan: QueryPlan, given: Sequence[str] | None) -> tuple[str, ...]:
     """The columns that tell the rows of a result apart: those given, or those that must."""
     names = [column.name for column in plan.select]
     if given is None:
-        key = _own_key(plan)
+        key = own_key(plan)
         if key is None:
             raise BindingError(
                 "WB423",
@@ -43,11 +43,12 @@ def upsert_key(plan: QueryPlan, given: Sequence[str] | None) -> tuple[str, ...]:
 
 def is_key_certain(plan: QueryPlan, key: Sequence[str]) -> bool:
     """Whether no two rows of a result can ever have the same key."""
-    own = _own_key(plan)
+    own = own_key(plan)
     return own is not None and set(own) <= set(key)
 
 
-def _own_key(plan: QueryPlan) -> tuple[str, ...] | None:
+def own_key(plan: QueryPlan) -> tuple[str, ...] | None:
+    """The columns that must tell the rows of a result apart; None when nothing must."""
     if plan.kind == "select":
         return tuple(column.name for column in plan.select) if plan.distinct else None
     shown = {

@@ -14,7 +14,10 @@ _SHOWN = {str: "a text in quotes", bool: "TRUE or FALSE", int: "a whole number"}
 
 
 class Options:
-    """What one endpoint was given; `known` names its options in the order of unnamed values."""
+    """What one endpoint was given; `known` names its options in the order of unnamed values.
+
+    A known name that ends in '.*' stands for all options that begin so.
+    """
 
     def __init__(self, endpoint: Endpoint, known: tuple[str, ...]) -> None:
         self._endpoint = endpoint
@@ -60,6 +63,14 @@ class Options:
             raise self._wrong("WB505", f"cannot have {name} = '{word}'", f"use {shown}")
         return word
 
+    def beginning(self, prefix: str) -> dict[str, str]:
+        """All options whose names begin so, as texts."""
+        return {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in self._given.items()
+            if name.startswith(prefix)
+        }
+
     def _value(self, name: str, kind: type, default: Value | None) -> Value:
         value = self._given.get(name, default)
         if value is None:
@@ -79,7 +90,7 @@ class Options:
 
     def _refuse_unknown(self) -> None:
         for name in self._given:
-            if name not in self._known:
+            if name not in self._known and f"{name.partition('.')[0]}.*" not in self._known:
                 guess = nearest(name, self._known)
                 possible = ", ".join(self._known) or "it takes none"
                 hint = f"did you mean {guess}?" if guess else f"its options: {possible}"

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from windrow.errors import BindingError
+from windrow.jobs.kafka import KAFKA_SINK_OPTIONS, kafka_sink
 from windrow.jobs.options import Options
 from windrow.plan.nearest import nearest
-from windrow.sinks import FEEDS, Console, Memory, Parquet
+from windrow.sinks import FEEDS, Console, KafkaSink, Memory, Parquet
 from windrow.sql.statements import Endpoint
 
 __all__ = ["SINKS", "JobSink", "SinkKind", "sink_of"]
 
-JobSink = Console | Memory | Parquet
+JobSink = Console | KafkaSink | Memory | Parquet
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ def _parquet(options: Options) -> JobSink:
 
 SINKS = {
     "console": SinkKind((), lambda options: Console()),  # noqa: ARG005 - it has no options
+    "kafka": SinkKind(KAFKA_SINK_OPTIONS, kafka_sink),
     "memory": SinkKind((), lambda options: Memory()),  # noqa: ARG005 - it has no options
     "parquet": SinkKind(("path", "feed"), _parquet),
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from windrow.errors import BindingError, Place
+from windrow.jobs.kafka import KAFKA_SOURCE_OPTIONS, kafka_source
 from windrow.jobs.options import Options
 from windrow.plan.nearest import nearest
 from windrow.sources import SOCKET_FORMATS, FileSource, Rate, Socket, Source
@@ -70,6 +71,7 @@ SOURCES = {
     "parquet": SourceKind(("path", "files_per_batch"), _files("parquet")),
     "csv": SourceKind(("path", "header", "delimiter", "files_per_batch"), _csv),
     "jsonl": SourceKind(("path", "files_per_batch"), _files("jsonl")),
+    "kafka": SourceKind(KAFKA_SOURCE_OPTIONS, kafka_source),
     "rate": SourceKind(("rows_per_second",), _rate),
     "socket": SourceKind(("host", "port", "format"), _socket),
 }

@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -77,9 +77,15 @@ def settings_applied(session: SparkSession, settings: Mapping[str, str]) -> Iter
 
 
 def local_session(
-    cores: int = 2, ui: bool = False, memory: str = "2g", quiet: bool = True
+    cores: int = 2,
+    ui: bool = False,
+    memory: str = "2g",
+    quiet: bool = True,
+    jars: Sequence[str] = (),
 ) -> SparkSession:
     """A Spark session in this machine alone, which listens on the loopback address only.
+
+    jars: files for its class path, such as a connector's.
 
     quiet: what the JVM and the workers would write to the terminal goes to a file of the temporary
     directory instead; errors still reach the caller as exceptions.
@@ -91,6 +97,8 @@ def local_session(
     builder = SparkSession.builder.master(f"local[{cores},{TASK_ATTEMPTS}]").appName("windrow")
     for name, value in _local_settings(cores, ui, memory).items():
         builder = builder.config(name, value)
+    if jars:
+        builder = builder.config("spark.jars", ",".join(jars))
     log = Path(tempfile.gettempdir()) / f"windrow-spark-{os.getpid()}.log"
     with _stderr_into(log) if quiet else nullcontext():
         return builder.getOrCreate()

@@ -11,8 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from windrow.errors import BindingError, DataError
+from windrow.kafka import KafkaSource
 from windrow.schema import BIGINT, StreamSchema
 from windrow.sources import FileSource, Rate, Socket, Source
+from windrow.spark.kafka_source import kafka_frame
 
 __all__ = ["columns_ddl", "source_frame"]
 
@@ -87,6 +89,7 @@ def _nothing_there(source: FileSource) -> DataError:
 
 _FRAMES: dict[type, Callable[[SparkSession, StreamSchema, Any], DataFrame]] = {
     FileSource: _file_frame,
+    KafkaSource: kafka_frame,
     Rate: _rate_frame,
     Socket: _socket_frame,
 }

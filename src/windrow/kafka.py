@@ -1,0 +1,116 @@
+"""Kafka described: the topic that a stream is read from, the topic that a query writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from windrow.errors import BindingError, Place
+
+__all__ = [
+    "KAFKA_FEEDS",
+    "KAFKA_STARTS",
+    "KAFKA_TIMES",
+    "OPTION_PREFIX",
+    "VALUE_FORMATS",
+    "KafkaSink",
+    "KafkaSource",
+]
+
+VALUE_FORMATS = ("json", "avro", "confluent-avro")
+KAFKA_TIMES = ("column", "record")
+KAFKA_STARTS = ("earliest", "latest")
+KAFKA_FEEDS = ("answers", "changes", "upserts")
+OPTION_PREFIX = "kafka."
+
+# What Windrow itself gives the client: an option that changed these would break its promises.
+_OWN_OPTIONS = ("bootstrap.servers", "transactional.id", "enable.idempotence", "group.id")
+
+
+@dataclass(frozen=True)
+class KafkaSource:
+    """A topic whose records are the rows of a stream."""
+
+    topic: str
+    servers: str
+    format: str = "json"
+    avro_schema: str | None = None  # the schema itself, or the path of its file
+    time_from: str = "column"
+    starting: str = "earliest"
+    max_offsets_per_batch: int | None = None
+    bounded: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+    place: Place | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_address(self.topic, self.servers, self.options, self.place)
+        _check_word("format", self.format, VALUE_FORMATS, self.place)
+        _check_word("time_from", self.time_from, KAFKA_TIMES, self.place)
+        _check_word("starting", self.starting, KAFKA_STARTS, self.place)
+        limit = self.max_offsets_per_batch
+        if limit is not None and limit < 1:
+            message = f"max_offsets_per_batch cannot be {limit}"
+            raise BindingError("WB480", message, hint="give 1 or more", place=self.place)
+        if self.is_avro and not self.avro_schema:
+            raise BindingError(
+                "WB481",
+                f"values of topic {self.topic!r} cannot be read as Avro without their schema",
+                hint="give avro_schema: the schema that they were written with, or its file",
+                place=self.place,
+            )
+
+    @property
+    def is_avro(self) -> bool:
+        """Whether values are Avro, with or without a header."""
+        return self.format != "json"
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether a job waits for records to come, after those that are there when it begins."""
+        return not self.bounded
+
+
+@dataclass(frozen=True)
+class KafkaSink:
+    """A topic that takes a record for each row that a query gives."""
+
+    topic: str
+    servers: str
+    feed: str = "answers"
+    key: tuple[str, ...] | None = None
+    transactional: bool = True
+    options: Mapping[str, str] = field(default_factory=dict)
+    place: Place | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_address(self.topic, self.servers, self.options, self.place)
+        _check_word("feed", self.feed, KAFKA_FEEDS, self.place)
+
+
+def _check_address(
+    topic: str, servers: str, options: Mapping[str, str], place: Place | None
+) -> None:
+    if not topic or not servers:
+        raise BindingError(
+            "WB482",
+            f"Kafka needs {'servers' if topic else 'a topic'}",
+            hint="give the topic's name, and servers='host:port' with commas between several",
+            place=place,
+        )
+    for name in options:
+        own = name.removeprefix(OPTION_PREFIX)
+        if own == name or own in _OWN_OPTIONS:
+            raise BindingError(
+                "WB483",
+                f"{name!r} is no option to pass on to Kafka's client",
+                hint=f"names begin with {OPTION_PREFIX!r}, such as 'kafka.security.protocol'; "
+                "servers and ids are set by Windrow",
+                place=place,
+            )
+
+
+def _check_word(name: str, word: str, possible: tuple[str, ...], place: Place | None) -> None:
+    if word not in possible:
+        shown = " or ".join(map(repr, possible))
+        message = f"{name} cannot be {word!r} for Kafka"
+        raise BindingError("WB480", message, hint=f"use {shown}", place=place)

@@ -1,0 +1,45 @@
+"""Whether Spark's class path has what Kafka and Avro need."""
+
+from __future__ import annotations
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession
+
+from windrow.errors import UnsupportedError
+
+__all__ = ["KAFKA_PROVIDER", "require_avro", "require_kafka"]
+
+KAFKA_PROVIDER = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_AVRO_READER = "org.apache.spark.sql.avro.AvroDataToCatalyst"
+
+
+def require_kafka(spark: SparkSession) -> None:
+    """Refuses a Spark session that cannot reach Kafka."""
+    if not _has_class(spark, KAFKA_PROVIDER):
+        raise _missing("WU480", "Kafka", f"spark-sql-kafka-0-10_2.13:{spark.version}")
+
+
+def require_avro(spark: SparkSession) -> None:
+    """Refuses a Spark session that cannot read Avro."""
+    if not _has_class(spark, _AVRO_READER):
+        raise _missing("WU481", "Avro", f"spark-avro_2.13:{spark.version}")
+
+
+def _has_class(spark: SparkSession, name: str) -> bool:
+    jvm = spark._jvm
+    assert jvm is not None  # the session is a classic one
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    try:
+        jvm.java.lang.Class.forName(name, False, loader)
+    except Py4JError:
+        return False
+    return True
+
+
+def _missing(code: str, what: str, artifact: str) -> UnsupportedError:
+    return UnsupportedError(
+        code,
+        f"this Spark session has no connector for {what}",
+        hint=f"start Spark with org.apache.spark:{artifact} and what that needs: by --packages or "
+        "spark.jars.packages, or its jars by --jars or spark.jars; windrow run takes --jars",
+    )

@@ -37,7 +37,7 @@ from windrow.spark.query_widths import QueryWidths
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.shipped_errors import cause_line, received_error, shipping_errors
-from windrow.spark.sinks import MemoryWriter, Writer, begin_writing, writer_of
+from windrow.spark.sinks import MemoryWriter, Writer, begin_writing, end_writing, writer_of
 from windrow.spark.spark_part import check_spark_part, checkpoint_trouble, last_offsets
 from windrow.spark.status import QueryStatus
 from windrow.windows.lifetime import Lifetime
@@ -222,6 +222,7 @@ class SparkQuery:
         if self._stream is not None:
             was_running = self.is_running
             self._stream.stop()
+            end_writing(self._writer)
             if was_running:
                 self._governing.ended(self)
         self._lease.release()

@@ -22,7 +22,14 @@ from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.kafka_sink import KafkaWriter
 from windrow.spark.storage import Storage
 
-__all__ = ["MEMORY_ROWS_LIMIT", "MemoryWriter", "Writer", "begin_writing", "writer_of"]
+__all__ = [
+    "MEMORY_ROWS_LIMIT",
+    "MemoryWriter",
+    "Writer",
+    "begin_writing",
+    "end_writing",
+    "writer_of",
+]
 
 MEMORY_ROWS_LIMIT = 10_000_000
 CONSOLE_ROWS = 20
@@ -61,6 +68,12 @@ def begin_writing(writer: Writer, last_batch: int) -> None:
     """The query is about to start; last_batch: the newest that was begun, -1 before the first."""
     if isinstance(writer, ParquetWriter):
         writer.begin(last_batch)
+
+
+def end_writing(writer: Writer | None) -> None:
+    """The query has stopped: connections are let go, and made anew if it is started again."""
+    if isinstance(writer, KafkaWriter):
+        writer.close()
 
 
 def _batch_file(batch_id: int) -> str:

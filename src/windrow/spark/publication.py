@@ -81,19 +81,6 @@ class Publication:
         names = self._storage.names()
         return int(names[-1].partition(".")[0]) if names else -1
 
-    def pass_over(self, batch_id: int) -> None:
-        """A batch gave nothing at all, not even a clock; the next one goes on from it."""
-        with self._lock:
-            if self._batch_id != batch_id - 1:
-                self._load(batch_id - 1)
-            self._batch_id = self.status.batch_id = batch_id
-
-    @property
-    def last_saved(self) -> int:
-        """The newest batch that was saved; -1 before the first."""
-        names = self._storage.names()
-        return int(names[-1].partition(".")[0]) if names else -1
-
     @property
     def _source(self) -> Publisher | JudgedAnswers:
         return self._judged or self._publisher

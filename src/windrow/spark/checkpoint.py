@@ -35,12 +35,12 @@ class QueryCheckpoint:
     @property
     def spark_location(self) -> str:
         """What Spark is given as checkpointLocation."""
-        return f"{self.storage.location.rstrip('/')}/spark"
+        return f"{self.storage.uri}/spark"
 
     @property
     def control_location(self) -> str:
         """What Spark reads control rows from."""
-        return self.control.location
+        return self.control.uri
 
     def identity(self) -> str:
         """A name that this checkpoint has from its beginning, and no other has."""

@@ -38,7 +38,7 @@ class HistoryCheckpoint:
     @property
     def spark_location(self) -> str:
         """What Spark is given as checkpointLocation."""
-        return f"{self._storage.location.rstrip('/')}/spark"
+        return f"{self._storage.uri}/spark"
 
     @property
     def is_new(self) -> bool:

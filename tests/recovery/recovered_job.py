@@ -1,0 +1,126 @@
+"""A job that a test kills: some queries over folders of growing files, from a checkpoint.
+
+It ends when the file `last` is there and all rows are through, and then writes its ledger.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from recovery.asked import ASKED, BUCKETS, LATENESS_S, plan_of_asked
+from recovery.placed_death import place_death
+from windrow import sinks
+from windrow.errors import WindrowError
+from windrow.spark.java import ensure_java
+from windrow.spark.query import SparkQuery
+from windrow.spark.session import SparkWindrowSession
+from windrow.spark.settings import local_session
+
+__all__ = ["main"]
+
+# How often a query is started again that Spark could not start in time.
+PATIENCE = 10
+# Snapshots and clearing away often, so that kills meet them too.
+SETTINGS = {
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot": "4",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
+    "spark.sql.streaming.pollingDelay": "100ms",
+}
+
+
+def main() -> None:
+    """Run until all is through, or until somebody kills it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root", type=Path)
+    parser.add_argument("--queries", nargs="+", required=True)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--executors", action="store_true")
+    parser.add_argument("--die-at", nargs=2, metavar=("PLACE", "TIME"))
+    given = parser.parse_args()
+    if given.die_at:
+        place_death(given.die_at[0], int(given.die_at[1]))
+    spark = _cluster_session() if given.executors else local_session(given.cores)
+    for name, value in SETTINGS.items():
+        spark.conf.set(name, value)
+    sessions = {name: _opened(spark, given.root, name) for name in given.queries}
+    queries = [_started(session, given.root, name) for name, session in sessions.items()]
+    while not (given.root / "last").exists():
+        for query, again in queries:
+            if not query.is_running:
+                _patiently(query.await_end, again)
+        time.sleep(0.05)
+    for session, (_, again) in zip(sessions.values(), queries, strict=True):
+        _patiently(session.finish, again)
+        session.stop()
+    ledger = [row for session in sessions.values() for row in session.ledger().to_pylist()]
+    (given.root / "done").write_text(json.dumps(ledger))
+
+
+def _opened(spark: SparkSession, root: Path, name: str) -> SparkWindrowSession:
+    """A session of its own for each query: the memory of one must not govern the others."""
+    session = SparkWindrowSession(
+        spark,
+        memory=ASKED[name].memory,
+        checkpoint=str(root / "checkpoint"),
+        buckets=BUCKETS,
+    )
+    for stream in plan_of_asked(name).streams:
+        reader = spark.readStream.schema("room string, ts timestamp, value double")
+        folder = str(root / "in" / stream)
+        frame = reader.option("maxFilesPerTrigger", 1).parquet(folder)
+        session.stream(stream, frame, time="ts", lateness=f"{LATENESS_S[stream]} seconds")
+    return session
+
+
+def _started(
+    session: SparkWindrowSession, root: Path, name: str
+) -> tuple[SparkQuery, Callable[[], object]]:
+    """The query at work, and what sets it to work again."""
+    sink = sinks.parquet(root / "out" / name, feed=ASKED[name].feed)
+    query = session.query(ASKED[name].text, name=name)
+    query.start(sink)
+    return query, lambda: query.start(sink)
+
+
+def _patiently(work: Callable[[], object], again: Callable[[], object]) -> None:
+    """Spark gives a Python process ten seconds to start, which a busy machine may not have."""
+    for _ in range(PATIENCE):
+        try:
+            work()
+        except WindrowError as error:
+            if "failed to connect back" not in str(error):
+                raise
+            again()
+        else:
+            return
+    raise RuntimeError("the machine is too busy for Spark")
+
+
+def _cluster_session() -> SparkSession:
+    """Two executors, each a process of its own."""
+    os.environ.update(ensure_java(), PYSPARK_PYTHON=sys.executable)
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("windrow")
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "1g",
+        "spark.ui.enabled": "false",
+        "spark.log.level": "ERROR",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.task.maxFailures": "8",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -13,6 +15,8 @@ from windrow.embedded.governing import Governing
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_room import Histories
 from windrow.embedded.inlet import GATHERED_ROWS, Inlet
+from windrow.embedded.metrics import session_samples
+from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.ledger import ledger_table
 from windrow.engine.shared_rows import RowPool
@@ -20,6 +24,8 @@ from windrow.engine.window_table import query_table, window_table
 from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
+from windrow.metrics import exposition
+from windrow.metrics_server import MetricsServer
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
@@ -48,6 +54,8 @@ class EmbeddedSession:
 
     def __init__(self, memory: str | int = DEFAULT_MEMORY) -> None:
         self.memory = memory_of(memory)
+        self._lock = threading.RLock()
+        self._servers: list[MetricsServer] = []
         self._catalog = Catalog()
         self._inlets: dict[str, Inlet] = {}
         self._queries: dict[str, EmbeddedQuery] = {}
@@ -81,6 +89,7 @@ class EmbeddedSession:
         self._catalog = self._catalog.with_stream(declared)
         self._inlets[name] = Inlet(declared)
 
+    @one_at_a_time
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> EmbeddedQuery | Any:
@@ -121,6 +130,7 @@ class EmbeddedSession:
         self._settle()
         self._take(stream, inlet.converted(rows))
 
+    @one_at_a_time
     def advance(self, stream: str, *, to: int | str | datetime) -> None:
         """Event time moves on without rows: every row of the stream up to `to` has come."""
         inlet = self._inlet(stream)
@@ -135,6 +145,7 @@ class EmbeddedSession:
         inlet.completeness.advance(instant)
         self._apply(stream, None)
 
+    @one_at_a_time
     def finish(self) -> None:
         """End all streams: the clock moves to the latest event."""
         self._settle()
@@ -162,12 +173,24 @@ class EmbeddedSession:
         self._settle()
         return self._inlet(stream).late_rows()
 
+    @one_at_a_time
     def ledger(self) -> pa.Table:
         """Per stream what became of its rows: applied, late, bad_time, rejected or waiting."""
         self._settle()
         return ledger_table(
             {name: inlet.ledger(self._clock(name)) for name, inlet in self._inlets.items()}
         )
+
+    @one_at_a_time
+    def metrics(self) -> str:
+        """How the session stands, as Prometheus reads it."""
+        parts = (self._running(), self._governing, self.memory, time.time())
+        return exposition(session_samples(self._inlets, self._clock, *parts))
+
+    def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
+        """Answers GET /metrics until the session is stopped; port 0: any that is free."""
+        self._servers.append(MetricsServer(self.metrics, host, port))
+        return self._servers[-1]
 
     @property
     def nbytes(self) -> int:
@@ -221,6 +244,8 @@ class EmbeddedSession:
         for query in self._running():
             query.stop()
         self._histories.stop()
+        while self._servers:
+            self._servers.pop().close()
 
     def _follow(self, select: Select, name: str | None) -> EmbeddedHistoryQuery:
         """Register a question about the past that goes on."""
@@ -251,11 +276,13 @@ class EmbeddedSession:
             )
         return inlet
 
+    @one_at_a_time
     def _settle(self) -> None:
         for name, inlet in self._inlets.items():
             if inlet.gathered:
                 self._take(name, inlet.take_gathered())
 
+    @one_at_a_time
     def _take(self, stream: str, rows: pa.RecordBatch) -> None:
         """Apply rows, in slices for which there is room; each is over before the next begins."""
         inlet, taken = self._inlets[stream], 0
@@ -270,6 +297,7 @@ class EmbeddedSession:
             if not rows.num_rows:
                 return
 
+    @one_at_a_time
     def _apply(self, stream: str | None, batch: pa.RecordBatch | None) -> None:
         """Run all queries on the stream (None: on any); one that fails does not stop the others."""
         batches = {}

@@ -1,0 +1,50 @@
+"""The metrics of a session in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from windrow.embedded.governing import Governing
+from windrow.embedded.inlet import Inlet
+from windrow.embedded.query import EmbeddedQuery
+from windrow.engine.metric_samples import (
+    clock_samples,
+    complete_samples,
+    ledger_samples,
+    level_samples,
+    window_samples,
+)
+from windrow.metrics import Sample
+
+__all__ = ["session_samples"]
+
+
+def session_samples(
+    inlets: Mapping[str, Inlet],
+    clock_of: Callable[[str], int],
+    running: Iterable[EmbeddedQuery],
+    governing: Governing,
+    budget: int,
+    now_s: float,
+) -> list[Sample]:
+    """What is known now; nothing is applied for it, so that any thread may ask.
+
+    clock_of: the clock of the slowest query on a stream.
+    """
+    samples = []
+    for name, inlet in inlets.items():
+        ledger, gathered = inlet.ledger(clock_of(name)), inlet.gathered
+        waiting = ledger.waiting + gathered
+        ledger = replace(ledger, rows_in=ledger.rows_in + gathered, waiting=waiting)
+        samples += ledger_samples("", name, ledger)
+        samples += complete_samples("", name, inlet.completeness.through)
+    queries = list(running)
+    for query in queries:
+        samples += clock_samples(query.name, query.clock, now_s)
+    samples += window_samples(governing.window_rows())
+    samples += level_samples(governing.query_rows())
+    samples.append(Sample("windrow_memory_bytes", governing.nbytes))
+    samples.append(Sample("windrow_memory_budget_bytes", budget))
+    samples.append(Sample("windrow_running_queries", len(queries)))
+    return samples

@@ -1,0 +1,241 @@
+"""The metrics of a session, in Prometheus' text format 0.0.4.
+
+A session says what it knows as samples; names, kinds and meanings stand here, once, for sessions in
+one process and on Spark alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["CONTENT_TYPE", "METRICS", "Histogram", "Metric", "Sample", "exposition"]
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric: kind is 'counter', 'gauge' or 'histogram'; where is 'both' or 'Spark'."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+    where: str = "both"
+
+
+METRICS = (
+    Metric("windrow_rows_in_total", "counter", ("query", "stream"), "Rows that came in."),
+    Metric(
+        "windrow_rows_settled_total",
+        "counter",
+        ("query", "stream", "outcome"),
+        "Rows by what became of them: applied, late, bad_time or rejected.",
+    ),
+    Metric(
+        "windrow_rows_waiting",
+        "gauge",
+        ("query", "stream"),
+        "Rows in time that the clock has not reached.",
+    ),
+    Metric(
+        "windrow_complete_seconds",
+        "gauge",
+        ("query", "stream"),
+        "The watermark: the event time through which a stream is complete, since 1970.",
+    ),
+    Metric(
+        "windrow_clock_seconds",
+        "gauge",
+        ("query",),
+        "The event time through which a query has answered, since 1970.",
+    ),
+    Metric(
+        "windrow_clock_lag_seconds",
+        "gauge",
+        ("query",),
+        "How far a query's clock is behind this machine's.",
+    ),
+    Metric(
+        "windrow_window_rows", "gauge", ("window", "stream"), "Rows held; copies for hot keys too."
+    ),
+    Metric("windrow_window_bytes", "gauge", ("window", "stream"), "Bytes of a window."),
+    Metric(
+        "windrow_window_wanted_seconds",
+        "gauge",
+        ("window", "stream"),
+        "The longest range that a query asks of a window by time.",
+    ),
+    Metric(
+        "windrow_window_width_seconds",
+        "gauge",
+        ("window", "stream"),
+        "How far back a window by time reaches, at least.",
+    ),
+    Metric(
+        "windrow_service_level",
+        "gauge",
+        ("query", "window", "level"),
+        "1 for the level at which a query is served: A, B, C or unmet.",
+    ),
+    Metric("windrow_memory_bytes", "gauge", (), "Bytes of all windows."),
+    Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may take."),
+    Metric("windrow_running_queries", "gauge", (), "Queries that run."),
+    Metric("windrow_answers_total", "counter", ("query",), "Rows given to sinks.", "Spark"),
+    Metric("windrow_state_bytes", "gauge", ("query",), "Bytes in the state store.", "Spark"),
+    Metric("windrow_panes", "gauge", ("query",), "Panes in the state store.", "Spark"),
+    Metric(
+        "windrow_rebuilt_buckets_total",
+        "counter",
+        ("query",),
+        "Buckets whose live shard was built again from the state store.",
+        "Spark",
+    ),
+    Metric(
+        "windrow_bucket_rows",
+        "gauge",
+        ("query", "bucket"),
+        "Rows that windows hold in a bucket; of at most 64 buckets, the fullest.",
+        "Spark",
+    ),
+    Metric(
+        "windrow_bucket_skew_ratio",
+        "gauge",
+        ("query",),
+        "Rows of the fullest bucket by the mean of all.",
+        "Spark",
+    ),
+    Metric(
+        "windrow_heavy_key_ratio",
+        "gauge",
+        ("query", "input", "key"),
+        "The share of an input's recent rows that have this key, estimated; the heaviest only.",
+        "Spark",
+    ),
+    Metric("windrow_query_starts_total", "counter", ("query",), "Starts and restarts.", "Spark"),
+    Metric(
+        "windrow_query_ends_total",
+        "counter",
+        ("query", "how"),
+        "Ends of a running query: stopped or failed.",
+        "Spark",
+    ),
+    Metric("windrow_batch_seconds", "histogram", ("query",), "Time of whole batches.", "Spark"),
+    Metric(
+        "windrow_batch_part_seconds_total",
+        "counter",
+        ("query", "part"),
+        "Time of batches by Spark's parts of them, such as addBatch, getBatch and walCommit.",
+        "Spark",
+    ),
+    Metric(
+        "windrow_batch_rows_total", "counter", ("query",), "Rows that Spark read for it.", "Spark"
+    ),
+    Metric(
+        "windrow_publish_seconds",
+        "gauge",
+        ("query",),
+        "Time on the driver of the last batch: answers put together, written, saved.",
+        "Spark",
+    ),
+)
+
+_BY_NAME = {metric.name: metric for metric in METRICS}
+
+
+class Histogram:
+    """Counts of values by upper bounds, and their sum.
+
+    >>> histogram = Histogram((1, 5))
+    >>> for value in (0.5, 1, 3, 9): histogram.add(value)
+    >>> histogram.cumulative(), histogram.total
+    ([2, 3, 4], 13.5)
+    """
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = tuple(bounds)
+        self._counts = [0] * (len(self.bounds) + 1)
+        self.total = 0.0
+
+    def add(self, value: float) -> None:
+        """Counts one value."""
+        place = next((i for i, bound in enumerate(self.bounds) if value <= bound), -1)
+        self._counts[place] += 1
+        self.total += value
+
+    def cumulative(self) -> list[int]:
+        """How many values are at most each bound, and how many there are."""
+        counts: list[int] = []
+        for count in self._counts:
+            counts.append(count + (counts[-1] if counts else 0))
+        return counts
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One value of a metric, with the values of its labels in the order of the metric's."""
+
+    name: str
+    value: float | Histogram
+    labels: tuple[str, ...] = ()
+
+
+def exposition(samples: Iterable[Sample]) -> str:
+    """The samples as text, in the order of METRICS; metrics without samples are left out.
+
+    >>> print(exposition([Sample("windrow_panes", 3, ("a",))]), end="")
+    # HELP windrow_panes Panes in the state store.
+    # TYPE windrow_panes gauge
+    windrow_panes{query="a"} 3
+    """
+    by_name: dict[str, list[Sample]] = {name: [] for name in _BY_NAME}
+    for sample in samples:
+        by_name[sample.name].append(sample)
+    lines = []
+    for name, given in by_name.items():
+        if given:
+            metric = _BY_NAME[name]
+            lines += [f"# HELP {name} {_help(metric.meaning)}", f"# TYPE {name} {metric.kind}"]
+            lines += [line for sample in given for line in _lines(metric, sample)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(metric: Metric, sample: Sample) -> list[str]:
+    labels = dict(zip(metric.labels, sample.labels, strict=True))
+    if not isinstance(sample.value, Histogram):
+        return [_line(metric.name, labels, sample.value)]
+    histogram = sample.value
+    counts = histogram.cumulative()
+    bounds = [*map(_number, histogram.bounds), "+Inf"]
+    lines = [
+        _line(f"{metric.name}_bucket", {**labels, "le": bound}, count)
+        for bound, count in zip(bounds, counts, strict=True)
+    ]
+    lines.append(_line(f"{metric.name}_sum", labels, histogram.total))
+    return [*lines, _line(f"{metric.name}_count", labels, counts[-1])]
+
+
+def _line(name: str, labels: Mapping[str, str], value: float) -> str:
+    shown = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
+    return f"{name}{{{shown}}} {_number(value)}" if shown else f"{name} {_number(value)}"
+
+
+def _escaped(text: str) -> str:
+    whole = text.encode("utf-8", "replace").decode()  # a lone surrogate is no UTF-8
+    return whole.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _help(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int) or value.is_integer():
+        return str(int(value)) if abs(value) < 1e15 or isinstance(value, int) else repr(value)
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return repr(value)

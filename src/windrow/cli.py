@@ -59,6 +59,10 @@ PlotFolder = Annotated[
 SparkUi = Annotated[
     bool, typer.Option("--spark-ui", help="Spark's own web page, on this machine's port 4040.")
 ]
+Jars = Annotated[
+    str,
+    typer.Option(help="Jars for Spark, with commas between: Kafka's connector, for example."),
+]
 
 
 def main() -> None:
@@ -86,6 +90,7 @@ def run(
     embedded: Embedded = False,
     as_json: AsJson = False,
     spark_ui: SparkUi = False,
+    jars: Jars = "",
 ) -> None:
     """Run a whole job: read its sources to the end and send answers to its sinks."""
     screen = Screen(machine=as_json)
@@ -105,7 +110,8 @@ def run(
             if embedded:
                 run_embedded(job, view)
             else:
-                spark_module("windrow.spark.job").run_on_spark(job, view, ui=spark_ui)
+                runner = spark_module("windrow.spark.job")
+                runner.run_on_spark(job, view, ui=spark_ui, jars=[*filter(None, jars.split(","))])
 
 
 @app.command(

@@ -1,8 +1,8 @@
-"""Runs a job on Spark in this machine: every stream is read to its end, then all end."""
+"""Runs a job on Spark in this machine: every stream is read to its end, if it has one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -23,13 +23,18 @@ DEFAULT_MEMORY_BYTES = 1 << 30
 POLL_S = 0.5
 
 
-def run_on_spark(job: Job, watcher: JobWatcher, *, ui: bool = False) -> None:
-    """Runs all queries of the job over all rows of their sources, in a local Spark session."""
+def run_on_spark(
+    job: Job, watcher: JobWatcher, *, ui: bool = False, jars: Sequence[str] = ()
+) -> None:
+    """Runs all queries of the job over all rows of their sources, in a local Spark session.
+
+    With a source that has no end it runs until it is interrupted. jars: of connectors.
+    """
     sources = job.sources()
     for schema, source in sources.values():
         if isinstance(source, FileSource) and source.is_local:
             check_files(schema, source)
-    spark = local_session(ui=ui)
+    spark = local_session(ui=ui, jars=jars)
     try:
         _run(job, sources, watcher, spark)
     finally:
@@ -48,15 +53,16 @@ def _run(
         for name, (schema, source) in sources.items():
             seconds = schema.lateness_us / 1_000_000
             session.stream(name, schema.arrow, time=schema.time, lateness=seconds, source=source)
+        is_endless = any(source.is_endless for _, source in sources.values())
         started = {
             query.name: session.query(query.text, query.name).start(
-                _sink(query, watcher), trigger="available"
+                _sink(query, watcher), trigger=None if is_endless else "available"
             )
             for query in job.queries.values()
         }
-        for running in started.values():
-            while not running.await_end(POLL_S):
-                watcher.advanced(_rows_read(session), None)
+        running = list(started.values())
+        while running := [query for query in running if not query.await_end(POLL_S)]:
+            watcher.advanced(_rows_read(session), None)
         session.finish()
         for query in job.queries.values():
             if isinstance(query.sink, Memory):

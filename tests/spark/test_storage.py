@@ -95,6 +95,20 @@ def test_a_damaged_owner_is_refused(tmp_path: Path, text: str) -> None:
         claim(checkpoint)
 
 
+def test_a_checkpoint_keeps_its_name(tmp_path: Path) -> None:
+    checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    name = checkpoint.identity()
+    claim(checkpoint)
+    assert checkpoint.identity() == name
+    path = tmp_path / "q" / "identity.txt"
+    path.write_bytes(path.read_bytes().replace(name[:1].encode(), b"x", 1))
+    with pytest.raises(CheckpointError, match=r"WC211.*identity\.txt.*damaged"):
+        checkpoint.identity()
+    path.unlink()
+    with pytest.raises(CheckpointError, match=r"WC211.*lost identity\.txt"):
+        claim(checkpoint)
+
+
 def test_a_lost_owner_is_missed(tmp_path: Path) -> None:
     checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
     claim(checkpoint)

@@ -1,6 +1,6 @@
 """The checkpoint directory of one query: what lies where, and whom it belongs to.
 
-identity.txt    a name that no other checkpoint has
+identity.txt    a name that no other checkpoint has, by which sinks know it
 windrow.json    format, version, the query and its plan, number of buckets
 spark/          Spark's offsets, commits and state store
 control/        heartbeats, ends of streams and widths, read as one more stream
@@ -10,6 +10,7 @@ publish/        what the driver knows after each of the last batches
 from __future__ import annotations
 
 import uuid
+import zlib
 
 import windrow
 from windrow.errors import CheckpointError
@@ -21,6 +22,7 @@ __all__ = ["QueryCheckpoint"]
 
 _OWNER = "windrow.json"
 _IDENTITY = "identity.txt"
+_HINT = "restore the checkpoint directory from a copy, or start with a new one"
 
 
 class QueryCheckpoint:
@@ -45,15 +47,26 @@ class QueryCheckpoint:
     def identity(self) -> str:
         """A name that this checkpoint has from its beginning, and no other has."""
         data = self.storage.read(_IDENTITY)
+        if data is None and self.storage.has(_OWNER):
+            raise self._lost(_IDENTITY, "by which sinks know it")
         if data is None:
-            data = uuid.uuid4().hex.encode()
+            data = _checked(uuid.uuid4().hex)
             self.storage.write(_IDENTITY, data)
-        return data.decode()
+        name = data.decode(errors="replace").partition(" ")[0]
+        if data != _checked(name):
+            raise CheckpointError(
+                "WC211",
+                f"{_IDENTITY} in the checkpoint of query {self.query!r} is damaged: its checksum "
+                "does not match",
+                hint=_HINT,
+            )
+        return name
 
     def claim(self, fingerprint: str, buckets: int, grid_us: int, plan: QueryPlan) -> None:
         """Takes a new directory for this plan, or checks that an old one is this plan's."""
         mine = CheckpointOwner.new(windrow.__version__, fingerprint, buckets, grid_us, plan)
         theirs = self._owner()
+        self.identity()
         if theirs is None:
             self.storage.write(_OWNER, mine.to_bytes())
         else:
@@ -69,9 +82,16 @@ class QueryCheckpoint:
         if data is not None:
             return CheckpointOwner.from_bytes(data, self.query)
         if self.publish.names() or self.storage.has("spark"):
-            raise CheckpointError(
-                "WC211",
-                f"the checkpoint of query {self.query!r} has lost {_OWNER}, which says whose it is",
-                hint="restore the checkpoint directory from a copy, or start with a new one",
-            )
+            raise self._lost(_OWNER, "which says whose it is")
         return None
+
+    def _lost(self, name: str, what: str) -> CheckpointError:
+        return CheckpointError(
+            "WC211",
+            f"the checkpoint of query {self.query!r} has lost {name}, {what}",
+            hint=_HINT,
+        )
+
+
+def _checked(name: str) -> bytes:
+    return f"{name} {zlib.crc32(name.encode()):08x}\n".encode()

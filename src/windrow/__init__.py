@@ -49,11 +49,13 @@ def connect(
     *,
     memory: str | int = DEFAULT_MEMORY,
     checkpoint: str | None = None,
+    buckets: int | None = None,
 ) -> EmbeddedSession | SparkWindrowSession:
     """A session in this process, or on the given Spark session.
 
     memory: the budget for windows, a text with B, KB, MB or GB, or bytes. checkpoint: on Spark, the
-    directory from which queries recover.
+    directory from which queries recover. buckets: on Spark, into how many shards a query's keys are
+    dealt; by default one for each core that is there when the query first starts.
     """
     if spark is None:
         if checkpoint is not None:
@@ -62,10 +64,16 @@ def connect(
                 "a session in this process has no checkpoint",
                 hint="leave checkpoint= out, or connect to Spark: windrow.connect(spark, ...)",
             )
+        if buckets is not None:
+            raise UnsupportedError(
+                "WU307",
+                "a session in this process has no buckets",
+                hint="leave buckets= out, or connect to Spark: windrow.connect(spark, ...)",
+            )
         embedded: EmbeddedSession = _load("windrow.embedded.session").EmbeddedSession(memory)
         return embedded
     session: SparkWindrowSession = _load("windrow.spark.session").SparkWindrowSession(
-        spark, memory=memory, checkpoint=checkpoint
+        spark, memory=memory, checkpoint=checkpoint, buckets=buckets
     )
     return session
 

@@ -259,6 +259,7 @@ def test_every_other_error_of_a_session() -> None:
         "WU214": lambda: session.query("SELECT k FROM t", algorithm="charged"),
         "WU301": lambda: counted.start("memory"),
         "WU303": lambda: windrow.connect(checkpoint="here"),
+        "WU307": lambda: windrow.connect(buckets=2),
     }
     for code, call in calls.items():
         refused(code, windrow.WindrowError, call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -55,6 +56,7 @@ class Arrivals:
     rows: dict[int, pa.RecordBatch]
     order: WidthOrder | None = None
     members: list[MemberOrder] = field(default_factory=list)
+    heavy: list[list[Any]] = field(default_factory=list)  # spark.heavy_keys; in the ledger bucket
 
 
 def gather(
@@ -77,7 +79,8 @@ def gather(
     joined = {position: pa.concat_batches(batches) for position, batches in rows.items()}
     newest = max(orders, key=lambda order: (order.number, repr(order)), default=None)
     members = [packet.member for packet in opened if packet.member is not None]
-    return Arrivals(arrivals, joined, newest, members)
+    heavy = [count for packet in opened for count in packet.heavy]
+    return Arrivals(arrivals, joined, newest, members, heavy)
 
 
 def _earlier(one: int | None, other: int | None) -> int | None:

@@ -19,6 +19,7 @@ from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema
 from windrow.spark.event_times import pack_times
+from windrow.spark.heavy_keys import KeySampler
 from windrow.spark.packets import Packet, packets_batch, table_bytes
 from windrow.spark.routing import NO_ROUTING, Router, Routing
 from windrow.spark.shipped_errors import shipping_errors
@@ -89,6 +90,7 @@ class Packer:
         self._buckets = buckets
         self._task = task
         self._sequence = 0
+        self._sampler: KeySampler | None = None
         positions = [i for i, entry in enumerate(plan.inputs) if entry.stream.name == stream]
         self._preparers, self._router = self._tools(plan, positions, routing)
         self._schema = plan.inputs[positions[0]].stream
@@ -99,6 +101,7 @@ class Packer:
     ) -> tuple[dict[int, PreparesRows], DealsOut]:
         """What makes rows ready, by position, and what deals them out."""
         preparers: dict[int, PreparesRows] = {each: Preparer(plan, each) for each in positions}
+        self._sampler = KeySampler(plan, positions)
         return preparers, Router(plan, len(self._buckets), routing)
 
     def _start(self) -> None:
@@ -135,6 +138,8 @@ class Packer:
     def _spread(self, position: int, prepared: pa.RecordBatch) -> None:
         if prepared.num_rows == 0:
             return
+        if self._sampler is not None:
+            self._sampler.add(position, prepared)
         for bucket, rows in enumerate(self._router.parts(position, prepared)):
             if rows.num_rows:
                 self._rows[bucket].append((position, memoryview(rows.serialize())))
@@ -162,6 +167,7 @@ class Packer:
         )
         if bucket == 0:  # the ledger bucket
             packet.times = pack_times(times)
+            packet.heavy = [] if self._sampler is None else self._sampler.take()
             if self._oldest:
                 packet.oldest = table_bytes(pa.Table.from_batches(self._oldest))
             if self._unplaced:

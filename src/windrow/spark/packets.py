@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +28,9 @@ _ARROW_SCHEMA = pa.schema([("bucket", pa.int32()), ("packet", pa.binary())])
 class Packet:
     """Rows of one stream for one bucket, and what the sender knows of the stream as a whole.
 
-    `task` and `sequence` order packets the same way whenever the batch is replayed. `times` and the
-    kept rows go to the ledger bucket only. Orders to change widths or queries are of no stream: ''.
+    `task` and `sequence` order packets the same way whenever the batch is replayed. `times`, heavy
+    keys and kept rows go to the ledger bucket only. Orders to change widths or queries are of no
+    stream: ''.
     """
 
     stream: str
@@ -42,6 +44,7 @@ class Packet:
     order: WidthOrder | None = None  # another one
     member: MemberOrder | None = None  # one more
     rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # position, Arrow
+    heavy: list[list[Any]] = field(default_factory=list)  # spark.heavy_keys
     times: bytes | memoryview | None = None
     oldest: bytes | memoryview | None = None
     unplaced: bytes | memoryview | None = None
@@ -63,6 +66,7 @@ class Packet:
             "member": None if self.member is None else self.member.to_json(),
             "complete": self.complete_through_us,
             "positions": [position for position, _ in self.rows],
+            "heavy": self.heavy,
             "kept": kept,
         }
         return write_frame(header, sections)
@@ -83,6 +87,7 @@ class Packet:
             complete_through_us=header["complete"],
             order=None if widths is None else WidthOrder.from_json(widths),
             member=None if member is None else MemberOrder.from_json(member),
+            heavy=header["heavy"],
             rows=list(zip(header["positions"], sections[:count], strict=True)),
         )
         for name, section in zip(header["kept"], sections[count:], strict=True):

@@ -29,9 +29,9 @@ Instants = NDArray[np.int64]
 class ShardOutput:
     """The partial answers of one bucket, and how it stands.
 
-    Ledgers, instants and kept rows come from the ledger bucket only. arrivals: rows of a query with
-    ERROR, counted (engine.counted_arrivals). has_order: the limits of its windows are new, from the
-    clock on with which the batch began.
+    Ledgers, instants, heavy keys and kept rows come from the ledger bucket only. arrivals: rows of a
+    query with ERROR, counted (engine.counted_arrivals). has_order: the limits of its windows are
+    new, from the clock on with which the batch began.
     """
 
     bucket: int  # its index, 0 for the ledger bucket
@@ -49,6 +49,7 @@ class ShardOutput:
     has_order: bool = False
     arrivals: bytes | memoryview | None = None
     running: Mapping[str, Any] = field(default_factory=dict)  # algorithm and figures, for EXPLAIN
+    heavy: list[list[Any]] = field(default_factory=list)  # spark.heavy_keys
     ledgers: dict[str, Ledger] = field(default_factory=dict)
     late: Mapping[str, pa.Table] = field(default_factory=dict)
     unplaced: Mapping[str, pa.Table] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class ShardOutput:
             "pane_count": self.pane_count,
             "was_rebuilt": self.was_rebuilt,
             "running": self.running,
+            "heavy": self.heavy,
             "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
             "late": list(self.late),
             "unplaced": list(self.unplaced),

@@ -74,7 +74,7 @@ class ShardStep:
         output = self._output(header, result, store)
         output.began_us, output.has_order = before.clock_us, bool(lifetimes)
         output.arrivals = self._counted(pane)
-        output.was_rebuilt = was_rebuilt
+        output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
         output.late = late
         output.unplaced = unplaced_rows(arrivals)
         return output

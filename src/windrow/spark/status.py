@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from windrow.engine.ledger import Ledger
+from windrow.event_time import START_OF_TIME
 from windrow.plan.figures import Figures, combined_figures
 from windrow.plan.model import QueryPlan
+from windrow.spark.heavy_keys import faded
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.window_limits import WindowLimits
 from windrow.spark.window_report import WindowReport
@@ -27,9 +29,14 @@ class QueryStatus:
     windows: list[WindowReport] = field(default_factory=list)  # one per position
     limits: WindowLimits = field(default_factory=WindowLimits)
     first_us: int | None = None  # from when DURATION counts
+    first_batch: int = 0  # later than the first where it joined others that ran
+    began_us: int = START_OF_TIME  # the clock at which it did
     state_bytes: int = 0
     panes: int = 0
     rebuilt: int = 0  # buckets whose live shard was built again in the last batch
+    rebuilt_so_far: int = 0
+    bucket_rows: list[int] = field(default_factory=list)  # rows held, by bucket
+    heavy: list[list[Any]] = field(default_factory=list)  # spark.heavy_keys
     answers: int = 0  # rows given so far
     batch_ms: float = 0.0
     algorithms: list[str] = field(default_factory=list)  # in use, over all buckets
@@ -55,6 +62,9 @@ class QueryStatus:
         self.state_bytes = sum(each.state_bytes for each in outputs)
         self.panes = sum(each.pane_count for each in outputs)
         self.rebuilt = sum(each.was_rebuilt for each in outputs)
+        self.rebuilt_so_far += self.rebuilt
+        self.bucket_rows = [sum(window.rows for window in each.windows) for each in outputs]
+        self.heavy = faded(self.heavy, [count for each in outputs for count in each.heavy])
         self.answers += answers
         reported = [each.running for each in outputs if each.running]
         if reported:

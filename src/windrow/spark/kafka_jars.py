@@ -7,16 +7,27 @@ from pyspark.sql import SparkSession
 
 from windrow.errors import UnsupportedError
 
-__all__ = ["KAFKA_PROVIDER", "require_avro", "require_kafka"]
+__all__ = ["require_avro", "require_kafka", "require_producer"]
 
-KAFKA_PROVIDER = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_CONNECTOR = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_PRODUCER = "org.apache.kafka.clients.producer.KafkaProducer"
 _AVRO_READER = "org.apache.spark.sql.avro.AvroDataToCatalyst"
 
 
 def require_kafka(spark: SparkSession) -> None:
     """Refuses a Spark session that cannot reach Kafka."""
-    if not _has_class(spark, KAFKA_PROVIDER):
+    if not _has_class(spark, _CONNECTOR):
         raise _missing("WU480", "Kafka", f"spark-sql-kafka-0-10_2.13:{spark.version}")
+
+
+def require_producer(spark: SparkSession) -> None:
+    """Refuses a Spark session whose connector brings Kafka's classes under other names."""
+    if not _has_class(spark, _PRODUCER):
+        raise UnsupportedError(
+            "WU482",
+            f"this Spark session has a connector for Kafka, but no {_PRODUCER}",
+            hint="add the jar org.apache.kafka:kafka-clients, or write with transactional=False",
+        )
 
 
 def require_avro(spark: SparkSession) -> None:

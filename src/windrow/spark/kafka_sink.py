@@ -16,7 +16,7 @@ from windrow.errors import DataError
 from windrow.kafka import OPTION_PREFIX, KafkaSink
 from windrow.plan.model import QueryPlan
 from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.kafka_jars import require_kafka
+from windrow.spark.kafka_jars import require_kafka, require_producer
 from windrow.spark.kafka_producer import TransactionalProducer
 from windrow.spark.kafka_records import BATCH_HEADER, ROW_HEADER, Records, records_frame
 
@@ -29,6 +29,8 @@ class KafkaWriter:
     def __init__(self, sink: KafkaSink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> None:
         self._spark = SparkSession.active()
         require_kafka(self._spark)
+        if sink.transactional:
+            require_producer(self._spark)
         self._sink = sink
         self._name = f"windrow-{checkpoint.query}-{checkpoint.identity()}"
         self._key = _key(sink, plan)

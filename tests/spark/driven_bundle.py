@@ -61,7 +61,7 @@ class DrivenBundle:
         for number in parts[0]:
             publication = self.publications[number]
             if number in outputs[0].begun:
-                publication.begin(self.batch_id)
+                publication.begin(self.batch_id, outputs[0].common.began_us)
             own = [part[number] for part in parts]
             given[number] = publication.absorb(self.batch_id, own, FEEDS)
             publication.save()

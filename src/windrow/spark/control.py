@@ -54,9 +54,9 @@ def order_widths(control: Storage, order: WidthOrder) -> None:
 
 def order_member(control: Storage, order: MemberOrder) -> None:
     """A query of a bundle begins or ends; ordered twice under one name, it is read once."""
-    what = "end" if order.ends else "begin"
-    line = json.dumps({"member": order.to_json()})
-    control.write(f"query-{order.number:06d}-{what}.json", _checked([line]))
+    name = f"query-{order.number:06d}-{'end' if order.ends else 'begin'}.json"
+    if not control.has(name):
+        control.write(name, _checked([json.dumps({"member": order.to_json()})]))
 
 
 def _order(control: Storage, streams: Iterable[str], instant_us: int) -> None:
@@ -108,7 +108,7 @@ def packet_of_line(line: str) -> Packet:
 
 def _damaged(how: str) -> CheckpointError:
     return CheckpointError(
-        "WC204",
+        "WC205",
         f"an order in the control directory of the checkpoint is damaged: {how}",
         hint="restore the checkpoint directory from a copy, or start with a new one",
     )

@@ -21,7 +21,7 @@ class KeptRows:
 
     def add(self, rows: pa.Table) -> None:
         """Keeps these rows and lets the oldest go beyond the limit."""
-        self._tables.append(rows)
+        self._tables.append(rows.select(self._schema.names))
         self._count += rows.num_rows
         while self._count > KEPT_ROWS_LIMIT:
             first = self._tables.popleft()

@@ -5,13 +5,15 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
+from windrow.spark.bundle_packer import BundlePacker
+from windrow.spark.bundle_plan import carried_columns
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.columns import columns_read
 from windrow.spark.control import control_packets
@@ -20,7 +22,7 @@ from windrow.spark.packer import packing
 from windrow.spark.packets import PACKET_SCHEMA
 from windrow.spark.shard_output import OUTPUT_SCHEMA
 
-__all__ = ["OUTPUT_MODE", "shard_outputs"]
+__all__ = ["OUTPUT_MODE", "bundle_outputs", "shard_outputs"]
 
 OUTPUT_MODE = "append"
 
@@ -37,13 +39,38 @@ def shard_outputs(
     """The stream of what the shards give, one row per bucket and batch."""
     text = plan_to_json(plan)
     packed = [
-        _needed(plan, stream, sources[stream]).mapInArrow(
+        _selected(sources[stream], columns_read(plan, stream)).mapInArrow(
             packing(text, stream, buckets), PACKET_SCHEMA
         )
         for stream in plan.streams
     ]
     packed.append(control_packets(session, checkpoint.control_location, buckets))
     operator = ShardOperator(text, fingerprint, checkpoint.spark_location, buckets, grid_us)
+    return _given_by(operator, packed)
+
+
+def bundle_outputs(
+    session: SparkSession,
+    carrier: QueryPlan,
+    fingerprint: str,
+    sources: Mapping[str, DataFrame],
+    checkpoint: QueryCheckpoint,
+    buckets: tuple[int, ...],
+) -> DataFrame:
+    """The stream of what the buckets of a bundle give, one row per bucket and batch."""
+    text = plan_to_json(carrier)
+    packed = [
+        _selected(sources[stream], carried_columns(carrier, position)).mapInArrow(
+            packing(text, stream, buckets, packer_of=BundlePacker), PACKET_SCHEMA
+        )
+        for position, stream in enumerate(carrier.streams)
+    ]
+    packed.append(control_packets(session, checkpoint.control_location, buckets))
+    owner = checkpoint.spark_location
+    return _given_by(ShardOperator(text, fingerprint, owner, buckets, 1, "run_bundle"), packed)
+
+
+def _given_by(operator: ShardOperator, packed: list[DataFrame]) -> DataFrame:
     return (
         reduce(DataFrame.union, packed)
         .groupBy("bucket")
@@ -51,6 +78,5 @@ def shard_outputs(
     )
 
 
-def _needed(plan: QueryPlan, stream: str, source: DataFrame) -> DataFrame:
-    names = columns_read(plan, stream)
+def _selected(source: DataFrame, names: Iterable[str]) -> DataFrame:
     return source.select(*[source[f"`{name.replace('`', '``')}`"] for name in names])

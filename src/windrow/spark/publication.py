@@ -63,11 +63,12 @@ class Publication:
                 tables["result"] = self._source.result()
             return tables
 
-    def begin(self, batch_id: int) -> None:
-        """The query begins with this batch, though others of its bundle ran before."""
+    def begin(self, batch_id: int, clock_us: int) -> None:
+        """The query begins with this batch and at this clock, though others ran before."""
         with self._lock:
             self._forget()
             self._batch_id = batch_id - 1
+            self.status.first_batch, self.status.began_us = batch_id, clock_us
 
     def pass_over(self, batch_id: int) -> None:
         """A batch gave nothing at all, not even a clock; the next one goes on from it."""

@@ -13,38 +13,31 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from windrow.engine.change_limit import check_limit
 from windrow.engine.inner_plan import inner_plan
 from windrow.engine.prepare import can_shard
-from windrow.errors import BindingError, UnsupportedError, WindrowError
-from windrow.event_time import span_of
-from windrow.plan.explain import explain
-from windrow.plan.figures import Figures
+from windrow.errors import BindingError, WindrowError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
-from windrow.sinks import Memory, sink_of
 from windrow.spark.buckets import bucket_ids
+from windrow.spark.bundle import Bundle
 from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.columns import schema_read
 from windrow.spark.control import check_orders, order_advance, order_finish
 from windrow.spark.driver_lease import DriverLease
+from windrow.spark.failures import failure_of
 from windrow.spark.governing import Governing
-from windrow.spark.kept_rows import KeptRows
 from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
 from windrow.spark.progress import progress_of
-from windrow.spark.publication import Publication
+from windrow.spark.query_outlet import QueryOutlet
 from windrow.spark.query_widths import QueryWidths
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.shard_output import ShardOutput
-from windrow.spark.shipped_errors import cause_line, received_error, shipping_errors
-from windrow.spark.sinks import MemoryWriter, Writer, begin_writing, end_writing, writer_of
-from windrow.spark.spark_part import check_spark_part, checkpoint_trouble, last_offsets
+from windrow.spark.shipped_errors import shipping_errors
+from windrow.spark.spark_part import check_spark_part, last_offsets
 from windrow.spark.status import QueryStatus
+from windrow.spark.triggers import AVAILABLE, trigger_options
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["SparkQuery"]
-
-AVAILABLE = "available"
 
 
 class SparkQuery:
@@ -69,15 +62,12 @@ class SparkQuery:
         self._wanted_buckets = buckets
         self._governing = governing
         self._widths = QueryWidths(plan, checkpoint.control)
-        self._publication: Publication | None = None
-        self._writer: Writer | None = None
+        self._outlet = QueryOutlet(name, plan)
+        self._bundle: Bundle | None = None
         self._stream: StreamingQuery | None = None
         self._trigger: str | None = None
         self._failure: WindrowError | None = None
         self._lease = DriverLease(checkpoint.storage, name, lambda: self.is_running)
-        schemas = {stream: schema_read(plan, stream) for stream in plan.streams}
-        self._late = {stream: KeptRows(schema) for stream, schema in schemas.items()}
-        self._unplaced = {stream: KeptRows(schema) for stream, schema in schemas.items()}
 
     def start(self, sink: object, trigger: str | None = None) -> SparkQuery:
         """Starts the query and returns at once.
@@ -89,8 +79,9 @@ class SparkQuery:
             raise BindingError(
                 "WB412", f"query {self.name!r} is running already", hint="stop() it first"
             )
-        options = _trigger_options(trigger)
-        self._writer = writer_of(sink_of(sink), self.plan, self._checkpoint)
+        options = trigger_options(trigger)
+        self._leave_bundle()
+        self._outlet.open(sink, self._checkpoint)
         self._trigger = trigger
         self._run(options)
         self._governing.started(self)
@@ -99,22 +90,22 @@ class SparkQuery:
     @property
     def is_running(self) -> bool:
         """Whether Spark is at work on it."""
+        if self._bundle is not None:
+            return self._bundle.runs(self._outlet)
         return self._stream is not None and bool(self._stream.isActive)
 
     def _run(self, options: Mapping[str, Any]) -> None:
         print_ = fingerprint(self._run_plan)
         buckets = self._bucket_count()
-        grid_us = self._grid_us()
+        grid_us = self._outlet.grid_us
         self._checkpoint.claim(print_, buckets, grid_us, self.plan)
         self._failure = None
-        if self._publication is None:
-            self._publication = Publication(self.plan, self._checkpoint.publish)
-        self._begin(self._publication)
+        self._begin()
         # Spark would read of the control stream only what is there when it begins: such a query
         # runs on, and is stopped when nothing is left.
         is_governed_run = "availableNow" in options and self.plan.error_percent is not None
         if is_governed_run:
-            options = _trigger_options(None)
+            options = trigger_options(None)
         settings = query_settings(buckets, self._checkpoint.spark_location)
         with settings_applied(self._spark, settings):
             outputs = shard_outputs(
@@ -141,30 +132,19 @@ class SparkQuery:
             arguments = (self._stream,)
             threading.Thread(target=_stop_when_done, args=arguments, daemon=True).start()
 
-    def _begin(self, publication: Publication) -> None:
+    def _begin(self) -> None:
         """Becomes the one driver of the checkpoint, and checks what the last one left."""
-        assert self._writer is not None
         self._lease.take()
         try:
             self._checkpoint.control.sweep()
             self._checkpoint.publish.sweep()
             check_orders(self._checkpoint.control)
             spark = self._checkpoint.storage.under("spark")
-            check_spark_part(spark, publication.last_saved)
-            begin_writing(self._writer, last_offsets(spark))
+            check_spark_part(spark, self._outlet.last_saved)
+            self._outlet.begin(last_offsets(spark))
         except WindrowError:
             self._lease.release()
             raise
-
-    def _grid_us(self) -> int:
-        """Shards report only what answers at ticks need, unless the sink takes every change.
-
-        Windows that take turns answer between ticks.
-        """
-        assert self._writer is not None
-        if self.plan.error_percent is not None:
-            return 1
-        return 1 if "changes" in self._writer.feeds else self.plan.every_us or 1
 
     def _bucket_count(self) -> int:
         if not can_shard(self.plan):
@@ -176,38 +156,30 @@ class SparkQuery:
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         """Takes what the shards gave in one batch; Spark commits the batch when this returns."""
-        assert self._publication is not None
-        assert self._writer is not None
         began = time.perf_counter()
+        outlet = self._outlet
         try:
             column = frame.select("output").toArrow().column("output")
             outputs = [ShardOutput.from_bytes(bytes(each.as_buffer())) for each in column]
             if not outputs:
-                self._publication.pass_over(batch_id)
-                self._publication.save()
+                outlet.pass_over(batch_id)
+                outlet.save()
                 return
             outputs.sort(key=lambda output: output.bucket)
-            tables = self._publication.absorb(batch_id, outputs, self._writer.feeds)
+            tables = outlet.absorb(outputs, batch_id)
             self._lease.check()
-            self._writer.write(tables, batch_id)
-            self._keep(outputs)
-            self._publication.status.batch_ms = 1_000 * (time.perf_counter() - began)
-            self._publication.save()
+            outlet.write(tables, outputs, batch_id)
+            outlet.save(1_000 * (time.perf_counter() - began))
             self._governing.after_batch()
         except WindrowError as error:
             self._failure = error
             with shipping_errors():
                 raise
 
-    def _keep(self, outputs: list[ShardOutput]) -> None:
-        for output in outputs:
-            for stream, rows in output.late.items():
-                self._late[stream].add(rows)
-            for stream, rows in output.unplaced.items():
-                self._unplaced[stream].add(rows)
-
     def await_end(self, timeout: float | None = None) -> bool:
         """Waits until the query has ended, or for so many seconds; raises what it failed with."""
+        if self._bundle is not None:
+            return self._bundle.await_end(timeout)
         stream = self._started()
         try:
             if timeout is None:
@@ -218,21 +190,32 @@ class SparkQuery:
             raise self._error(problem) from problem
 
     def stop(self) -> None:
-        """Stops the query; it can be started again and goes on where it stopped."""
+        """Stops the query; it can be started again and goes on where it stopped.
+
+        In an operator that it shares it ends for good, at an instant that is recorded; the others
+        go on.
+        """
+        self._leave_bundle()
         if self._stream is not None:
             was_running = self.is_running
             self._stream.stop()
-            end_writing(self._writer)
+            self._outlet.end()
             if was_running:
                 self._governing.ended(self)
         self._lease.release()
 
     def advance(self, stream: str, instant_us: int) -> None:
         """Orders a heartbeat: the stream is complete through that instant."""
+        if self._bundle is not None:
+            self._bundle.advance(stream, instant_us)
+            return
         order_advance(self._checkpoint.control, stream, instant_us)
 
     def finish(self) -> None:
         """Works through what is there, then completes all streams; the last answers come out."""
+        if self._bundle is not None:
+            self._bundle.finish()
+            return
         if self._stream is None:
             return
         if self._trigger == AVAILABLE:
@@ -243,7 +226,7 @@ class SparkQuery:
             self._catch_up()
             return
         order_finish(self._checkpoint.control, self.plan.streams)
-        self._run(_trigger_options(AVAILABLE))
+        self._run(trigger_options(AVAILABLE))
         self.await_end()
 
     def _catch_up(self) -> None:
@@ -253,20 +236,11 @@ class SparkQuery:
             raise self._error(problem) from problem
 
     def _error(self, problem: PySparkException) -> WindrowError:
-        if self._failure is not None:
-            return self._failure
-        text = str(problem)
-        cause = cause_line(text)
-        found = received_error(text) or checkpoint_trouble(self.name, cause, text)
-        return found or WindrowError(
-            "WX401",
-            f"query {self.name!r} failed on Spark: {cause}",
-            hint="the cause of this exception is Spark's own error, with all its detail",
-        )
+        return self._failure or failure_of(f"query {self.name!r}", problem)
 
     def answers(self) -> pa.Table:
         """Every answer since the last call; the sink must be 'memory'."""
-        return self._taken("answers")
+        return self._outlet.answers()
 
     def changes(self, limit: int | None = None) -> pa.Table:
         """Every change since the last call; the sink must be 'memory'.
@@ -274,48 +248,31 @@ class SparkQuery:
         limit: at most so many rows, the rest at the next call; only an instant that alone has more
         is cut apart.
         """
-        check_limit(limit)
-        return self._taken("changes", limit)
+        return self._outlet.changes(limit)
 
     def result(self) -> pa.Table:
         """The answer now; the sink must be 'memory'."""
-        self._memory()
-        assert self._publication is not None
-        return self._publication.result()
-
-    def _taken(self, feed: str, limit: int | None = None) -> pa.Table:
-        writer = self._memory()
-        assert self._publication is not None
-        return writer.take(feed, self._publication.empty(feed), limit)
-
-    def _memory(self) -> MemoryWriter:
-        if not isinstance(self._writer, MemoryWriter):
-            raise UnsupportedError(
-                "WU411",
-                f"query {self.name!r} does not hold its answers in memory",
-                hint=f"start it with the sink {Memory()} or 'memory'",
-            )
-        return self._writer
+        return self._outlet.result()
 
     def progress(self) -> dict[str, Any]:
         """How the query stands after its last batch."""
-        last = self._stream.lastProgress if self._stream is not None else None
+        stream = self._stream if self._bundle is None else self._bundle.stream
+        last = stream.lastProgress if stream is not None else None
         return progress_of(self.name, self.status, self.is_running, last)
 
     @property
     def status(self) -> QueryStatus:
         """The reports of the last batch, added up."""
-        if self._publication is None:
-            return QueryStatus.new(self.plan)
-        return self._publication.status
+        return self._outlet.status
 
     def tolerated_span_us(self) -> int:
         """How much narrower the window may be for answers within the tolerated error."""
-        return self._widths.tolerated_span_us(self._publication)
+        return self._widths.tolerated_span_us(self._outlet.publication)
 
     def rows_per_second(self, span_us: int) -> float:
         """Rows of a query with ERROR that came within a span, held by a window or not."""
-        return 0.0 if self._publication is None else self._publication.rows_per_second(span_us)
+        publication = self._outlet.publication
+        return 0.0 if publication is None else publication.rows_per_second(span_us)
 
     def ordered_lifetime(self, position: int) -> Lifetime:
         """How long rows of an input stay, once all orders have reached the shards."""
@@ -332,19 +289,37 @@ class SparkQuery:
 
     def late(self, stream: str) -> pa.Table:
         """Late rows that this query has kept, of the columns that it reads."""
-        return self._late[stream].table()
+        return self._outlet.late(stream)
 
     def bad_time(self, stream: str) -> pa.Table:
         """Some of the rows whose time was missing or absurd."""
-        return self._unplaced[stream].table()
+        return self._outlet.bad_time(stream)
 
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, from what running shards have measured."""
-        status = None if self._publication is None else self._publication.status
-        if status is None or status.figures is None:
-            return explain(self.plan)
-        running = " and ".join(status.algorithms)
-        return explain(self.plan, Figures.from_json(status.figures), running)
+        return self._outlet.explain()
+
+    def join(self, bundle: Bundle) -> None:
+        """The query runs in an operator that it shares from now on."""
+        self._bundle = bundle
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether it runs in an operator that it shares."""
+        return self._bundle is not None
+
+    @property
+    def outlet(self) -> QueryOutlet:
+        """Where its answers go."""
+        return self._outlet
+
+    def _leave_bundle(self) -> None:
+        if self._bundle is not None:
+            was_running = self.is_running
+            self._bundle.end(self._outlet)
+            self._bundle = None
+            if was_running:
+                self._governing.ended(self)
 
     def _started(self) -> StreamingQuery:
         if self._stream is None:
@@ -360,11 +335,3 @@ def _stop_when_done(stream: StreamingQuery) -> None:
     except PySparkException:
         return  # it has ended by itself, and says why to whoever awaits its end
     stream.stop()
-
-
-def _trigger_options(trigger: str | None) -> dict[str, Any]:
-    if trigger is None:
-        return {"processingTime": "0 seconds"}
-    if trigger == AVAILABLE:
-        return {"availableNow": True}
-    return {"processingTime": f"{max(0, span_of(trigger) // 1_000)} milliseconds"}

@@ -26,6 +26,7 @@ from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.schema import StreamSchema, columns_of
 from windrow.sources import Source, source_given
 from windrow.spark.buckets import MAX_BUCKETS
+from windrow.spark.bundle_room import BundleRoom
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.governed_window import GovernedWindow, windows_of
@@ -83,6 +84,8 @@ class SparkWindrowSession:
         self._queries: dict[str, SparkQuery] = {}
         self._governing = Governing(self.memory, self._running)
         self._histories = SparkHistories(spark, self._root, buckets)
+        together = (self._sources, buckets, self._governing.after_batch)
+        self._bundles = BundleRoom(spark, self._root, *together)
 
     def stream(
         self,
@@ -135,6 +138,39 @@ class SparkWindrowSession:
         self._queries[chosen] = query
         return query
 
+    def start(
+        self, queries: Mapping[str, object], trigger: str | None = None
+    ) -> dict[str, SparkQuery]:
+        """Starts queries, by name with their sinks, in as few Spark queries as can be.
+
+        Those that read the same streams and can be dealt out by a common key run in one operator,
+        on one copy of the rows; so do those that are started later, from the next batch on. The
+        others run on their own. A sink None ends a query that the checkpoint still runs.
+        """
+        given = [(self._named(name), sink) for name, sink in queries.items()]
+        for query, sink in given:
+            if query.is_running and sink is not None:
+                raise BindingError(
+                    "WB412", f"query {query.name!r} is running already", hint="stop() it first"
+                )
+        alone = self._bundles.start(given, trigger)
+        for query, sink in given:
+            if query in alone and sink is not None:
+                query.start(sink, trigger)
+            elif sink is not None:
+                self._governing.started(query)
+        return {query.name: query for query, _ in given}
+
+    def _named(self, name: str) -> SparkQuery:
+        if name not in self._queries:
+            known = ", ".join(self._queries) or "none"
+            raise BindingError(
+                "WB452",
+                f"there is no query {name!r}",
+                hint=f"register it with query(text, name); there are: {known}",
+            )
+        return self._queries[name]
+
     def push(self, stream: str, rows: object) -> None:  # noqa: ARG002 - as in the embedded session
         """Refused: on Spark rows come from the streaming DataFrame."""
         raise UnsupportedError(
@@ -158,7 +194,9 @@ class SparkWindrowSession:
     def finish(self) -> None:
         """Completes all streams once queries and histories have worked through what is there."""
         for query in self._queries.values():
-            query.finish()
+            if not query.is_bundled:
+                query.finish()
+        self._bundles.finish()
         self._histories.finish()
 
     def windows(self) -> pa.Table:
@@ -240,7 +278,9 @@ class SparkWindrowSession:
     def stop(self) -> None:
         """Stops all queries and histories; a temporary checkpoint is removed."""
         for query in self._queries.values():
-            query.stop()
+            if not query.is_bundled:
+                query.stop()
+        self._bundles.stop()
         self._histories.stop()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)

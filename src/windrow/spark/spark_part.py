@@ -60,7 +60,7 @@ def checkpoint_trouble(query: str, cause: str, detail: str) -> CheckpointError |
         return None
     return CheckpointError(
         "WC223",
-        f"Spark cannot go on from the checkpoint of query {query!r}: {cause}",
+        f"Spark cannot go on from the checkpoint of {query}: {cause}",
         hint=f"{_HINT}; the cause of this exception is Spark's own error",
     )
 

@@ -1,0 +1,163 @@
+"""What a query on Spark gives: its publication, its sink, and the rows that it set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from windrow.engine.change_limit import check_limit
+from windrow.errors import UnsupportedError
+from windrow.plan.explain import explain
+from windrow.plan.figures import Figures
+from windrow.plan.model import QueryPlan
+from windrow.sinks import Memory, sink_of
+from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.columns import schema_read
+from windrow.spark.kept_rows import KeptRows
+from windrow.spark.publication import Publication
+from windrow.spark.shard_output import ShardOutput
+from windrow.spark.sinks import MemoryWriter, Writer, begin_writing, end_writing, writer_of
+from windrow.spark.status import QueryStatus
+
+__all__ = ["QueryOutlet"]
+
+
+class QueryOutlet:
+    """Takes what shards give in each batch, however the query is run; it is opened with a sink."""
+
+    def __init__(self, name: str, plan: QueryPlan) -> None:
+        self.name = name
+        self.plan = plan
+        self._publication: Publication | None = None
+        self._place = ""  # where it is saved
+        self._writer: Writer | None = None
+        schemas = {stream: schema_read(plan, stream) for stream in plan.streams}
+        self._late = {stream: KeptRows(schema) for stream, schema in schemas.items()}
+        self._unplaced = {stream: KeptRows(schema) for stream, schema in schemas.items()}
+
+    def open(self, sink: object, checkpoint: QueryCheckpoint) -> None:
+        """Goes on with a sink from what the checkpoint has published."""
+        self._writer = writer_of(sink_of(sink), self.plan, checkpoint)
+        if self._publication is None or self._place != checkpoint.publish.location:
+            self._publication = Publication(self.plan, checkpoint.publish)
+            self._place = checkpoint.publish.location
+
+    @property
+    def publication(self) -> Publication | None:
+        """What was published; None before the query was started."""
+        return self._publication
+
+    @property
+    def grid_us(self) -> int:
+        """Shards report only what answers at ticks need, unless the sink takes every change.
+
+        Windows that take turns answer between ticks.
+        """
+        if self.plan.error_percent is not None:
+            return 1
+        return 1 if "changes" in self._opened[1].feeds else self.plan.every_us or 1
+
+    @property
+    def last_saved(self) -> int:
+        """The newest batch that was published and saved; -1 before the first."""
+        return self._opened[0].last_saved
+
+    def begin(self, last_batch: int) -> None:
+        """The query is about to run; last_batch: the newest that was begun before."""
+        begin_writing(self._opened[1], last_batch)
+
+    def begin_at(self, batch_id: int, clock_us: int) -> None:
+        """The query begins with this batch, at this clock; others may have run before."""
+        self._opened[0].begin(batch_id, clock_us)
+
+    def absorb(self, outputs: Sequence[ShardOutput], batch_id: int) -> dict[str, pa.Table]:
+        """What a batch gives to the sink, by feed."""
+        publication, writer = self._opened
+        return publication.absorb(batch_id, outputs, writer.feeds)
+
+    def write(
+        self, tables: dict[str, pa.Table], outputs: Sequence[ShardOutput], batch_id: int
+    ) -> None:
+        """Gives a batch to the sink, and keeps the rows that its shards set aside."""
+        self._opened[1].write(tables, batch_id)
+        for output in outputs:
+            for stream, rows in output.late.items():
+                self._late[stream].add(rows)
+            for stream, rows in output.unplaced.items():
+                self._unplaced[stream].add(rows)
+
+    def pass_over(self, batch_id: int) -> None:
+        """A batch gave nothing at all."""
+        self._opened[0].pass_over(batch_id)
+
+    def save(self, batch_ms: float | None = None) -> None:
+        """Saves what was published, and how long the batch took here."""
+        publication = self._opened[0]
+        if batch_ms is not None:
+            publication.status.batch_ms = batch_ms
+        publication.save()
+
+    def end(self) -> None:
+        """The query has stopped: connections of its sink are let go."""
+        end_writing(self._writer)
+
+    def answers(self) -> pa.Table:
+        """Every answer since the last call; the sink must be 'memory'."""
+        return self._taken("answers")
+
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """Every change since the last call; the sink must be 'memory'.
+
+        limit: at most so many rows, the rest at the next call; only an instant that alone has more
+        is cut apart.
+        """
+        check_limit(limit)
+        return self._taken("changes", limit)
+
+    def result(self) -> pa.Table:
+        """The answer now; the sink must be 'memory'."""
+        self._memory()
+        return self._opened[0].result()
+
+    @property
+    def status(self) -> QueryStatus:
+        """The reports of the last batch, added up."""
+        if self._publication is None:
+            return QueryStatus.new(self.plan)
+        return self._publication.status
+
+    def late(self, stream: str) -> pa.Table:
+        """Late rows that this query has kept, of the columns that it reads."""
+        return self._late[stream].table()
+
+    def bad_time(self, stream: str) -> pa.Table:
+        """Some of the rows whose time was missing or absurd."""
+        return self._unplaced[stream].table()
+
+    def explain(self) -> str:
+        """The plan, the algorithm and what it costs, from what running shards have measured."""
+        status = self.status
+        if status.figures is None:
+            return explain(self.plan)
+        running = " and ".join(status.algorithms)
+        return explain(self.plan, Figures.from_json(status.figures), running)
+
+    @property
+    def _opened(self) -> tuple[Publication, Writer]:
+        assert self._publication is not None
+        assert self._writer is not None
+        return self._publication, self._writer
+
+    def _taken(self, feed: str, limit: int | None = None) -> pa.Table:
+        writer = self._memory()
+        return writer.take(feed, self._opened[0].empty(feed), limit)
+
+    def _memory(self) -> MemoryWriter:
+        if not isinstance(self._writer, MemoryWriter):
+            raise UnsupportedError(
+                "WU411",
+                f"query {self.name!r} does not hold its answers in memory",
+                hint=f"start it with the sink {Memory()} or 'memory'",
+            )
+        return self._writer

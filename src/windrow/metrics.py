@@ -165,6 +165,12 @@ class Histogram:
         self._counts[place] += 1
         self.total += value
 
+    def copy(self) -> Histogram:
+        """The counts so far, for another thread."""
+        made = Histogram(self.bounds)
+        made._counts, made.total = list(self._counts), self.total
+        return made
+
     def cumulative(self) -> list[int]:
         """How many values are at most each bound, and how many there are."""
         counts: list[int] = []

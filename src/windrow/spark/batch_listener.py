@@ -1,0 +1,115 @@
+"""Follows the batches of a session's queries through Spark's own events: ends and failures too."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from windrow.metrics import Histogram, Sample
+
+__all__ = ["BatchListener"]
+
+BATCH_BOUNDS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+WHOLE = "triggerExecution"
+
+
+class BatchListener(StreamingQueryListener):
+    """Counts what Spark tells of queries; events come in a thread of Spark's, a little later.
+
+    is_mine: whether a query of this name is one of the session's.
+    """
+
+    def __init__(self, is_mine: Callable[[str], bool]) -> None:
+        self._is_mine = is_mine
+        self._changed = threading.Condition()
+        self._running: dict[str, str] = {}  # names by run id
+        self._starts: Counter[str] = Counter()
+        self._ends: Counter[tuple[str, str]] = Counter()
+        self._rows: Counter[str] = Counter()
+        self._seconds: dict[str, Histogram] = {}
+        self._parts: dict[tuple[str, str], float] = {}
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
+        """A query of some session has started."""
+        name = _name_of(event.name)
+        if name is not None and self._is_mine(name):
+            with self._changed:
+                self._running[str(event.runId)] = name
+                self._starts[name] += 1
+                self._changed.notify_all()
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - Spark's name
+        """A batch is over."""
+        progress = event.progress
+        with self._changed:
+            name = self._running.get(str(progress.runId))
+            if name is not None:
+                self._take(name, dict(progress.durationMs), int(progress.numInputRows))
+                self._changed.notify_all()
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
+        """There was nothing to do."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - Spark's name
+        """A query has ended."""
+        with self._changed:
+            name = self._running.pop(str(event.runId), None)
+            if name is not None:
+                self._ends[name, "failed" if event.exception else "stopped"] += 1
+                self._changed.notify_all()
+
+    def _take(self, name: str, durations_ms: dict[str, int], rows: int) -> None:
+        whole = durations_ms.pop(WHOLE, None)
+        if whole is not None and "addBatch" in durations_ms:  # else there was no batch
+            histogram = self._seconds.setdefault(name, Histogram(BATCH_BOUNDS_S))
+            histogram.add(whole / 1_000)
+        self._rows[name] += rows
+        for part, took_ms in durations_ms.items():
+            self._parts[name, part] = self._parts.get((name, part), 0.0) + took_ms / 1_000
+
+    def samples(self) -> list[Sample]:
+        """The counts so far."""
+        with self._changed:
+            return [
+                *(Sample("windrow_query_starts_total", n, (q,)) for q, n in self._starts.items()),
+                *(Sample("windrow_query_ends_total", n, each) for each, n in self._ends.items()),
+                *(
+                    Sample("windrow_batch_seconds", each.copy(), (query,))
+                    for query, each in self._seconds.items()
+                ),
+                *(
+                    Sample("windrow_batch_part_seconds_total", took_s, each)
+                    for each, took_s in self._parts.items()
+                ),
+                *(Sample("windrow_batch_rows_total", n, (q,)) for q, n in self._rows.items()),
+            ]
+
+    def wait_for(self, is_so: Callable[[list[Sample]], bool], timeout: float) -> bool:
+        """Waits until the samples are so, or for so many seconds; Spark tells of things later."""
+        with self._changed:
+            return self._changed.wait_for(lambda: is_so(self.samples()), timeout)
+
+    def attach(self, spark: SparkSession) -> None:
+        """Spark tells of what happens from now on."""
+        spark.streams.addListener(self)
+
+    def detach(self, spark: SparkSession) -> None:
+        """Spark tells no more."""
+        spark.streams.removeListener(self)
+
+
+def _name_of(name: Any) -> str | None:
+    """The name of ours in what Spark calls a query: 'windrow <name> <number>'."""
+    words = str(name or "").split(" ")
+    return words[1] if len(words) == 3 and words[0] == "windrow" else None

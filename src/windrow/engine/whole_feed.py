@@ -128,7 +128,10 @@ class WholeFeed:
         return np.ones(1, np.bool_)
 
     def tables(self) -> dict[str, pa.Table]:
-        """Everything that it holds, for saving."""
+        """Everything that it holds, for saving; what both have read goes first."""
+        read = min(self._answered, self._told)
+        if read > 0:
+            self._keep([], read, self._answered - read, self._told - read)
         cursors = {"answered": [self._answered], "told": [self._told]}
         return {
             "rows": self._log.table(),

@@ -36,7 +36,7 @@ class WaitingTimes:
         living = times_us if life == ALWAYS else times_us[in_life(times_us, life)]
         instants = self._instants_of[stream](living)
         if instants.size:
-            self._instants = np.union1d(self._instants, instants)
+            self._instants = _union(self._instants, instants)
 
     def release(self, until_us: int, reached_us: int) -> tuple[dict[str, int], Instants]:
         """How many rows per stream have been reached, and which instants the clock has.
@@ -58,7 +58,7 @@ class WaitingTimes:
 
     def add_instants(self, instants_us: Instants) -> None:
         """Adds instants whose rows no longer wait."""
-        self._instants = np.union1d(self._instants, instants_us)
+        self._instants = _union(self._instants, instants_us)
 
     @property
     def newest_instant_us(self) -> int:
@@ -68,6 +68,19 @@ class WaitingTimes:
     def waiting(self, stream: str) -> int:
         """How many rows of the stream are above the clock."""
         return int(self._times[stream].size)
+
+
+def _union(held: Instants, added: Instants) -> Instants:
+    """Sorted instants without repeats; those held are so already.
+
+    What is added is sorted or nearly so, which a stable sort sees; np.unique would hash it.
+    """
+    first = int(np.searchsorted(held, added.min(initial=held[-1]))) if held.size else 0
+    merged = np.sort(np.concatenate([held[first:], added]), kind="stable")
+    is_new = np.ones(merged.size, np.bool_)
+    np.not_equal(merged[1:], merged[:-1], out=is_new[1:])
+    merged = merged[is_new]
+    return np.concatenate([held[:first], merged]) if first else merged
 
 
 def _merged(held: Instants, added: Instants) -> Instants:

@@ -22,12 +22,13 @@ from windrow.errors import (
     WindrowError,
 )
 from windrow.memory_size import DEFAULT_MEMORY
+from windrow.version import VERSION
 
 if TYPE_CHECKING:
     from windrow.embedded.session import EmbeddedSession
     from windrow.spark.session import SparkWindrowSession
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AdmissionError",

@@ -26,7 +26,7 @@ def test_a_damaged_order_is_refused(tmp_path: Path) -> None:
     line = path.read_text().rstrip()
     assert packet_of_line(line).complete_through_us == 1_000_000
     for damaged in (line.replace("1000000", "2000000"), line[:-1], "", line.replace('"a"', '"b"')):
-        with pytest.raises(CheckpointError, match="WC204"):
+        with pytest.raises(CheckpointError, match="WC205"):
             packet_of_line(damaged)
 
 
@@ -35,7 +35,7 @@ def test_an_order_without_bytes_is_refused(tmp_path: Path) -> None:
     order_advance(control, "a", 1_000_000)
     (path,) = tmp_path.iterdir()
     path.write_bytes(b"")
-    with pytest.raises(CheckpointError, match=r"WC204.*empty"):
+    with pytest.raises(CheckpointError, match=r"WC205.*empty"):
         check_orders(control)
 
 

@@ -20,7 +20,7 @@ import pyspark
 from windrow.spark.java import ensure_java
 
 HOST = "127.0.0.1"
-PATIENCE_S = 60
+PATIENCE_S = 300
 SOURCES = Path(__file__).parents[2] / "src"
 
 _MASTER = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")

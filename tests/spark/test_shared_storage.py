@@ -10,11 +10,11 @@ import pytest
 from pyarrow import fs
 from pyspark.errors import PySparkException
 
-from windrow import __version__
 from windrow.errors import BindingError, CheckpointError
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.storage import Storage
+from windrow.version import VERSION
 
 
 @pytest.mark.parametrize("given", ["{path}", "file:{path}", "file://{path}"])
@@ -97,16 +97,16 @@ def test_one_process_needs_nothing(master: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("master", ["yarn", "spark://host:7077", "local-cluster[2,1,1024]"])
 def test_a_cluster_needs_a_checkpoint(master: str) -> None:
     tasks: Any = Tasks(None, master)
-    with pytest.raises(BindingError, match="WB440"):
+    with pytest.raises(BindingError, match="WB490"):
         refuse_temporary(tasks)
 
 
 @pytest.mark.parametrize(
     ("given", "code"),
     [
-        ([("host", __version__, True), ("other", "0.0.1", True)], r"WB441.*other.*0\.0\.1"),
-        ([("host", __version__, False)], "WB442.*host"),
-        (PySparkException("ModuleNotFoundError: No module named 'windrow'"), "WB443.*No module"),
+        ([("host", VERSION, True), ("other", "0.0.1", True)], r"WB491.*other.*0\.0\.1"),
+        ([("host", VERSION, False)], "WB492.*host"),
+        (PySparkException("ModuleNotFoundError: No module named 'windrow'"), "WB493.*No module"),
     ],
 )
 def test_executors_that_cannot_work_are_named(given: Any, code: str, tmp_path: Path) -> None:

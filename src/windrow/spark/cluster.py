@@ -6,7 +6,6 @@ Windrow in the executors' Python, and a checkpoint that driver and executors sha
 
 from __future__ import annotations
 
-import importlib
 import re
 import socket
 import uuid
@@ -20,6 +19,7 @@ from pyspark.sql import SparkSession
 from windrow.errors import BindingError
 from windrow.spark.shipped_errors import cause_line
 from windrow.spark.storage import Storage
+from windrow.version import VERSION
 
 __all__ = ["check_executors", "cluster_settings", "refuse_temporary"]
 
@@ -44,7 +44,7 @@ def refuse_temporary(spark: SparkSession) -> None:
     """Refuses a cluster where no checkpoint was given: a directory of the driver is no place."""
     if not _is_one_process(spark):
         raise BindingError(
-            "WB440",
+            "WB490",
             "on a cluster a session needs a checkpoint that driver and executors share",
             hint='connect(spark, checkpoint="s3a://bucket/folder"), or a folder of a shared disk',
         )
@@ -65,13 +65,13 @@ def check_executors(spark: SparkSession, storage: Storage) -> None:
     for host, version, is_seen in sights:
         if version != own_version:
             raise BindingError(
-                "WB441",
+                "WB491",
                 f"executors on {host} have Windrow {version}, the driver has {own_version}",
                 hint="give both the same Python environment: docs/how-to/cluster.md says how",
             )
         if not is_seen:
             raise BindingError(
-                "WB442",
+                "WB492",
                 f"executors on {host} do not see the checkpoint {storage.location}",
                 hint="give a checkpoint on storage that driver and all executors share",
             )
@@ -92,7 +92,7 @@ def _sights(spark: SparkSession, path: str | None) -> list[Sight]:
 
 def _unusable(text: str) -> BindingError:
     return BindingError(
-        "WB443",
+        "WB493",
         f"executors cannot run Windrow: {cause_line(text)}",
         hint="give them the driver's Python environment: docs/how-to/cluster.md says how",
     )
@@ -106,6 +106,5 @@ def _looking_for(path: str | None) -> Callable[[Iterable[int]], Iterator[Sight]]
 
 
 def _version() -> str:
-    """The version of the package where this is called: no constant, which would travel along."""
-    version: str = importlib.import_module("windrow").__version__
-    return version
+    """The version where this is called; as a constant it would travel with the function."""
+    return VERSION

@@ -22,13 +22,11 @@ from windrow.errors import (
     WindrowError,
 )
 from windrow.memory_size import DEFAULT_MEMORY
-from windrow.version import VERSION
+from windrow.version import __version__
 
 if TYPE_CHECKING:
     from windrow.embedded.session import EmbeddedSession
     from windrow.spark.session import SparkWindrowSession
-
-__version__ = VERSION
 
 __all__ = [
     "AdmissionError",

@@ -1,5 +1,5 @@
 """The version of Windrow, for all rooms."""
 
-__all__ = ["VERSION"]
+__all__ = ["__version__"]
 
-VERSION = "0.1.0"
+__version__ = "0.1.0"

@@ -16,7 +16,7 @@ from windrow.errors import CheckpointError
 from windrow.plan.model import QueryPlan
 from windrow.spark.checkpoint_owner import CheckpointOwner
 from windrow.spark.storage import Storage
-from windrow.version import VERSION
+from windrow.version import __version__
 
 __all__ = ["QueryCheckpoint"]
 
@@ -64,7 +64,7 @@ class QueryCheckpoint:
 
     def claim(self, fingerprint: str, buckets: int, grid_us: int, plan: QueryPlan) -> None:
         """Takes a new directory for this plan, or checks that an old one is this plan's."""
-        mine = CheckpointOwner.new(VERSION, fingerprint, buckets, grid_us, plan)
+        mine = CheckpointOwner.new(__version__, fingerprint, buckets, grid_us, plan)
         theirs = self._owner()
         self.identity()
         if theirs is None:

@@ -14,8 +14,10 @@ from windrow.jobs.watcher import JobWatcher
 from windrow.schema import StreamSchema
 from windrow.sinks import Console, Memory, Sink
 from windrow.sources import FileSource, Source
+from windrow.spark.query import SparkQuery
 from windrow.spark.session import SparkWindrowSession
 from windrow.spark.settings import local_session
+from windrow.spark.triggers import AVAILABLE
 
 __all__ = ["DEFAULT_MEMORY_BYTES", "run_on_spark"]
 
@@ -54,12 +56,8 @@ def _run(
             seconds = schema.lateness_us / 1_000_000
             session.stream(name, schema.arrow, time=schema.time, lateness=seconds, source=source)
         is_endless = any(source.is_endless for _, source in sources.values())
-        started = {
-            query.name: session.query(query.text, query.name).start(
-                _sink(query, watcher), trigger=None if is_endless else "available"
-            )
-            for query in job.queries.values()
-        }
+        trigger = None if is_endless else AVAILABLE
+        started = _started(job, session, watcher, trigger)
         running = list(started.values())
         while running := [query for query in running if not query.await_end(POLL_S)]:
             watcher.advanced(_rows_read(session), None)
@@ -70,6 +68,17 @@ def _run(
         watcher.counted(session.ledger())
     finally:
         session.stop()
+
+
+def _started(
+    job: Job, session: SparkWindrowSession, watcher: JobWatcher, trigger: str | None
+) -> dict[str, SparkQuery]:
+    """All queries of the job at work, in as few Spark queries as can be."""
+    registered = [session.query(query.text, query.name) for query in job.queries.values()]
+    sinks = {query.name: _sink(query, watcher) for query in job.queries.values()}
+    if len(registered) > 1:
+        return session.start(sinks, trigger)
+    return {query.name: query.start(sinks[query.name], trigger) for query in registered}
 
 
 def _sink(query: JobQuery, watcher: JobWatcher) -> Sink:

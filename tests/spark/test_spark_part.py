@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkException
 
 from windrow.errors import CheckpointError
-from windrow.spark.spark_part import check_spark_part, checkpoint_trouble, last_offsets
+from windrow.spark.failures import failure_of
+from windrow.spark.spark_part import check_spark_part, last_offsets
 from windrow.spark.storage import Storage
 
 
@@ -51,8 +53,25 @@ def test_a_lost_log_of_a_source_is_missed(tmp_path: Path, batches: int, lost: st
         check_spark_part(spark, batches - 1)
 
 
-def test_errors_of_spark_are_told_apart() -> None:
-    assert checkpoint_trouble("q", "x", "KeyError: 'a'") is None
-    found = checkpoint_trouble("q", "x", "org.apache.hadoop.fs.ChecksumException: Checksum error")
-    assert found is not None
+@pytest.mark.parametrize(
+    "text",
+    [
+        "org.apache.hadoop.fs.ChecksumException: Checksum error: file:/q/spark/offsets/4",
+        "[CANNOT_LOAD_STATE_STORE.UNEXPECTED_FILE_SIZE] An error occurred during loading state.",
+        "[STREAMING_CHECKPOINT_MISSING_METADATA_FILE] Checkpoint location is inconsistent",
+    ],
+)
+def test_trouble_with_the_checkpoint_is_told_apart(text: str) -> None:
+    found = failure_of("query 'q'", PySparkException(text))
+    assert isinstance(found, CheckpointError)
     assert found.code == "WC223"
+
+
+def test_other_trouble_is_no_trouble_with_the_checkpoint() -> None:
+    text = "[STREAM_FAILED] KeyError: 'a'\n=== Streaming Query ===\n[CHECKPOINT]"
+    assert failure_of("query 'q'", PySparkException(text)).code == "WX401"
+
+
+def test_a_machine_that_is_too_busy_is_named() -> None:
+    found = failure_of("query 'q'", PySparkException("Python worker failed to connect back."))
+    assert "too busy" in found.hint

@@ -10,6 +10,8 @@ from windrow.spark.spark_part import checkpoint_trouble
 
 __all__ = ["failure_of"]
 
+_TOO_SLOW = "Python worker failed to connect back"
+
 
 def failure_of(what: str, problem: PySparkException) -> WindrowError:
     """The error to raise: one of ours that came from a worker, or Spark's with its cause.
@@ -19,8 +21,10 @@ def failure_of(what: str, problem: PySparkException) -> WindrowError:
     text = str(problem)
     cause = cause_line(text)
     found = received_error(text) or checkpoint_trouble(what, cause, text)
-    return found or WindrowError(
-        "WX401",
-        f"{what} failed on Spark: {cause}",
-        hint="the cause of this exception is Spark's own error, with all its detail",
-    )
+    hint = "the cause of this exception is Spark's own error, with all its detail"
+    if _TOO_SLOW in text:
+        hint = (
+            "Spark gives a Python process ten seconds to start, and this machine was too busy: "
+            "start the query again"
+        )
+    return found or WindrowError("WX401", f"{what} failed on Spark: {cause}", hint=hint)

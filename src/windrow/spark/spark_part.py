@@ -18,10 +18,10 @@ _HINT = "restore the checkpoint directory from a copy, or start with a new one"
 _COMPACT = ".compact"
 # What Spark says where files of its checkpoint are damaged, lost or of another query.
 _TROUBLES = re.compile(
-    r"ChecksumException|Checksum error|CANNOT_LOAD_STATE_STORE|CANNOT_LOAD_CHECKPOINT_FILE_MANAGER"
-    r"|STATE_STORE_|STATE_SCHEMA|MALFORMED_LOG_FILE|Malformed|malformed|Incomplete log file"
-    r"|UnsupportedLogVersion|metadata log|batch \d+ doesn't exist|RocksDBException|ZipException"
-    r"|CorruptedStateStore|INVALID_CHANGE_LOG|CONCURRENT_STREAM_LOG_UPDATE|StreamMetadata"
+    r"\[[A-Z_.]*(?:CHECKPOINT|STATE_STORE|STATEFUL_OPERATOR|BATCH_METADATA|LOG_VERSION|LOG_FILE"
+    r"|STREAM_LOG_UPDATE|STATE_SCHEMA)|ChecksumException|Checksum error|RocksDBException"
+    r"|ZipException|Incomplete log file|[Mm]etadata log|batch \d+ doesn't exist|Failed to read log"
+    r"|StreamMetadata"
 )
 
 

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from windrow.errors import BindingError
 from windrow.spark.shipped_errors import cause_line
 from windrow.spark.storage import Storage
-from windrow.version import VERSION
+from windrow.version import __version__
 
 __all__ = ["check_executors", "cluster_settings", "refuse_temporary"]
 
@@ -107,4 +107,4 @@ def _looking_for(path: str | None) -> Callable[[Iterable[int]], Iterator[Sight]]
 
 def _version() -> str:
     """The version where this is called; as a constant it would travel with the function."""
-    return VERSION
+    return __version__

@@ -59,6 +59,7 @@ bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm bes
 	@$(BIN)/python benchmarks/governor.py
 	@$(BIN)/python benchmarks/error_bounds.py
 	@$(BIN)/python benchmarks/history.py
+	@$(BIN)/python benchmarks/many_queries.py
 
 # Real connections and packets, where they are at hand; without them generated ones only.
 CONNECTIONS := $(wildcard ../shared/data/honeypot_connections.parquet)

@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-cluster test-recovery test-kafka check bench bench-papers lock clean distclean
+.PHONY: help demo test test-long test-cluster test-recovery test-few-kills test-kafka check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -37,6 +37,9 @@ test-long: $(STAMPS)/java $(STAMPS)/dev  ## All tests, with many more generated 
 
 test-cluster: $(STAMPS)/java $(STAMPS)/dev  ## A standalone cluster on this machine, some of it killed.
 	@$(BIN)/python -m pytest tests/cluster -m cluster
+
+test-few-kills: $(STAMPS)/java $(STAMPS)/dev  ## The shortest of make test-recovery.
+	@$(BIN)/python -m pytest tests/recovery -m recovery -k few --capture=no
 
 test-recovery: $(STAMPS)/java $(STAMPS)/dev  ## Kills at random moments, and damaged checkpoints.
 	@$(BIN)/python -m pytest tests/recovery -m recovery --capture=no --deselect \

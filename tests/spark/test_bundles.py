@@ -199,6 +199,22 @@ def test_rows_are_stored_and_held_once_for_all_queries(tmp_path: Path) -> None:
     assert sizes[0] == sizes[1]
 
 
+def test_shared_rows_count_once_towards_the_budget(tmp_path: Path) -> None:
+    totals = {}
+    for count in (1, 4):
+        plans = [plan_of(COUNT.replace("5", "50"))] * count
+        bundle = DrivenBundle(common_dealing(plans), tmp_path / str(count))
+        orders = [bundle.begin(number, plan) for number, plan in enumerate(plans)]
+        bundle.batch({"a": steady(60)}, orders)
+        found = [each.status.windows[0] for each in bundle.publications.values()]
+        totals[count] = sum(window.column_bytes for window in found)
+        assert len({window.column_bytes for window in found}) == 1
+    held = bundle.caches[0]._shelf._shards["owner", 0][1]._pool.nbytes  # type: ignore[attr-defined]
+    own = totals[1] - held
+    assert 0 < own < held
+    assert 4 * own + held - 4 <= totals[4] <= 4 * own + held
+
+
 def test_rows_go_when_the_query_that_needed_them_ends(tmp_path: Path) -> None:
     plans = [plan_of(COUNT), plan_of(COUNT.replace("5", "600"))]
     bundle = DrivenBundle(common_dealing(plans), tmp_path)

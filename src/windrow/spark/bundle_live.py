@@ -6,7 +6,7 @@ As with the live shard of a single query, all of it can be thrown away and built
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from windrow.spark.panes import Pane
 from windrow.spark.pieces import PIECE_TOUCHES, run_in_pieces
 from windrow.spark.shard_header import PaneEntry, ShardHeader
 from windrow.spark.waiting_times import WaitingTimes
-from windrow.spark.window_report import window_reports
+from windrow.spark.window_report import WindowReport, window_reports
 from windrow.spark.worker import plan_of
 
 __all__ = ["LiveBundle"]
@@ -168,7 +168,7 @@ class _LiveMember:
 
     def take(self, rows: Rows) -> None:
         """Take the query's part of the rows and let them wait."""
-        is_shared = bool(self._readers) and self._readers[0].is_open
+        is_shared = self._is_shared
         prepared = {}
         for position, source in enumerate(self._sources):
             batch = rows.get(source.stream)
@@ -184,13 +184,29 @@ class _LiveMember:
         _, instants = self.times.release(clock_us, clock_us)
         header = {
             "number": self._number,
-            "windows": [report.to_json() for report in window_reports(self.shard)],
+            "windows": [report.to_json() for report in self._reports()],
             "running": {
                 "algorithm": self.shard.algorithm,
                 "figures": asdict(self.shard.figures()),
             },
         }
         return header, [partial, pack_times(instants)]
+
+    def _reports(self) -> list[WindowReport]:
+        """Its windows, each with its part of the rows that it shares."""
+        reports = list(window_reports(self.shard))
+        for position, reader in enumerate(self._readers if self._is_shared else ()):
+            shared = reader.shared
+            part = shared.store.nbytes // len(shared.windows)
+            own = reports[position]
+            reports[position] = replace(
+                own, bytes=own.bytes + part, column_bytes=own.column_bytes + part
+            )
+        return reports
+
+    @property
+    def _is_shared(self) -> bool:
+        return bool(self._readers) and self._readers[0].is_open
 
     def settle(self, clock_us: int) -> None:
         """Run to the clock without telling what was told before."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from windrow.spark.java import ensure_java
 
-START_LIMIT_S = 60
+START_LIMIT_S = 180
 CLUSTER = "WindrowTestsCluster0_g"  # any 16 bytes in base 64 name a cluster
 
 

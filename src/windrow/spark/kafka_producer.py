@@ -4,7 +4,7 @@ A batch and the fact that it was written are one transaction: the number of the 
 committed as an offset of a consumer group that has the producer's name. Whoever reads committed
 records sees a batch whole or not at all, and a batch that is given again is known and left out.
 
-A call from Python into the JVM for each record would cost a hundred times what sending costs. So
+Calls from Python into the JVM for each record would cost some twenty times what sending costs. So
 sending a row is put together from method handles, once, and the JVM walks over the rows itself.
 """
 

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from windrow.errors import BindingError, WindrowError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.serialise import plan_to_json
+from windrow.spark.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.buckets import bucket_ids
 from windrow.spark.bundle_book import BundleBook
 from windrow.spark.bundle_members import MemberOrder
@@ -54,6 +55,7 @@ class Bundle:
         self._queries: dict[int, QueryOutlet] = {}
         self._trigger: str | None = None
         self._lease = DriverLease(checkpoint.storage, checkpoint.query, lambda: self.is_running)
+        self._gate = BatchGate()
         self.stream: StreamingQuery | None = None
         self.failure: WindrowError | None = None
 
@@ -88,8 +90,7 @@ class Bundle:
         self._trigger = trigger
         if self.is_running and self.book.columns == columns:
             return
-        # Spark's plan is fixed when it starts: for more columns it is started again. What the batch
-        # that this breaks off had read is read again.
+        # Spark's plan is fixed when it starts: for more columns it is started again.
         self._halt()
         self._run(options, buckets)
 
@@ -139,6 +140,7 @@ class Bundle:
         self._checkpoint.claim(print_, buckets, 1, carrier_of(self.book.dealing, {}))
         self.failure = None
         self._begin()
+        self._gate.open()
         settings = query_settings(buckets, self._checkpoint.spark_location)
         with settings_applied(self._spark, settings):
             outputs = bundle_outputs(
@@ -175,6 +177,10 @@ class Bundle:
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         """Takes what the buckets gave in one batch; Spark commits the batch when this returns."""
+        with self._gate.passed():
+            self._take_batch(frame, batch_id)
+
+    def _take_batch(self, frame: DataFrame, batch_id: int) -> None:
         began = time.perf_counter()
         try:
             column = frame.select("output").toArrow().column("output")
@@ -265,13 +271,13 @@ class Bundle:
         shown = ", ".join(map(repr, self._names()))
         return self.failure or failure_of(f"the operator of the queries {shown}", problem)
 
-    def stop(self) -> None:
-        """Stops all of it; started again, it goes on where it stopped."""
-        self._halt()
+    def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
+        """Stops all of it, after its batch in flight; started again, it goes on from there."""
+        self._halt(timeout)
         for query in self._queries.values():
             query.end()
         self._lease.release()
 
-    def _halt(self) -> None:
+    def _halt(self, timeout: float = STOP_TIMEOUT_S) -> None:
         if self.stream is not None:
-            self.stream.stop()
+            self._gate.stop(self.stream, timeout)

@@ -111,10 +111,10 @@ class BundleRoom:
         for bundle in (self._bundles or {}).values():
             bundle.finish()
 
-    def stop(self) -> None:
+    def stop(self, timeout: float) -> None:
         """Stops all bundles; they can be taken up again from the checkpoint."""
         for bundle in (self._bundles or {}).values():
-            bundle.stop()
+            bundle.stop(timeout)
 
 
 def _grouped(dealings: Mapping[str, Dealing]) -> list[tuple[Dealing, list[str]]]:

@@ -20,6 +20,7 @@ from windrow.spark.control import control_packets
 from windrow.spark.operator import ShardOperator
 from windrow.spark.packer import packing
 from windrow.spark.packets import PACKET_SCHEMA
+from windrow.spark.routing import NO_ROUTING, Routing
 from windrow.spark.shard_output import OUTPUT_SCHEMA
 
 __all__ = ["OUTPUT_MODE", "bundle_outputs", "shard_outputs"]
@@ -35,12 +36,13 @@ def shard_outputs(
     checkpoint: QueryCheckpoint,
     buckets: tuple[int, ...],
     grid_us: int,
+    routing: Routing = NO_ROUTING,
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch."""
     text = plan_to_json(plan)
     packed = [
         _selected(sources[stream], columns_read(plan, stream)).mapInArrow(
-            packing(text, stream, buckets), PACKET_SCHEMA
+            packing(text, stream, buckets, routing), PACKET_SCHEMA
         )
         for stream in plan.streams
     ]

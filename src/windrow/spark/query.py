@@ -18,21 +18,26 @@ from windrow.engine.prepare import can_shard
 from windrow.errors import BindingError, WindrowError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
+from windrow.spark.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.buckets import bucket_ids
 from windrow.spark.bundle import Bundle
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.control import check_orders, order_advance, order_finish
 from windrow.spark.driver_lease import DriverLease
 from windrow.spark.failures import failure_of
+from windrow.spark.governed_window import windows_of
 from windrow.spark.governing import Governing
 from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
 from windrow.spark.progress import progress_of
 from windrow.spark.query_outlet import QueryOutlet
+from windrow.spark.query_routing import NO_SPLIT, QueryRouting
 from windrow.spark.query_widths import QueryWidths
+from windrow.spark.routing import Routing
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.shard_output import ShardOutput
 from windrow.spark.shipped_errors import shipping_errors
 from windrow.spark.spark_part import check_spark_part, last_offsets
+from windrow.spark.splitting import Split
 from windrow.spark.status import QueryStatus
 from windrow.spark.triggers import AVAILABLE, trigger_options
 from windrow.windows.lifetime import Lifetime
@@ -67,13 +72,18 @@ class SparkQuery:
         self._stream: StreamingQuery | None = None
         self._trigger: str | None = None
         self._failure: WindrowError | None = None
+        self._gate = BatchGate()
+        self._routing = QueryRouting(self._run_plan, checkpoint.storage)
         self._lease = DriverLease(checkpoint.storage, name, lambda: self.is_running)
 
-    def start(self, sink: object, trigger: str | None = None) -> SparkQuery:
+    def start(
+        self, sink: object, trigger: str | None = None, split: Split | None = None
+    ) -> SparkQuery:
         """Starts the query and returns at once.
 
         trigger: a span such as '1 second' between batches, 'available' to run through what is there
-        and end, or None for a batch whenever there is something new.
+        and end, or None for a batch whenever there is something new. split: by alias, keys whose
+        rows of this input are dealt out to all buckets; they stay so when it is started again.
         """
         if self.is_running:
             raise BindingError(
@@ -83,7 +93,7 @@ class SparkQuery:
         self._leave_bundle()
         self._outlet.open(sink, self._checkpoint)
         self._trigger = trigger
-        self._run(options)
+        self._run(options, split or {})
         self._governing.started(self)
         return self
 
@@ -94,13 +104,15 @@ class SparkQuery:
             return self._bundle.runs(self._outlet)
         return self._stream is not None and bool(self._stream.isActive)
 
-    def _run(self, options: Mapping[str, Any]) -> None:
+    def _run(self, options: Mapping[str, Any], split: Split = NO_SPLIT) -> None:
         print_ = fingerprint(self._run_plan)
         buckets = self._bucket_count()
         grid_us = self._outlet.grid_us
         self._checkpoint.claim(print_, buckets, grid_us, self.plan)
         self._failure = None
         self._begin()
+        routing = self._split(split)
+        self._gate.open()
         # Spark would read of the control stream only what is there when it begins: such a query
         # runs on, and is stopped when nothing is left.
         is_governed_run = "availableNow" in options and self.plan.error_percent is not None
@@ -116,6 +128,7 @@ class SparkQuery:
                 self._checkpoint,
                 bucket_ids(buckets, buckets),
                 grid_us,
+                routing,
             )
             writer = (
                 outputs.writeStream.foreachBatch(self._on_batch)
@@ -129,7 +142,7 @@ class SparkQuery:
             except PySparkException as problem:
                 raise self._error(problem) from problem
         if is_governed_run:
-            arguments = (self._stream,)
+            arguments = (self._stream, self._gate)
             threading.Thread(target=_stop_when_done, args=arguments, daemon=True).start()
 
     def _begin(self) -> None:
@@ -146,6 +159,13 @@ class SparkQuery:
             self._lease.release()
             raise
 
+    def _split(self, split: Split) -> Routing:
+        try:
+            return self._routing.with_split(split, self.status)
+        except WindrowError:
+            self._lease.release()
+            raise
+
     def _bucket_count(self) -> int:
         if not can_shard(self.plan):
             return 1
@@ -156,6 +176,10 @@ class SparkQuery:
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         """Takes what the shards gave in one batch; Spark commits the batch when this returns."""
+        with self._gate.passed():
+            self._take_batch(frame, batch_id)
+
+    def _take_batch(self, frame: DataFrame, batch_id: int) -> None:
         began = time.perf_counter()
         outlet = self._outlet
         try:
@@ -189,16 +213,17 @@ class SparkQuery:
         except PySparkException as problem:
             raise self._error(problem) from problem
 
-    def stop(self) -> None:
+    def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
         """Stops the query; it can be started again and goes on where it stopped.
 
+        timeout: so many seconds it waits for the batch in flight, so that none is run again.
         In an operator that it shares it ends for good, at an instant that is recorded; the others
         go on.
         """
         self._leave_bundle()
         if self._stream is not None:
             was_running = self.is_running
-            self._stream.stop()
+            self._gate.stop(self._stream, timeout)
             self._outlet.end()
             if was_running:
                 self._governing.ended(self)
@@ -258,7 +283,7 @@ class SparkQuery:
         """How the query stands after its last batch."""
         stream = self._stream if self._bundle is None else self._bundle.stream
         last = stream.lastProgress if stream is not None else None
-        return progress_of(self.name, self.status, self.is_running, last)
+        return progress_of(self.name, self.status, self.is_running, last, windows_of(self))
 
     @property
     def status(self) -> QueryStatus:
@@ -297,7 +322,7 @@ class SparkQuery:
 
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, from what running shards have measured."""
-        return self._outlet.explain()
+        return "\n".join([self._outlet.explain(), *self._routing.shown(self.status)])
 
     def join(self, bundle: Bundle) -> None:
         """The query runs in an operator that it shares from now on."""
@@ -329,9 +354,9 @@ class SparkQuery:
         return self._stream
 
 
-def _stop_when_done(stream: StreamingQuery) -> None:
+def _stop_when_done(stream: StreamingQuery, gate: BatchGate) -> None:
     try:
         stream.processAllAvailable()
     except PySparkException:
         return  # it has ended by itself, and says why to whoever awaits its end
-    stream.stop()
+    gate.stop(stream)

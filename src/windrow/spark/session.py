@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import Any, cast
 
 import pyarrow as pa
@@ -19,12 +20,14 @@ from windrow.engine.window_table import query_table, window_table
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import memory_of
+from windrow.metrics_server import MetricsServer
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.schema import StreamSchema, columns_of
 from windrow.sources import Source, source_given
+from windrow.spark.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.buckets import MAX_BUCKETS
 from windrow.spark.bundle_room import BundleRoom
 from windrow.spark.checkpoint import QueryCheckpoint
@@ -33,6 +36,7 @@ from windrow.spark.governed_window import GovernedWindow, windows_of
 from windrow.spark.governing import Governing
 from windrow.spark.history_room import SparkHistories, refuse_history
 from windrow.spark.query import SparkQuery
+from windrow.spark.session_metrics import SessionMetrics
 from windrow.spark.source_frames import source_frame
 from windrow.spark.storage import Storage
 from windrow.spark.stream_schema import schema_of
@@ -84,6 +88,7 @@ class SparkWindrowSession:
         self._queries: dict[str, SparkQuery] = {}
         self._governing = Governing(self.memory, self._running)
         self._histories = SparkHistories(spark, self._root, buckets)
+        self._metrics = SessionMetrics(spark, self._queries, self.memory)
         together = (self._sources, buckets, self._governing.after_batch)
         self._bundles = BundleRoom(spark, self._root, *together)
 
@@ -136,6 +141,7 @@ class SparkWindrowSession:
         )
         self._governing.admit(query)
         self._queries[chosen] = query
+        self._metrics.follow()
         return query
 
     def start(
@@ -275,13 +281,26 @@ class SparkWindrowSession:
         """One row per history as of its last batch: what it keeps, what it knows, and its bytes."""
         return self._histories.table()
 
-    def stop(self) -> None:
-        """Stops all queries and histories; a temporary checkpoint is removed."""
+    def metrics(self) -> str:
+        """How the session stands, as Prometheus reads it."""
+        return self._metrics.text()
+
+    def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
+        """Answers GET /metrics until the session is stopped; port 0: any that is free."""
+        return self._metrics.serve(host, port)
+
+    def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
+        """Stops all queries and histories; a temporary checkpoint is removed.
+
+        timeout: so many seconds it waits in all for batches in flight, so that none is run again.
+        """
+        deadline = monotonic() + timeout
         for query in self._queries.values():
             if not query.is_bundled:
-                query.stop()
-        self._bundles.stop()
+                query.stop(max(0.0, deadline - monotonic()))
+        self._bundles.stop(max(0.0, deadline - monotonic()))
         self._histories.stop()
+        self._metrics.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
 

@@ -82,7 +82,10 @@ class Bundle:
         self._check([query.name for query, _ in given], trigger)
         columns = self.book.columns
         buckets = self._bucket_count()
-        for query, sink in given:
+        known = self.book.running()
+        # Those that ran before come first: one that is another query now is refused, and nothing
+        # has been done.
+        for query, sink in sorted(given, key=lambda pair: pair[0].name not in known):
             if sink is None:
                 self._order_end(self.book.running().get(query.name))
             else:
@@ -119,9 +122,8 @@ class Bundle:
         number = self.book.running().get(query.name)
         if number is None:
             number = self.book.add(query.name, query.plan)
-        place = QueryCheckpoint(
-            self._checkpoint.storage.inside("queries"), f"{number:06d}-{query.name}"
-        )
+        folder = f"{number:06d}-{query.name}"  # a name may come again, with another plan
+        place = QueryCheckpoint(self._checkpoint.storage.inside("queries"), query.name, folder)
         query.open(sink, place)
         place.claim(fingerprint(query.plan), buckets, query.grid_us, query.plan)
         # Before its order is there: with the batch that reads it the first answers come.

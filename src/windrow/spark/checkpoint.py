@@ -26,11 +26,11 @@ _HINT = "restore the checkpoint directory from a copy, or start with a new one"
 
 
 class QueryCheckpoint:
-    """The directories of one query, checked to be its own."""
+    """The directories of one query, checked to be its own; folder: where not of its name."""
 
-    def __init__(self, root: Storage, query: str) -> None:
+    def __init__(self, root: Storage, query: str, folder: str | None = None) -> None:
         self.query = query
-        self.storage = root.inside(query)
+        self.storage = root.inside(folder or query)
         self.control = self.storage.inside("control")
         self.publish = self.storage.inside("publish")
 

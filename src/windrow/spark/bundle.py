@@ -85,7 +85,8 @@ class Bundle:
         known = self.book.running()
         # Those that ran before come first: one that is another query now is refused, and nothing
         # has been done.
-        for query, sink in sorted(given, key=lambda pair: pair[0].name not in known):
+        goes_on = {query.name: query.name in known and sink is not None for query, sink in given}
+        for query, sink in sorted(given, key=lambda pair: not goes_on[pair[0].name]):
             if sink is None:
                 self._order_end(self.book.running().get(query.name))
             else:

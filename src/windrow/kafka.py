@@ -39,7 +39,7 @@ class KafkaSource:
     starting: str = "earliest"
     max_offsets_per_batch: int | None = None
     bounded: bool = False
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)  # passwords are among them
     place: Place | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class KafkaSink:
     feed: str = "answers"
     key: tuple[str, ...] | None = None
     transactional: bool = True
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)  # passwords are among them
     place: Place | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

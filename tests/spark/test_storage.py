@@ -109,6 +109,14 @@ def test_a_checkpoint_keeps_its_name(tmp_path: Path) -> None:
         claim(checkpoint)
 
 
+def test_a_checkpoint_is_swept_in_all_its_places(tmp_path: Path) -> None:
+    checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    for folder in ("", "control", "publish"):
+        (tmp_path / "q" / folder / f".half.{'0' * 32}").write_bytes(b"")
+    checkpoint.sweep()
+    assert not [path for path in (tmp_path / "q").rglob("*") if path.is_file()]
+
+
 def test_a_lost_owner_is_missed(tmp_path: Path) -> None:
     checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
     claim(checkpoint)

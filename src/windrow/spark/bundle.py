@@ -167,7 +167,7 @@ class Bundle:
         """Becomes the one driver of the checkpoint, and checks what the last one left."""
         self._lease.take()
         try:
-            self._checkpoint.control.sweep()
+            self._checkpoint.sweep()
             check_orders(self._checkpoint.control)
             spark = self._checkpoint.storage.under("spark")
             saved = [query.last_saved for query in self._queries.values()]

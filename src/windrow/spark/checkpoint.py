@@ -77,6 +77,11 @@ class QueryCheckpoint:
         owner = self._owner()
         return None if owner is None else owner.buckets
 
+    def sweep(self) -> None:
+        """Removes what drivers that were killed have left unfinished."""
+        for each in (self.storage, self.control, self.publish):
+            each.sweep()
+
     def _owner(self) -> CheckpointOwner | None:
         data = self.storage.read(_OWNER)
         if data is not None:

@@ -51,7 +51,7 @@ class Publication:
     ) -> dict[str, pa.Table]:
         """What a batch gives, for the feeds that are wanted; the others are let go."""
         with self._lock:
-            # What the first batch has saved before a crash must not count twice when it comes again.
+            # What a first batch saved before a crash must not count twice when it comes again.
             if self._batch_id != batch_id - 1 or batch_id <= self.status.batch_id:
                 self._load(batch_id - 1)
             # Until the batch is done the publisher stands at no batch at all.

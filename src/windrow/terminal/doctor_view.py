@@ -1,0 +1,32 @@
+"""The doctor's findings on the screen."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from windrow.terminal.doctor import findings
+from windrow.terminal.screen import Screen
+
+__all__ = ["show_findings"]
+
+_SIGNS = {"good": ("ok", "green"), "poor": ("!", "yellow"), "bad": ("x", "bold red")}
+_NAME_WIDTH = 16
+
+
+def show_findings(screen: Screen, *, starts_spark: bool) -> bool:
+    """Shows each finding as it is made; whether Windrow can run here, if only in one process."""
+    states = []
+    with screen.progress("Looking at this machine") as progress:
+        for finding in findings(starts_spark=starts_spark):
+            states.append(finding.state)
+            screen.event("finding", asdict(finding))
+            sign, style = _SIGNS[finding.state]
+            screen.line(f"{sign:>2}  {finding.name:<{_NAME_WIDTH}} {finding.detail}", style)
+            if finding.remedy:
+                screen.line(f"    {'':<{_NAME_WIDTH}} {finding.remedy}")
+            progress.show(f"{len(states)} things looked at")
+    poor, bad = states.count("poor"), states.count("bad")
+    words = f"{bad} broken, {poor} to know about" if bad or poor else "all is well"
+    screen.event("summary", {"good": states.count("good"), "poor": poor, "bad": bad})
+    screen.line(words, "bold red" if bad else "yellow" if poor else "green")
+    return not bad

@@ -1,0 +1,79 @@
+"""`windrow doctor`: what it finds here, and what it says where something lacks."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cli.command import events, windrow
+from windrow.errors import UnsupportedError
+from windrow.terminal import doctor
+from windrow.terminal.doctor import Finding, findings
+from windrow.terminal.doctor_view import show_findings
+from windrow.terminal.screen import Screen
+
+
+def test_this_machine_is_well(tmp_path: Path) -> None:
+    done = windrow("doctor", "--no-spark", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = events(done.stdout)
+    assert found[-1]["event"] == "summary"
+    names = [each["name"] for each in found[:-1]]
+    assert names[:3] == ["python", "numba", "memory"]
+    assert all(each["state"] != "bad" for each in found[:-1])
+
+
+def by_name(**options: bool) -> dict[str, Finding]:
+    return {each.name: each for each in findings(starts_spark=False, **options)}
+
+
+def test_little_memory_is_enough_for_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_free_memory", lambda: 1 << 30)
+    found = by_name()["memory"]
+    assert (found.state, "--embedded" in found.remedy) == ("poor", True)
+    monkeypatch.setattr(doctor, "_free_memory", lambda: 1 << 20)
+    assert by_name()["memory"].state == "bad"
+    monkeypatch.setattr(doctor, "_free_memory", lambda: None)
+    assert by_name()["memory"].state == "good"
+
+
+def test_without_spark_and_java_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    no_java = SimpleNamespace(find_java=lambda: None, MINIMUM_JAVA=17)
+    monkeypatch.setattr(doctor, "spark_module", lambda _name: no_java)
+    found = by_name()
+    assert found["spark"].state == found["java"].state == "poor"
+    assert "windrow[spark]" in found["spark"].remedy
+    assert "windrow[java]" in found["java"].remedy
+
+
+def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise UnsupportedError("WU510", f"no {name}", hint="get it")
+
+    monkeypatch.setattr(doctor, "spark_module", missing)
+    assert by_name()["java"] == Finding("java", "bad", "no windrow.spark.java", "get it")
+    monkeypatch.setattr(doctor, "_java", lambda: 1 // 0)
+    assert "ZeroDivisionError" in by_name()["java"].detail
+
+
+def test_a_port_in_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setattr(doctor, "UI_PORT", server.getsockname()[1])
+        assert by_name()["spark page"].state == "poor"
+
+
+def test_what_is_broken_ends_with_a_failure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "_numba", lambda: Finding("numba", "bad", "no compiler", "get one"))
+    assert not show_findings(Screen(), starts_spark=False)
+    shown = capsys.readouterr().out
+    assert "x  numba" in shown
+    assert "get one" in shown
+    assert "1 broken" in shown

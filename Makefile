@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-cluster test-recovery test-few-kills test-kafka check bench bench-papers lock clean distclean
+.PHONY: help demo test test-long test-cluster test-recovery test-few-kills test-kafka test-postgres check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -47,6 +47,10 @@ test-recovery: $(STAMPS)/java $(STAMPS)/dev  ## Kills at random moments, and dam
 
 test-kafka: $(STAMPS)/java $(STAMPS)/dev $(STAMPS)/kafka  ## Topics of a real broker, read and written.
 	@$(BIN)/python -m pytest tests/kafka -m kafka
+
+test-postgres: $(STAMPS)/java $(STAMPS)/dev  ## The PostgreSQL sink, against a server of its own.
+	@sh requirements/find-postgres.sh
+	@$(BIN)/python -m pytest tests/postgres -m postgres
 
 check: $(STAMPS)/windrow $(STAMPS)/dev  ## Style, format, types and import rules.
 	@$(BIN)/ruff check

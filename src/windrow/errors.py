@@ -13,6 +13,7 @@ A message says what is wrong and what was given; the hint says what would be rig
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 __all__ = [
@@ -25,6 +26,13 @@ __all__ = [
     "UnsupportedError",
     "WindrowError",
 ]
+
+
+# In an address what stands between user: and the last @, and what an option named password is
+# given: a line of a script is shown without them.
+_PASSWORD = re.compile(
+    r"""(://[^\s:/@']*:)([^\s']*)(?=@)|(password\s*=\s*["']?)([^\s"';]+)""", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -45,10 +53,18 @@ class Place:
         """
         lines = self.text.split("\n")
         shown = lines[self.line - 1] if 0 < self.line <= len(lines) else ""
+        shown = _PASSWORD.sub(_starred, shown)
         carets = max(1, min(self.length, len(shown) - self.column + 1))
         # Tabs are kept in the padding so that the caret stays below its word in a terminal.
         padding = "".join("\t" if c == "\t" else " " for c in shown[: self.column - 1])
         return f"{shown}\n{padding}{'^' * carets}"
+
+
+def _starred(found: re.Match[str]) -> str:
+    """As long as it was, so that carets stay below their words."""
+    _, url_password, _, password = found.groups()
+    secret = url_password or password or ""
+    return found[0].removesuffix(secret) + "*" * len(secret)
 
 
 class WindrowError(Exception):

@@ -1,4 +1,4 @@
-"""Where a query on Spark may send what it gives: files, Kafka, the console, memory, functions.
+"""Where a query on Spark may send what it gives: files, Kafka, PostgreSQL, the console, functions.
 
 Any callable that takes a pyarrow.Table and a batch id serves too.
 """
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 from windrow.kafka import KafkaSink
+from windrow.postgres import Postgres
 
 __all__ = [
     "Console",
@@ -20,6 +21,7 @@ __all__ = [
     "KafkaSink",
     "Memory",
     "Parquet",
+    "Postgres",
     "Sink",
     "Upserts",
     "console",
@@ -27,6 +29,7 @@ __all__ = [
     "kafka",
     "memory",
     "parquet",
+    "postgres",
     "sink_of",
     "upserts",
 ]
@@ -75,7 +78,14 @@ class Memory:
 
 
 Sink = (
-    Parquet | KafkaSink | Foreach | Upserts | Console | Memory | Callable[[pa.Table, int], object]
+    Parquet
+    | KafkaSink
+    | Postgres
+    | Foreach
+    | Upserts
+    | Console
+    | Memory
+    | Callable[[pa.Table, int], object]
 )
 
 
@@ -117,6 +127,17 @@ def upserts(
     return Upserts(function, None if key is None else tuple(key))
 
 
+def postgres(
+    url: str, table: str, feed: str = "upserts", key: Sequence[str] | None = None
+) -> Postgres:
+    """A sink that keeps a table of PostgreSQL: each batch reaches it once, in one transaction.
+
+    table: a name, or schema.name. feed: 'upserts' makes the table equal the result; 'changes' and
+    'answers' add rows to it. key: what tells rows apart, as for upserts().
+    """
+    return Postgres(url, table, feed, None if key is None else tuple(key))
+
+
 def console() -> Console:
     """A sink that prints."""
     return Console()
@@ -133,9 +154,8 @@ def sink_of(given: object) -> Sink:
     >>> sink_of("memory")
     Memory()
     """
-    if isinstance(given, (Parquet, KafkaSink, Foreach, Upserts, Console, Memory)) or callable(
-        given
-    ):
+    described = (Parquet, KafkaSink, Postgres, Foreach, Upserts, Console, Memory)
+    if isinstance(given, described) or callable(given):
         return given
     if given == "memory":
         return Memory()
@@ -145,8 +165,7 @@ def sink_of(given: object) -> Sink:
         "WB411",
         f"{given!r} is not a sink",
         hint="use 'memory', 'console', windrow.sinks.parquet(path), kafka(topic, servers), "
-        "foreach(...), upserts(...) "
-        "or a callable(table, batch_id)",
+        "postgres(url, table), foreach(...), upserts(...) or a callable(table, batch_id)",
     )
 
 

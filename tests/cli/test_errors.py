@@ -42,6 +42,9 @@ BAD_SCRIPTS = {
 }
 
 
+COUNTED = "CREATE QUERY q AS SELECT COUNT(*) AS n FROM s [1 HOUR];"
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -196,3 +199,14 @@ def test_wrong_usage_ends_with_two(folder: Path, arguments: list[str]) -> None:
 
 def test_version() -> None:
     assert run("--version") == (0, "windrow 0.1.0\n", "")
+
+
+def test_what_runs_on_spark_only(folder: Path) -> None:
+    write_job(folder, "CREATE STREAM s (ts TIMESTAMP, n BIGINT) TIME ts FROM rate();" + COUNTED)
+    status, _, stderr = run("run", "job.wql", "--embedded")
+    assert (status, "[WU502]" in stderr) == (1, True)
+    into = f"{COUNTED[:-1]} INTO postgres('t', url = 'host=nowhere');"
+    source = "CREATE STREAM s (location STRING, ts TIMESTAMP) TIME ts FROM parquet('temp.parquet');"
+    write_job(folder, source + into)
+    status, _, stderr = run("run", "job.wql", "--embedded")
+    assert (status, "[WU503]" in stderr) == (1, True)

@@ -23,7 +23,7 @@ from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.history_schema import HistorySchema
 from windrow.schema import StreamSchema
-from windrow.sinks import Memory, Parquet
+from windrow.sinks import Console, Memory, Parquet
 from windrow.sources import FileSource, Source
 
 __all__ = ["run_embedded"]
@@ -36,6 +36,14 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
     for name, history in job.histories.items():
         if name in job.sources():
             _declare(session, history.schema)
+    for query in job.queries.values():
+        if not isinstance(query.sink, (Console, Memory, Parquet)):
+            raise UnsupportedError(
+                "WU503",
+                f"in this process query {query.name!r} can be shown or written to files only",
+                hint="run the script on Spark, without --embedded",
+                place=query.place,
+            )
     outlets = [
         _Outlet(query, session.query(query.text, query.name), watcher)
         for query in job.queries.values()

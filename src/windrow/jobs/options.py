@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.errors import BindingError
+from windrow.errors import BindingError, Place
 from windrow.plan.nearest import nearest
 from windrow.sql.statements import Endpoint
 
@@ -31,9 +31,20 @@ class Options:
             self._add(name.lower(), value)
         self._refuse_unknown()
 
+    @property
+    def place(self) -> Place | None:
+        """Where the endpoint stands."""
+        return self._endpoint.place
+
     def text(self, name: str, default: str | None = None) -> str:
         """An option that is a text."""
         return str(self._value(name, str, default))
+
+    def names(self, name: str) -> tuple[str, ...] | None:
+        """An option that is a text of names with commas between, or was not given."""
+        if name not in self._given:
+            return None
+        return tuple(part.strip() for part in self.text(name).split(",") if part.strip())
 
     def flag(self, name: str, default: bool) -> bool:
         """An option that is TRUE or FALSE."""

@@ -1,4 +1,4 @@
-"""Sinks of a script: console(), memory(), parquet('path', feed = 'changes')."""
+"""Sinks of a script: console(), parquet('path', feed = 'changes'), postgres('table', url = ...)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from windrow.errors import BindingError
 from windrow.jobs.kafka import KAFKA_SINK_OPTIONS, kafka_sink
 from windrow.jobs.options import Options
 from windrow.plan.nearest import nearest
-from windrow.sinks import FEEDS, Console, KafkaSink, Memory, Parquet
+from windrow.postgres import POSTGRES_FEEDS
+from windrow.sinks import FEEDS, Console, KafkaSink, Memory, Parquet, Postgres
 from windrow.sql.statements import Endpoint
 
 __all__ = ["SINKS", "JobSink", "SinkKind", "sink_of"]
 
-JobSink = Console | KafkaSink | Memory | Parquet
+JobSink = Console | KafkaSink | Memory | Parquet | Postgres
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,20 @@ def _parquet(options: Options) -> JobSink:
     return Parquet(options.text("path"), options.one_of("feed", FEEDS))
 
 
+def _postgres(options: Options) -> JobSink:
+    return Postgres(
+        options.text("url"),
+        options.text("table"),
+        options.one_of("feed", POSTGRES_FEEDS),
+        options.names("key"),
+        options.place,
+    )
+
+
 SINKS = {
     "console": SinkKind((), lambda options: Console()),  # noqa: ARG005 - it has no options
     "kafka": SinkKind(KAFKA_SINK_OPTIONS, kafka_sink),
     "memory": SinkKind((), lambda options: Memory()),  # noqa: ARG005 - it has no options
     "parquet": SinkKind(("path", "feed"), _parquet),
+    "postgres": SinkKind(("table", "url", "feed", "key"), _postgres),
 }

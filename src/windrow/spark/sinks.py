@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from windrow.engine.change_limit import cut_between_instants
 from windrow.engine.upserts import check_unique, is_key_certain, net_upserts, upsert_key
-from windrow.errors import AdmissionError, CheckpointError, DataError, WindrowError
+from windrow.errors import (
+    AdmissionError,
+    CheckpointError,
+    DataError,
+    UnsupportedError,
+    WindrowError,
+)
 from windrow.kafka import KafkaSink
 from windrow.plan.model import QueryPlan
-from windrow.sinks import Console, Foreach, Memory, Parquet, Sink, Upserts
+from windrow.sinks import Console, Foreach, Memory, Parquet, Postgres, Sink, Upserts
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.kafka_sink import KafkaWriter
 from windrow.spark.storage import Storage
@@ -55,6 +62,8 @@ def writer_of(sink: Sink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Write
         return ParquetWriter(sink)
     if isinstance(sink, KafkaSink):
         return KafkaWriter(sink, plan, checkpoint)
+    if isinstance(sink, Postgres):
+        return _postgres_writer(sink, plan, checkpoint)
     if isinstance(sink, Console):
         return ConsoleWriter()
     if isinstance(sink, Memory):
@@ -62,6 +71,21 @@ def writer_of(sink: Sink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Write
     if isinstance(sink, Upserts):
         return UpsertWriter(sink, plan)
     return CallableWriter(sink if isinstance(sink, Foreach) else Foreach(sink))
+
+
+def _postgres_writer(sink: Postgres, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Writer:
+    """The writer, whose module only those import who have the client."""
+    try:
+        module = importlib.import_module("windrow.spark.postgres_sink")
+    except ImportError as problem:
+        if (problem.name or "").startswith("windrow"):
+            raise
+        raise UnsupportedError(
+            "WU414",
+            f"the client for PostgreSQL is not installed here: {problem}",
+            hint='install it with pip install "windrow[postgres]"',
+        ) from None
+    return cast("Writer", module.PostgresWriter(sink, plan, checkpoint))
 
 
 def begin_writing(writer: Writer, last_batch: int) -> None:

@@ -1,0 +1,53 @@
+"""A table of PostgreSQL, described as the place that a query writes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from windrow.errors import BindingError, Place
+
+__all__ = ["POSTGRES_FEEDS", "Postgres"]
+
+POSTGRES_FEEDS = ("upserts", "changes", "answers")
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A table that equals the result, or to which changes or answers are added.
+
+    The address may hold a password: it is shown nowhere.
+    """
+
+    url: str = field(repr=False)  # postgresql://user@host/database, or libpq's key=value words
+    table: str  # or schema.table
+    feed: str = "upserts"
+    key: tuple[str, ...] | None = None
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.feed not in POSTGRES_FEEDS:
+            raise BindingError(
+                "WB444",
+                f"there is no feed {self.feed!r} for a table of PostgreSQL",
+                hint="use 'upserts', 'changes' or 'answers'",
+                place=self.place,
+            )
+        if not all(self.names) or len(self.names) > 2:
+            raise BindingError(
+                "WB445",
+                f"{self.table!r} cannot name a table of PostgreSQL",
+                hint="give 'table' or 'schema.table'",
+                place=self.place,
+            )
+        if self.key is not None and self.feed != "upserts":
+            raise BindingError(
+                "WB446",
+                f"a key has no meaning for the feed {self.feed!r}",
+                hint="leave key out, or use feed = 'upserts'",
+                place=self.place,
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of the table, behind that of its schema where one is given."""
+        return tuple(self.table.split("."))

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from windrow.jobs.files import check_files
+from windrow.jobs.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher
 from windrow.schema import StreamSchema
@@ -30,7 +31,8 @@ def run_on_spark(
 ) -> None:
     """Runs all queries of the job over all rows of their sources, in a local Spark session.
 
-    With a source that has no end it runs until it is interrupted. jars: of connectors.
+    With a source that has no end it runs until it is interrupted: by Ctrl-C or SIGTERM, at which it
+    ends after the batch in flight. jars: of connectors.
     """
     sources = job.sources()
     for schema, source in sources.values():
@@ -38,7 +40,9 @@ def run_on_spark(
             check_files(schema, source)
     spark = local_session(ui=ui, jars=jars)
     try:
-        _run(job, sources, watcher, spark)
+        # Spark's own handler of Ctrl-C would cancel the batch in flight.
+        with Interruption() as interruption:
+            _run(job, sources, watcher, spark, interruption)
     finally:
         spark.stop()
 
@@ -48,6 +52,7 @@ def _run(
     sources: dict[str, tuple[StreamSchema, Source]],
     watcher: JobWatcher,
     spark: SparkSession,
+    interruption: Interruption,
 ) -> None:
     memory = job.settings.memory or DEFAULT_MEMORY_BYTES
     session = SparkWindrowSession(spark, memory, job.settings.checkpoint)
@@ -61,6 +66,8 @@ def _run(
         running = list(started.values())
         while running := [query for query in running if not query.await_end(POLL_S)]:
             watcher.advanced(_rows_read(session), None)
+            if interruption.came:
+                return
         session.finish()
         for query in job.queries.values():
             if isinstance(query.sink, Memory):

@@ -46,10 +46,12 @@ def go_on(root: Path, cores: int, come: list[dict[str, pa.Table]], is_last: bool
         for stream in ("h", "c"):
             session.stream(stream, files.stream(stream), time="ts")
         query = session.query(JOIN, name="pairs")
-        query.start(windrow.sinks.parquet(root / "out", feed="changes"), trigger="available")
-        query.await_end()
+        sink = windrow.sinks.parquet(root / "out", feed="changes")
+        query.start(sink, trigger=None if is_last else "available")
         if is_last:
             session.finish()
+        else:
+            query.await_end()
         session.stop()
     finally:
         spark.stop()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from spark.stream_files import Files, Sessions, embedded, in_order, random_batches, read_sink
 from windrow import sinks
@@ -141,6 +142,22 @@ def test_a_damaged_publication_is_refused(files: Files, sessions: Sessions) -> N
     query = sessions.open(files).query(JOIN, name="q").start("memory", trigger="available")
     with pytest.raises(CheckpointError, match="WC220"):
         query.await_end()
+
+
+def test_a_batch_in_which_nothing_came_is_no_trouble(
+    spark: SparkSession, sessions: Sessions, tmp_path: Path
+) -> None:
+    for number, text in enumerate(["a,1970-01-01 00:00:01\n", "", "a,1970-01-01 00:00:02\n"]):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(text)
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+    reader = spark.readStream.schema("room string, ts timestamp").option("maxFilesPerTrigger", 1)
+    session = sessions.open()
+    session.stream("s", reader.csv(str(tmp_path), pathGlobFilter="*.csv"), time="ts")
+    query = session.query("SELECT COUNT(*) AS n FROM s [9 SECONDS]")
+    query.start("memory", trigger="available").await_end()
+    query.finish()
+    assert query.answers()["n"].to_pylist() == [1, 2]
 
 
 def test_a_failing_sink_gets_its_batch_again(files: Files, sessions: Sessions) -> None:

@@ -1,4 +1,4 @@
-"""A Spark session for the tests of this folder that need one of their own process."""
+"""What tests of this folder need besides the jobs that they kill: Spark, PostgreSQL, Kafka."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from kafka.conftest import FETCHED, broker
+from postgres.conftest import database, server
 from recovery.recovered_job import SETTINGS
 from windrow.spark.settings import local_session
+
+__all__ = ["broker", "database", "server"]
+
+
+@pytest.fixture(scope="session")
+def jars() -> list[str]:
+    found = sorted(map(str, (FETCHED / "connector").glob("*.jar")))
+    if not found:
+        pytest.skip("Kafka's jars are fetched by `make test-kafka`")
+    return found
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = local_session(cores=2)
+    session = local_session(cores=2, jars=sorted(map(str, FETCHED.glob("connector/*.jar"))))
     for name, value in SETTINGS.items():
         session.conf.set(name, value)
     yield session

@@ -15,23 +15,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+import windrow
 from recovery import processes, recovered_job
 from recovery.asked import ASKED, BUCKETS, file_rows, plan_of_asked
 from recovery.placed_death import CLAIM, ORDER, PLACES
+from recovery.places import Folders, Place, plain
 from recovery.recorded_batches import committed_batches, recorded_batches
 from spark.driven_job import DrivenJob
-from spark.stream_files import Files
+from spark.stream_files import COLUMNS, Files, read_sink
 
 __all__ = ["DisturbedRun"]
 
-PATIENCE_S = 300
+PATIENCE_S = 900
 # Which part of the kills at any moment comes before the first batch, and within how many seconds.
 STARTING, START_S = 0.25, 15.0
 # A kill comes so much later than the batch that was waited for, at most.
 MORE_S = 1.5
 MOST_WAITING = 6
+LONG_LIFE = 15  # batches
 # Lives are short: what the compiler would make of the code does not pay.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 
@@ -44,6 +46,8 @@ class DisturbedRun:
     queries: tuple[str, ...]
     seed: int
     has_executors: bool = False
+    place: Place = field(default_factory=Folders)
+    is_shared: bool = False  # all queries run in one operator
     kills: Counter[str] = field(default_factory=Counter)
     replayed: int = 0  # batches that were at work when the driver was killed
     starts: int = 0
@@ -52,8 +56,9 @@ class DisturbedRun:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
         self._files = Files(None, self.root / "in")
-        self._seen: dict[Path, bytes] = {}
+        self._seen: dict[str, dict[str, bytes]] = {}
         self._number = 0
+        self._job: subprocess.Popen[bytes] | None = None
         streams = {stream for name in self.queries for stream in plan_of_asked(name).streams}
         self._streams = sorted(streams)
         self.feed(2)
@@ -76,9 +81,10 @@ class DisturbedRun:
             place = self._random.choice([None, *places, *[None] * len(places)])
             life = self._start(place)
             if place is not None:
-                self._feed_until(life, lambda: False)
-                assert life.poll() == -signal.SIGKILL, self._end_of_log()
-                kind = f"driver {place}"
+                # A place that is not met, such as an order that nobody gives, ends some time too.
+                wanted = self._committed() + LONG_LIFE
+                self._feed_until(life, lambda wanted=wanted: self._committed() >= wanted)
+                kind = "driver at any moment" if life.poll() is None else f"driver {place}"
             elif self._random.random() < STARTING:
                 self._feed_until(life, _passed(self._random.uniform(0, START_S)))
                 kind = "driver while it starts"
@@ -88,7 +94,7 @@ class DisturbedRun:
                 self._feed_until(life, _passed(self._random.uniform(0, MORE_S)))
                 kind = "driver at any moment"
             self._kill(life)
-            self.kills[kind] += 1
+            self._count(kind)
 
     def kill_below(self, job: subprocess.Popen[bytes], kind: str, count: int) -> None:
         """kill -9 of processes below a driver that goes on: Spark tries again what they did."""
@@ -107,14 +113,21 @@ class DisturbedRun:
             self._feed_until(job, lambda: bool(found(job.pid)))
             assert job.poll() is None, self._end_of_log()
             processes.end([self._random.choice(found(job.pid))])
-            self.kills[kind] += 1
+            self._count(kind)
+
+    def _count(self, kind: str) -> None:
+        self.kills[kind] += 1
+        sys.stdout.write(f"  killed: {kind}, after {self._committed()} batches\n")
+        sys.stdout.flush()
 
     def begin(self) -> subprocess.Popen[bytes]:
         """A life of the driver in which the first batches are done."""
         before, job = self.batches(), self._start(None)
         until = time.monotonic() + PATIENCE_S
         self.feed(1)
-        while any(count <= before[name] for name, count in self.batches().items()):
+        while not self.batches() or any(
+            count <= before.get(name, 0) for name, count in self.batches().items()
+        ):
             assert time.monotonic() < until, self._end_of_log()
             assert job.poll() is None, self._end_of_log()
             time.sleep(0.1)
@@ -131,6 +144,9 @@ class DisturbedRun:
         cores = self._random.choice([1, 2, 2])
         command = [sys.executable, recovered_job.__file__, str(self.root)]
         command += ["--queries", *self.queries, "--cores", str(cores)]
+        command += ["--sink", json.dumps(self.place.described())]
+        if self.is_shared:
+            command.append("--shared")
         if self.has_executors:
             command.append("--executors")
         if place is not None:
@@ -142,13 +158,20 @@ class DisturbedRun:
         paths = {"PYTHONPATH": os.pathsep.join([source, tests]), "SPARK_LOCAL_IP": "127.0.0.1"}
         paths["JAVA_TOOL_OPTIONS"] = JAVA_OPTIONS
         with self._log().open("ab") as log:
-            return subprocess.Popen(
+            self._job = subprocess.Popen(
                 command,
                 start_new_session=True,
                 env={**os.environ, **paths},
                 stdout=log,
                 stderr=log,
             )
+        return self._job
+
+    def end(self) -> None:
+        """Leaves no process behind."""
+        if self._job is not None and self._job.poll() is None:
+            processes.end([*processes.below(self._job.pid), self._job.pid])
+            self._job.wait()
 
     def _feed_until(self, job: subprocess.Popen[bytes], is_over: Callable[[], bool]) -> None:
         """Adds a file now and then until it is over or the job has died."""
@@ -162,11 +185,11 @@ class DisturbedRun:
             time.sleep(0.02)
 
     def _committed(self) -> int:
-        return sum(committed_batches(self._folder(name)) for name in self.queries)
+        return sum(self.batches().values())
 
     def _waiting(self) -> int:
         """Files that the slowest query has not gone through."""
-        return self._number - min(committed_batches(self._folder(name)) for name in self.queries)
+        return self._number - min(self.batches().values(), default=0)
 
     def _kill(self, job: subprocess.Popen[bytes]) -> None:
         if job.poll() is None:
@@ -178,14 +201,10 @@ class DisturbedRun:
             processes.end(with_group)
         code = job.wait(PATIENCE_S)
         assert code == -signal.SIGKILL, self._end_of_log()
+        for folder in self._operators():
+            self.replayed += len(recorded_batches(folder)) - committed_batches(folder)
         for name in self.queries:
-            folder = self._folder(name)
-            if (folder / "spark" / "offsets").exists():
-                self.replayed += len(recorded_batches(folder)) - committed_batches(folder)
-            out = self.root / "out" / name
-            for path in out.glob("*.parquet") if out.exists() else ():
-                data = path.read_bytes()
-                assert self._seen.setdefault(path, data) == data, f"{path} has changed"
+            self._look(name)
 
     def _log(self) -> Path:
         return self.root / "log.txt"
@@ -193,14 +212,15 @@ class DisturbedRun:
     def _end_of_log(self) -> str:
         return self._log().read_text(errors="replace")[-5000:]
 
-    def _folder(self, name: str) -> Path:
-        return self.root / "checkpoint" / name
+    def _operators(self) -> list[Path]:
+        """The checkpoints of Spark's queries, as far as they have begun."""
+        return [path.parent.parent for path in self.root.glob("checkpoint/*/spark/offsets")]
 
     # ---- what must be so
 
     def batches(self) -> dict[str, int]:
         """How many batches each query took."""
-        return {name: committed_batches(self._folder(name)) for name in self.queries}
+        return {path.name: committed_batches(path) for path in self._operators()}
 
     def check(self) -> None:
         """All rows are through, once, and every batch gave what it gives undisturbed."""
@@ -208,34 +228,48 @@ class DisturbedRun:
         for row in ledger:
             parts = [row[name] for name in ("applied", "late", "bad_time", "rejected", "waiting")]
             assert row["rows_in"] == sum(parts) == self.rows_put[row["stream"]], row
-        for path, data in self._seen.items():
-            assert path.read_bytes() == data, f"{path} was changed by a replay"
         for name in self.queries:
-            self._check_batches(name)
+            self._look(name)
+            if self.is_shared:
+                self._check_all(name)
+            else:
+                self.place.check(self.root, name, self._expected(name))
 
-    def _check_batches(self, name: str) -> None:
-        recorded = recorded_batches(self._folder(name))
+    def _look(self, name: str) -> None:
+        """What a batch has told must be there as it was, whenever it is looked at again."""
+        found, before = self.place.seen(self.root, name), self._seen.get(name, {})
+        for batch, data in before.items():
+            assert found.get(batch) == data, f"{name}: {batch} was changed by a replay"
+        self._seen[name] = found
+
+    def _expected(self, name: str) -> dict[int, pa.Table]:
+        """What each batch gives, worked out anew from the rows and orders that Spark gave it."""
         job = DrivenJob(plan_of_asked(name), self.root / "driven" / name, BUCKETS)
-        expected = {}
-        for number, batch in enumerate(recorded):
-            table = job.batch(batch.tables(), batch.orders)[ASKED[name].feed]
-            if table.num_rows:
-                expected[f"batch-{number:012d}.parquet"] = table
-        told = {path.name: pq.read_table(path) for path in (self.root / "out" / name).iterdir()}
-        assert sorted(told) == sorted(expected), name
-        for file, table in expected.items():
-            assert _plain(told[file]) == _plain(table), f"{name}: {file}"
+        given = [
+            job.batch(batch.tables(), batch.orders)[ASKED[name].feed]
+            for batch in recorded_batches(self.root / "checkpoint" / name)
+        ]
+        return {number: table for number, table in enumerate(given) if table.num_rows}
+
+    def _check_all(self, name: str) -> None:
+        """What was told in all is what a session in one process tells, which knows no batches."""
+        session = windrow.connect()
+        for stream in self._streams:
+            session.stream(stream, COLUMNS, time="ts")
+        query = session.query(ASKED[name].text)
+        for number in range(self._number):
+            for stream in self._streams:
+                session.push(stream, file_rows(stream, number, self.seed))
+        session.finish()
+        expected = query.changes() if ASKED[name].feed == "changes" else query.answers()
+        told = read_sink(self.root / "out" / name)
+        assert plain(told.to_pylist()) == plain(expected.to_pylist()), name
 
 
 def _passed(seconds: float) -> Callable[[], bool]:
     """Whether so much time has passed."""
     until = time.monotonic() + seconds
     return lambda: time.monotonic() >= until
-
-
-def _plain(table: pa.Table) -> list[tuple[object, ...]]:
-    """Rows; those of one instant have no order among themselves."""
-    return sorted((tuple(row.values()) for row in table.to_pylist()), key=repr)
 
 
 def _group(leader: int) -> list[int]:

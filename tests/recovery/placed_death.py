@@ -11,7 +11,7 @@ from typing import Any
 from windrow.spark import control
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.publication import Publication
-from windrow.spark.sinks import ParquetWriter
+from windrow.spark.status import QueryStatus
 from windrow.spark.storage import Storage
 
 __all__ = ["CLAIM", "ORDER", "PLACES", "place_death"]
@@ -41,6 +41,15 @@ def _after(function: Callable[..., Any], is_now: Callable[[], bool]) -> Callable
     return run
 
 
+def _before(function: Callable[..., Any], is_now: Callable[[], bool]) -> Callable[..., Any]:
+    def run(*given: Any, **named: Any) -> Any:
+        if is_now():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*given, **named)
+
+    return run
+
+
 def _half_way(function: Callable[..., Any], is_now: Callable[[], bool]) -> Callable[..., Any]:
     """Dies in the middle of writing a file, before it has its name."""
 
@@ -54,11 +63,11 @@ def _half_way(function: Callable[..., Any], is_now: Callable[[], bool]) -> Calla
     return write
 
 
-# Whose function, its name, and whether death comes after it or in it.
+# Whose function, its name, and whether death comes before it, in it or after it.
 PLACES: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     CLAIM: (QueryCheckpoint, "claim", _after),
     "before the sink": (Publication, "absorb", _after),
-    "between sink and save": (ParquetWriter, "write", _after),
+    "between sink and save": (QueryStatus, "to_dict", _before),
     "in a write": (Storage, "write", _half_way),
     "between save and commit": (Publication, "save", _after),
     ORDER: (control, "_write", _after),

@@ -17,8 +17,9 @@ from pyspark.sql import SparkSession
 
 from recovery.asked import ASKED, BUCKETS, LATENESS_S, plan_of_asked
 from recovery.placed_death import place_death
-from windrow import sinks
+from recovery.places import sink_at
 from windrow.errors import WindrowError
+from windrow.sinks import Sink
 from windrow.spark.java import ensure_java
 from windrow.spark.query import SparkQuery
 from windrow.spark.session import SparkWindrowSession
@@ -43,36 +44,48 @@ def main() -> None:
     parser.add_argument("--queries", nargs="+", required=True)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--executors", action="store_true")
+    parser.add_argument("--sink", type=json.loads, default={"kind": "parquet"})
+    parser.add_argument("--shared", action="store_true")
     parser.add_argument("--die-at", nargs=2, metavar=("PLACE", "TIME"))
     given = parser.parse_args()
     if given.die_at:
         place_death(given.die_at[0], int(given.die_at[1]))
-    spark = _cluster_session() if given.executors else local_session(given.cores)
+    jars = given.sink.get("jars", ())
+    spark = _cluster_session() if given.executors else local_session(given.cores, jars=jars)
     for name, value in SETTINGS.items():
         spark.conf.set(name, value)
-    sessions = {name: _opened(spark, given.root, name) for name in given.queries}
-    queries = [_started(session, given.root, name) for name, session in sessions.items()]
+    # Mostly a session for each query: the memory of one must not govern the others.
+    groups = [given.queries] if given.shared else [[name] for name in given.queries]
+    sessions = [_opened(spark, given.root, names) for names in groups]
+    queries = [
+        started
+        for session, names in zip(sessions, groups, strict=True)
+        for started in _started(
+            session,
+            {name: sink_at(given.sink, given.root, name, ASKED[name].feed) for name in names},
+        )
+    ]
     while not (given.root / "last").exists():
         for query, again in queries:
             if not query.is_running:
                 _patiently(query.await_end, again)
         time.sleep(0.05)
-    for session, (_, again) in zip(sessions.values(), queries, strict=True):
+    for session, (_, again) in zip(sessions, queries, strict=False):
         _patiently(session.finish, again)
         session.stop()
-    ledger = [row for session in sessions.values() for row in session.ledger().to_pylist()]
+    ledger = [row for session in sessions for row in session.ledger().to_pylist()]
     (given.root / "done").write_text(json.dumps(ledger))
 
 
-def _opened(spark: SparkSession, root: Path, name: str) -> SparkWindrowSession:
-    """A session of its own for each query: the memory of one must not govern the others."""
+def _opened(spark: SparkSession, root: Path, names: list[str]) -> SparkWindrowSession:
+    """A session with some of the queries, not started yet."""
     session = SparkWindrowSession(
         spark,
-        memory=ASKED[name].memory,
+        memory=ASKED[names[0]].memory,
         checkpoint=str(root / "checkpoint"),
         buckets=BUCKETS,
     )
-    for stream in plan_of_asked(name).streams:
+    for stream in sorted({stream for name in names for stream in plan_of_asked(name).streams}):
         reader = spark.readStream.schema("room string, ts timestamp, value double")
         folder = str(root / "in" / stream)
         frame = reader.option("maxFilesPerTrigger", 1).parquet(folder)
@@ -81,13 +94,15 @@ def _opened(spark: SparkSession, root: Path, name: str) -> SparkWindrowSession:
 
 
 def _started(
-    session: SparkWindrowSession, root: Path, name: str
-) -> tuple[SparkQuery, Callable[[], object]]:
-    """The query at work, and what sets it to work again."""
-    sink = sinks.parquet(root / "out" / name, feed=ASKED[name].feed)
-    query = session.query(ASKED[name].text, name=name)
-    query.start(sink)
-    return query, lambda: query.start(sink)
+    session: SparkWindrowSession, given: dict[str, Sink]
+) -> list[tuple[SparkQuery, Callable[[], object]]]:
+    """The queries at work, each with what sets it to work again."""
+    queries = [session.query(ASKED[name].text, name=name) for name in given]
+    if len(queries) == 1:
+        queries[0].start(given[queries[0].name])
+        return [(queries[0], lambda: queries[0].start(given[queries[0].name]))]
+    session.start(given)
+    return [(query, lambda: session.start(given)) for query in queries]
 
 
 def _patiently(work: Callable[[], object], again: Callable[[], object]) -> None:

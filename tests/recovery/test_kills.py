@@ -9,24 +9,45 @@ from __future__ import annotations
 import os
 import random
 import sys
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
+from kafka.broker import Broker
+from postgres.database import Database
 from recovery.disturbed_run import DisturbedRun
+from recovery.places import Tables, TopicsOfKafka
 
 pytestmark = [pytest.mark.recovery, pytest.mark.spark]
 
 DRIVERS_KILLED = 9
+DRIVERS_KILLED_ELSEWHERE = 5
 WORKERS_KILLED = 14
 DAEMONS_KILLED = 4
 EXECUTORS_KILLED = 6
 
 
-def run_of(folder: Path, queries: tuple[str, ...], *, has_executors: bool = False) -> DisturbedRun:
-    seed = int(os.environ.get("RECOVERY_SEED", random.randrange(2**32)))
-    sys.stdout.write(f"\nseed {seed}: {', '.join(queries)}\n")
-    return DisturbedRun(folder, queries, seed, has_executors=has_executors)
+Runs = Callable[..., DisturbedRun]
+
+
+@pytest.fixture
+def run_of(tmp_path: Path) -> Iterator[Runs]:
+    """Makes the run of some queries; none of its processes outlives the test."""
+    made: list[DisturbedRun] = []
+
+    def make(*queries: str, **options: Any) -> DisturbedRun:
+        seed = int(os.environ.get("RECOVERY_SEED", random.randrange(2**32)))
+        sys.stdout.write(f"\nseed {seed}: {', '.join(queries)}\n")
+        made.append(DisturbedRun(tmp_path, queries, seed, **options))
+        return made[-1]
+
+    yield make
+    for run in made:
+        run.end()
 
 
 def tell(run: DisturbedRun) -> None:
@@ -42,16 +63,24 @@ def tell(run: DisturbedRun) -> None:
     [("join", "late"), ("ticks", "distinct"), ("extremes", "governed")],
     ids=" and ".join,
 )
-def test_killed_drivers_do_not_show(tmp_path: Path, queries: tuple[str, ...]) -> None:
-    run = run_of(tmp_path, queries)
+def test_killed_drivers_do_not_show(run_of: Runs, queries: tuple[str, ...]) -> None:
+    run = run_of(*queries)
     run.kill_drivers(DRIVERS_KILLED)
     run.finish()
     tell(run)
     run.check()
 
 
-def test_killed_workers_do_not_show(tmp_path: Path) -> None:
-    run = run_of(tmp_path, ("join", "governed"))
+def test_killed_drivers_of_queries_that_share_an_operator_do_not_show(run_of: Runs) -> None:
+    run = run_of("ticks", "distinct", is_shared=True)
+    run.kill_drivers(DRIVERS_KILLED_ELSEWHERE)
+    run.finish()
+    tell(run)
+    run.check()
+
+
+def test_killed_workers_do_not_show(run_of: Runs) -> None:
+    run = run_of("join", "governed")
     job = run.begin()
     run.kill_below(job, "worker", WORKERS_KILLED)
     run.kill_below(job, "daemon", DAEMONS_KILLED)
@@ -60,8 +89,8 @@ def test_killed_workers_do_not_show(tmp_path: Path) -> None:
     run.check()
 
 
-def test_killed_executors_do_not_show(tmp_path: Path) -> None:
-    run = run_of(tmp_path, ("extremes", "late"), has_executors=True)
+def test_killed_executors_do_not_show(run_of: Runs) -> None:
+    run = run_of("extremes", "late", has_executors=True)
     job = run.begin()
     run.kill_below(job, "executor", EXECUTORS_KILLED)
     run.finish(job)
@@ -69,8 +98,27 @@ def test_killed_executors_do_not_show(tmp_path: Path) -> None:
     run.check()
 
 
-def test_a_few_kills(tmp_path: Path) -> None:
-    run = run_of(tmp_path, ("late",))
+def test_killed_drivers_do_not_show_in_tables(run_of: Runs, database: Database) -> None:
+    run = run_of("join", "late", place=Tables(database.url))
+    run.kill_drivers(DRIVERS_KILLED_ELSEWHERE)
+    run.finish()
+    tell(run)
+    run.check()
+
+
+def test_killed_drivers_do_not_show_in_topics(
+    run_of: Runs, spark: SparkSession, broker: Broker, jars: list[str]
+) -> None:
+    place = TopicsOfKafka(spark, broker.servers, f"{uuid.uuid4().hex[:8]}-", jars)
+    run = run_of("ticks", "distinct", place=place)
+    run.kill_drivers(DRIVERS_KILLED_ELSEWHERE)
+    run.finish()
+    tell(run)
+    run.check()
+
+
+def test_a_few_kills(run_of: Runs) -> None:
+    run = run_of("late")
     run.kill_drivers(2)
     job = run.begin()
     run.kill_below(job, "worker", 2)

@@ -30,6 +30,7 @@ BAD_SCRIPTS = {
     "WB513": ("SET memory", "SET memroy", "memroy"),
     "WB103": ("'64 MB'", "'64 apples'", "memory"),
     "WB514": ("memory = '64 MB'", "checkpoint = 3", "checkpoint"),
+    "WB101": ("memory = '64 MB'", "trigger = 'often'", "trigger"),
     "WB515": (" FROM parquet('temp.parquet')", "", "temp"),
     "WB517": ("QUERY counts", "QUERY alarms", "alarms"),
     "WS151": ("header = TRUE", "header = TRUE, header = TRUE", "header"),

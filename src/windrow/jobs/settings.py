@@ -1,17 +1,18 @@
-"""What SET says in a script: the memory of the windows, and where Spark keeps its checkpoint."""
+"""What SET says in a script: the memory of the windows, Spark's checkpoint, and its pace."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from windrow.errors import BindingError
+from windrow.event_time import span_of
 from windrow.memory_size import memory_of
 from windrow.plan.nearest import nearest
 from windrow.sql.statements import SetOption
 
 __all__ = ["JobSettings"]
 
-_NAMES = ("memory", "checkpoint")
+_NAMES = ("memory", "checkpoint", "trigger")
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class JobSettings:
 
     memory: int | None = None
     checkpoint: str | None = None
+    trigger: str | None = None  # the span between batches of a job that has no end
 
     def changed(self, option: SetOption) -> JobSettings:
         """The settings after one SET."""
@@ -28,8 +30,10 @@ class JobSettings:
             return replace(self, memory=_memory(option))
         if name == "checkpoint":
             return replace(self, checkpoint=_folder(option))
+        if name == "trigger":
+            return replace(self, trigger=_span(option))
         guess = nearest(name, _NAMES)
-        hint = f"did you mean {guess}?" if guess else f"SET knows {' and '.join(_NAMES)}"
+        hint = f"did you mean {guess}?" if guess else f"SET knows {', '.join(_NAMES)}"
         message = f"there is no setting {option.name!r}"
         raise BindingError("WB513", message, hint=hint, place=option.place)
 
@@ -51,3 +55,11 @@ def _folder(option: SetOption) -> str:
         hint="write SET checkpoint = 'a/folder'",
         place=option.place,
     )
+
+
+def _span(option: SetOption) -> str:
+    try:
+        span_of(str(option.value))
+    except BindingError as error:
+        raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
+    return str(option.value)

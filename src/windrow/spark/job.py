@@ -61,7 +61,7 @@ def _run(
             seconds = schema.lateness_us / 1_000_000
             session.stream(name, schema.arrow, time=schema.time, lateness=seconds, source=source)
         is_endless = any(source.is_endless for _, source in sources.values())
-        trigger = None if is_endless else AVAILABLE
+        trigger = job.settings.trigger if is_endless else AVAILABLE
         started = _started(job, session, watcher, trigger)
         running = list(started.values())
         while running := [query for query in running if not query.await_end(POLL_S)]:

@@ -57,11 +57,14 @@ def test_the_table_equals_the_result_over_a_restart(
     elsewhere.opened[0].stop()
 
 
-def test_a_script_writes_every_answer(database: Database, tmp_path: Path) -> None:
+def test_a_script_writes_every_change(database: Database, tmp_path: Path) -> None:
+    # Of the job only the query that has no join: what else runs is tested elsewhere.
+    streams, _, _ = SCRIPT.partition("CREATE QUERY alarms")
+    _, counts, rest = SCRIPT.partition("CREATE QUERY counts")
     right = "INTO parquet('out', feed = 'changes')"
-    assert right in SCRIPT
+    assert right in rest
     wanted = f"INTO postgres('alarms', url = '{database.url}', feed = 'changes')"
-    write_job(tmp_path, SCRIPT.replace(right, wanted))
+    write_job(tmp_path, streams + counts + rest.replace(right, wanted))
     done = windrow("run", "job.wql", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     left = database.rows("SELECT location, sum(change) FROM alarms GROUP BY location ORDER BY 1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_schema import declared_history
 from windrow.schema import StreamSchema
+from windrow.spark.control import order_advance
 from windrow.spark.history_control import control_frame, order_question
 from windrow.spark.history_declaration import history_fingerprint, history_of_text, history_text
 from windrow.spark.history_gathered import GatheredKeeper
@@ -61,8 +61,8 @@ class Buckets:
 
     def advance(self, to_us: int) -> list[HistoryOutput]:
         """A heartbeat."""
-        line = json.dumps({"stream": self.schema.stream.name, "instant_us": to_us})
-        return self.order(line)
+        name = self.schema.stream.name
+        return self.order(_line(lambda control: order_advance(control, name, to_us)))
 
     def finish(self) -> list[HistoryOutput]:
         """The end of the stream."""
@@ -97,14 +97,15 @@ class Buckets:
     def _asked(self, text: str, levels: Callable[..., Any], answer: Callable[..., Any]) -> Any:
         catalog = Catalog(self.schema.stream)
         plan = bind_history(parse_query(text), catalog, {self.schema.stream.name: self.schema})
-        outputs = self.order(_line(HistoryQuestion.of_plan("q", plan, levels(plan))))
+        question = HistoryQuestion.of_plan("q", plan, levels(plan))
+        outputs = self.order(_line(lambda control: order_question(control, question)))
         return answer(GatheredKeeper(self.schema, [each.replies[0] for each in outputs]), plan)
 
 
-def _line(question: HistoryQuestion) -> str:
+def _line(order: Callable[[Storage], None]) -> str:
     """The line that an order writes."""
     with tempfile.TemporaryDirectory() as folder:
         control = Storage(folder)
-        order_question(control, question)
+        order(control)
         (name,) = control.names()
-        return (control.read(name) or b"").decode()
+        return (control.read(name) or b"").decode().rstrip("\n")

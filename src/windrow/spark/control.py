@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -30,8 +30,10 @@ __all__ = [
     "order_advance",
     "order_finish",
     "order_member",
+    "order_of_line",
     "order_widths",
     "packet_of_line",
+    "write_order",
 ]
 
 Batches = Iterator[pa.RecordBatch]
@@ -49,7 +51,7 @@ def order_finish(control: Storage, streams: Iterable[str]) -> None:
 
 def order_widths(control: Storage, order: WidthOrder) -> None:
     """Windows get other lifetimes, in all buckets with the same batch."""
-    _write(control, [json.dumps({"widths": order.to_json()})])
+    write_order(control, {"widths": order.to_json()})
 
 
 def order_member(control: Storage, order: MemberOrder) -> None:
@@ -62,6 +64,11 @@ def order_member(control: Storage, order: MemberOrder) -> None:
 def _order(control: Storage, streams: Iterable[str], instant_us: int) -> None:
     lines = [json.dumps({"stream": stream, "instant_us": instant_us}) for stream in streams]
     _write(control, lines)
+
+
+def write_order(control: Storage, order: Mapping[str, Any]) -> None:
+    """Puts one order, of whatever kind, where Spark reads it."""
+    _write(control, [json.dumps(order)])
 
 
 def _write(control: Storage, lines: Iterable[str]) -> None:
@@ -100,10 +107,16 @@ def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
 
 def packet_of_line(line: str) -> Packet:
     """The packet of one order; refused when the line is not as it was written."""
+    return _packet(order_of_line(line))
+
+
+def order_of_line(line: str) -> dict[str, Any]:
+    """The order that was written as a line; refused when the line is not as it was written."""
     checksum, _, text = line.partition(" ")
     if checksum != f"{zlib.crc32(text.encode()):08x}":
         raise _damaged(f"the checksum of the line {line[:80]!r} does not match")
-    return _packet(json.loads(text))
+    order: dict[str, Any] = json.loads(text)
+    return order
 
 
 def _damaged(how: str) -> CheckpointError:

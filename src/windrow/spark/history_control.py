@@ -7,7 +7,6 @@ that they belong to.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -16,9 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.arrivals import StreamArrivals
+from windrow.spark.control import order_of_line, write_order
 from windrow.spark.history_declaration import rows_schema
 from windrow.spark.history_question import HistoryQuestion
 from windrow.spark.packets import PACKET_SCHEMA, Packet, packets_batch
+from windrow.spark.shipped_errors import shipping_errors
 from windrow.spark.storage import Storage
 
 __all__ = ["HistoryArrivals", "control_frame", "gather_rows", "history_orders", "order_question"]
@@ -41,8 +42,7 @@ class HistoryArrivals:
 
 def order_question(control: Storage, question: HistoryQuestion) -> None:
     """Has all buckets answer a question, with the batch that finds it."""
-    line = json.dumps({_QUESTION: question.to_json()})
-    control.write(f"{uuid.uuid4().hex}.json", line.encode() + b"\n")
+    write_order(control, {_QUESTION: question.to_json()})
 
 
 def history_orders(session: SparkSession, location: str, buckets: tuple[int, ...]) -> DataFrame:
@@ -54,7 +54,8 @@ def history_orders(session: SparkSession, location: str, buckets: tuple[int, ...
 def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
     def send(batches: Batches) -> Batches:
         for batch in batches:
-            data = [control_frame(line) for line in batch.column(0).to_pylist() if line]
+            with shipping_errors():
+                data = [control_frame(line) for line in batch.column(0).to_pylist()]
             yield packets_batch(
                 [bucket for bucket in buckets for _ in data], [one for _ in buckets for one in data]
             )
@@ -64,7 +65,7 @@ def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
 
 def control_frame(line: str) -> bytes:
     """What buckets are sent for a line of the control stream."""
-    order = json.loads(line)
+    order = order_of_line(line)
     if _QUESTION in order:
         data = json.dumps(order[_QUESTION]).encode()
         return Packet(stream="", rows=[(_QUESTION_POSITION, data)]).to_bytes()

@@ -18,6 +18,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema
 from windrow.schema import TIMESTAMP
+from windrow.spark.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.history_checkpoint import HistoryCheckpoint
 from windrow.spark.history_stream import SparkHistory
 from windrow.spark.storage import Storage
@@ -98,10 +99,10 @@ class SparkHistories:
             if history.is_running:
                 history.finish()
 
-    def stop(self) -> None:
+    def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
         """Stops all histories."""
         for history in self._histories.values():
-            history.stop()
+            history.stop(timeout)
 
     def ledgers(self) -> dict[str, Ledger]:
         """By stream, where the rows of its history went."""

@@ -17,6 +17,7 @@ from windrow.errors import BindingError, WindrowError
 from windrow.event_time import span_of
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_schema import HistorySchema
+from windrow.spark.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.buckets import bucket_ids
 from windrow.spark.control import order_advance, order_finish
 from windrow.spark.history_checkpoint import HistoryCheckpoint
@@ -53,6 +54,7 @@ class SparkHistory:
         self._awaited: set[str] = set()
         self._replies: dict[str, list[BucketReply]] = {}
         self._changed = threading.Condition()
+        self._gate = BatchGate()
 
     def start(
         self, source: DataFrame, buckets: int, archive: str | None, trigger: str | None
@@ -60,6 +62,7 @@ class SparkHistory:
         """Sets it to work; trigger: the span between batches, None for one whenever rows come."""
         span_ms = 0 if trigger is None else max(0, span_of(trigger) // 1_000)
         location = self._checkpoint.spark_location
+        self._gate.open()
         with settings_applied(self._spark, query_settings(buckets, location)):
             self._stream = (
                 self._frame(source, bucket_ids(buckets, buckets), archive)
@@ -87,6 +90,10 @@ class SparkHistory:
 
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - Spark gives it
         """Takes what the buckets gave; a batch that is run again gives the same."""
+        with self._gate.passed():
+            self._take_batch(frame)
+
+    def _take_batch(self, frame: DataFrame) -> None:
         with shipping_errors():
             column = frame.select("output").toArrow().column("output")
             outputs = [HistoryOutput.from_bytes(bytes(each.as_buffer())) for each in column]
@@ -139,10 +146,13 @@ class SparkHistory:
         order_finish(self._checkpoint.control, [self.schema.stream.name])
         self.catch_up()
 
-    def stop(self) -> None:
-        """Ends it; declared again on the same checkpoint it goes on where it stopped."""
+    def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
+        """Ends it; declared again on the same checkpoint it goes on where it stopped.
+
+        timeout: so many seconds it waits for the batch in flight.
+        """
         if self._stream is not None:
-            self._stream.stop()
+            self._gate.stop(self._stream, timeout)
 
     @property
     def is_running(self) -> bool:

@@ -299,7 +299,7 @@ class SparkWindrowSession:
             if not query.is_bundled:
                 query.stop(max(0.0, deadline - monotonic()))
         self._bundles.stop(max(0.0, deadline - monotonic()))
-        self._histories.stop()
+        self._histories.stop(max(0.0, deadline - monotonic()))
         self._metrics.close()
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)

@@ -112,7 +112,8 @@ class DisturbedRun:
             self._feed_until(job, _passed(self._random.uniform(0, MORE_S)))
             self._feed_until(job, lambda: bool(found(job.pid)))
             assert job.poll() is None, self._end_of_log()
-            processes.end([self._random.choice(found(job.pid))])
+            victim = self._random.choice(found(job.pid))
+            processes.end(processes.with_forked(victim) if kind == "daemon" else [victim])
             self._count(kind)
 
     def _count(self, kind: str) -> None:

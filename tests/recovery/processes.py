@@ -7,7 +7,7 @@ import os
 import signal
 from pathlib import Path
 
-__all__ = ["below", "daemons", "end", "executors", "workers"]
+__all__ = ["below", "daemons", "end", "executors", "with_forked", "workers"]
 
 _DAEMON = b"pyspark.daemon"
 _EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
@@ -38,6 +38,11 @@ def workers(root: int) -> list[int]:
     found = below(root)
     forking = set(daemons(root))
     return [pid for pid, (parent, _) in found.items() if parent in forking]
+
+
+def with_forked(pid: int) -> list[int]:
+    """The process and those below it: workers outlive their daemon, and Spark goes on with them."""
+    return [pid, *below(pid)]
 
 
 def executors(root: int) -> list[int]:

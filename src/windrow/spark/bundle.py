@@ -23,7 +23,7 @@ from windrow.spark.bundle_plan import carrier_of
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.control import check_orders, order_advance, order_finish, order_member
 from windrow.spark.driver_lease import DriverLease
-from windrow.spark.failures import failure_of
+from windrow.spark.failures import SPARK_FAILURES, failure_of
 from windrow.spark.pipeline import OUTPUT_MODE, bundle_outputs
 from windrow.spark.query_outlet import QueryOutlet
 from windrow.spark.settings import query_settings, settings_applied
@@ -154,14 +154,17 @@ class Bundle:
                 self._checkpoint,
                 bucket_ids(buckets, buckets),
             )
-            self.stream = (
+            writer = (
                 outputs.writeStream.foreachBatch(self._on_batch)
                 .outputMode(OUTPUT_MODE)
                 .option("checkpointLocation", self._checkpoint.spark_location)
                 .queryName(f"windrow {self.name} {uuid.uuid4().hex[:8]}")
                 .trigger(**options)
-                .start()
             )
+            try:
+                self.stream = writer.start()
+            except SPARK_FAILURES as problem:
+                raise self._error(problem) from problem
 
     def _begin(self) -> None:
         """Becomes the one driver of the checkpoint, and checks what the last one left."""
@@ -270,7 +273,7 @@ class Bundle:
         except PySparkException as problem:
             raise self._error(problem) from problem
 
-    def _error(self, problem: PySparkException) -> WindrowError:
+    def _error(self, problem: Exception) -> WindrowError:
         shown = ", ".join(map(repr, self._names()))
         return self.failure or failure_of(f"the operator of the queries {shown}", problem)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
 from windrow.errors import WindrowError
 from windrow.spark.shipped_errors import cause_line, received_error
 from windrow.spark.spark_part import checkpoint_trouble
 
-__all__ = ["failure_of"]
+__all__ = ["SPARK_FAILURES", "failure_of"]
+
+# What Spark raises; exceptions of Java come as they are where Spark does not expect them.
+SPARK_FAILURES = (PySparkException, Py4JJavaError)
 
 _TOO_SLOW = "Python worker failed to connect back"
 
 
-def failure_of(what: str, problem: PySparkException) -> WindrowError:
+def failure_of(what: str, problem: Exception) -> WindrowError:
     """The error to raise: one of ours that came from a worker, or Spark's with its cause.
 
     what: which query failed, or which operator.

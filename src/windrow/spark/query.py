@@ -24,7 +24,7 @@ from windrow.spark.bundle import Bundle
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.control import check_orders, order_advance, order_finish
 from windrow.spark.driver_lease import DriverLease
-from windrow.spark.failures import failure_of
+from windrow.spark.failures import SPARK_FAILURES, failure_of
 from windrow.spark.governed_window import windows_of
 from windrow.spark.governing import Governing
 from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
@@ -139,7 +139,7 @@ class SparkQuery:
             )
             try:
                 self._stream = writer.start()
-            except PySparkException as problem:
+            except SPARK_FAILURES as problem:
                 raise self._error(problem) from problem
         if is_governed_run:
             arguments = (self._stream, self._gate)
@@ -259,7 +259,7 @@ class SparkQuery:
         except PySparkException as problem:
             raise self._error(problem) from problem
 
-    def _error(self, problem: PySparkException) -> WindrowError:
+    def _error(self, problem: Exception) -> WindrowError:
         return self._failure or failure_of(f"query {self.name!r}", problem)
 
     def answers(self) -> pa.Table:

@@ -52,7 +52,7 @@ def test_the_batch_in_flight_is_committed_and_none_is_run_twice(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     job = Job(spark, tmp_path)
-    for _ in range(3):
+    for _ in range(2):
         job.enters.clear()
         job.goes_on.clear()
         stream = job.start()

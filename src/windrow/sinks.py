@@ -17,6 +17,7 @@ from windrow.postgres import Postgres
 
 __all__ = [
     "Console",
+    "Delta",
     "Foreach",
     "KafkaSink",
     "Memory",
@@ -25,6 +26,7 @@ __all__ = [
     "Sink",
     "Upserts",
     "console",
+    "delta",
     "foreach",
     "kafka",
     "memory",
@@ -40,6 +42,17 @@ FEEDS = ("answers", "changes")
 @dataclass(frozen=True)
 class Parquet:
     """One Parquet file per batch that has answers, named after the batch id."""
+
+    path: str
+    feed: str = "answers"
+
+    def __post_init__(self) -> None:
+        _check_feed(self.feed)
+
+
+@dataclass(frozen=True)
+class Delta:
+    """Rows added to a Delta table, one commit a batch."""
 
     path: str
     feed: str = "answers"
@@ -79,6 +92,7 @@ class Memory:
 
 Sink = (
     Parquet
+    | Delta
     | KafkaSink
     | Postgres
     | Foreach
@@ -92,6 +106,14 @@ Sink = (
 def parquet(path: str | Path, feed: str = "answers") -> Parquet:
     """A sink of Parquet files; a batch that is replayed replaces its own file."""
     return Parquet(str(path), feed)
+
+
+def delta(path: str | Path, feed: str = "answers") -> Delta:
+    """A sink that adds rows to a Delta table, each batch once, in one commit.
+
+    path: of a table or of one to be made; an address such as s3://... serves too.
+    """
+    return Delta(str(path), feed)
 
 
 def kafka(
@@ -154,7 +176,7 @@ def sink_of(given: object) -> Sink:
     >>> sink_of("memory")
     Memory()
     """
-    described = (Parquet, KafkaSink, Postgres, Foreach, Upserts, Console, Memory)
+    described = (Parquet, Delta, KafkaSink, Postgres, Foreach, Upserts, Console, Memory)
     if isinstance(given, described) or callable(given):
         return given
     if given == "memory":
@@ -164,8 +186,9 @@ def sink_of(given: object) -> Sink:
     raise BindingError(
         "WB411",
         f"{given!r} is not a sink",
-        hint="use 'memory', 'console', windrow.sinks.parquet(path), kafka(topic, servers), "
-        "postgres(url, table), foreach(...), upserts(...) or a callable(table, batch_id)",
+        hint="use 'memory', 'console', windrow.sinks.parquet(path), delta(path), "
+        "kafka(topic, servers), postgres(url, table), foreach(...), upserts(...) or a "
+        "callable(table, batch_id)",
     )
 
 

@@ -10,12 +10,12 @@ from windrow.jobs.kafka import KAFKA_SINK_OPTIONS, kafka_sink
 from windrow.jobs.options import Options
 from windrow.plan.nearest import nearest
 from windrow.postgres import POSTGRES_FEEDS
-from windrow.sinks import FEEDS, Console, KafkaSink, Memory, Parquet, Postgres
+from windrow.sinks import FEEDS, Console, Delta, KafkaSink, Memory, Parquet, Postgres
 from windrow.sql.statements import Endpoint
 
 __all__ = ["SINKS", "JobSink", "SinkKind", "sink_of"]
 
-JobSink = Console | KafkaSink | Memory | Parquet | Postgres
+JobSink = Console | Delta | KafkaSink | Memory | Parquet | Postgres
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ def _parquet(options: Options) -> JobSink:
     return Parquet(options.text("path"), options.one_of("feed", FEEDS))
 
 
+def _delta(options: Options) -> JobSink:
+    return Delta(options.text("path"), options.one_of("feed", FEEDS))
+
+
 def _postgres(options: Options) -> JobSink:
     return Postgres(
         options.text("url"),
@@ -56,6 +60,7 @@ def _postgres(options: Options) -> JobSink:
 
 SINKS = {
     "console": SinkKind((), lambda options: Console()),  # noqa: ARG005 - it has no options
+    "delta": SinkKind(("path", "feed"), _delta),
     "kafka": SinkKind(KAFKA_SINK_OPTIONS, kafka_sink),
     "memory": SinkKind((), lambda options: Memory()),  # noqa: ARG005 - it has no options
     "parquet": SinkKind(("path", "feed"), _parquet),

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Protocol, cast
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from windrow.errors import (
 )
 from windrow.kafka import KafkaSink
 from windrow.plan.model import QueryPlan
-from windrow.sinks import Console, Foreach, Memory, Parquet, Postgres, Sink, Upserts
+from windrow.sinks import Console, Delta, Foreach, Memory, Parquet, Postgres, Sink, Upserts
 from windrow.spark.checkpoint import QueryCheckpoint
 from windrow.spark.kafka_sink import KafkaWriter
 from windrow.spark.storage import Storage
@@ -63,7 +64,10 @@ def writer_of(sink: Sink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Write
     if isinstance(sink, KafkaSink):
         return KafkaWriter(sink, plan, checkpoint)
     if isinstance(sink, Postgres):
-        return _postgres_writer(sink, plan, checkpoint)
+        module = _client("PostgreSQL", "postgres")
+        return cast("Writer", module.PostgresWriter(sink, plan, checkpoint))
+    if isinstance(sink, Delta):
+        return cast("Writer", _client("Delta tables", "delta").DeltaWriter(sink, checkpoint))
     if isinstance(sink, Console):
         return ConsoleWriter()
     if isinstance(sink, Memory):
@@ -73,19 +77,18 @@ def writer_of(sink: Sink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Write
     return CallableWriter(sink if isinstance(sink, Foreach) else Foreach(sink))
 
 
-def _postgres_writer(sink: Postgres, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Writer:
-    """The writer, whose module only those import who have the client."""
+def _client(what: str, extra: str) -> ModuleType:
+    """The module of a writer, which only those import who have the client."""
     try:
-        module = importlib.import_module("windrow.spark.postgres_sink")
+        return importlib.import_module(f"windrow.spark.{extra}_sink")
     except ImportError as problem:
         if (problem.name or "").startswith("windrow"):
             raise
         raise UnsupportedError(
             "WU414",
-            f"the client for PostgreSQL is not installed here: {problem}",
-            hint='install it with pip install "windrow[postgres]"',
+            f"the client for {what} is not installed here: {problem}",
+            hint=f'install it with pip install "windrow[{extra}]"',
         ) from None
-    return cast("Writer", module.PostgresWriter(sink, plan, checkpoint))
 
 
 def begin_writing(writer: Writer, last_batch: int) -> None:

@@ -57,15 +57,21 @@ def test_the_table_equals_the_result_over_a_restart(
     elsewhere.opened[0].stop()
 
 
-def test_a_script_writes_every_change(database: Database, tmp_path: Path) -> None:
-    # Of the job only the query that has no join: what else runs is tested elsewhere.
+def test_a_script_whose_queries_share_an_operator_keeps_two_tables(
+    database: Database, tmp_path: Path
+) -> None:
     streams, _, _ = SCRIPT.partition("CREATE QUERY alarms")
     _, counts, rest = SCRIPT.partition("CREATE QUERY counts")
     right = "INTO parquet('out', feed = 'changes')"
     assert right in rest
-    wanted = f"INTO postgres('alarms', url = '{database.url}', feed = 'changes')"
-    write_job(tmp_path, streams + counts + rest.replace(right, wanted))
+    wanted = f"INTO postgres('counts', url = '{database.url}', feed = 'changes')"
+    busy = (
+        "CREATE QUERY busy AS SELECT COUNT(*) AS n FROM temp [30 SECONDS] "
+        f"INTO postgres('busy', url = '{database.url}');"
+    )
+    write_job(tmp_path, streams + counts + rest.replace(right, wanted) + busy)
     done = windrow("run", "job.wql", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    left = database.rows("SELECT location, sum(change) FROM alarms GROUP BY location ORDER BY 1")
+    left = database.rows("SELECT location, sum(change) FROM counts GROUP BY location ORDER BY 1")
     assert left == [("kitchen", 1), ("lab", 1)]
+    assert database.rows("SELECT n FROM busy") == [(31,)]

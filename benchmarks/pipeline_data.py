@@ -73,10 +73,12 @@ class PipelineData:
             known[second] = known[base + 1 + (second - base - 1) % self.period_s]
         return known
 
-    def answer_at(self, at_us: int) -> tuple[int, int]:
+    def answer_at(self, at_us: int) -> tuple[int, int | None]:
         """COUNT(*) and SUM(A.v) at any instant, from the rows in the windows."""
         (left_keys, values), (right_keys, _) = (self._window(side, at_us) for side in self.sides)
         partners = np.bincount(right_keys, minlength=self.keys)[left_keys]
+        if not partners.any():
+            return 0, None
         return int(partners.sum()), int((partners * values).sum())
 
     def _window(self, side: Side, at_us: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

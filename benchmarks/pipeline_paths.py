@@ -25,7 +25,7 @@ __all__ = ["PATHS", "Meter", "Run"]
 
 QUERY = "SELECT COUNT(*) AS n, SUM(A.v) AS s FROM A [60 SECONDS], B [60 SECONDS] WHERE A.k = B.k"
 SCHEMA = "ts timestamp, k bigint, v bigint"
-Answers = dict[int, tuple[int, int]]  # by instant, in microseconds
+Answers = dict[int, tuple[int, int | None]]  # by instant, in microseconds
 
 
 @dataclass

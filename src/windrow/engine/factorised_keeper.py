@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.coding import Coding, GroupParts, value_columns, value_words
-from windrow.engine.keeper import WorkDone
+from windrow.engine.keeper import NeedsSingleRowsError, WorkDone
 from windrow.engine.partial import Partial, one_batch
 from windrow.engine.prepare import Preparer, window_of
 from windrow.engine.shape import QueryShape
 from windrow.engine.shared_rows import RowReader
 from windrow.engine.touched_groups import TouchedGroups
+from windrow.engine.weighted_rows import WEIGHT
 from windrow.joins import kernels
 from windrow.joins.factorised import SINGLE, FactorisedAggregate
 from windrow.joins.lanes import LaneLayout
@@ -90,6 +91,9 @@ class FactorisedKeeper:
         arrays += value_columns(columns.values[:, places], valid, types)
         if "live" in schema.names:
             arrays.append(pa.array(columns.codes[places] >= 0))
+        if window.is_weighted:
+            arrays.append(pa.array(columns.weights[places]))
+            schema = schema.append(pa.field(WEIGHT, pa.int64()))
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     @property
@@ -159,11 +163,16 @@ class FactorisedKeeper:
         times = rows.column("ts").to_numpy()
         words = self._readers[side].words if self._readers else None
         values, valid = value_words(rows) if words is None else words
-        self._aggregate.admit(side, values, valid)
+        weights = rows.column(WEIGHT).to_numpy() if WEIGHT in rows.schema.names else None
+        count = rows.num_rows if weights is None else int(weights.sum())
+        self._aggregate.admit(side, values, valid, count)
+        is_weighted = weights is not None or any(each.is_weighted for each in self._windows)
+        if is_weighted and self._aggregate.is_wide:
+            raise NeedsSingleRowsError
         cells = self._coding.acquire(side, rows, self._aggregate)
         partitions = self._coding.acquire_partitions(side, rows)
-        self._windows[side].append(times, cells, values, valid, partitions)
-        self._entered[side] += rows.num_rows
+        self._windows[side].append(times, cells, values, valid, partitions, weights)
+        self._entered[side] += count
         return cells
 
     def _with_extras(self, touches: Touches, _until: int) -> Touches:

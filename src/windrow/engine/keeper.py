@@ -15,10 +15,14 @@ from windrow.engine.partial import Partial
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
-__all__ = ["Keeper", "NeedsPairsError", "WorkDone", "growth_by_rows"]
+__all__ = ["Keeper", "NeedsPairsError", "NeedsSingleRowsError", "WorkDone", "growth_by_rows"]
 
 # While fewer rows come than this part of those held, arrays that double have mostly room.
 FREE_PARTS = 8
+
+
+class NeedsSingleRowsError(Exception):
+    """Sums have become so large that rows must be told apart that stood together for several."""
 
 
 class NeedsPairsError(Exception):

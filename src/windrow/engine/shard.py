@@ -15,12 +15,13 @@ import pyarrow as pa
 from windrow.engine.choosing import Chooser
 from windrow.engine.factorised_keeper import FactorisedKeeper
 from windrow.engine.frames import pack, unpack
-from windrow.engine.keeper import Keeper, NeedsPairsError
+from windrow.engine.keeper import Keeper, NeedsPairsError, NeedsSingleRowsError
 from windrow.engine.keepers import first_algorithm, keeper_for
 from windrow.engine.partial import Partial, one_batch
 from windrow.engine.prepare import lifetime_of
 from windrow.engine.shape import shape_of
 from windrow.engine.shared_rows import RowReader
+from windrow.engine.weighted_rows import expanded
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.joins.lanes import LaneLayout
@@ -59,6 +60,7 @@ class Shard:
         self._lifetimes: dict[int, Lifetime] = {}  # where they are not those of the plan
         self._chooser = Chooser(plan)
         self._is_first_keeper = True
+        self._tells_apart = False  # whether rows that stand for several are taken one by one
         self._complete_at: int | None = None  # where all live groups are put out after a rebuild
 
     def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
@@ -79,10 +81,19 @@ class Shard:
         """Take prepared rows, all later than the clock, and let them wait."""
         for side, rows in batches.items():
             try:
-                self._keeper.append(side, rows)
+                self._keeper.append(side, self._as_kept(self._keeper, rows))
             except NeedsPairsError:
                 self.change_algorithm("charged")
-                self._keeper.append(side, rows)
+                self._keeper.append(side, self._as_kept(self._keeper, rows))
+            except NeedsSingleRowsError:
+                self._tells_apart = True
+                self._begin_anew(self.algorithm)
+                self._keeper.append(side, self._as_kept(self._keeper, rows))
+
+    def _as_kept(self, keeper: Keeper, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows that stand for several are told apart for keepers that hold each by itself."""
+        is_weighing = isinstance(keeper, FactorisedKeeper) and not self._tells_apart
+        return rows if is_weighing else expanded(rows)
 
     def next_stop(self, until: int, events: int) -> int:
         """How far the clock may go, at most to `until`, for about so many events of a window."""
@@ -101,12 +112,17 @@ class Shard:
             return True
         if self._lifetimes and algorithm in FORETELLING:
             return False
+        return self._begin_anew(algorithm)
+
+    def _begin_anew(self, algorithm: str) -> bool:
+        """Go on with a new keeper, from the rows held; False where it does not take them."""
         keeper = keeper_for(self.plan, self._shape, self._grid_us, algorithm)
         for side, lifetime in self._lifetimes.items():
             keeper.change_lifetime(side, lifetime)
         try:
             for side in range(len(self.plan.inputs)):
-                keeper.append(side, self._still_held(side, self._keeper.rows(side)))
+                held = self._still_held(side, self._keeper.rows(side))
+                keeper.append(side, self._as_kept(keeper, held))
         except NeedsPairsError:
             return False
         keeper.advance(self.clock)

@@ -55,18 +55,21 @@ class FactorisedAggregate:
         self._order = np.empty(CHUNK * len(windows), np.int32)
         self._share = np.zeros((0, 0), np.int64)
 
-    def admit(self, side: int, values: Matrix, valid: NDArray[np.uint8]) -> None:
-        """Make the layout fit rows that are about to enter this side's window."""
+    def admit(self, side: int, values: Matrix, valid: NDArray[np.uint8], count: int) -> None:
+        """Make the layout fit rows that are about to enter this side's window.
+
+        count: how many rows they stand for.
+        """
         layout = self._layout
         if valid.size and not layout.is_nullable and not valid.all():
             layout = layout.nullable()
         if not layout.is_wide:
             self._largest[side] = max(self._largest[side], _largest(values))
-            rows = [window.columns.end - window.columns.head for window in self._windows]
-            rows[side] += values.shape[1] + self._rows_gone
+            rows = [window.counted_rows for window in self._windows]
+            rows[side] += count + self._rows_gone
             bound = max(self._largest)
-            for count in rows:
-                bound *= max(count, 1)
+            for each in rows:
+                bound *= max(each, 1)
             if bound >= NARROW_LIMIT:
                 layout = layout.reaching(0, 0)
         if layout.is_wide:
@@ -127,6 +130,11 @@ class FactorisedAggregate:
         return groups
 
     @property
+    def is_wide(self) -> bool:
+        """Whether sums are limbs, each of which takes the part of one row at a time."""
+        return self._layout.is_wide
+
+    @property
     def joined_rows(self) -> int:
         """Rows, or joined rows, that the states count."""
         return int(self._group_count.sum())
@@ -142,12 +150,26 @@ class FactorisedAggregate:
         size = CHUNK
         while size == CHUNK:
             size = window.fill(events, 0, CHUNK, until, grid_us)
+            self._weigh(window, 0, size)
             self._fill_share(0, 0, size)
             self._room.reserve(size)
             kernels.apply_single(
-                size, events.at, events.sign, self._cells, self._share,
+                size, events.at, self._times(), self._cells, self._share,
                 self._layout.masks, *self._group_arrays(),
             )  # fmt: skip
+
+    def _weigh(self, window: Window, first: int, size: int) -> None:
+        """Where rows stand for several, let these events count as often as theirs do."""
+        if any(each.is_weighted for each in self._windows):
+            self._events.weigh(first, size, window.columns.weights)
+
+    def _times(self) -> Any:
+        """How often each event counts, with its sign.
+
+        A row that stands for several equal ones is entered and taken out by the same arithmetic as
+        one row: every part of it is its sign times something.
+        """
+        return self._events.times if self._events.times.size else self._events.sign
 
     def _is_simple(self) -> bool:
         """Whether run_whole_plain serves: no groups, closed time windows, plain lanes, no NULL."""
@@ -181,6 +203,7 @@ class FactorisedAggregate:
                 if position[side] == stop[side] and has_more[side]:
                     first = side * CHUNK
                     size = window.fill(self._events, first, CHUNK, until, grid_us)
+                    self._weigh(window, first, size)
                     self._fill_share(side, first, size)
                     position[side], stop[side] = first, first + size
                     has_more[side] = size == CHUNK
@@ -192,7 +215,7 @@ class FactorisedAggregate:
     def _apply_pair(self, size: int) -> None:
         events = self._events
         self._room.reserve(size)
-        head = (size, self._order, CHUNK, events.at, events.sign, self._cells, self._share)
+        head = (size, self._order, CHUNK, events.at, self._times(), self._cells, self._share)
         state = (self._mode, self._count, self._lanes)
         masks = self._layout.masks
         if self._mode not in (kernels.WHOLE, kernels.BY_KEY):

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.weighted_rows import WEIGHT, with_weights
 from windrow.spark.bundle_members import MemberOrder
 from windrow.spark.event_times import unpack_times
 from windrow.spark.packets import Packet, table_of
@@ -32,6 +33,7 @@ class StreamArrivals:
     times: list[Instants] = field(default_factory=list)
     oldest: list[pa.Table] = field(default_factory=list)
     unplaced: list[pa.Table] = field(default_factory=list)
+    weighted_above_us: list[int] = field(default_factory=list)  # as packets say
 
     def add(self, packet: Packet) -> None:
         """Adds what one packet says about the stream."""
@@ -40,6 +42,8 @@ class StreamArrivals:
         self.oldest_us = _earlier(self.oldest_us, packet.oldest_us)
         self.newest_us = _later(self.newest_us, packet.newest_us)
         self.complete_through_us = _later(self.complete_through_us, packet.complete_through_us)
+        if packet.weighted_above_us is not None:
+            self.weighted_above_us.append(packet.weighted_above_us)
         if packet.times is not None:
             self.times.append(unpack_times(packet.times))
         if packet.oldest is not None:
@@ -73,14 +77,23 @@ def gather(
         if not packet.stream:
             continue
         arrivals[packet.stream].add(packet)
-        for position, data in packet.rows:
-            batch = pa.ipc.read_record_batch(pa.py_buffer(data), schemas[position])
+        for number, (position, data) in enumerate(packet.rows):
+            schema = schemas[position]
+            if number in packet.weighted:
+                schema = schema.append(pa.field(WEIGHT, pa.int64()))
+            batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
             rows.setdefault(position, []).append(batch)
-    joined = {position: pa.concat_batches(batches) for position, batches in rows.items()}
+    joined = {position: _joined(batches) for position, batches in rows.items()}
     newest = max(orders, key=lambda order: (order.number, repr(order)), default=None)
     members = [packet.member for packet in opened if packet.member is not None]
     heavy = [count for packet in opened for count in packet.heavy]
     return Arrivals(arrivals, joined, newest, members, heavy)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if any(WEIGHT in batch.schema.names for batch in batches):
+        batches = [with_weights(batch) for batch in batches]
+    return pa.concat_batches(batches)
 
 
 def _earlier(one: int | None, other: int | None) -> int | None:

@@ -17,6 +17,7 @@ from windrow.engine.life import ALWAYS, life_of
 from windrow.engine.pace import Pace
 from windrow.engine.prepare import Preparer
 from windrow.engine.shard import Shard
+from windrow.engine.weighted_rows import WEIGHT, with_weights
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.spark.clock import NEVER
@@ -166,7 +167,14 @@ def _all_rows(panes: list[Pane]) -> dict[int, pa.Table]:
     for pane in panes:
         for position, table in pane.rows.items():
             rows.setdefault(position, []).append(table)
-    return {position: pa.concat_tables(tables) for position, tables in rows.items()}
+    return {position: _joined(tables) for position, tables in rows.items()}
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table:
+    if any(WEIGHT in table.schema.names for table in tables):
+        weighted = [with_weights(_one_batch(table)) for table in tables]
+        return pa.Table.from_batches(weighted)
+    return pa.concat_tables(tables)
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:

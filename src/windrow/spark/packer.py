@@ -18,8 +18,10 @@ from windrow.engine.prepare import Preparer
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema
+from windrow.spark.combining import PaneCombiner, can_combine
 from windrow.spark.event_times import pack_times
 from windrow.spark.heavy_keys import KeySampler
+from windrow.spark.known_completeness import known_completeness
 from windrow.spark.packets import Packet, packets_batch, table_bytes
 from windrow.spark.routing import NO_ROUTING, Router, Routing
 from windrow.spark.shipped_errors import shipping_errors
@@ -43,8 +45,13 @@ def packing(
     buckets: tuple[int, ...],
     routing: Routing = NO_ROUTING,
     packer_of: Callable[..., Packer] | None = None,
+    grid_us: int = 1,
+    owner: str = "",
 ) -> Callable[[Batches], Batches]:
-    """The function that Spark runs over each partition of the stream."""
+    """The function that Spark runs over each partition of the stream.
+
+    grid_us, owner: rows may be combined between instants of the grid, for the query of this owner.
+    """
     kind = packer_of or Packer
 
     def pack(batches: Batches) -> Batches:
@@ -52,7 +59,10 @@ def packing(
         with shipping_errors():
             context = TaskContext.get()
             task = context.partitionId() if context is not None else 0
-            packer = kind(plan_of(plan_text), stream, buckets, task, routing)
+            plan = plan_of(plan_text)
+            packer = kind(plan, stream, buckets, task, routing)
+            if grid_us > 1 and can_combine(plan, grid_us) and not routing.keys:
+                packer.combine_above(known_completeness(context, owner, stream), grid_us)
             for batch in batches:
                 packer.add(batch)
                 if packer.held_bytes > TASK_BYTES_LIMIT:
@@ -87,6 +97,9 @@ class Packer:
         task: int = 0,
         routing: Routing = NO_ROUTING,
     ) -> None:
+        self._plan = plan
+        self._complete_us: int | None = None
+        self._combiners: dict[int, PaneCombiner] = {}
         self._buckets = buckets
         self._task = task
         self._sequence = 0
@@ -104,9 +117,18 @@ class Packer:
         self._sampler = KeySampler(plan, positions)
         return preparers, Router(plan, len(self._buckets), routing)
 
+    def combine_above(self, complete_us: int | None, grid_us: int) -> None:
+        """Combine rows between ticks; complete_us: those up to it are late, None: nobody knows."""
+        if complete_us is not None:
+            self._complete_us = complete_us
+            self._combiners = {
+                each: PaneCombiner(self._plan, each, grid_us) for each in self._preparers
+            }
+
     def _start(self) -> None:
         self.held_bytes = 0
         self._rows: list[list[tuple[int, bytes | memoryview]]] = [[] for _ in self._buckets]
+        self._weighted: list[list[int]] = [[] for _ in self._buckets]
         self._times: list[Instants] = []
         self._oldest: list[pa.RecordBatch] = []
         self._unplaced: list[pa.RecordBatch] = []
@@ -140,9 +162,21 @@ class Packer:
             return
         if self._sampler is not None:
             self._sampler.add(position, prepared)
-        for bucket, rows in enumerate(self._router.parts(position, prepared)):
+        combined = self._combined(position, prepared)
+        chosen = prepared if combined is None else combined
+        for bucket, rows in enumerate(self._router.parts(position, chosen)):
             if rows.num_rows:
+                if combined is not None:
+                    self._weighted[bucket].append(len(self._rows[bucket]))
                 self._rows[bucket].append((position, memoryview(rows.serialize())))
+
+    def _combined(self, position: int, prepared: pa.RecordBatch) -> pa.RecordBatch | None:
+        """Fewer rows that stand for those that are not late; None where they are not to be had."""
+        if position not in self._combiners:
+            return None
+        timely = prepared.column("ts").to_numpy(zero_copy_only=False) > self._complete_us
+        rows = prepared if timely.all() else prepared.filter(pa.array(timely))
+        return self._combiners[position].combined(rows)
 
     def take(self) -> pa.RecordBatch:
         """The packets of everything gathered so far, one per bucket; gathering starts anew."""
@@ -164,6 +198,8 @@ class Packer:
             newest_us=int(times[-1]) if times.size else None,
             oldest_us=int(times[0]) if times.size else None,
             rows=self._rows[bucket],
+            weighted=self._weighted[bucket],
+            weighted_above_us=self._complete_us if self._weighted[bucket] else None,
         )
         if bucket == 0:  # the ledger bucket
             packet.times = pack_times(times)

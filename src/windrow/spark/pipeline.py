@@ -39,16 +39,15 @@ def shard_outputs(
     routing: Routing = NO_ROUTING,
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch."""
-    text = plan_to_json(plan)
+    text, owner = plan_to_json(plan), checkpoint.spark_location
     packed = [
         _selected(sources[stream], columns_read(plan, stream)).mapInArrow(
-            packing(text, stream, buckets, routing), PACKET_SCHEMA
+            packing(text, stream, buckets, routing, grid_us=grid_us, owner=owner), PACKET_SCHEMA
         )
         for stream in plan.streams
     ]
     packed.append(control_packets(session, checkpoint.control_location, buckets))
-    operator = ShardOperator(text, fingerprint, checkpoint.spark_location, buckets, grid_us)
-    return _given_by(operator, packed)
+    return _given_by(ShardOperator(text, fingerprint, owner, buckets, grid_us), packed)
 
 
 def bundle_outputs(

@@ -27,6 +27,7 @@ from windrow.spark.driver_lease import DriverLease
 from windrow.spark.failures import SPARK_FAILURES, failure_of
 from windrow.spark.governed_window import windows_of
 from windrow.spark.governing import Governing
+from windrow.spark.known_completeness import tell_completeness
 from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
 from windrow.spark.progress import progress_of
 from windrow.spark.query_outlet import QueryOutlet
@@ -193,6 +194,8 @@ class SparkQuery:
             self._lease.check()
             outlet.write(tables, outputs, batch_id)
             outlet.save(1_000 * (time.perf_counter() - began))
+            owner, complete_us = self._checkpoint.spark_location, outputs[0].complete_us
+            tell_completeness(self._spark.sparkContext, owner, batch_id, complete_us)
             self._governing.after_batch()
         except WindrowError as error:
             self._failure = error

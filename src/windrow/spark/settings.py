@@ -148,4 +148,6 @@ def _local_settings(cores: int, ui: bool, memory: str) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.python.worker.reuse": "true",
+        # On a busy machine a worker may take longer than the 15 seconds it has to say that it runs.
+        "spark.python.authenticate.socketTimeout": "120s",
     }

@@ -52,6 +52,8 @@ class ColumnWindow:
         self.partitions: Codes = np.empty(linked, np.int32)
         self.following = np.empty(linked, np.int64)
         self.alive = np.empty(linked, np.bool_)
+        # How many equal rows each row stands for; no entries while all stand for themselves.
+        self.weights: Rows = np.empty(0, np.int64)
         # head, tail, end, row that waits to be evicted
         end = self.store.end
         self.cursor = np.array([end, end, end, kernels.EMPTY], np.int64)
@@ -118,6 +120,7 @@ class ColumnWindow:
         values: Rows,
         valid: NDArray[np.uint8] = NO_MATRIX,
         partitions: Codes | None = None,
+        weights: Rows | None = None,
     ) -> None:
         """Take rows in order of arrival, all later than the clock.
 
@@ -132,6 +135,10 @@ class ColumnWindow:
                 self._strange_until_us = max(self._strange_until_us, latest)
             if partitions is not None:
                 self.partitions[self.store.appended] = partitions
+            if weights is not None and not self.weights.size:
+                self.weights = np.ones(self.store.capacity, np.int64)
+            if self.weights.size:
+                self.weights[self.store.appended] = 1 if weights is None else weights
 
     def keep_alive(self) -> Rows:
         """Close the gaps between head and tail; returns the old places of the rows that stay."""
@@ -149,7 +156,7 @@ class ColumnWindow:
 
     def own_columns(self) -> list[NDArray[Any]]:
         """The columns that are this window's own and move with the rows."""
-        return [self.codes, self.partitions, self.following, self.alive]
+        return [self.codes, self.partitions, self.following, self.alive, self.weights]
 
     def move_own(self, head: int, end: int, capacity: int | None) -> None:
         """The store moves its rows from `head` on to the front."""
@@ -157,6 +164,7 @@ class ColumnWindow:
         self.partitions = moved(self.partitions, head, end, capacity)
         self.following = moved(self.following, head, end, capacity)
         self.alive = moved(self.alive, head, end, capacity)
+        self.weights = moved(self.weights, head, end, capacity)
         self.cursor[:3] -= head
 
     @property

@@ -18,12 +18,25 @@ NO_EVICTIONS: Rows = np.empty(0, np.int64)
 
 
 class EventColumns:
-    """Room for events: when, which row, and whether it enters (1) or leaves (-1)."""
+    """Room for events: when, which row, and whether it enters (1) or leaves (-1).
+
+    times: the sign as often as the row counts; no entries until a window has weights.
+    """
 
     def __init__(self, size: int) -> None:
         self.at = np.empty(size, np.int64)
         self.row = np.empty(size, np.int64)
         self.sign = np.empty(size, np.int8)
+        self.times: Rows = np.empty(0, np.int64)
+
+    def weigh(self, first: int, size: int, weights: Rows) -> None:
+        """Let events count as often as their rows do."""
+        if not self.times.size:
+            self.times = self.sign.astype(np.int64)
+        end = first + size
+        self.times[first:end] = self.sign[first:end]
+        if weights.size:
+            self.times[first:end] *= weights[self.row[first:end]]
 
 
 class Window:
@@ -59,9 +72,13 @@ class Window:
         values: Rows,
         valid: NDArray[np.uint8] = NO_MATRIX,
         partitions: Codes | None = None,
+        weights: Rows | None = None,
     ) -> None:
-        """Take rows in order of arrival, all later than the clock."""
-        self.columns.append(times, codes, values, valid, partitions)
+        """Take rows in order of arrival, all later than the clock; weights: how often each counts.
+
+        A window that is not timed holds each row once.
+        """
+        self.columns.append(times, codes, values, valid, partitions, weights)
 
     def open(self, until: int) -> None:
         """Make ready to give the events up to and including `until`."""
@@ -106,9 +123,24 @@ class Window:
             self._eviction.settle(self.columns, gone)
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether rows may stand for several equal ones."""
+        return self.columns.weights.size > 0
+
+    @property
+    def counted_rows(self) -> int:
+        """Rows held and waiting, each as often as it counts."""
+        columns = self.columns
+        if self.is_weighted:
+            return int(columns.weights[columns.head : columns.end].sum())
+        return columns.end - columns.head
+
+    @property
     def is_plain(self) -> bool:
-        """Whether rows enter at their time, leave so much later, and all of them take part."""
+        """Whether rows enter at their time, leave so much later, and all take part, each once."""
         lifetime, columns = self.lifetime, self.columns
+        if self.is_weighted:
+            return False
         if self._eviction is not None or lifetime.slide_us != 1 or lifetime.turn_growth_us:
             return False
         if columns.head < columns.end:
@@ -175,8 +207,10 @@ class Window:
 
     @property
     def row_count(self) -> int:
-        """Rows held."""
+        """Rows held, each as often as it counts."""
         columns = self.columns
+        if self.is_weighted:
+            return int(columns.weights[columns.head : columns.tail].sum())
         if columns.alive.size:
             return int(np.count_nonzero(columns.alive[columns.head : columns.tail]))
         return columns.tail - columns.head

@@ -80,7 +80,7 @@ METRICS = (
         ("query", "window", "level"),
         "1 for the level at which a query is served: A, B, C or unmet.",
     ),
-    Metric("windrow_memory_bytes", "gauge", (), "Bytes of all windows."),
+    Metric("windrow_memory_bytes", "gauge", (), "Bytes of all windows of running queries."),
     Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may take."),
     Metric("windrow_running_queries", "gauge", (), "Queries that run."),
     Metric("windrow_answers_total", "counter", ("query",), "Rows given to sinks.", "Spark"),

@@ -38,12 +38,11 @@ def session_samples(queries: Iterable[MeasuredQuery], budget: int, now_s: float)
     samples = []
     for query in listed:
         samples += _query_samples(query, now_s)
-    samples.append(
-        Sample("windrow_memory_bytes", sum(query.status.window_bytes for query in listed))
-    )
+    running = [query for query in listed if query.is_running]
+    taken = sum(query.status.window_bytes for query in running)
+    samples.append(Sample("windrow_memory_bytes", taken))
     samples.append(Sample("windrow_memory_budget_bytes", budget))
-    running = sum(query.is_running for query in listed)
-    samples.append(Sample("windrow_running_queries", running))
+    samples.append(Sample("windrow_running_queries", len(running)))
     return samples
 
 

@@ -19,6 +19,8 @@ __all__ = ["ShippedError", "cause_line", "received_error", "shipping_errors"]
 
 # The last line of a Python traceback, or of a Java one's innermost cause.
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.]*(?:Error|Exception)\b.*)$", re.MULTILINE)
+# What Spark puts before it, which names a run that nobody knows.
+_STREAM = re.compile(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ")
 _MARK = re.compile(r"windrow-error:([A-Za-z0-9+/=]+):")
 
 
@@ -56,8 +58,11 @@ def cause_line(text: str) -> str:
 
     >>> cause_line("[STREAM_FAILED] Query\n  File 'x'\nKeyError: 'a'\n SQLSTATE: 1")
     "KeyError: 'a'"
+    >>> cause_line("[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: No room")
+    'No room'
     """
     causes = _CAUSE.findall(text)
     if causes:
         return str(causes[-1])
-    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+    return _STREAM.sub("", first)

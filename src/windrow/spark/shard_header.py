@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from windrow.engine.ledger import Ledger
@@ -29,6 +29,9 @@ class PaneEntry:
     is_snapshot: bool = False  # a whole shard instead of rows; always the first of the panes
     kept_until_us: int = START_OF_TIME  # how far streams must come for its times to be over
     newest_us: tuple[tuple[int, int], ...] = ()  # position and time of the newest rows in it
+
+
+_PANE_PARTS = tuple(each.name for each in fields(PaneEntry))
 
 
 @dataclass
@@ -67,8 +70,10 @@ class ShardHeader:
 
     def to_bytes(self) -> bytes:
         """The header as a checksummed frame."""
-        parts = asdict(self)
-        parts["panes"] = [list(asdict(pane).values()) for pane in self.panes]
+        # asdict() would copy every entry of every pane twice, in every batch.
+        parts = {each.name: getattr(self, each.name) for each in fields(self)}
+        parts["ledgers"] = {name: asdict(ledger) for name, ledger in self.ledgers.items()}
+        parts["panes"] = [[getattr(pane, name) for name in _PANE_PARTS] for pane in self.panes]
         parts["limits"] = self.limits.to_json()
         return write_frame({"version": HEADER_VERSION, **parts})
 

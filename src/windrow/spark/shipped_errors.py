@@ -17,8 +17,8 @@ from windrow.errors import WindrowError
 
 __all__ = ["ShippedError", "cause_line", "received_error", "shipping_errors"]
 
-# The last line of a Python traceback, or of a Java one's innermost cause.
-_CAUSE = re.compile(r"^(?:Caused by: )?([\w.]*(?:Error|Exception)\b.*)$", re.MULTILINE)
+# The last line of a Python traceback, or of a Java one's innermost cause; Py4J puts a colon first.
+_CAUSE = re.compile(r"^(?:Caused by: |: )?([\w.]*(?:Error|Exception)\b.*)$", re.MULTILINE)
 # What Spark puts before it, which names a run that nobody knows.
 _STREAM = re.compile(r"\[STREAM_FAILED\] Query \[.*?\] terminated with exception: ")
 _MARK = re.compile(r"windrow-error:([A-Za-z0-9+/=]+):")

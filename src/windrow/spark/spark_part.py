@@ -19,7 +19,7 @@ _COMPACT = ".compact"
 # What Spark says where files of its checkpoint are damaged, lost or of another query.
 _TROUBLES = re.compile(
     r"\[[A-Z_.]*(?:CHECKPOINT|STATE_STORE|STATEFUL_OPERATOR|BATCH_METADATA|LOG_VERSION|LOG_FILE"
-    r"|STREAM_LOG_UPDATE|STATE_SCHEMA)|ChecksumException|Checksum error|RocksDBException"
+    r"|STREAM_LOG_UPDATE|STATE_SCHEMA)|ChecksumException|Checksum (?:error|file)|RocksDBException"
     r"|ZipException|Incomplete log file|[Mm]etadata log|batch \d+ doesn't exist|Failed to read log"
     r"|StreamMetadata"
 )

@@ -60,6 +60,7 @@ class BundleStep(ShardStep):
         if orders:
             store.change_limits()  # rows are needed longer now, or not so long
         store.remove_expired()
+        store.merge_small()
         header.nonce, header.holder = uuid.uuid4().hex, self.cache.holder_of(live)
         state.write_header(header.to_bytes())
         self.cache.put(self.owner, self.bucket, header.nonce, live)

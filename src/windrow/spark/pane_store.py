@@ -1,4 +1,4 @@
-"""Which panes a shard keeps: one more a batch, expired ones removed, long tails compacted."""
+"""Which panes a shard keeps: one more a batch; expired, many and loose ones are dealt with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.spark.pane_merging import merged_entry, merged_pane, pair_to_merge
 from windrow.spark.panes import Pane
 from windrow.spark.shard_header import PaneEntry, ShardHeader
 from windrow.spark.shard_state import ShardState
@@ -31,14 +32,29 @@ class PaneStore:
     def stored(self) -> Iterator[tuple[Pane, PaneEntry]]:
         """All panes in order, each with what the header says of it."""
         for entry in self._header.panes:
-            data = self._state.read_pane(entry.sequence)
-            yield Pane.from_bytes(data, entry.sequence), entry
+            yield self._read(entry), entry
+
+    def _read(self, entry: PaneEntry) -> Pane:
+        return Pane.from_bytes(self._state.read_pane(entry.sequence), entry.sequence)
 
     def append(self, pane: Pane, newest_instant_us: int) -> None:
         """Stores what one batch brought."""
         if not pane.is_empty:
             waiting = [int(times[-1]) for times in pane.times.values() if times.size]
             self._write(pane, max([newest_instant_us, *waiting]))
+
+    def merge_small(self) -> None:
+        """Puts two panes together where they are many."""
+        header = self._header
+        borders = [header.life_sequence, *(parts[2] for parts in header.members)]
+        place = pair_to_merge(header.panes, borders)
+        if place is None:
+            return
+        first, second = header.panes[place : place + 2]
+        data = merged_pane(self._read(first), self._read(second)).to_bytes()
+        self._state.write_pane(first.sequence, data)
+        self._state.remove_pane(second.sequence)
+        header.panes[place : place + 2] = [merged_entry(first, second, len(data))]
 
     def replace_all(self, pane: Pane) -> None:
         """Puts a snapshot in the place of all panes."""

@@ -132,7 +132,9 @@ class ShardStep:
         """The rows of the life, and times, above the completeness with which the batch began."""
         rows = {}
         for position, batch in arrivals.rows.items():
-            limit = header.complete_us[self.plan.inputs[position].stream.name]
+            stream = self.plan.inputs[position].stream.name
+            limit = header.complete_us[stream]
+            assert all(each == limit for each in arrivals.streams[stream].weighted_above_us)
             times_us = batch.column("ts").to_numpy(zero_copy_only=False)
             timely = times_us > limit
             if life != ALWAYS:
@@ -189,6 +191,8 @@ class ShardStep:
         is_outdated = bool(step.lifetimes) and store.begins_with_snapshot
         if step.is_last or is_outdated or store.is_loose(result.live_rows):
             store.replace_all(live.snapshot())
+        else:
+            store.merge_small()
 
     def _output(self, header: ShardHeader, result: StepResult, store: PaneStore) -> ShardOutput:
         return ShardOutput(

@@ -29,8 +29,8 @@ Instants = NDArray[np.int64]
 class ShardOutput:
     """The partial answers of one bucket, and how it stands.
 
-    Ledgers, instants, heavy keys and kept rows come from the ledger bucket only. arrivals: rows of a
-    query with ERROR, counted (engine.counted_arrivals). has_order: the limits of its windows are
+    Ledgers, instants, heavy keys and kept rows come from the ledger bucket only. arrivals: rows of
+    a query with ERROR, counted (engine.counted_arrivals). has_order: the limits of its windows are
     new, from the clock on with which the batch began.
     """
 

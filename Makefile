@@ -61,6 +61,7 @@ check: $(STAMPS)/windrow $(STAMPS)/dev  ## Style, format, types and import rules
 bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm beside their baselines.
 	@$(BIN)/python benchmarks/anchor.py
 	@$(BIN)/python benchmarks/spark_pipeline.py
+	@$(BIN)/python benchmarks/pipeline_stages.py
 	@$(BIN)/python benchmarks/algorithms.py
 	@$(BIN)/python benchmarks/live_selects.py
 	@$(BIN)/python benchmarks/governor.py

@@ -38,15 +38,16 @@ class PipelineData:
     def write(self, work: Path, rows: int, batch_rows: int) -> None:
         """Writes so many rows, half of them a side; one file a side is one micro-batch."""
         step = max(1, batch_rows // 2)
-        for name, side in zip("AB", self.sides, strict=True):
+        for side, name in enumerate("AB"):
             (work / name).mkdir(parents=True)
             for number, start in enumerate(range(0, rows // 2, step)):
                 path = work / name / f"{number:06d}.parquet"
-                pq.write_table(self._table(side, start, min(start + step, rows // 2)), path)
+                pq.write_table(self.table(side, start, min(start + step, rows // 2)), path)
                 os.utime(path, (number, number))  # Spark takes files in the order of their times
 
-    def _table(self, side: Side, start: int, end: int) -> pa.Table:
-        times, keys, values = side
+    def table(self, side: int, start: int, end: int) -> pa.Table:
+        """Rows `start` to `end` of A (0) or B (1)."""
+        times, keys, values = self.sides[side]
         repeat, place = np.divmod(np.arange(start, end), times.size)
         at = times[place] + repeat * self.period_s * 1_000_000
         columns = {

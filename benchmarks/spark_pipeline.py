@@ -118,9 +118,17 @@ def _run(
     report = {"way": name, "rows": rows, "rate": data.rate, "buckets": buckets}
     report |= {kind: round(seconds, 2) for kind, seconds in spent.items()}
     report["cpu_s_per_million"] = round(spent["cpu_s"] / rows * MILLION, 3)
+    if len(run.cpu_at_batch) > 3:
+        report["later_half"] = _later_half(run.cpu_at_batch, batch_rows)
     if run.answers:
         report["right"], report["is_right"] = _checked(name, data, rows, run)
     return {**report, **run.facts}
+
+
+def _later_half(cpu_at_batch: list[float], batch_rows: int) -> float:
+    """CPU seconds per million rows over the later half of the batches, when more is compiled."""
+    later = cpu_at_batch[len(cpu_at_batch) // 2 :]
+    return round((later[-1] - later[0]) / (len(later) - 1) / batch_rows * MILLION, 3)
 
 
 def _checked(name: str, data: PipelineData, rows: int, run: Run) -> tuple[str, bool]:
@@ -167,7 +175,13 @@ def _show(rows: list[dict[str, Any]]) -> None:
     fixed = [row for row in rows if "batch_cpu_ms" in row]
     table = Table(title="COUNT(*), SUM(A.v) over A[60 s] join B[60 s] on k: CPU seconds")
     columns = {"way": "way", "buckets": "buckets", "rows": "rows", "cpu_s_per_million": "a million"}
-    columns |= {"cpu_s": "all", "driver_s": "driver", "jvm_s": "JVM", "workers_s": "workers"}
+    columns |= {
+        "later_half": "later half",
+        "cpu_s": "all",
+        "driver_s": "driver",
+        "jvm_s": "JVM",
+        "workers_s": "workers",
+    }
     columns |= {"wall_s": "wall s", "right": "right", "says": "says"}
     for heading in columns.values():
         table.add_column(heading, justify="left" if heading in ("way", "right") else "right")

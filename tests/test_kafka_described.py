@@ -84,7 +84,7 @@ def test_options_of_scripts_are_checked() -> None:
 @pytest.mark.spark
 def test_a_session_without_the_connector_says_what_to_add() -> None:
     settings = pytest.importorskip("windrow.spark.settings")
-    jars = pytest.importorskip("windrow.spark.kafka_jars")
+    jars = pytest.importorskip("windrow.spark.ends.kafka_jars")
     spark = settings.local_session(cores=2)
     for require, code, named in (
         (jars.require_kafka, "WU480", "org.apache.spark:spark-sql-kafka-0-10_2.13:4.3"),

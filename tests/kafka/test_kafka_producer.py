@@ -12,10 +12,10 @@ from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError
 from windrow.kafka import KafkaSink
 from windrow.plan.model import QueryPlan
-from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.kafka_producer import TransactionalProducer
-from windrow.spark.kafka_sink import KafkaWriter
-from windrow.spark.storage import Storage
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.ends.kafka_producer import TransactionalProducer
+from windrow.spark.ends.kafka_sink import KafkaWriter
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

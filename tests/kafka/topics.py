@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from windrow.spark.java_handles import Java
+from windrow.spark.ends.java_handles import Java
 
 BYTES = "org.apache.kafka.common.serialization.ByteArraySerializer"
 Record = tuple[bytes | None, int | None]  # a value, and its time in milliseconds

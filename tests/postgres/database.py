@@ -16,9 +16,9 @@ import pyarrow as pa
 from windrow import sinks
 from windrow.embedded.session import EmbeddedSession
 from windrow.plan.binder import bind
-from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.postgres_sink import PostgresWriter
-from windrow.spark.storage import Storage
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.ends.postgres_sink import PostgresWriter
 from windrow.sql import parse_query
 
 

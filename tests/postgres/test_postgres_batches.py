@@ -13,7 +13,7 @@ import pytest
 from postgres.database import Database, Driven
 from postgres.server import Server
 from windrow.errors import CheckpointError, DataError
-from windrow.spark.postgres_sink import PostgresWriter
+from windrow.spark.ends.postgres_sink import PostgresWriter
 
 pytestmark = pytest.mark.postgres
 

@@ -94,7 +94,7 @@ import sys
 sys.modules["psycopg"] = None
 from windrow import sinks
 from windrow.errors import UnsupportedError
-from windrow.spark.sinks import writer_of
+from windrow.spark.ends.sinks import writer_of
 try:
     writer_of(sinks.postgres("", "t"), None, None)
 except UnsupportedError as error:

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from windrow.spark import control
-from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, control
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.operations.status import QueryStatus
 from windrow.spark.publication import Publication
-from windrow.spark.status import QueryStatus
-from windrow.spark.storage import Storage
 
 __all__ = ["CLAIM", "ORDER", "PLACES", "place_death"]
 

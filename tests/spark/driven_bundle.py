@@ -10,15 +10,15 @@ import pyarrow as pa
 from spark.driven_job import FEEDS, DictionaryState
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
-from windrow.spark.bundle_members import MemberOrder
-from windrow.spark.bundle_output import BundleOutput
-from windrow.spark.bundle_packer import BundlePacker
-from windrow.spark.bundle_plan import Columns, Dealing, carrier_of, wider
-from windrow.spark.bundle_step import BundleStep
-from windrow.spark.live_cache import LiveCache
-from windrow.spark.packets import Packet
+from windrow.spark.bucket.live_cache import LiveCache
+from windrow.spark.bundle.members import MemberOrder
+from windrow.spark.bundle.output import BundleOutput
+from windrow.spark.bundle.packer import BundlePacker
+from windrow.spark.bundle.plan import Columns, Dealing, carrier_of, wider
+from windrow.spark.bundle.step import BundleStep
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.packing.packets import Packet
 from windrow.spark.publication import Publication
-from windrow.spark.storage import Storage
 
 
 class DrivenBundle:

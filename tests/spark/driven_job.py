@@ -12,15 +12,15 @@ from windrow.engine.inner_plan import inner_plan
 from windrow.event_time import START_OF_TIME
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
-from windrow.spark.live_cache import LiveCache
-from windrow.spark.packer import Packer
-from windrow.spark.packets import Packet
+from windrow.spark.bucket.live_cache import LiveCache
+from windrow.spark.bucket.shard_output import ShardOutput
+from windrow.spark.bucket.shard_step import ShardStep
+from windrow.spark.bucket.window_limits import WidthOrder
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.packing.packer import Packer
+from windrow.spark.packing.packets import Packet
+from windrow.spark.packing.routing import NO_ROUTING
 from windrow.spark.publication import Publication
-from windrow.spark.routing import NO_ROUTING
-from windrow.spark.shard_output import ShardOutput
-from windrow.spark.shard_step import ShardStep
-from windrow.spark.storage import Storage
-from windrow.spark.window_limits import WidthOrder
 from windrow.windows.lifetime import Lifetime
 
 FEEDS = ("answers", "changes", "result")

@@ -15,16 +15,16 @@ from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_schema import declared_history
 from windrow.schema import StreamSchema
-from windrow.spark.control import order_advance
-from windrow.spark.history_control import control_frame, order_question
-from windrow.spark.history_declaration import history_fingerprint, history_of_text, history_text
-from windrow.spark.history_gathered import GatheredKeeper
-from windrow.spark.history_live import HistoryShelf
-from windrow.spark.history_output import HistoryOutput
-from windrow.spark.history_packer import HistoryPacker
-from windrow.spark.history_question import HistoryQuestion
-from windrow.spark.history_step import HistoryStep
-from windrow.spark.storage import Storage
+from windrow.spark.checkpoint.control import order_advance
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.history.control import control_frame, order_question
+from windrow.spark.history.declaration import history_fingerprint, history_of_text, history_text
+from windrow.spark.history.gathered import GatheredKeeper
+from windrow.spark.history.live import HistoryShelf
+from windrow.spark.history.output import HistoryOutput
+from windrow.spark.history.packer import HistoryPacker
+from windrow.spark.history.question import HistoryQuestion
+from windrow.spark.history.step import HistoryStep
 from windrow.sql import parse_query
 
 

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from windrow.spark.batch_gate import BatchGate
+from windrow.spark.operations.batch_gate import BatchGate
 
 pytestmark = pytest.mark.spark
 

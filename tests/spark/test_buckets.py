@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from windrow.spark.buckets import bucket_ids, spark_hash
+from windrow.spark.bucket.buckets import bucket_ids, spark_hash
 
 
 # What Spark's hash() gives for these INTs.

@@ -21,8 +21,8 @@ from windrow.embedded.session import EmbeddedSession
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan
-from windrow.spark.bundle_members import MemberOrder, orders_in_turn
-from windrow.spark.bundle_plan import Dealing, dealing_of
+from windrow.spark.bundle.members import MemberOrder, orders_in_turn
+from windrow.spark.bundle.plan import Dealing, dealing_of
 
 JOINS = [
     "SELECT COUNT(*) AS c FROM a [5 SECONDS], b [3 SECONDS] WHERE a.k = b.k",

@@ -20,14 +20,14 @@ from windrow.plan.catalog import Catalog
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark import combining
+from windrow.spark.bucket.live_cache import LiveCache
+from windrow.spark.bucket.shard_output import ShardOutput
+from windrow.spark.bucket.shard_step import ShardStep
 from windrow.spark.clock_steps import clock_steps
-from windrow.spark.combining import PaneCombiner, can_combine
-from windrow.spark.live_cache import LiveCache
-from windrow.spark.packer import Packer
-from windrow.spark.packets import Packet
-from windrow.spark.shard_output import ShardOutput
-from windrow.spark.shard_step import ShardStep
+from windrow.spark.packing import combining
+from windrow.spark.packing.combining import PaneCombiner, can_combine
+from windrow.spark.packing.packer import Packer
+from windrow.spark.packing.packets import Packet
 from windrow.sql import parse_query
 
 SECOND = 1_000_000

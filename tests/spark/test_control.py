@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from windrow.errors import CheckpointError
-from windrow.spark.control import check_orders, order_advance, order_finish, packet_of_line
-from windrow.spark.storage import Storage
+from windrow.spark.checkpoint.control import (
+    check_orders,
+    order_advance,
+    order_finish,
+    packet_of_line,
+)
+from windrow.spark.checkpoint.storage import Storage
 
 
 def test_orders_are_lines_that_can_be_checked(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from windrow import sinks
 from windrow.errors import BindingError, CheckpointError, DataError, UnsupportedError
 from windrow.event_time import END_OF_TIME
 from windrow.jobs.job import job_of
-from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.sinks import Writer, writer_of
-from windrow.spark.storage import Storage
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.ends.sinks import Writer, writer_of
 
 QUERY = "SELECT k, COUNT(*) AS n, MAX(d) AS m, SUM(p) AS t FROM a [5 SECONDS] GROUP BY k"
 
@@ -84,7 +84,7 @@ def test_without_the_client_it_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "deltalake", None)
-    monkeypatch.delitem(sys.modules, "windrow.spark.delta_sink", raising=False)
+    monkeypatch.delitem(sys.modules, "windrow.spark.ends.delta_sink", raising=False)
     with pytest.raises(UnsupportedError, match=r"WU414.*Delta"):
         writer(tmp_path)
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
-from windrow.spark.event_times import pack_times, unpack_times
-from windrow.spark.frames import read_frame, write_frame
-from windrow.spark.packets import Packet, table_bytes, table_of
-from windrow.spark.panes import Pane
-from windrow.spark.shard_header import PaneEntry, ShardHeader
-from windrow.spark.window_limits import WidthOrder, WindowLimits
+from windrow.spark.bucket.event_times import pack_times, unpack_times
+from windrow.spark.bucket.frames import read_frame, write_frame
+from windrow.spark.bucket.panes import Pane
+from windrow.spark.bucket.shard_header import PaneEntry, ShardHeader
+from windrow.spark.bucket.window_limits import WidthOrder, WindowLimits
+from windrow.spark.packing.packets import Packet, table_bytes, table_of
 from windrow.windows.lifetime import Lifetime
 
 

@@ -15,13 +15,13 @@ from streams import batch_of, instant, plan_of
 from windrow.errors import AdmissionError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan
-from windrow.spark.governed_window import windows_of
-from windrow.spark.governing import Governing
-from windrow.spark.packets import Packet
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.governor.governed_window import windows_of
+from windrow.spark.governor.governing import Governing
+from windrow.spark.governor.query_widths import QueryWidths
+from windrow.spark.operations.status import QueryStatus
+from windrow.spark.packing.packets import Packet
 from windrow.spark.publication import Publication
-from windrow.spark.query_widths import QueryWidths
-from windrow.spark.status import QueryStatus
-from windrow.spark.storage import Storage
 from windrow.windows.lifetime import Lifetime
 
 SECOND = 1_000_000

@@ -14,9 +14,15 @@ from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark.heavy_keys import KEYS_KEPT, ROWS_PER_SAMPLE, KeySampler, faded, heavy_shares
-from windrow.spark.routing import NO_ROUTING
-from windrow.spark.splitting import routing_with
+from windrow.spark.packing.heavy_keys import (
+    KEYS_KEPT,
+    ROWS_PER_SAMPLE,
+    KeySampler,
+    faded,
+    heavy_shares,
+)
+from windrow.spark.packing.routing import NO_ROUTING
+from windrow.spark.packing.splitting import routing_with
 from windrow.sql import parse_query
 
 JOIN = """SELECT h.room, COUNT(*) AS n FROM h [60 SECONDS], c [60 SECONDS]

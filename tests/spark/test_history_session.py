@@ -13,7 +13,7 @@ import pytest
 from spark.stream_files import COLUMNS, SECOND, Files, Sessions, random_batches, rows
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError, CheckpointError, UnsupportedError
-from windrow.spark.history_checkpoint import HISTORIES_FOLDER
+from windrow.spark.history.checkpoint import HISTORIES_FOLDER
 from windrow.spark.session import SparkWindrowSession
 
 pytestmark = pytest.mark.spark

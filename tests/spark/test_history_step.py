@@ -21,8 +21,8 @@ from streams import STREAMS, Action, Heartbeat, Push, batch_of, scenarios
 from windrow.embedded import EmbeddedSession
 from windrow.errors import CheckpointError
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark import history_panes
-from windrow.spark.history_output import total_ledger
+from windrow.spark.history import panes as history_panes
+from windrow.spark.history.output import total_ledger
 
 keys_kept = st.sampled_from([(), ("s",), ("y",), ("s", "o"), KEYS])
 levels_kept = st.sampled_from(LEVELS)

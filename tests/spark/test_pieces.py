@@ -15,9 +15,9 @@ from windrow.engine.prepare import Preparer, bucket_of, can_shard
 from windrow.engine.publish import Publisher
 from windrow.engine.shard import Shard
 from windrow.plan.model import QueryPlan
+from windrow.spark.bucket.pieces import pieces_of, run_in_pieces
+from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.clock_steps import clock_steps
-from windrow.spark.pieces import pieces_of, run_in_pieces
-from windrow.spark.shard_output import ShardOutput
 from windrow.windows.instants import WaitingInstants
 
 GROUPED = (

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from spark.test_shard_step import JOIN, plan_of
-from windrow.spark.progress import progress_of
-from windrow.spark.status import QueryStatus
+from windrow.spark.operations.progress import progress_of
+from windrow.spark.operations.status import QueryStatus
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 

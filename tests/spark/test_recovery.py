@@ -15,7 +15,7 @@ from spark.stream_files import Files, Sessions, embedded, in_order, random_batch
 from windrow import sinks
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
 from windrow.plan.fingerprint import fingerprint
-from windrow.spark.checkpoint_owner import CheckpointOwner
+from windrow.spark.checkpoint.owner import CheckpointOwner
 
 pytestmark = pytest.mark.spark
 

@@ -16,13 +16,13 @@ from windrow.plan.catalog import Catalog
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark import lending, pane_store
-from windrow.spark.live_cache import LiveCache
-from windrow.spark.packer import Packer
-from windrow.spark.packets import Packet
-from windrow.spark.pieces import pieces_of
-from windrow.spark.shard_output import ShardOutput
-from windrow.spark.shard_step import ShardStep
+from windrow.spark.bucket import lending, pane_store
+from windrow.spark.bucket.live_cache import LiveCache
+from windrow.spark.bucket.pieces import pieces_of
+from windrow.spark.bucket.shard_output import ShardOutput
+from windrow.spark.bucket.shard_step import ShardStep
+from windrow.spark.packing.packer import Packer
+from windrow.spark.packing.packets import Packet
 from windrow.sql import parse_query
 
 JOIN = """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS]

@@ -11,10 +11,10 @@ from pyarrow import fs
 from pyspark.errors import PySparkException
 
 from windrow.errors import BindingError, CheckpointError
-from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.cluster import check_executors, refuse_temporary
-from windrow.spark.storage import Storage
-from windrow.version import VERSION
+from windrow.version import __version__
 
 
 @pytest.mark.parametrize("given", ["{path}", "file:{path}", "file://{path}"])
@@ -37,7 +37,8 @@ def test_what_hadoop_calls_s3a_is_s3_to_arrow(monkeypatch: pytest.MonkeyPatch) -
         asked.append(uri)
         return fs._MockFileSystem(), "bucket/folder"
 
-    monkeypatch.setattr("windrow.spark.storage.fs.FileSystem", SimpleNamespace(from_uri=from_uri))
+    opener = SimpleNamespace(from_uri=from_uri)
+    monkeypatch.setattr("windrow.spark.checkpoint.storage.fs.FileSystem", opener)
     for uri in ("s3a://bucket/folder/", "gs://bucket/folder"):
         assert Storage(uri).uri == uri.rstrip("/")
     assert asked == ["s3://bucket/folder/", "gs://bucket/folder"]
@@ -52,7 +53,7 @@ def test_an_address_that_cannot_be_opened_is_refused(
 
     if location.startswith("hdfs"):  # what happens depends on the machine
         monkeypatch.setattr(
-            "windrow.spark.storage.fs.FileSystem", SimpleNamespace(from_uri=from_uri)
+            "windrow.spark.checkpoint.storage.fs.FileSystem", SimpleNamespace(from_uri=from_uri)
         )
     with pytest.raises(CheckpointError, match=f"WC204.*{location}") as caught:
         Storage(location)
@@ -104,8 +105,8 @@ def test_a_cluster_needs_a_checkpoint(master: str) -> None:
 @pytest.mark.parametrize(
     ("given", "code"),
     [
-        ([("host", VERSION, True), ("other", "0.0.1", True)], r"WB491.*other.*0\.0\.1"),
-        ([("host", VERSION, False)], "WB492.*host"),
+        ([("host", __version__, True), ("other", "0.0.1", True)], r"WB491.*other.*0\.0\.1"),
+        ([("host", __version__, False)], "WB492.*host"),
         (PySparkException("ModuleNotFoundError: No module named 'windrow'"), "WB493.*No module"),
     ],
 )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from windrow.errors import CheckpointError
-from windrow.spark.shipped_errors import ShippedError, received_error, shipping_errors
+from windrow.spark.bucket.shipped_errors import ShippedError, received_error, shipping_errors
 
 
 def test_an_error_survives_as_text() -> None:

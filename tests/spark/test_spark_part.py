@@ -8,9 +8,9 @@ import pytest
 from pyspark.errors import PySparkException
 
 from windrow.errors import CheckpointError
-from windrow.spark.failures import failure_of
-from windrow.spark.spark_part import check_spark_part, last_offsets
-from windrow.spark.storage import Storage
+from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.operations.failures import failure_of
 
 
 def spark_part(folder: Path, batches: int) -> Storage:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession, functions
 from spark.stream_files import Files, Sessions
 from windrow import sinks
 from windrow.errors import BindingError, UnsupportedError
-from windrow.spark.buckets import spark_hash
+from windrow.spark.bucket.buckets import spark_hash
 from windrow.spark.session import SparkWindrowSession
 from windrow.spark.settings import local_session, query_settings, settings_applied
 

@@ -19,9 +19,9 @@ from windrow.engine.prepare import Preparer, key_words
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan
-from windrow.spark.packets import Packet
-from windrow.spark.routing import HotKey, Router, Routing
-from windrow.spark.splitting import routing_with, since_us, split_refusal
+from windrow.spark.packing.packets import Packet
+from windrow.spark.packing.routing import HotKey, Router, Routing
+from windrow.spark.packing.splitting import routing_with, since_us, split_refusal
 
 SECOND = 1_000_000
 JOIN = "SELECT a.k, COUNT(*) AS n FROM a [5 SECONDS], b [2 SECONDS] WHERE a.k = b.k GROUP BY a.k"

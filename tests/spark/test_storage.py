@@ -14,11 +14,11 @@ from windrow import sinks
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
-from windrow.spark import sinks as writers
-from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint_owner import CheckpointOwner
-from windrow.spark.kept_rows import KEPT_ROWS_LIMIT, KeptRows
-from windrow.spark.storage import Storage
+from windrow.spark.checkpoint.owner import CheckpointOwner
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.ends import sinks as writers
+from windrow.spark.ends.kept_rows import KEPT_ROWS_LIMIT, KeptRows
 
 PLAN = plan_of("SELECT a.k AS k, COUNT(*) AS n FROM a [1 MINUTE] GROUP BY a.k")
 SELECT = plan_of("SELECT a.k AS k, a.s AS s FROM a [1 MINUTE]")

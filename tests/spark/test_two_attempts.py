@@ -17,7 +17,7 @@ from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark import pane_store
+from windrow.spark.bucket import pane_store
 from windrow.sql import parse_query
 
 JOIN = """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS]

@@ -24,10 +24,10 @@ from windrow.engine.prepare import lifetime_of
 from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
-from windrow.spark import pane_store
-from windrow.spark.live_cache import LiveCache
-from windrow.spark.pieces import pieces_of
-from windrow.spark.shard_output import ShardOutput
+from windrow.spark.bucket import pane_store
+from windrow.spark.bucket.live_cache import LiveCache
+from windrow.spark.bucket.pieces import pieces_of
+from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.windows.lifetime import Lifetime
 
 SECOND = 1_000_000

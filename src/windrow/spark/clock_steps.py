@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.engine.partial import Partial
-from windrow.spark.pieces import pieces_of
-from windrow.spark.shard_output import ShardOutput
+from windrow.spark.bucket.pieces import pieces_of
+from windrow.spark.bucket.shard_output import ShardOutput
 
 __all__ = ["STEP_TOUCHES", "clock_steps"]
 

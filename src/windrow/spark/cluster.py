@@ -17,8 +17,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from windrow.errors import BindingError
-from windrow.spark.shipped_errors import cause_line
-from windrow.spark.storage import Storage
+from windrow.spark.bucket.shipped_errors import cause_line
+from windrow.spark.checkpoint.storage import Storage
 from windrow.version import __version__
 
 __all__ = ["check_executors", "cluster_settings", "refuse_temporary"]

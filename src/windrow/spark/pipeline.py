@@ -12,16 +12,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
-from windrow.spark.bundle_packer import BundlePacker
-from windrow.spark.bundle_plan import carried_columns
-from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.columns import columns_read
-from windrow.spark.control import control_packets
-from windrow.spark.operator import ShardOperator
-from windrow.spark.packer import packing
-from windrow.spark.packets import PACKET_SCHEMA
-from windrow.spark.routing import NO_ROUTING, Routing
-from windrow.spark.shard_output import OUTPUT_SCHEMA
+from windrow.spark.bucket.operator import ShardOperator
+from windrow.spark.bucket.shard_output import OUTPUT_SCHEMA
+from windrow.spark.bundle.packer import BundlePacker
+from windrow.spark.bundle.plan import carried_columns
+from windrow.spark.checkpoint.control import control_packets
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.packing.columns import columns_read
+from windrow.spark.packing.packer import packing
+from windrow.spark.packing.packets import PACKET_SCHEMA
+from windrow.spark.packing.routing import NO_ROUTING, Routing
 
 __all__ = ["OUTPUT_MODE", "bundle_outputs", "shard_outputs"]
 

@@ -18,11 +18,11 @@ from windrow.engine.judged_answers import JudgedAnswers
 from windrow.engine.publish import Publisher
 from windrow.errors import CheckpointError
 from windrow.plan.model import QueryPlan
+from windrow.spark.bucket.frames import read_frame, write_frame
+from windrow.spark.bucket.shard_output import ShardOutput
+from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.clock_steps import clock_steps
-from windrow.spark.frames import read_frame, write_frame
-from windrow.spark.shard_output import ShardOutput
-from windrow.spark.status import QueryStatus
-from windrow.spark.storage import Storage
+from windrow.spark.operations.status import QueryStatus
 
 __all__ = ["BATCHES_KEPT", "Publication"]
 

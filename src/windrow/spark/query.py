@@ -18,28 +18,28 @@ from windrow.engine.prepare import can_shard
 from windrow.errors import BindingError, WindrowError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
-from windrow.spark.batch_gate import STOP_TIMEOUT_S, BatchGate
-from windrow.spark.buckets import bucket_ids
-from windrow.spark.bundle import Bundle
-from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.control import check_orders, order_advance, order_finish
-from windrow.spark.driver_lease import DriverLease
-from windrow.spark.failures import SPARK_FAILURES, failure_of
-from windrow.spark.governed_window import windows_of
-from windrow.spark.governing import Governing
-from windrow.spark.known_completeness import tell_completeness
+from windrow.spark.bucket.buckets import bucket_ids
+from windrow.spark.bucket.known_completeness import tell_completeness
+from windrow.spark.bucket.shard_output import ShardOutput
+from windrow.spark.bucket.shipped_errors import shipping_errors
+from windrow.spark.bundle.bundle import Bundle
+from windrow.spark.checkpoint.control import check_orders, order_advance, order_finish
+from windrow.spark.checkpoint.driver_lease import DriverLease
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.governor.governed_window import windows_of
+from windrow.spark.governor.governing import Governing
+from windrow.spark.governor.query_widths import QueryWidths
+from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
+from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
+from windrow.spark.operations.progress import progress_of
+from windrow.spark.operations.status import QueryStatus
+from windrow.spark.packing.query_routing import NO_SPLIT, QueryRouting
+from windrow.spark.packing.routing import Routing
+from windrow.spark.packing.splitting import Split
 from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
-from windrow.spark.progress import progress_of
 from windrow.spark.query_outlet import QueryOutlet
-from windrow.spark.query_routing import NO_SPLIT, QueryRouting
-from windrow.spark.query_widths import QueryWidths
-from windrow.spark.routing import Routing
 from windrow.spark.settings import query_settings, settings_applied
-from windrow.spark.shard_output import ShardOutput
-from windrow.spark.shipped_errors import shipping_errors
-from windrow.spark.spark_part import check_spark_part, last_offsets
-from windrow.spark.splitting import Split
-from windrow.spark.status import QueryStatus
 from windrow.spark.triggers import AVAILABLE, trigger_options
 from windrow.windows.lifetime import Lifetime
 

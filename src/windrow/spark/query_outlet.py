@@ -12,13 +12,13 @@ from windrow.plan.explain import explain
 from windrow.plan.figures import Figures
 from windrow.plan.model import QueryPlan
 from windrow.sinks import Memory, sink_of
-from windrow.spark.checkpoint import QueryCheckpoint
-from windrow.spark.columns import schema_read
-from windrow.spark.kept_rows import KeptRows
+from windrow.spark.bucket.shard_output import ShardOutput
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.ends.kept_rows import KeptRows
+from windrow.spark.ends.sinks import MemoryWriter, Writer, begin_writing, end_writing, writer_of
+from windrow.spark.operations.status import QueryStatus
+from windrow.spark.packing.columns import schema_read
 from windrow.spark.publication import Publication
-from windrow.spark.shard_output import ShardOutput
-from windrow.spark.sinks import MemoryWriter, Writer, begin_writing, end_writing, writer_of
-from windrow.spark.status import QueryStatus
 
 __all__ = ["QueryOutlet"]
 

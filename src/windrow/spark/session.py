@@ -27,19 +27,19 @@ from windrow.plan.history_binder import bind_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.schema import StreamSchema, columns_of
 from windrow.sources import Source, source_given
-from windrow.spark.batch_gate import STOP_TIMEOUT_S
-from windrow.spark.buckets import MAX_BUCKETS
-from windrow.spark.bundle_room import BundleRoom
-from windrow.spark.checkpoint import QueryCheckpoint
+from windrow.spark.bucket.buckets import MAX_BUCKETS
+from windrow.spark.bundle.room import BundleRoom
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.cluster import check_executors, refuse_temporary
-from windrow.spark.governed_window import GovernedWindow, windows_of
-from windrow.spark.governing import Governing
-from windrow.spark.history_room import SparkHistories, refuse_history
+from windrow.spark.ends.source_frames import source_frame
+from windrow.spark.ends.stream_schema import schema_of
+from windrow.spark.governor.governed_window import GovernedWindow, windows_of
+from windrow.spark.governor.governing import Governing
+from windrow.spark.history.room import SparkHistories, refuse_history
+from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S
+from windrow.spark.operations.session_metrics import SessionMetrics
 from windrow.spark.query import SparkQuery
-from windrow.spark.session_metrics import SessionMetrics
-from windrow.spark.source_frames import source_frame
-from windrow.spark.storage import Storage
-from windrow.spark.stream_schema import schema_of
 from windrow.sql import parse_query
 
 __all__ = ["SparkWindrowSession"]

@@ -1,0 +1,90 @@
+"""What the driver knows of a bundle besides its queries' answers: who runs in it, and on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, replace
+
+from windrow.plan.model import QueryPlan
+from windrow.plan.serialise import plan_from_json, plan_to_json
+from windrow.spark.bucket.frames import read_frame, write_frame
+from windrow.spark.bundle.plan import Columns, Dealing, carried_columns, carrier_of, wider
+from windrow.spark.checkpoint.storage import Storage
+
+__all__ = ["BookEntry", "BundleBook"]
+
+_NAME = "bundle.book"
+
+
+@dataclass(frozen=True)
+class BookEntry:
+    """A query that was ever ordered to begin: its number, and whether it was ordered to end."""
+
+    number: int
+    query: str
+    has_ended: bool = False
+
+
+class BundleBook:
+    """One file in the bundle's directory; orders are written down before they are given."""
+
+    def __init__(self, storage: Storage, dealing: Dealing) -> None:
+        self._storage = storage
+        self.dealing = dealing
+        self.columns: Columns = wider({}, dealing, ())
+        self._entries: list[BookEntry] = []
+
+    @classmethod
+    def stored(cls, storage: Storage) -> BundleBook | None:
+        """The book of a bundle that was begun before; None when there is none."""
+        data = storage.read(_NAME)
+        if data is None:
+            return None
+        header, _ = read_frame(data, f"{_NAME} in {storage.location}")
+        carrier = plan_from_json(header["carrier"])
+        book = cls(storage, _dealing_of_carrier(carrier))
+        book.columns = {
+            stream: carried_columns(carrier, position)
+            for position, stream in enumerate(carrier.streams)
+        }
+        book._entries = [BookEntry(*parts) for parts in header["entries"]]
+        return book
+
+    @property
+    def carrier(self) -> QueryPlan:
+        """What the operator carries."""
+        return carrier_of(self.dealing, self.columns)
+
+    def running(self) -> dict[str, int]:
+        """The numbers of the queries that were not ordered to end."""
+        return {each.query: each.number for each in self._entries if not each.has_ended}
+
+    def add(self, query: str, plan: QueryPlan) -> int:
+        """Writes down that a query begins; its number."""
+        number = len(self._entries)
+        self._entries.append(BookEntry(number, query))
+        self.columns = wider(self.columns, self.dealing, [plan])
+        self._save()
+        return number
+
+    def end(self, number: int) -> None:
+        """Writes down that a query ends."""
+        self._entries[number] = replace(self._entries[number], has_ended=True)
+        self._save()
+
+    def ended(self) -> Iterable[int]:
+        """The numbers of the queries that were ordered to end."""
+        return [each.number for each in self._entries if each.has_ended]
+
+    def _save(self) -> None:
+        entries = [list(astuple(each)) for each in self._entries]
+        header = {"carrier": plan_to_json(self.carrier), "entries": entries}
+        self._storage.write(_NAME, write_frame(header))
+
+
+def _dealing_of_carrier(carrier: QueryPlan) -> Dealing:
+    streams = tuple(entry.stream for entry in carrier.inputs)
+    names = [stream.name for stream in streams]
+    by_variable = zip(*(entry.keys for entry in carrier.inputs), strict=True)
+    keys = frozenset(frozenset(zip(names, parts, strict=True)) for parts in by_variable)
+    return Dealing(streams, keys)

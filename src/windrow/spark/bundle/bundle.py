@@ -1,0 +1,289 @@
+"""A bundle on the driver: one Spark streaming query that runs several queries."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from windrow.errors import BindingError, WindrowError
+from windrow.plan.fingerprint import fingerprint
+from windrow.plan.serialise import plan_to_json
+from windrow.spark.bucket.buckets import bucket_ids
+from windrow.spark.bucket.shipped_errors import shipping_errors
+from windrow.spark.bundle.book import BundleBook
+from windrow.spark.bundle.members import MemberOrder
+from windrow.spark.bundle.output import BundleOutput
+from windrow.spark.bundle.plan import carrier_of
+from windrow.spark.checkpoint.control import check_orders, order_advance, order_finish, order_member
+from windrow.spark.checkpoint.driver_lease import DriverLease
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
+from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
+from windrow.spark.pipeline import OUTPUT_MODE, bundle_outputs
+from windrow.spark.query_outlet import QueryOutlet
+from windrow.spark.settings import query_settings, settings_applied
+from windrow.spark.triggers import AVAILABLE, trigger_options
+
+__all__ = ["Bundle"]
+
+
+class Bundle:
+    """Queries that are dealt out alike; they come and go while it runs."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        checkpoint: QueryCheckpoint,
+        book: BundleBook,
+        sources: Mapping[str, DataFrame],
+        buckets: int | None,
+        after_batch: Callable[[], None],
+    ) -> None:
+        self.book = book
+        self._spark = spark
+        self._checkpoint = checkpoint
+        self._sources = sources
+        self._wanted_buckets = buckets
+        self._after_batch = after_batch
+        self._queries: dict[int, QueryOutlet] = {}
+        self._trigger: str | None = None
+        self._lease = DriverLease(checkpoint.storage, checkpoint.query, lambda: self.is_running)
+        self._gate = BatchGate()
+        self.stream: StreamingQuery | None = None
+        self.failure: WindrowError | None = None
+
+    @property
+    def name(self) -> str:
+        """The directory of its checkpoint."""
+        return self._checkpoint.query
+
+    @property
+    def is_running(self) -> bool:
+        """Whether Spark is at work on it."""
+        return self.stream is not None and bool(self.stream.isActive)
+
+    def runs(self, query: QueryOutlet) -> bool:
+        """Whether a query is at work in it."""
+        return self.is_running and query in self._queries.values()
+
+    def start(self, given: Sequence[tuple[QueryOutlet, object]], trigger: str | None) -> None:
+        """Lets queries begin, or go on from the checkpoint; those that run are not disturbed.
+
+        given: queries with their sinks; one whose sink is None ends instead.
+        """
+        options = trigger_options(trigger)
+        self._check([query.name for query, _ in given], trigger)
+        columns = self.book.columns
+        buckets = self._bucket_count()
+        known = self.book.running()
+        # Those that ran before come first: one that is another query now is refused, and nothing
+        # has been done.
+        goes_on = {query.name: query.name in known and sink is not None for query, sink in given}
+        for query, sink in sorted(given, key=lambda pair: not goes_on[pair[0].name]):
+            if sink is None:
+                self._order_end(self.book.running().get(query.name))
+            else:
+                self._admit(query, sink, buckets)
+        self._trigger = trigger
+        if self.is_running and self.book.columns == columns:
+            return
+        # Spark's plan is fixed when it starts: for more columns it is started again.
+        self._halt()
+        self._run(options, buckets)
+
+    def _check(self, names: list[str], trigger: str | None) -> None:
+        if self.is_running and trigger != self._trigger:
+            raise BindingError(
+                "WB450",
+                f"the operator that runs {', '.join(self._names())} has the trigger "
+                f"{self._trigger!r}, not {trigger!r}",
+                hint="start the query with the same trigger, or on its own: query.start(sink, ...)",
+            )
+        missing = sorted(set(self.book.running()) - {*self._names(), *names})
+        if missing:
+            raise BindingError(
+                "WB451",
+                f"the checkpoint of {self.name} runs {', '.join(missing)}, too",
+                hint="start them together with the others, each with its sink; or with None as its "
+                "sink, to end it",
+            )
+
+    def _names(self) -> list[str]:
+        return [query.name for query in self._queries.values()]
+
+    def _admit(self, query: QueryOutlet, sink: object, buckets: int) -> None:
+        """Gives a query its number, and the order to begin where it has not been given."""
+        number = self.book.running().get(query.name)
+        if number is None:
+            number = self.book.add(query.name, query.plan)
+        folder = f"{number:06d}-{query.name}"  # a name may come again, with another plan
+        place = QueryCheckpoint(self._checkpoint.storage.inside("queries"), query.name, folder)
+        query.open(sink, place)
+        place.claim(fingerprint(query.plan), buckets, query.grid_us, query.plan)
+        # Before its order is there: with the batch that reads it the first answers come.
+        self._queries = {**self._queries, number: query}
+        order = MemberOrder(number, plan_to_json(query.plan), query.grid_us)
+        order_member(self._checkpoint.control, order)
+
+    def _bucket_count(self) -> int:
+        if self._wanted_buckets is not None:
+            return self._wanted_buckets
+        claimed = self._checkpoint.claimed_buckets()
+        return claimed or max(1, int(self._spark.sparkContext.defaultParallelism))
+
+    def _run(self, options: Mapping[str, Any], buckets: int) -> None:
+        print_ = self.book.dealing.fingerprint
+        self._checkpoint.claim(print_, buckets, 1, carrier_of(self.book.dealing, {}))
+        self.failure = None
+        self._begin()
+        self._gate.open()
+        settings = query_settings(buckets, self._checkpoint.spark_location)
+        with settings_applied(self._spark, settings):
+            outputs = bundle_outputs(
+                self._spark,
+                self.book.carrier,
+                print_,
+                self._sources,
+                self._checkpoint,
+                bucket_ids(buckets, buckets),
+            )
+            writer = (
+                outputs.writeStream.foreachBatch(self._on_batch)
+                .outputMode(OUTPUT_MODE)
+                .option("checkpointLocation", self._checkpoint.spark_location)
+                .queryName(f"windrow {self.name} {uuid.uuid4().hex[:8]}")
+                .trigger(**options)
+            )
+            try:
+                self.stream = writer.start()
+            except SPARK_FAILURES as problem:
+                raise self._error(problem) from problem
+
+    def _begin(self) -> None:
+        """Becomes the one driver of the checkpoint, and checks what the last one left."""
+        self._lease.take()
+        try:
+            self._checkpoint.sweep()
+            check_orders(self._checkpoint.control)
+            spark = self._checkpoint.storage.under("spark")
+            saved = [query.last_saved for query in self._queries.values()]
+            check_spark_part(spark, max(saved, default=-1))
+            for query in self._queries.values():
+                query.begin(last_offsets(spark))
+        except WindrowError:
+            self._lease.release()
+            raise
+
+    def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
+        """Takes what the buckets gave in one batch; Spark commits the batch when this returns."""
+        with self._gate.passed():
+            self._take_batch(frame, batch_id)
+
+    def _take_batch(self, frame: DataFrame, batch_id: int) -> None:
+        began = time.perf_counter()
+        try:
+            column = frame.select("output").toArrow().column("output")
+            outputs = [BundleOutput.from_bytes(bytes(each.as_buffer())) for each in column]
+            outputs.sort(key=lambda output: output.common.bucket)
+            for query in self._published(outputs, batch_id):
+                query.save(1_000 * (time.perf_counter() - began))
+            self._after_batch()
+        except WindrowError as error:
+            self.failure = error
+            with shipping_errors():
+                raise
+
+    def _published(self, outputs: list[BundleOutput], batch_id: int) -> list[QueryOutlet]:
+        """The queries of the batch, after each has given it to its sink."""
+        parts = [output.by_member() for output in outputs]
+        self._lease.check()
+        taken = []
+        for number, query in self._queries.items():
+            if parts and number in parts[0]:
+                own = [part[number] for part in parts]
+                if number in outputs[0].begun:
+                    query.begin_at(batch_id, own[0].began_us)
+                query.write(query.absorb(own, batch_id), own, batch_id)
+                taken.append(query)
+            elif not parts and query.last_saved >= 0:
+                query.pass_over(batch_id)
+                taken.append(query)
+        return taken
+
+    def end(self, query: QueryOutlet) -> None:
+        """Orders the end of a query and waits until it has come; the others go on."""
+        number = next((n for n, each in self._queries.items() if each is query), None)
+        if number is None:
+            return
+        self._order_end(number)
+        if self.is_running and self._trigger != AVAILABLE:
+            self._catch_up()
+        self._queries = {n: each for n, each in self._queries.items() if n != number}
+        query.end()
+        if not self._queries:
+            self.stop()
+
+    def _order_end(self, number: int | None) -> None:
+        if number is not None:
+            self.book.end(number)
+            order_member(self._checkpoint.control, MemberOrder(number))
+
+    def advance(self, stream: str, instant_us: int) -> None:
+        """Orders a heartbeat: the stream is complete through that instant."""
+        order_advance(self._checkpoint.control, stream, instant_us)
+
+    def finish(self) -> None:
+        """Works through what is there, then completes all streams; the last answers come out."""
+        if self.stream is None:
+            return
+        streams = [stream.name for stream in self.book.dealing.streams]
+        if self._trigger == AVAILABLE:
+            self.await_end()
+        if self.is_running:
+            self._catch_up()
+            order_finish(self._checkpoint.control, streams)
+            self._catch_up()
+            return
+        order_finish(self._checkpoint.control, streams)
+        self._run(trigger_options(AVAILABLE), self._bucket_count())
+        self.await_end()
+
+    def _catch_up(self) -> None:
+        assert self.stream is not None
+        try:
+            self.stream.processAllAvailable()
+        except PySparkException as problem:
+            raise self._error(problem) from problem
+
+    def await_end(self, timeout: float | None = None) -> bool:
+        """Waits until it has ended, or for so many seconds; raises what it failed with."""
+        assert self.stream is not None
+        try:
+            if timeout is None:
+                self.stream.awaitTermination()
+                return True
+            return bool(self.stream.awaitTermination(max(1, int(timeout))))
+        except PySparkException as problem:
+            raise self._error(problem) from problem
+
+    def _error(self, problem: Exception) -> WindrowError:
+        shown = ", ".join(map(repr, self._names()))
+        return self.failure or failure_of(f"the operator of the queries {shown}", problem)
+
+    def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
+        """Stops all of it, after its batch in flight; started again, it goes on from there."""
+        self._halt(timeout)
+        for query in self._queries.values():
+            query.end()
+        self._lease.release()
+
+    def _halt(self, timeout: float = STOP_TIMEOUT_S) -> None:
+        if self.stream is not None:
+            self._gate.stop(self.stream, timeout)

@@ -1,0 +1,131 @@
+"""The bundles of a session: which query runs where, also after its checkpoint is taken up again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.spark.bundle.book import BundleBook
+from windrow.spark.bundle.bundle import Bundle
+from windrow.spark.bundle.plan import Dealing, dealing_of
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.query import SparkQuery
+
+__all__ = ["BundleRoom"]
+
+_LIST = "bundles.json"
+
+Given = Sequence[tuple[SparkQuery, object]]  # queries with their sinks
+
+
+class BundleRoom:
+    """Puts queries that are dealt out alike together."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        root: Storage,
+        sources: Mapping[str, DataFrame],
+        buckets: int | None,
+        after_batch: Callable[[], None],
+    ) -> None:
+        self._spark, self._root, self._sources = spark, root, sources
+        self._buckets, self._after_batch = buckets, after_batch
+        self._bundles: dict[str, Bundle] | None = None
+
+    def start(self, given: Given, trigger: str | None) -> list[SparkQuery]:
+        """Starts queries in as few operators as can be.
+
+        Those that need one of their own are given back.
+        """
+        alone, chosen = [], {}
+        for query, sink in given:
+            dealing = dealing_of(query.plan)
+            if isinstance(dealing, str):
+                alone.append(query)
+            else:
+                chosen[query.name] = (query, sink, dealing)
+        for bundle, queries in self._placed(chosen).items():
+            members = [chosen[name] for name in queries]
+            bundle.start([(query.outlet, sink) for query, sink, _ in members], trigger)
+            for query, sink, _ in members:
+                if sink is not None:
+                    query.join(bundle)
+        return alone
+
+    def _placed(
+        self, chosen: Mapping[str, tuple[SparkQuery, object, Dealing]]
+    ) -> dict[Bundle, list[str]]:
+        """Each query in the bundle that ran it before, in one that serves it, or in a new one."""
+        placed: dict[Bundle, list[str]] = {}
+        left = []
+        for name, (_, _, dealing) in chosen.items():
+            bundle = self._of(name) or self._serving(dealing)
+            if bundle is None:
+                left.append(name)
+            else:
+                placed.setdefault(bundle, []).append(name)
+        # Those that may go anywhere come last: they fit in beside any others.
+        left.sort(key=lambda name: not chosen[name][2].keys)
+        for shared, names in _grouped({name: chosen[name][2] for name in left}):
+            placed[self._made(shared)] = names
+        return placed
+
+    def _of(self, name: str) -> Bundle | None:
+        """The bundle that runs a query of that name, or ran it when it stopped."""
+        found = [each for each in self._known.values() if name in each.book.running()]
+        return found[0] if found else None
+
+    def _serving(self, dealing: Dealing) -> Bundle | None:
+        found = [each for each in self._known.values() if each.book.dealing.serves(dealing)]
+        return found[0] if found else None
+
+    @property
+    def _known(self) -> dict[str, Bundle]:
+        """The bundles that the checkpoint knows."""
+        if self._bundles is None:
+            self._bundles = {}
+            for name in json.loads(self._root.read(_LIST) or b"[]"):
+                book = BundleBook.stored(self._root.inside(name))
+                if book is not None:
+                    self._bundles[name] = self._bundle(name, book)
+        return self._bundles
+
+    def _made(self, dealing: Dealing) -> Bundle:
+        name = f"bundle-{dealing.fingerprint[:12]}"
+        if name not in self._known:
+            self._known[name] = self._bundle(name, BundleBook(self._root.inside(name), dealing))
+            self._root.write(_LIST, json.dumps(list(self._known)).encode())
+        return self._known[name]
+
+    def _bundle(self, name: str, book: BundleBook) -> Bundle:
+        checkpoint = QueryCheckpoint(self._root, name)
+        tools = (self._sources, self._buckets, self._after_batch)
+        return Bundle(self._spark, checkpoint, book, *tools)
+
+    def finish(self) -> None:
+        """Completes all streams once the bundles have worked through what is there."""
+        for bundle in (self._bundles or {}).values():
+            bundle.finish()
+
+    def stop(self, timeout: float) -> None:
+        """Stops all bundles; they can be taken up again from the checkpoint."""
+        for bundle in (self._bundles or {}).values():
+            bundle.stop(timeout)
+
+
+def _grouped(dealings: Mapping[str, Dealing]) -> list[tuple[Dealing, list[str]]]:
+    """Queries put together as they come, each with the first others that it can be dealt with."""
+    groups: list[tuple[Dealing, list[str]]] = []
+    for name, dealing in dealings.items():
+        for place, (shared, names) in enumerate(groups):
+            both = shared.shared_with(dealing)
+            if both is not None:
+                groups[place] = (both, [*names, name])
+                break
+        else:
+            groups.append((dealing, [name]))
+    return groups

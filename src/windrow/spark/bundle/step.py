@@ -1,0 +1,106 @@
+"""One batch in one bucket of a bundle: as that of a single query, with queries that come and go."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from windrow.engine.life import ALWAYS
+from windrow.spark.bucket.arrivals import gather
+from windrow.spark.bucket.live_shard import Live, StepInput
+from windrow.spark.bucket.pane_store import PaneStore
+from windrow.spark.bucket.shard_header import ShardHeader
+from windrow.spark.bucket.shard_state import ShardState
+from windrow.spark.bucket.shard_step import ShardStep, unplaced_rows
+from windrow.spark.bundle.live import LiveBundle
+from windrow.spark.bundle.members import (
+    Member,
+    MemberOrder,
+    forget_plan,
+    orders_in_turn,
+    plan_stored,
+    store_plan,
+)
+from windrow.spark.bundle.output import BundleOutput
+from windrow.spark.bundle.plan import keeping, needed_us
+from windrow.spark.bundle.rows import CarriedRows
+
+__all__ = ["BundleStep"]
+
+
+@dataclass
+class BundleStep(ShardStep):
+    """The work of one bucket in every batch; `plan` is the bundle's carrier."""
+
+    _state: ShardState | None = None  # during a batch
+
+    def run_bundle(self, packets: Iterable[bytes], state: ShardState) -> BundleOutput:
+        """Applies the packets of one batch."""
+        header = self._header(state)
+        before = replace(header)
+        arrivals = gather(packets, self.plan.streams, self._schemas())
+        late = self._late_rows(arrivals, header)
+        pane = self._timely(arrivals, header, ALWAYS)
+        orders = orders_in_turn(arrivals.members, _numbers(header), header.last_member)
+        self._take_orders(header, orders, state)
+        self._move_clock(header, arrivals, ALWAYS)
+        store = PaneStore(keeping(self.plan, header.kept_us), header, state)
+        times = (header.clock_us, header.reached_us)
+        shown = [order.to_json() for order in orders]
+        step = StepInput(pane.rows, pane.times, *times, orders=shown)
+        self._state = state
+        live, result, was_rebuilt = self._advance(before, store, step)
+        self._settle_ledgers(header, arrivals, pane, result)
+        for number in _ended(orders):
+            forget_plan(state, number)
+        store.append(pane, result.newest_instant_us)
+        if orders:
+            store.change_limits()  # rows are needed longer now, or not so long
+        store.remove_expired()
+        store.merge_small()
+        header.nonce, header.holder = uuid.uuid4().hex, self.cache.holder_of(live)
+        state.write_header(header.to_bytes())
+        self.cache.put(self.owner, self.bucket, header.nonce, live)
+        common = self._output(header, result, store)
+        common.began_us, common.was_rebuilt, common.late = before.clock_us, was_rebuilt, late
+        common.unplaced = unplaced_rows(arrivals)
+        return BundleOutput(common, [each.number for each in orders if not each.ends])
+
+    def _schemas(self) -> dict[int, pa.Schema]:
+        return {i: CarriedRows(self.plan, i).schema for i in range(len(self.plan.inputs))}
+
+    def _take_orders(
+        self, header: ShardHeader, orders: Sequence[MemberOrder], state: ShardState
+    ) -> None:
+        """Let queries begin and end in the header, from the clock on with which the batch begins.
+
+        The plans of those that end stay until the live bundle is through with them.
+        """
+        if not orders and header.kept_us:
+            return
+        begun = [order for order in orders if not order.ends]
+        for order in begun:
+            store_plan(state, order)
+            member = Member(order.number, order.grid_us, header.next_sequence, header.clock_us)
+            header.members = [*header.members, member.to_json()]
+            header.last_member = order.number
+        ended = _ended(orders)
+        header.members = [parts for parts in header.members if parts[0] not in ended]
+        plans = [plan_stored(state, number) for number in _numbers(header)]
+        header.kept_us = [needed_us(plans, stream) for stream in self.plan.streams]
+
+    def _rebuilt(self, before: ShardHeader, store: PaneStore) -> Live:
+        assert self._state is not None
+        plans = {number: plan_stored(self._state, number) for number in _numbers(before)}
+        return LiveBundle.rebuild(store.plan, store.stored(), before, plans)
+
+
+def _numbers(header: ShardHeader) -> list[int]:
+    return [parts[0] for parts in header.members]
+
+
+def _ended(orders: Iterable[MemberOrder]) -> set[int]:
+    return {order.number for order in orders if order.ends}

@@ -1,0 +1,102 @@
+"""The checkpoint directory of one query: what lies where, and whom it belongs to.
+
+identity.txt    a name that no other checkpoint has, by which sinks know it
+windrow.json    format, version, the query and its plan, number of buckets
+spark/          Spark's offsets, commits and state store
+control/        heartbeats, ends of streams and widths, read as one more stream
+publish/        what the driver knows after each of the last batches
+"""
+
+from __future__ import annotations
+
+import uuid
+import zlib
+
+from windrow.errors import CheckpointError
+from windrow.plan.model import QueryPlan
+from windrow.spark.checkpoint.owner import CheckpointOwner
+from windrow.spark.checkpoint.storage import Storage
+from windrow.version import __version__
+
+__all__ = ["QueryCheckpoint"]
+
+_OWNER = "windrow.json"
+_IDENTITY = "identity.txt"
+_HINT = "restore the checkpoint directory from a copy, or start with a new one"
+
+
+class QueryCheckpoint:
+    """The directories of one query, checked to be its own; folder: where not of its name."""
+
+    def __init__(self, root: Storage, query: str, folder: str | None = None) -> None:
+        self.query = query
+        self.storage = root.inside(folder or query)
+        self.control = self.storage.inside("control")
+        self.publish = self.storage.inside("publish")
+
+    @property
+    def spark_location(self) -> str:
+        """What Spark is given as checkpointLocation."""
+        return f"{self.storage.uri}/spark"
+
+    @property
+    def control_location(self) -> str:
+        """What Spark reads control rows from."""
+        return self.control.uri
+
+    def identity(self) -> str:
+        """A name that this checkpoint has from its beginning, and no other has."""
+        data = self.storage.read(_IDENTITY)
+        if data is None and self.storage.has(_OWNER):
+            raise self._lost(_IDENTITY, "by which sinks know it")
+        if data is None:
+            data = _checked(uuid.uuid4().hex)
+            self.storage.write(_IDENTITY, data)
+        name = data.decode(errors="replace").partition(" ")[0]
+        if data != _checked(name):
+            raise CheckpointError(
+                "WC211",
+                f"{_IDENTITY} in the checkpoint of query {self.query!r} is damaged: its checksum "
+                "does not match",
+                hint=_HINT,
+            )
+        return name
+
+    def claim(self, fingerprint: str, buckets: int, grid_us: int, plan: QueryPlan) -> None:
+        """Takes a new directory for this plan, or checks that an old one is this plan's."""
+        mine = CheckpointOwner.new(__version__, fingerprint, buckets, grid_us, plan)
+        theirs = self._owner()
+        self.identity()
+        if theirs is None:
+            self.storage.write(_OWNER, mine.to_bytes())
+        else:
+            theirs.check(mine, self.query)
+
+    def claimed_buckets(self) -> int | None:
+        """How many buckets the checkpoint was begun with; None when it is new."""
+        owner = self._owner()
+        return None if owner is None else owner.buckets
+
+    def sweep(self) -> None:
+        """Removes what drivers that were killed have left unfinished."""
+        for each in (self.storage, self.control, self.publish):
+            each.sweep()
+
+    def _owner(self) -> CheckpointOwner | None:
+        data = self.storage.read(_OWNER)
+        if data is not None:
+            return CheckpointOwner.from_bytes(data, self.query)
+        if self.publish.names() or self.storage.has("spark"):
+            raise self._lost(_OWNER, "which says whose it is")
+        return None
+
+    def _lost(self, name: str, what: str) -> CheckpointError:
+        return CheckpointError(
+            "WC211",
+            f"the checkpoint of query {self.query!r} has lost {name}, {what}",
+            hint=_HINT,
+        )
+
+
+def _checked(name: str) -> bytes:
+    return f"{name} {zlib.crc32(name.encode()):08x}\n".encode()

@@ -1,0 +1,84 @@
+"""Spark's part of a checkpoint: whether it goes with ours, and its errors in our words.
+
+Spark checks the bytes of its files but not that they are there: without its last offsets it would
+begin a batch again with other rows, and without the last log of a source it would lose files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from windrow.errors import CheckpointError
+from windrow.spark.checkpoint.storage import Storage
+
+__all__ = ["check_spark_part", "checkpoint_trouble", "last_offsets"]
+
+_HINT = "restore the checkpoint directory from a copy, or start with a new one"
+_COMPACT = ".compact"
+# What Spark says where files of its checkpoint are damaged, lost or of another query.
+_TROUBLES = re.compile(
+    r"\[[A-Z_.]*(?:CHECKPOINT|STATE_STORE|STATEFUL_OPERATOR|BATCH_METADATA|LOG_VERSION|LOG_FILE"
+    r"|STREAM_LOG_UPDATE|STATE_SCHEMA)|ChecksumException|Checksum (?:error|file)|RocksDBException"
+    r"|ZipException|Incomplete log file|[Mm]etadata log|batch \d+ doesn't exist|Failed to read log"
+    r"|StreamMetadata"
+)
+
+
+def last_offsets(spark: Storage) -> int:
+    """The newest batch of which Spark has written what it reads; -1 before the first."""
+    return max(_numbers(spark.under("offsets")), default=-1)
+
+
+def check_spark_part(spark: Storage, published: int) -> None:
+    """Refuses a checkpoint in which files are missing that Spark would not miss.
+
+    published: the newest batch that the driver has given to the sink; -1 before the first.
+    """
+    newest = last_offsets(spark)
+    if newest < published:
+        found = "none" if newest < 0 else f"those of batch {newest}"
+        raise CheckpointError(
+            "WC222",
+            f"batch {published} was answered, but of Spark's offsets in {spark.location} the "
+            f"newest are {found}",
+            hint=_HINT,
+        )
+    for source, reached in _reached(spark, newest).items():
+        logs = spark.under("sources").under(str(source))
+        if max(_numbers(logs), default=-1) < reached:
+            raise CheckpointError(
+                "WC222",
+                f"{logs.location} lacks log {reached}, which says what batch {newest} has read",
+                hint=_HINT,
+            )
+
+
+def checkpoint_trouble(query: str, cause: str, detail: str) -> CheckpointError | None:
+    """The error to give where Spark failed because of its checkpoint; None where it did not."""
+    if not _TROUBLES.search(detail.partition("=== Streaming Query ===")[0]):
+        return None
+    return CheckpointError(
+        "WC223",
+        f"Spark cannot go on from the checkpoint of {query}: {cause}",
+        hint=f"{_HINT}; the cause of this exception is Spark's own error",
+    )
+
+
+def _reached(spark: Storage, batch: int) -> dict[int, int]:
+    """By source of files, the number of its log that the batch has come to."""
+    data = spark.under("offsets").read(str(batch)) if batch >= 0 else None
+    reached = {}
+    for source, line in enumerate((data or b"").decode(errors="replace").splitlines()[2:]):
+        try:
+            offset = json.loads(line)
+        except ValueError:
+            continue  # no offset yet, or damaged: Spark refuses that itself
+        if isinstance(offset, dict) and isinstance(offset.get("logOffset"), int):
+            reached[source] = offset["logOffset"]
+    return reached
+
+
+def _numbers(folder: Storage) -> list[int]:
+    names = [name.removesuffix(_COMPACT) for name in folder.names()]
+    return [int(name) for name in names if name.isdigit()]

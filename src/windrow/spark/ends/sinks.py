@@ -1,0 +1,253 @@
+"""Writing what a batch gives to its sink."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Protocol, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from windrow.engine.change_limit import cut_between_instants
+from windrow.engine.upserts import check_unique, is_key_certain, net_upserts, upsert_key
+from windrow.errors import (
+    AdmissionError,
+    CheckpointError,
+    DataError,
+    UnsupportedError,
+    WindrowError,
+)
+from windrow.kafka import KafkaSink
+from windrow.plan.model import QueryPlan
+from windrow.sinks import Console, Delta, Foreach, Memory, Parquet, Postgres, Sink, Upserts
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.ends.kafka_sink import KafkaWriter
+
+__all__ = [
+    "MEMORY_ROWS_LIMIT",
+    "MemoryWriter",
+    "Writer",
+    "begin_writing",
+    "end_writing",
+    "writer_of",
+]
+
+MEMORY_ROWS_LIMIT = 10_000_000
+CONSOLE_ROWS = 20
+
+_BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
+
+
+class Writer(Protocol):
+    """Takes the feeds that it asks for, batch by batch, perhaps one batch twice."""
+
+    feeds: tuple[str, ...]  # of 'answers', 'changes' and 'result'
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Writes one batch; tables by feed."""
+
+
+def writer_of(sink: Sink, plan: QueryPlan, checkpoint: QueryCheckpoint) -> Writer:
+    """The writer that serves a sink of a query.
+
+    checkpoint: names the query, and tells it from another of that name that starts from nothing.
+    """
+    if isinstance(sink, Parquet):
+        return ParquetWriter(sink)
+    if isinstance(sink, KafkaSink):
+        return KafkaWriter(sink, plan, checkpoint)
+    if isinstance(sink, Postgres):
+        module = _client("PostgreSQL", "postgres")
+        return cast("Writer", module.PostgresWriter(sink, plan, checkpoint))
+    if isinstance(sink, Delta):
+        return cast("Writer", _client("Delta tables", "delta").DeltaWriter(sink, checkpoint))
+    if isinstance(sink, Console):
+        return ConsoleWriter()
+    if isinstance(sink, Memory):
+        return MemoryWriter()
+    if isinstance(sink, Upserts):
+        return UpsertWriter(sink, plan)
+    return CallableWriter(sink if isinstance(sink, Foreach) else Foreach(sink))
+
+
+def _client(what: str, extra: str) -> ModuleType:
+    """The module of a writer, which only those import who have the client."""
+    try:
+        return importlib.import_module(f"windrow.spark.ends.{extra}_sink")
+    except ImportError as problem:
+        if (problem.name or "").startswith("windrow"):
+            raise
+        raise UnsupportedError(
+            "WU414",
+            f"the client for {what} is not installed here: {problem}",
+            hint=f'install it with pip install "windrow[{extra}]"',
+        ) from None
+
+
+def begin_writing(writer: Writer, last_batch: int) -> None:
+    """The query is about to start; last_batch: the newest that was begun, -1 before the first."""
+    if isinstance(writer, ParquetWriter):
+        writer.begin(last_batch)
+
+
+def end_writing(writer: Writer | None) -> None:
+    """The query has stopped: connections are let go, and made anew if it is started again."""
+    if isinstance(writer, KafkaWriter):
+        writer.close()
+
+
+def _batch_file(batch_id: int) -> str:
+    return f"batch-{batch_id:012d}.parquet" if batch_id >= 0 else ""
+
+
+class ParquetWriter:
+    """One file per batch id, put in place in one step: a replayed batch replaces its own file."""
+
+    def __init__(self, sink: Parquet) -> None:
+        self._storage = Storage(sink.path)
+        self.feeds: tuple[str, ...] = (sink.feed,)
+
+    def begin(self, last_batch: int) -> None:
+        """Refuses a folder with files of batches that the checkpoint has not come to."""
+        self._storage.sweep()
+        newest = max(filter(_BATCH_FILE.fullmatch, self._storage.names()), default="")
+        if newest > _batch_file(last_batch):
+            raise CheckpointError(
+                "WC217",
+                f"{self._storage.location} holds {newest}, but the query's checkpoint has come to "
+                f"{'no batch' if last_batch < 0 else f'batch {last_batch}'} yet: the file is of "
+                "another run",
+                hint="give the sink an empty folder, or the query the checkpoint of that run",
+            )
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Writes the file of the batch; where there is nothing to write, there is no file."""
+        table, name = tables[self.feeds[0]], _batch_file(batch_id)
+        if table.num_rows:
+            data = pa.BufferOutputStream()
+            pq.write_table(table, data)
+            self._storage.write(name, memoryview(data.getvalue()))
+        else:
+            self._storage.remove(name)
+
+
+class ConsoleWriter:
+    """Prints the first rows of each batch that has answers."""
+
+    feeds: tuple[str, ...] = ("answers",)
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Prints the batch."""
+        answers = tables["answers"]
+        if answers.num_rows:
+            shown = answers.slice(0, CONSOLE_ROWS).to_pandas().to_string(index=False)
+            more = answers.num_rows - CONSOLE_ROWS
+            rest = f"... and {more} more\n" if more > 0 else ""
+            sys.stdout.write(f"batch {batch_id}\n{shown}\n{rest}")
+            sys.stdout.flush()
+
+
+class CallableWriter:
+    """Calls the user's function with one feed and the batch id."""
+
+    def __init__(self, sink: Foreach) -> None:
+        self._function = sink.function
+        self.feeds: tuple[str, ...] = (sink.feed,)
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Calls the function."""
+        with _named_failures(batch_id):
+            self._function(tables[self.feeds[0]], batch_id)
+
+
+class UpsertWriter:
+    """Calls the user's function with the rows to put in place and those to remove."""
+
+    def __init__(self, sink: Upserts, plan: QueryPlan) -> None:
+        self._function = sink.function
+        self._key = upsert_key(plan, sink.key)
+        self._checks = not is_key_certain(plan, self._key)
+        self.feeds: tuple[str, ...] = ("changes", "result") if self._checks else ("changes",)
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Calls the function if the batch has changed any row."""
+        changes = tables["changes"]
+        if self._checks and changes.num_rows:
+            check_unique(tables["result"], self._key)
+        upserts, deletes = net_upserts(changes, self._key)
+        if upserts.num_rows or deletes.num_rows:
+            with _named_failures(batch_id):
+                self._function(upserts, deletes, batch_id)
+
+
+@contextmanager
+def _named_failures(batch_id: int) -> Iterator[None]:
+    """What a user's function raises ends the query with an error that says so."""
+    try:
+        yield
+    except WindrowError:
+        raise
+    except Exception as problem:
+        raise DataError(
+            "WD410",
+            f"the sink failed at batch {batch_id}: {type(problem).__name__}: {problem}",
+            hint="the batch is given again, with the same id, when the query is restarted",
+        ) from problem
+
+
+class MemoryWriter:
+    """Holds answers and changes until they are taken.
+
+    Whoever takes only one of the two feeds must not be stopped by the other: a feed that outgrows
+    the limit is let go, and says so when it is asked for.
+    """
+
+    feeds: tuple[str, ...] = ("answers", "changes")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: dict[str, list[pa.Table]] = {"answers": [], "changes": []}
+        self._rows = {"answers": 0, "changes": 0}
+        self._last_batch = -1
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Adds one batch; one that is given again after a restart is not added twice."""
+        with self._lock:
+            if batch_id <= self._last_batch:
+                return
+            for feed, table in tables.items():
+                self._rows[feed] += table.num_rows
+                self._held[feed].append(table)
+                if self._rows[feed] > MEMORY_ROWS_LIMIT:
+                    self._held[feed].clear()
+            self._last_batch = batch_id
+
+    def take(self, feed: str, empty: pa.Table, limit: int | None = None) -> pa.Table:
+        """What came since the last call, at most `limit` rows of it; `empty` gives the columns."""
+        with self._lock:
+            rows, self._rows[feed] = self._rows[feed], 0
+            held, self._held[feed] = self._held[feed], []
+            if rows > MEMORY_ROWS_LIMIT:
+                raise _too_many(feed, rows)
+            table = pa.concat_tables([empty, *held])
+            if limit is None or table.num_rows <= limit:
+                return table
+            end = cut_between_instants(table, limit)
+            self._held[feed], self._rows[feed] = [table.slice(end)], table.num_rows - end
+            return table.slice(0, end)
+
+
+def _too_many(feed: str, rows: int) -> AdmissionError:
+    return AdmissionError(
+        "WA410",
+        f"{rows} rows of {feed} came since the last call; the memory sink let them go, "
+        f"it holds at most {MEMORY_ROWS_LIMIT}",
+        hint="take them more often, or use windrow.sinks.parquet(path)",
+    )

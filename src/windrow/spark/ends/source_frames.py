@@ -1,0 +1,95 @@
+"""The streaming DataFrame of a source that is described: one function for each kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from windrow.errors import BindingError, DataError
+from windrow.kafka import KafkaSource
+from windrow.schema import BIGINT, StreamSchema
+from windrow.sources import FileSource, Rate, Socket, Source
+from windrow.spark.ends.kafka_source import kafka_frame
+
+__all__ = ["columns_ddl", "source_frame"]
+
+# A value that cannot be read would be NULL to Spark; a time without a zone is one of UTC, as in
+# the session of this process, whatever zone the user's Spark has.
+READ_OPTIONS = {"mode": "FAILFAST", "timeZone": "UTC"}
+
+_GLOB_SIGNS = re.compile(r"[][{}*?\\]")
+
+
+def source_frame(spark: SparkSession, schema: StreamSchema, source: Source) -> DataFrame:
+    """The rows of a source, with the columns of the stream."""
+    return _FRAMES[type(source)](spark, schema, source)
+
+
+def columns_ddl(schema: StreamSchema) -> str:
+    """The columns of a stream in Spark's DDL."""
+    return ", ".join(f"`{column.name}` {column.type.spark}" for column in schema.columns)
+
+
+def _file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -> DataFrame:
+    reader = spark.readStream.schema(columns_ddl(schema)).options(**READ_OPTIONS)
+    if source.files_per_batch is not None:
+        reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
+    path = source.path
+    if source.is_local:
+        place = Path(source.path).absolute()
+        path = str(place)
+        if place.is_file():
+            # Spark streams from folders only: of the file's folder it is to see this file alone.
+            reader = reader.option("pathGlobFilter", _GLOB_SIGNS.sub(r"\\\g<0>", place.name))
+            path = str(place.parent)
+        elif not place.exists() and not _GLOB_SIGNS.search(path):
+            raise _nothing_there(source)
+    if source.format == "parquet":
+        return reader.parquet(path)
+    if source.format == "csv":
+        reader = reader.option("header", source.header).option("sep", source.delimiter)
+        return reader.option("enforceSchema", not source.header).csv(path)
+    return reader.json(path)
+
+
+def _rate_frame(spark: SparkSession, schema: StreamSchema, source: Rate) -> DataFrame:
+    counters = [column for column in schema.columns if column.name != schema.time]
+    if [column.type for column in counters] != [BIGINT]:
+        raise BindingError(
+            "WB443",
+            f"stream {schema.name!r} cannot be made by rate()",
+            hint=f"give it two columns: the time {schema.time!r} and one BIGINT, which counts rows",
+            place=source.place,
+        )
+    made = spark.readStream.format("rate").option("rowsPerSecond", source.rows_per_second).load()
+    shown = {schema.time: "timestamp", counters[0].name: "value"}
+    return made.select(*(sql.col(shown[each.name]).alias(each.name) for each in schema.columns))
+
+
+def _socket_frame(spark: SparkSession, schema: StreamSchema, source: Socket) -> DataFrame:
+    lines = spark.readStream.format("socket").option("host", source.host)
+    read = sql.from_json if source.format == "jsonl" else sql.from_csv
+    row = read(sql.col("value"), columns_ddl(schema), READ_OPTIONS).alias("row")
+    return lines.option("port", source.port).load().select(row).select("row.*")
+
+
+def _nothing_there(source: FileSource) -> DataError:
+    return DataError(
+        "WD412",
+        f"there is nothing at {source.path!r}",
+        hint="make the folder first; it may be empty, and files that come later are read",
+        place=source.place,
+    )
+
+
+_FRAMES: dict[type, Callable[[SparkSession, StreamSchema, Any], DataFrame]] = {
+    FileSource: _file_frame,
+    KafkaSource: kafka_frame,
+    Rate: _rate_frame,
+    Socket: _socket_frame,
+}

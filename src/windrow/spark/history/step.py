@@ -1,0 +1,121 @@
+"""One batch in one bucket of a history: packets in, state read and written, one output.
+
+Nothing here knows Spark: state comes in as an argument, so a step can be tested on a dictionary.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.plan.history_schema import HistorySchema
+from windrow.spark.bucket.shard_state import ShardState
+from windrow.spark.history.control import HistoryArrivals, gather_rows
+from windrow.spark.history.header import HistoryHeader, HistoryPane
+from windrow.spark.history.live import HistoryShelf, LiveHistory
+from windrow.spark.history.output import HistoryOutput
+from windrow.spark.history.panes import HistoryPanes, rows_of_pane
+
+__all__ = ["HistoryStep"]
+
+
+@dataclass
+class HistoryStep:
+    """The work of one bucket in every batch."""
+
+    schema: HistorySchema
+    fingerprint: str
+    owner: str  # whose history: the checkpoint
+    bucket: int
+    shelf: HistoryShelf
+    archive: str | None = None  # the directory of this bucket
+
+    def run_batch(self, packets: Iterable[bytes], state: ShardState) -> HistoryOutput:
+        """Applies the packets of one batch, then answers its questions."""
+        header = self._header(state)
+        panes = HistoryPanes(header, state)
+        live, was_rebuilt = self._live(header, panes)
+        arrivals = gather_rows(packets, self.schema)
+        rows = self._timely(arrivals, header)
+        header.move_clock(arrivals.came, self.schema.stream.lateness_us)
+        live.apply(rows, header.clock_us)
+        if header.is_finished:
+            live.finish()
+        self._settle_ledger(header, arrivals, rows, live)
+        nonce = uuid.uuid4().hex[:16]
+        panes.append(rows, nonce)
+        if panes.is_loose:
+            panes.replace_all(live.snapshot())
+        replies = [live.answer(question) for question in arrivals.questions]
+        state.write_header(header.to_bytes())
+        self.shelf.put(self.owner, self.bucket, nonce, live)
+        return HistoryOutput(
+            bucket=self.bucket,
+            clock_us=header.clock_us,
+            is_finished=header.is_finished,
+            ledger=header.ledger,
+            live_bytes=live.nbytes,
+            state_bytes=panes.nbytes,
+            panes=len(header.panes),
+            was_rebuilt=was_rebuilt,
+            replies=replies,
+        )
+
+    def _header(self, state: ShardState) -> HistoryHeader:
+        data = state.read_header()
+        if data is None:
+            return HistoryHeader(self.fingerprint, self.bucket)
+        return HistoryHeader.from_bytes(data, self.fingerprint, self.bucket)
+
+    def _live(self, header: HistoryHeader, panes: HistoryPanes) -> tuple[LiveHistory, bool]:
+        """The live history as the header says it is, and whether it was built from the start.
+
+        Spark gives a bucket to whichever worker process is free. One that had it before has fallen
+        behind by some batches, and only takes what they brought.
+        """
+        nonce, live = self.shelf.take(self.owner, self.bucket) or ("", None)
+        missing = panes.since(nonce)
+        was_rebuilt = live is None or missing is None
+        if live is None or missing is None:
+            live, missing = LiveHistory(self.schema, self.archive), list(header.panes)
+        for pane in missing:
+            live = self._with_pane(live, pane, panes.read(pane))
+        if header.is_finished:
+            live.finish()
+        return live, was_rebuilt and bool(header.panes)
+
+    def _with_pane(self, live: LiveHistory, pane: HistoryPane, data: bytes | None) -> LiveHistory:
+        if pane.is_snapshot:
+            assert data is not None
+            return LiveHistory.restore(self.schema, self.archive, data)
+        live.apply(None if data is None else rows_of_pane(data), pane.clock_us)
+        return live
+
+    def _timely(self, arrivals: HistoryArrivals, header: HistoryHeader) -> pa.Table | None:
+        """The rows above the completeness with which the batch began; None where there are none."""
+        if arrivals.rows is None:
+            return None
+        times_us = arrivals.rows.column(0).cast(pa.int64()).to_numpy()
+        timely = times_us > header.complete_us
+        if timely.all():
+            return arrivals.rows
+        return arrivals.rows.filter(pa.array(timely)) if np.any(timely) else None
+
+    def _settle_ledger(
+        self,
+        header: HistoryHeader,
+        arrivals: HistoryArrivals,
+        rows: pa.Table | None,
+        live: LiveHistory,
+    ) -> None:
+        ledger, came = header.ledger, arrivals.came
+        timely = 0 if rows is None else rows.num_rows
+        ledger.rows_in += came.rows_in
+        ledger.bad_time += came.bad_time
+        ledger.late += came.rows_in - came.bad_time - timely
+        ledger.applied = live.rows
+        ledger.waiting = ledger.rows_in - ledger.late - ledger.bad_time - ledger.applied

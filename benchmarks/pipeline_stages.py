@@ -26,13 +26,13 @@ from rich.table import Table
 
 import windrow
 from windrow.plan.fingerprint import fingerprint
-from windrow.spark.columns import columns_read
-from windrow.spark.live_cache import LiveCache
-from windrow.spark.packer import Packer
+from windrow.spark.bucket.live_cache import LiveCache
+from windrow.spark.bucket.shard_output import ShardOutput
+from windrow.spark.bucket.shard_step import ShardStep
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.packing.columns import columns_read
+from windrow.spark.packing.packer import Packer
 from windrow.spark.publication import Publication
-from windrow.spark.shard_output import ShardOutput
-from windrow.spark.shard_step import ShardStep
-from windrow.spark.storage import Storage
 
 WARM_BATCHES = 2
 GRID_US = 1_000_000

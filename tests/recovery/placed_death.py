@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, control
+from windrow.spark.checkpoint import control
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.publication import Publication

@@ -15,12 +15,14 @@ from streams import (
     Action,
     Heartbeat,
     Push,
+    batch_of,
     instant,
     plan_of,
     queries,
     scenarios,
 )
-from windrow.engine.prepare import can_shard
+from windrow.engine.prepare import Preparer, can_shard
+from windrow.engine.shard import Shard
 from windrow.plan.algorithms import reasons_against
 from windrow.plan.model import QueryPlan
 
@@ -89,3 +91,23 @@ def test_a_restart_exactly_at_a_tick() -> None:
     for restarts in (frozenset([step]) for step in range(9)):
         again = outcome(plan, actions, restarts=restarts, grid_us=SECOND_US)
         assert again[0] == expected[0], restarts
+
+
+def test_a_pair_of_groups_that_waits_for_the_next_tick_keeps_its_code() -> None:
+    text = (
+        "SELECT a.s AS x, b.s AS y, COUNT(*) AS n FROM a [1200 MILLISECONDS], "
+        "b [1200 MILLISECONDS] WHERE a.k = b.k GROUP BY a.s, b.s EVERY (1 SECOND)"
+    )
+    plan = plan_of(text)
+    shard = Shard(plan, SECOND_US)
+    row = {"ts": instant(100_000), "k": 1, "s": "p"}
+    rows = {
+        side: Preparer(plan, side).prepare(batch_of(stream, (row,)))
+        for side, stream in enumerate("ab")
+    }
+    # Put out at the first tick, and gone before the step ends: it is to be put out once more.
+    first = shard.advance(rows, SECOND_US + 500_000)
+    pairs = shard._keeper._aggregate.pairs  # type: ignore[attr-defined]
+    assert (first.at.tolist(), first.count.tolist(), pairs.size) == ([SECOND_US], [1], 1)
+    second = shard.advance({}, 2 * SECOND_US)
+    assert (second.at.tolist(), second.count.tolist(), pairs.size) == ([2 * SECOND_US], [0], 0)

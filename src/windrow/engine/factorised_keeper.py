@@ -196,7 +196,9 @@ class FactorisedKeeper:
             self._coding.release(side, columns.codes[gone])
             window.settle(gone)
         if self._shape.mode == kernels.BY_BOTH:
-            self._aggregate.release_groups(np.unique(touches.group))
+            # One that is to be put out once more has its code until then.
+            waiting = self._aggregate.waiting_groups()
+            self._aggregate.release_groups(np.setdiff1d(touches.group, waiting))
 
 
 def _windows(

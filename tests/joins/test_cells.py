@@ -56,7 +56,7 @@ arrivals = st.lists(
 
 def fill(window: Window, aggregate: FactorisedAggregate, side: int, rows: Arrivals) -> None:
     values = np.array([[row[2] for row in rows]], np.int64)
-    aggregate.admit(side, values, np.empty((0, 0), np.uint8))
+    aggregate.admit(side, values, np.empty((0, 0), np.uint8), values.shape[1])
     window.append(
         np.array([row[0] for row in rows], np.int64),
         np.array([row[1] for row in rows], np.int32),

@@ -59,6 +59,7 @@ def test_a_lost_log_of_a_source_is_missed(tmp_path: Path, batches: int, lost: st
         "org.apache.hadoop.fs.ChecksumException: Checksum error: file:/q/spark/offsets/4",
         "[CANNOT_LOAD_STATE_STORE.UNEXPECTED_FILE_SIZE] An error occurred during loading state.",
         "Checksum file not a length multiple of checksum size in file:/q/spark/offsets/5 at 0",
+        "No usable value for path",
         "An error occurred while calling o1.start.\n: java.util.zip.ZipException: bad\n\tat x",
         "[STREAMING_CHECKPOINT_MISSING_METADATA_FILE] Checkpoint location is inconsistent",
     ],

@@ -5,10 +5,13 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
@@ -23,7 +26,7 @@ from windrow.spark.packing.packer import packing
 from windrow.spark.packing.packets import PACKET_SCHEMA
 from windrow.spark.packing.routing import NO_ROUTING, Routing
 
-__all__ = ["OUTPUT_MODE", "bundle_outputs", "shard_outputs"]
+__all__ = ["OUTPUT_MODE", "bundle_outputs", "shard_outputs", "started_stream"]
 
 OUTPUT_MODE = "append"
 
@@ -69,6 +72,19 @@ def bundle_outputs(
     packed.append(control_packets(session, checkpoint.control_location, buckets))
     owner = checkpoint.spark_location
     return _given_by(ShardOperator(text, fingerprint, owner, buckets, 1, "run_bundle"), packed)
+
+
+def started_stream(
+    outputs: DataFrame,
+    take: Callable[[DataFrame, int], None],
+    checkpoint: QueryCheckpoint,
+    options: Mapping[str, Any],
+) -> StreamingQuery:
+    """Spark at work on them, under a name that no other run has; each batch is given to `take`."""
+    writer = outputs.writeStream.foreachBatch(take).outputMode(OUTPUT_MODE)
+    writer = writer.option("checkpointLocation", checkpoint.spark_location)
+    name = f"windrow {checkpoint.query} {uuid.uuid4().hex[:8]}"
+    return writer.queryName(name).trigger(**options).start()
 
 
 def _given_by(operator: ShardOperator, packed: list[DataFrame]) -> DataFrame:

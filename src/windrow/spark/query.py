@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,7 +36,7 @@ from windrow.spark.operations.status import QueryStatus
 from windrow.spark.packing.query_routing import NO_SPLIT, QueryRouting
 from windrow.spark.packing.routing import Routing
 from windrow.spark.packing.splitting import Split
-from windrow.spark.pipeline import OUTPUT_MODE, shard_outputs
+from windrow.spark.pipeline import shard_outputs, started_stream
 from windrow.spark.query_outlet import QueryOutlet
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.triggers import AVAILABLE, trigger_options
@@ -131,15 +130,8 @@ class SparkQuery:
                 grid_us,
                 routing,
             )
-            writer = (
-                outputs.writeStream.foreachBatch(self._on_batch)
-                .outputMode(OUTPUT_MODE)
-                .option("checkpointLocation", self._checkpoint.spark_location)
-                .queryName(f"windrow {self.name} {uuid.uuid4().hex[:8]}")
-                .trigger(**options)
-            )
             try:
-                self._stream = writer.start()
+                self._stream = started_stream(outputs, self._on_batch, self._checkpoint, options)
             except SPARK_FAILURES as problem:
                 raise self._error(problem) from problem
         if is_governed_run:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +25,7 @@ from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
-from windrow.spark.pipeline import OUTPUT_MODE, bundle_outputs
+from windrow.spark.pipeline import bundle_outputs, started_stream
 from windrow.spark.query_outlet import QueryOutlet
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.triggers import AVAILABLE, trigger_options
@@ -154,15 +153,8 @@ class Bundle:
                 self._checkpoint,
                 bucket_ids(buckets, buckets),
             )
-            writer = (
-                outputs.writeStream.foreachBatch(self._on_batch)
-                .outputMode(OUTPUT_MODE)
-                .option("checkpointLocation", self._checkpoint.spark_location)
-                .queryName(f"windrow {self.name} {uuid.uuid4().hex[:8]}")
-                .trigger(**options)
-            )
             try:
-                self.stream = writer.start()
+                self.stream = started_stream(outputs, self._on_batch, self._checkpoint, options)
             except SPARK_FAILURES as problem:
                 raise self._error(problem) from problem
 

@@ -41,6 +41,10 @@ ASKED = {
         """SELECT room, COUNT(*) AS n, AVG(value) AS mean FROM a [20 SECONDS] GROUP BY room
            EVERY (3 SECONDS)"""
     ),
+    # Many rows between ticks and few rooms: rows become one before the shuffle.
+    "combined": Asked(
+        "SELECT room, COUNT(*) AS n FROM g [40 SECONDS] GROUP BY room EVERY (5 SECONDS)"
+    ),
     "late": Asked("SELECT room, COUNT(*) AS n, SUM(value) AS s FROM d [9 SECONDS] GROUP BY room"),
     "distinct": Asked("SELECT DISTINCT room, value FROM a [15 SECONDS]", "changes"),
     "extremes": Asked(

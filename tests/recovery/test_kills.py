@@ -19,8 +19,11 @@ from pyspark.sql import SparkSession
 
 from kafka.broker import Broker
 from postgres.database import Database
+from recovery.asked import plan_of_asked
 from recovery.disturbed_run import DisturbedRun
 from recovery.places import Tables, TopicsOfKafka
+from spark.stream_files import SECOND
+from windrow.spark.packing.combining import can_combine
 
 pytestmark = [pytest.mark.recovery, pytest.mark.spark]
 
@@ -75,6 +78,17 @@ def test_killed_drivers_of_queries_that_share_an_operator_do_not_show(run_of: Ru
     run = run_of("ticks", "distinct", is_shared=True)
     run.kill_drivers(DRIVERS_KILLED_ELSEWHERE)
     run.finish()
+    tell(run)
+    run.check()
+
+
+def test_kills_do_not_show_where_rows_are_combined(run_of: Runs) -> None:
+    assert can_combine(plan_of_asked("combined"), 5 * SECOND)
+    run = run_of("combined")
+    run.kill_drivers(DRIVERS_KILLED_ELSEWHERE)
+    job = run.begin()
+    run.kill_below(job, "worker", DRIVERS_KILLED_ELSEWHERE)
+    run.finish(job)
     tell(run)
     run.check()
 

@@ -173,7 +173,9 @@ class Publication:
         header, sections = self._read(_name(batch_id))
         if header["batch"] != batch_id:
             raise CheckpointError(
-                "WC221", f"the file of batch {batch_id} holds batch {header['batch']}"
+                "WC221",
+                f"the file of batch {batch_id} holds batch {header['batch']}",
+                hint="restore the checkpoint from a copy, or start from a new one",
             )
         publisher, *judged = map(bytes, sections)
         self._publisher = Publisher.restore(self._run, publisher)

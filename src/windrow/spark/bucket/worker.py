@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from functools import lru_cache
+from itertools import count
 
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json
@@ -12,6 +13,8 @@ __all__ = ["plan_of", "settle_worker"]
 
 PLANS_KEPT = 64
 
+_TASKS = count(1)  # of this process
+
 
 @lru_cache(maxsize=PLANS_KEPT)
 def plan_of(text: str) -> QueryPlan:
@@ -19,12 +22,14 @@ def plan_of(text: str) -> QueryPlan:
     return plan_from_json(text)
 
 
-@lru_cache(maxsize=1)
 def settle_worker() -> None:
-    """Takes all that is imported out of garbage collection, once in a process.
+    """Takes what has been made so far out of garbage collection, at tasks 1, 2, 4, 8 and so on.
 
-    Spark's workers collect after every task; walking the modules each time costs more than a small
-    batch does.
+    Spark's workers collect after every task; walking all modules each time costs more than a small
+    batch does. Once is not enough: much is imported and compiled only while the first batches run.
+    After each task would be too often: what has been taken out and becomes a dead cycle stays.
     """
-    gc.collect()
-    gc.freeze()
+    tasks = next(_TASKS)
+    if tasks & (tasks - 1) == 0:
+        gc.collect()
+        gc.freeze()

@@ -64,7 +64,9 @@ class Storage:
             return None
         except OSError as problem:
             raise CheckpointError(
-                "WC203", f"{self.location}/{name} cannot be read: {problem}"
+                "WC203",
+                f"{self.location}/{name} cannot be read: {problem}",
+                hint="see that the driver may read it, and that its storage can be reached",
             ) from problem
 
     def write(self, name: str, data: bytes | memoryview) -> None:

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import (
+    JStreamingQueryListener,
     QueryIdleEvent,
     QueryProgressEvent,
     QueryStartedEvent,
     QueryTerminatedEvent,
     StreamingQueryListener,
+    StreamingQueryProgress,
 )
 
+from windrow.event_time import instant_of
 from windrow.metrics import Histogram, Sample
 
-__all__ = ["BatchListener"]
+__all__ = ["BATCHES_KEPT", "BATCH_SCHEMA", "BatchListener"]
+
+# The latest batches, of all queries together; older ones are only counted.
+BATCHES_KEPT = 500
+
+BATCH_SCHEMA = pa.schema(
+    [
+        ("query", pa.string()),  # or the bundle of queries that share an operator
+        ("id", pa.int64()),
+        ("at", pa.timestamp("us", tz="UTC")),  # when it began
+        ("rows", pa.int64()),
+        ("ms", pa.int64()),  # all of it
+        ("state_bytes", pa.int64()),  # of Spark's state store, in memory
+    ]
+)
 
 BATCH_BOUNDS_S = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 WHOLE = "triggerExecution"
@@ -39,6 +59,8 @@ class BatchListener(StreamingQueryListener):
         self._rows: Counter[str] = Counter()
         self._seconds: dict[str, Histogram] = {}
         self._parts: dict[tuple[str, str], float] = {}
+        self._batches: deque[dict[str, Any]] = deque(maxlen=BATCHES_KEPT)
+        self._bridge: Any = None
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
         """A query of some session has started."""
@@ -55,6 +77,8 @@ class BatchListener(StreamingQueryListener):
         with self._changed:
             name = self._running.get(str(progress.runId))
             if name is not None:
+                if "addBatch" in progress.durationMs:
+                    self._batches.append(_batch(name, progress))
                 self._take(name, dict(progress.durationMs), int(progress.numInputRows))
                 self._changed.notify_all()
 
@@ -95,10 +119,23 @@ class BatchListener(StreamingQueryListener):
                 *(Sample("windrow_batch_rows_total", n, (q,)) for q, n in self._rows.items()),
             ]
 
+    def batches(self) -> pa.Table:
+        """The latest batches, in the order in which they ended."""
+        with self._changed:
+            return pa.Table.from_pylist(list(self._batches), schema=BATCH_SCHEMA)
+
     def wait_for(self, is_so: Callable[[list[Sample]], bool], timeout: float) -> bool:
         """Waits until the samples are so, or for so many seconds; Spark tells of things later."""
         with self._changed:
             return self._changed.wait_for(lambda: is_so(self.samples()), timeout)
+
+    @property
+    def _jlistener(self) -> Any:
+        """What Spark calls; it is asked for when the listener is added and when it is removed."""
+        if self._bridge is None:
+            assert SparkContext._jvm is not None
+            self._bridge = SparkContext._jvm.PythonStreamingQueryListenerWrapper(_Bridge(self))
+        return self._bridge
 
     def attach(self, spark: SparkSession) -> None:
         """Spark tells of what happens from now on."""
@@ -107,6 +144,31 @@ class BatchListener(StreamingQueryListener):
     def detach(self, spark: SparkSession) -> None:
         """Spark tells no more."""
         spark.streams.removeListener(self)
+
+
+def _batch(name: str, progress: Any) -> dict[str, Any]:
+    return {
+        "query": name,
+        "id": int(progress.batchId),
+        "at": instant_of(str(progress.timestamp)),
+        "rows": int(progress.numInputRows),
+        "ms": int(progress.durationMs.get(WHOLE, 0)),
+        "state_bytes": sum(int(each.memoryUsedBytes) for each in progress.stateOperators),
+    }
+
+
+class _Bridge(JStreamingQueryListener):
+    """Brings the report of a batch over as one text.
+
+    PySpark's own asks the JVM for each of some two hundred figures, and py4j looks through the
+    whole class path for some of them: a third of what the JVM spent on a small batch.
+    """
+
+    def onQueryProgress(self, jevent: Any) -> None:  # noqa: N802 - Spark's name
+        report = json.loads(jevent.progress().json())
+        self.pylistener.onQueryProgress(
+            QueryProgressEvent(progress=StreamingQueryProgress.fromJson(report))
+        )
 
 
 def _name_of(name: Any) -> str | None:

@@ -94,3 +94,12 @@ def test_a_session_without_the_connector_says_what_to_add() -> None:
         with pytest.raises(UnsupportedError, match=code) as raised:
             require(spark)
         assert named in str(raised.value)
+
+
+def test_options_are_not_shown() -> None:
+    given = {"kafka.sasl.jaas.config": "password=s3cret"}
+    described = [
+        sources.kafka("in", SERVERS, options=given),
+        sinks.kafka("out", SERVERS, options=given),
+    ]
+    assert all("s3cret" not in repr(each) for each in described)

@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from windrow import sinks, sources
+from windrow import dataframes, notebook, sinks, sources
 from windrow.errors import (
     AdmissionError,
     BindingError,
@@ -22,32 +22,50 @@ from windrow.errors import (
     WindrowError,
 )
 from windrow.memory_size import DEFAULT_MEMORY
+from windrow.query import Query
+from windrow.session import Session
 from windrow.version import __version__
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from windrow.embedded.session import EmbeddedSession
-    from windrow.spark.session import SparkWindrowSession
+    from windrow.spark.session import SparkSession, SparkWindrowSession
 
 __all__ = [
     "AdmissionError",
     "BindingError",
     "CheckpointError",
     "DataError",
+    "Query",
     "QuerySyntaxError",
+    "Session",
     "UnsupportedError",
     "WindrowError",
     "__version__",
     "connect",
+    "dataframes",
+    "notebook",
     "sinks",
     "sources",
 ]
 
 
+@overload
+def connect(spark: None = None, *, memory: str | int = DEFAULT_MEMORY) -> EmbeddedSession: ...
+@overload
+def connect(
+    spark: SparkSession,
+    *,
+    memory: str | int = DEFAULT_MEMORY,
+    checkpoint: str | PathLike[str] | None = None,
+    buckets: int | None = None,
+) -> SparkWindrowSession: ...
 def connect(
     spark: Any = None,
     *,
     memory: str | int = DEFAULT_MEMORY,
-    checkpoint: str | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     buckets: int | None = None,
 ) -> EmbeddedSession | SparkWindrowSession:
     """A session in this process, or on the given Spark session.
@@ -55,6 +73,11 @@ def connect(
     memory: the budget for windows, a text with B, KB, MB or GB, or bytes. checkpoint: on Spark, the
     directory from which queries recover. buckets: on Spark, into how many shards a query's keys are
     dealt; by default one for each core that is there when the query first starts.
+
+    >>> session = connect(memory="64 MB")
+    >>> session.memory
+    67108864
+    >>> connect(spark, memory="1 GB", checkpoint="checkpoint")  # doctest: +SKIP
     """
     if spark is None:
         if checkpoint is not None:

@@ -68,7 +68,15 @@ def _starred(found: re.Match[str]) -> str:
 
 
 class WindrowError(Exception):
-    """Base of all errors of ours."""
+    """Base of all errors of ours.
+
+    >>> import windrow
+    >>> try:
+    ...     windrow.connect(memory="much")
+    ... except windrow.WindrowError as error:
+    ...     print(error.code, error.message)
+    WB103 'much' is not a size of memory
+    """
 
     def __init__(
         self, code: str, message: str, *, hint: str | None = None, place: Place | None = None

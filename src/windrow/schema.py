@@ -211,9 +211,11 @@ class StreamSchema:
         names = [column.name for column in self.columns]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise BindingError("WB113", f"stream {self.name!r} has two columns named {twice!r}")
+            message = f"stream {self.name!r} has two columns named {twice!r}"
+            raise BindingError("WB113", message, hint="give one of them another name")
         if len(names) > MAX_COLUMNS:
-            raise BindingError("WB117", f"stream {self.name!r} has more than {MAX_COLUMNS} columns")
+            message = f"stream {self.name!r} has more than {MAX_COLUMNS} columns"
+            raise BindingError("WB117", message, hint="declare those that queries read")
         if self.time not in names:
             raise BindingError(
                 "WB114",
@@ -229,7 +231,8 @@ class StreamSchema:
                 "integers are not guessed to be seconds or microseconds",
             )
         if self.lateness_us < 0:
-            raise BindingError("WB116", f"the lateness of stream {self.name!r} is negative")
+            message = f"the lateness of stream {self.name!r} is negative"
+            raise BindingError("WB116", message, hint="give 0 or more")
 
     def column(self, name: str) -> Column:
         """The column of that name."""

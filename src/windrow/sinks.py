@@ -41,7 +41,11 @@ FEEDS = ("answers", "changes")
 
 @dataclass(frozen=True)
 class Parquet:
-    """One Parquet file per batch that has answers, named after the batch id."""
+    """One Parquet file per batch that has answers, named after the batch id.
+
+    >>> Parquet("answers").feed
+    'answers'
+    """
 
     path: str
     feed: str = "answers"
@@ -52,7 +56,11 @@ class Parquet:
 
 @dataclass(frozen=True)
 class Delta:
-    """Rows added to a Delta table, one commit a batch."""
+    """Rows added to a Delta table, one commit a batch.
+
+    >>> Delta("s3://bucket/table", "changes").feed
+    'changes'
+    """
 
     path: str
     feed: str = "answers"
@@ -63,7 +71,11 @@ class Delta:
 
 @dataclass(frozen=True)
 class Foreach:
-    """A function of a table and a batch id, called on the driver for every batch."""
+    """A function of a table and a batch id, called on the driver for every batch.
+
+    >>> Foreach(print).feed
+    'answers'
+    """
 
     function: Callable[[pa.Table, int], object]
     feed: str = "answers"
@@ -74,7 +86,11 @@ class Foreach:
 
 @dataclass(frozen=True)
 class Upserts:
-    """A function of upserts, deletes and a batch id; key: the columns that tell rows apart."""
+    """A function of upserts, deletes and a batch id; key: the columns that tell rows apart.
+
+    >>> Upserts(print, ("location",)).key
+    ('location',)
+    """
 
     function: Callable[[pa.Table, pa.Table, int], object]
     key: tuple[str, ...] | None = None
@@ -82,12 +98,20 @@ class Upserts:
 
 @dataclass(frozen=True)
 class Console:
-    """Answers are printed as they come."""
+    """Answers are printed as they come.
+
+    >>> Console()
+    Console()
+    """
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Answers are held on the driver until answers(), result() or changes() takes them."""
+    """Answers are held on the driver until answers(), result() or changes() takes them.
+
+    >>> Memory()
+    Memory()
+    """
 
 
 Sink = (
@@ -104,7 +128,11 @@ Sink = (
 
 
 def parquet(path: str | Path, feed: str = "answers") -> Parquet:
-    """A sink of Parquet files; a batch that is replayed replaces its own file."""
+    """A sink of Parquet files; a batch that is replayed replaces its own file.
+
+    >>> parquet("alarms", feed="changes")
+    Parquet(path='alarms', feed='changes')
+    """
     return Parquet(str(path), feed)
 
 
@@ -112,6 +140,9 @@ def delta(path: str | Path, feed: str = "answers") -> Delta:
     """A sink that adds rows to a Delta table, each batch once, in one commit.
 
     path: of a table or of one to be made; an address such as s3://... serves too.
+
+    >>> delta("tables/alarms")
+    Delta(path='tables/alarms', feed='answers')
     """
     return Delta(str(path), feed)
 
@@ -129,13 +160,20 @@ def kafka(
     feed: 'answers', 'changes', or 'upserts': per key what holds now, and no value for keys that
     went. key: columns; None: what tells rows of the result apart. transactional: False writes
     without transactions, at least once. options: settings of Kafka's client.
+
+    >>> kafka("alarms", "broker:9092", feed="upserts", key=["location"]).key
+    ('location',)
     """
     columns = None if key is None else tuple(key)
     return KafkaSink(topic, servers, feed, columns, transactional, dict(options or {}))
 
 
 def foreach(function: Callable[[pa.Table, int], object], feed: str = "answers") -> Foreach:
-    """A sink that calls function(table, batch_id); changes have their sign in `change`."""
+    """A sink that calls function(table, batch_id); changes have their sign in `change`.
+
+    >>> foreach(lambda table, batch_id: print(table.num_rows), feed="changes").feed
+    'changes'
+    """
     return Foreach(function, feed)
 
 
@@ -145,6 +183,11 @@ def upserts(
     """A sink that calls function(upserts, deletes, batch_id) for every batch that changes rows.
 
     key: what tells rows apart; None: the GROUP BY columns, or all columns of a SELECT DISTINCT.
+
+    >>> def put(upserts, deletes, batch_id):
+    ...     print(upserts.num_rows, "rows to put,", deletes.num_rows, "to remove")
+    >>> upserts(put, key=["location"]).key
+    ('location',)
     """
     return Upserts(function, None if key is None else tuple(key))
 
@@ -156,17 +199,28 @@ def postgres(
 
     table: a name, or schema.name. feed: 'upserts' makes the table equal the result; 'changes' and
     'answers' add rows to it. key: what tells rows apart, as for upserts().
+
+    >>> postgres("postgresql://host/db", "public.alarms").feed
+    'upserts'
     """
     return Postgres(url, table, feed, None if key is None else tuple(key))
 
 
 def console() -> Console:
-    """A sink that prints."""
+    """A sink that prints.
+
+    >>> console()
+    Console()
+    """
     return Console()
 
 
 def memory() -> Memory:
-    """A sink that holds answers on the driver."""
+    """A sink that holds answers on the driver.
+
+    >>> memory()
+    Memory()
+    """
     return Memory()
 
 

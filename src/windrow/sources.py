@@ -31,7 +31,11 @@ LARGEST_PORT = 65_535
 
 @dataclass(frozen=True)
 class FileSource:
-    """Files of one format: path names a file, a folder or a pattern."""
+    """Files of one format: path names a file, a folder or a pattern.
+
+    >>> FileSource("csv", "s3://bucket/*.csv").is_local
+    False
+    """
 
     is_endless: ClassVar[bool] = False
 
@@ -62,7 +66,11 @@ class FileSource:
 
 @dataclass(frozen=True)
 class Rate:
-    """Rows made by the clock: the time at which each was made, and its number."""
+    """Rows made by the clock: the time at which each was made, and its number.
+
+    >>> Rate(100).is_endless
+    True
+    """
 
     is_endless: ClassVar[bool] = True
 
@@ -75,7 +83,11 @@ class Rate:
 
 @dataclass(frozen=True)
 class Socket:
-    """Lines of text from a server: a JSON object or comma-separated values each."""
+    """Lines of text from a server: a JSON object or comma-separated values each.
+
+    >>> Socket("localhost", 9999).format
+    'jsonl'
+    """
 
     is_endless: ClassVar[bool] = True
 
@@ -99,7 +111,11 @@ Source = FileSource | KafkaSource | Rate | Socket
 
 
 def parquet(path: str | Path, files_per_batch: int | None = None) -> FileSource:
-    """Parquet files; files_per_batch: at most so many in one batch on Spark."""
+    """Parquet files; files_per_batch: at most so many in one batch on Spark.
+
+    >>> parquet("data/temp", files_per_batch=10).path
+    'data/temp'
+    """
     return FileSource("parquet", str(path), files_per_batch=files_per_batch)
 
 
@@ -109,12 +125,20 @@ def csv(
     delimiter: str = ",",
     files_per_batch: int | None = None,
 ) -> FileSource:
-    """CSV files, with a line of column names on top unless header is False."""
+    """CSV files, with a line of column names on top unless header is False.
+
+    >>> csv("data/*.csv", delimiter=";").delimiter
+    ';'
+    """
     return FileSource("csv", str(path), header, delimiter, files_per_batch)
 
 
 def jsonl(path: str | Path, files_per_batch: int | None = None) -> FileSource:
-    """Files with one JSON object a line."""
+    """Files with one JSON object a line.
+
+    >>> jsonl("data/temp.jsonl").format
+    'jsonl'
+    """
     return FileSource("jsonl", str(path), files_per_batch=files_per_batch)
 
 
@@ -135,6 +159,9 @@ def kafka(
     record's own timestamp. starting: 'earliest' or 'latest', where a new query begins.
     max_offsets_per_batch: at most so many records in one batch. options: settings of Kafka's
     client, such as {"kafka.security.protocol": "SSL"}.
+
+    >>> kafka("readings", "broker:9092", starting="latest").topic
+    'readings'
     """
     return KafkaSource(
         topic,
@@ -149,17 +176,29 @@ def kafka(
 
 
 def rate(rows_per_second: int = 1) -> Rate:
-    """Rows made by the clock, to try a query out: a time and a BIGINT that counts from 0."""
+    """Rows made by the clock, to try a query out: a time and a BIGINT that counts from 0.
+
+    >>> rate(100).rows_per_second
+    100
+    """
     return Rate(rows_per_second)
 
 
 def socket(host: str, port: int, format: str = "jsonl") -> Socket:  # noqa: A002 - as in scripts
-    """Lines that a server sends, to try a query out; after a restart, lines of before are lost."""
+    """Lines that a server sends, to try a query out; after a restart, lines of before are lost.
+
+    >>> socket("localhost", 9999, format="csv").port
+    9999
+    """
     return Socket(host, port, format)
 
 
 def source_given(source: object) -> Source:
-    """The source itself; refused when it is something else."""
+    """The source itself; refused when it is something else.
+
+    >>> source_given(rate()) == rate()
+    True
+    """
     if isinstance(source, Source):
         return source
     raise BindingError(

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.embedded.given_rows import is_columns, rows_given
 from windrow.errors import DataError, WindrowError
 from windrow.event_time import instant_of
 from windrow.schema import TIMESTAMP, ColumnType, StreamSchema
@@ -17,38 +18,62 @@ __all__ = ["RowChecker", "batch_of"]
 
 
 def batch_of(stream: StreamSchema, rows: Any) -> pa.RecordBatch:
-    """Arrow, pandas, polars, a list of dicts or one dict, as a batch of the stream's columns."""
-    if isinstance(rows, Mapping):
-        rows = [rows]
-    if isinstance(rows, (list, tuple)):
-        return _of_dicts(stream, rows)
-    table = _as_table(stream, rows)
-    _check_names(stream, table.schema.names, allow_missing=False)
-    columns = [_converted(stream, column.name, column.type, table) for column in stream.columns]
+    """Rows of any form as a batch of the stream's columns."""
+    given = rows_given(stream, rows)
+    if isinstance(given, pa.Table):
+        _check_names(stream, given.schema.names, allow_missing=False)
+        return _of_columns(stream, {name: given.column(name) for name in given.schema.names})
+    if isinstance(given, Mapping):
+        return _of_columns(stream, given)
+    return _of_dicts(stream, given)
+
+
+def _of_columns(stream: StreamSchema, given: Mapping[str, Any]) -> pa.RecordBatch:
+    _check_names(stream, list(given), allow_missing=False)
+    columns = [_column(stream, each.name, each.type, given[each.name]) for each in stream.columns]
+    lengths = {each.name: len(column) for each, column in zip(stream.columns, columns, strict=True)}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise DataError(
+            "WD105",
+            f"columns for stream {stream.name!r} are of different lengths: {shown}",
+            hint="give every column as many values, or a list of dicts",
+        )
     return pa.RecordBatch.from_arrays(columns, schema=stream.arrow)
 
 
-def _as_table(stream: StreamSchema, rows: Any) -> pa.Table:
-    if isinstance(rows, pa.Table):
-        return rows
-    if isinstance(rows, pa.RecordBatch):
-        return pa.Table.from_batches([rows])
-    if hasattr(rows, "to_arrow"):  # polars
-        return rows.to_arrow()
-    if hasattr(rows, "__arrow_c_stream__"):
-        return pa.table(rows)
-    if type(rows).__module__.startswith("pandas"):
-        return pa.Table.from_pandas(rows, preserve_index=False)
-    raise DataError(
-        "WD101",
-        f"stream {stream.name!r} cannot take rows from {type(rows).__name__}",
-        hint="push a pyarrow Table or RecordBatch, a pandas or polars DataFrame, "
-        "or a list of dicts",
-    )
+def _column(stream: StreamSchema, name: str, kind: ColumnType, given: Any) -> pa.Array:
+    if isinstance(given, (list, tuple)):
+        return _of_values(stream, name, kind, list(given))
+    if not is_columns({name: given}):
+        raise DataError(
+            "WD105",
+            f"column {name!r} of stream {stream.name!r} is one value beside whole columns",
+            hint="give a list of as many values as the other columns have",
+        )
+    try:
+        column = _arrow(given)
+    except (pa.ArrowException, TypeError, ValueError) as problem:
+        raise _bad_column(stream, name, kind, problem) from None
+    return _converted(stream, name, column, kind)
+
+
+def _arrow(given: Any) -> pa.Array | pa.ChunkedArray:
+    if isinstance(given, (pa.Array, pa.ChunkedArray)):
+        return given
+    # Series of other libraries come in pieces; those of pandas have their own idea of NULL.
+    return pa.chunked_array(given) if hasattr(given, "__arrow_c_stream__") else pa.array(given)
 
 
 def _check_names(stream: StreamSchema, names: Sequence[str], *, allow_missing: bool) -> None:
     known = [column.name for column in stream.columns]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(
+            "WD102",
+            f"rows for stream {stream.name!r}: two columns are named {twice!r}",
+            hint="give each column once",
+        )
     unknown = [name for name in names if name not in known]
     missing = [] if allow_missing else [name for name in known if name not in names]
     if unknown or missing:
@@ -60,15 +85,15 @@ def _check_names(stream: StreamSchema, names: Sequence[str], *, allow_missing: b
         )
 
 
-def _converted(stream: StreamSchema, name: str, kind: ColumnType, table: pa.Table) -> pa.Array:
-    column = table.column(name)
-    column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+def _converted(stream: StreamSchema, name: str, column: pa.Array, kind: ColumnType) -> pa.Array:
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if column.type == kind.arrow:
         return column
     try:
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        if kind == TIMESTAMP:
+        if kind == TIMESTAMP and not pa.types.is_null(column.type):
             return _timestamps(column)
         return column.cast(kind.arrow)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as problem:
@@ -81,13 +106,17 @@ def _timestamps(column: pa.Array) -> pa.Array:
         return pc.cast(column, pa.timestamp("us", tz=column.type.tz), safe=False).cast(
             TIMESTAMP.arrow
         )
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if _is_text(column.type):
         return pa.array([None if t is None else instant_of(t) for t in column.to_pylist()]).cast(
             TIMESTAMP.arrow
         )
     if pa.types.is_date(column.type):
         return column.cast(pa.timestamp("us")).cast(TIMESTAMP.arrow)
     raise pa.ArrowTypeError(f"{column.type} is not a time")
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind in (pa.string(), pa.large_string(), pa.string_view())
 
 
 def _of_dicts(stream: StreamSchema, rows: Sequence[Any]) -> pa.RecordBatch:

@@ -29,8 +29,8 @@ def batches_of(schema: StreamSchema, source: FileSource) -> Iterator[tuple[pa.Ta
     files = files_of(source)
     for index, file in enumerate(files):
         try:
-            for batch in _read(schema, source, file):
-                yield _with_dates(schema, batch), (index + 0.5) / len(files)
+            for batch, part in _read(schema, source, file):
+                yield _with_dates(schema, batch), (index + part) / len(files)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
             raise DataError(
                 "WD506",
@@ -40,7 +40,8 @@ def batches_of(schema: StreamSchema, source: FileSource) -> Iterator[tuple[pa.Ta
             ) from problem
 
 
-def _read(schema: StreamSchema, source: FileSource, file: Path) -> Iterator[pa.Table]:
+def _read(schema: StreamSchema, source: FileSource, file: Path) -> Iterator[tuple[pa.Table, float]]:
+    """Batches of one file, each with the part of it that is then read."""
     if source.format == "parquet":
         return _read_parquet(schema, file)
     if source.format == "csv":
@@ -48,14 +49,19 @@ def _read(schema: StreamSchema, source: FileSource, file: Path) -> Iterator[pa.T
     return _read_jsonl(schema, file)
 
 
-def _read_parquet(schema: StreamSchema, file: Path) -> Iterator[pa.Table]:
+def _read_parquet(schema: StreamSchema, file: Path) -> Iterator[tuple[pa.Table, float]]:
     names = [column.name for column in schema.columns]
     with pq.ParquetFile(file) as opened:
+        rows = 0
         for batch in opened.iter_batches(BATCH_ROWS, columns=names):
-            yield pa.Table.from_batches([batch]).select(names)
+            rows += batch.num_rows
+            part = rows / max(1, opened.metadata.num_rows)
+            yield pa.Table.from_batches([batch]).select(names), part
 
 
-def _read_csv(schema: StreamSchema, source: FileSource, file: Path) -> Iterator[pa.Table]:
+def _read_csv(
+    schema: StreamSchema, source: FileSource, file: Path
+) -> Iterator[tuple[pa.Table, float]]:
     names = [column.name for column in schema.columns]
     reading = pa_csv.ReadOptions(
         column_names=names, skip_rows=1 if source.header else 0, block_size=_BLOCK_BYTES
@@ -68,14 +74,16 @@ def _read_csv(schema: StreamSchema, source: FileSource, file: Path) -> Iterator[
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
-    if file.stat().st_size == 0:
+    size = file.stat().st_size
+    if size == 0:
         return
     with pa_csv.open_csv(file, reading, parsing, converting) as opened:
-        for batch in opened:
-            yield pa.Table.from_batches([batch])
+        for number, batch in enumerate(opened, 1):
+            # A batch is what one block of the file holds.
+            yield pa.Table.from_batches([batch]), min(1.0, number * _BLOCK_BYTES / size)
 
 
-def _read_jsonl(schema: StreamSchema, file: Path) -> Iterator[pa.Table]:
+def _read_jsonl(schema: StreamSchema, file: Path) -> Iterator[tuple[pa.Table, float]]:
     explicit = pa.schema([(column.name, _read_type(column.type)) for column in schema.columns])
     if file.stat().st_size == 0:
         return
@@ -85,7 +93,8 @@ def _read_jsonl(schema: StreamSchema, file: Path) -> Iterator[pa.Table]:
         pa_json.ParseOptions(explicit_schema=explicit, unexpected_field_behavior="ignore"),
     )
     for start in range(0, table.num_rows, BATCH_ROWS):
-        yield table.slice(start, BATCH_ROWS)
+        batch = table.slice(start, BATCH_ROWS)
+        yield batch, (start + batch.num_rows) / table.num_rows
 
 
 def _read_type(kind: ColumnType) -> pa.DataType:

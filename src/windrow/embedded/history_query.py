@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import RLock
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.engine.change_limit import check_limit
 from windrow.engine.due_instants import INSTANTS_LIMIT
 from windrow.engine.history_feed import HistoryFeed
@@ -15,26 +17,47 @@ from windrow.engine.history_growth import HistoryGrowth
 from windrow.engine.history_keeper import HistoryKeeper
 from windrow.errors import UnsupportedError
 from windrow.event_time import show_instant, show_span
+from windrow.notebook.plan_text import PlanText
+from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.history_explain import explain_history
 from windrow.plan.history_plan import HistoryPlan
+from windrow.query import Query
 
 __all__ = ["EmbeddedHistoryQuery"]
 
 Instants = NDArray[np.int64]
 
 
-class EmbeddedHistoryQuery:
+class EmbeddedHistoryQuery(Query):
     """A running question: FROM HISTORY(s) [FROM ... TO NOW].
 
-    settle: brings rows that were pushed but not yet applied into it.
+    >>> import windrow
+    >>> session = windrow.connect()
+    >>> session.stream("s", "ts timestamp, x int", time="ts")
+    >>> session.history("s", measures=["x"], levels=[("1 second", "forever")])
+    >>> total = session.query("SELECT SUM(x) AS x FROM HISTORY(s) [FROM '2026-01-01' TO NOW]")
+    >>> session.push("s", {"ts": ["2026-01-01", "2026-06-01"], "x": [1, 2]})
+    >>> session.finish()
+    >>> total.result().to_pylist()
+    [{'x': 3}]
+
+    Of its answers those of level A are exact; at level B error_bound is the largest relative error
+    that one can have. With EVERY its changes are those from tick to tick, and from the last one to
+    the clock. settle: brings rows that were pushed but not yet applied into it. lock: of
+    the session.
     """
 
     def __init__(
-        self, name: str, plan: HistoryPlan, keeper: HistoryKeeper, settle: Callable[[], None]
+        self,
+        name: str,
+        plan: HistoryPlan,
+        keeper: HistoryKeeper,
+        settle: Callable[[], None],
+        lock: RLock,
     ) -> None:
-        self.name = name
+        super().__init__(name, lock)
         self.plan = plan
-        self.is_running = True
+        self._is_running = True
         self._keeper = keeper
         self._settle = settle
         self._growth = HistoryGrowth(keeper, plan)
@@ -45,46 +68,81 @@ class EmbeddedHistoryQuery:
         self._rows_shown = keeper.rows
         self._feed.show(self.clock, self._growth.rows(), changed=self._has_begun)
 
-    def answers(self) -> pa.Table:
-        """Every answer since the last call: at, level, error_bound, then the select list.
+    @property
+    def text(self) -> str:
+        """The query as it was written."""
+        return self.plan.text
 
-        Level A is exact; at level B error_bound is the largest relative error that the answer can
-        have.
-        """
+    @property
+    def shape(self) -> AnswerShape:
+        """Its groups and values, and how often it answers."""
+        return answer_shape(self.plan)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it goes on looking."""
+        return self._is_running
+
+    @one_at_a_time
+    def _answers(self) -> pa.Table:
         self._settle()
         return self._feed.answers()
 
-    def result(self) -> pa.Table:
-        """The answer now, that is, at the clock."""
+    @one_at_a_time
+    def _result(self) -> pa.Table:
         self._settle()
         return self._feed.preview(self._growth.rows()) if self._is_behind else self._feed.result
 
-    def changes(self, limit: int | None = None) -> pa.Table:
-        """Changes since the last call: at, change (+1/-1), then the select list.
-
-        With EVERY they are those from tick to tick, and from the last one to the clock.
-        """
+    @one_at_a_time
+    def _changes(self, limit: int | None) -> pa.Table:
         check_limit(limit)
         self._settle()
         if self._is_behind:
             self._show(self.clock)
         return self._feed.changes(limit)
 
+    @one_at_a_time
     def explain(self) -> str:
-        """The plan, when it answers, and how far it has come."""
+        """The plan, when it answers, and how far it has come.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> session.history("s", measures=["x"], levels=[("1 second", "forever")])
+        >>> text = "SELECT SUM(x) AS x FROM HISTORY(s) [FROM '2026-01-01' TO NOW]"
+        >>> "at every arrival" in session.query(text).explain()
+        True
+        """
         self._settle()
         every = self.plan.every_us
         when = "at every arrival" if every is None else f"every {show_span(every)} of event time"
         lines = [explain_history(self.plan), f"  answers     {when}"]
-        return "\n".join([*lines, f"clock: {show_instant(self.clock)}"])
+        return PlanText("\n".join([*lines, f"clock: {show_instant(self.clock)}"]))
 
+    def _facts(self) -> dict[str, str]:
+        return {"clock": show_instant(self.clock)}
+
+    @one_at_a_time
     def stop(self) -> None:
-        """End the query; what it has answered can still be read."""
+        """End the query; what it has answered can still be read.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> query = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]")
+        >>> query.stop()
+        >>> query.is_running, query.result().to_pylist()
+        (False, [{'x': None}])
+        """
         if self.is_running:
             self._settle()
             if self._is_behind:
                 self._show(self.clock)
-            self.is_running = False
+            self.end()
+
+    def end(self) -> None:
+        """It looks no more; nothing that waits is looked at."""
+        self._is_running = False
 
     def start(self, *_: object, **__: object) -> EmbeddedHistoryQuery:
         """Only queries on Spark have sinks."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import RLock
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.history_asking import ask, ask_progressively
 from windrow.engine.history_keeper import HistoryKeeper, spec_of
 from windrow.engine.history_rows import instants_of
+from windrow.engine.history_series import group_keys, series_of, shape_table
 from windrow.errors import BindingError, WindrowError
 from windrow.event_time import START_OF_TIME, show_span
 from windrow.history.parquet_archive import ParquetArchive
@@ -23,6 +25,8 @@ from windrow.plan.history_schema import HistorySchema
 from windrow.windows.completeness import clock_of
 
 __all__ = ["Histories"]
+
+Interval = tuple[int | None, int | None]  # None: from the start, to where the stream is complete
 
 
 class Histories:
@@ -81,12 +85,35 @@ class Histories:
         """Answers to a question, coarse first."""
         return ask_progressively(self._keepers[plan.streams[0]], plan)
 
+    def series(
+        self, stream: str, measure: str | None, interval: Interval, points: int, group: list[str]
+    ) -> pa.Table:
+        """Points of a chart, of one group or of all."""
+        keeper = self._keeper(stream)
+        return series_of(keeper, measure, *interval, points, group_keys(keeper, group))
+
+    def tree(self, stream: str, group: list[str]) -> pa.Table:
+        """The nodes of a history, of one group or of all."""
+        keeper = self._keeper(stream)
+        return shape_table(keeper, group_keys(keeper, group))
+
+    def _keeper(self, stream: str) -> HistoryKeeper:
+        keeper = self._keepers.get(stream)
+        if keeper is None:
+            known = ", ".join(self._keepers) or "none"
+            raise BindingError(
+                "WB327",
+                f"stream {stream!r} has no history",
+                hint=f"declare one with session.history(); there are those of: {known}",
+            )
+        return keeper
+
     def follow(
-        self, name: str, plan: HistoryPlan, settle: Callable[[], None]
+        self, name: str, plan: HistoryPlan, settle: Callable[[], None], lock: RLock
     ) -> EmbeddedHistoryQuery:
         """Ask a question again and again as time goes on."""
         stream = plan.streams[0]
-        query = EmbeddedHistoryQuery(name, plan, self._keepers[stream], settle)
+        query = EmbeddedHistoryQuery(name, plan, self._keepers[stream], settle, lock)
         self._queries[stream].append(query)
         self.names.append(name)
         return query
@@ -164,7 +191,7 @@ def _look(query: EmbeddedHistoryQuery, instant: int) -> WindrowError | None:
     try:
         query.look(instant)
     except WindrowError as error:
-        query.is_running = False
+        query.end()
         return error
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 
 from windrow.embedded.conversion import RowChecker, batch_of
 from windrow.embedded.fading_rate import FadingRate
+from windrow.embedded.given_rows import is_columns, rows_given
 from windrow.engine.ledger import Ledger
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
@@ -64,6 +66,7 @@ class Inlet:
     def converted(self, rows: Any) -> pa.RecordBatch:
         """Rows as columns of the stream's types; those that cannot be are counted as rejected."""
         try:
+            rows = rows_given(self.schema, rows)
             return batch_of(self.schema, rows)
         except WindrowError:
             self.reject(rows)
@@ -82,7 +85,7 @@ class Inlet:
         if times.size:
             if self.first_us is None:
                 self.first_us = int(times[0])
-            self._rate.add(int(times.max()), times.size)
+            self._rate.add(int(times.min()), int(times.max()), times.size)
         return batch
 
     @property
@@ -92,7 +95,7 @@ class Inlet:
 
     def reject(self, rows: Any) -> None:
         """Count rows of a push that was refused."""
-        count = 1 if isinstance(rows, dict) or not hasattr(rows, "__len__") else len(rows)
+        count = _count(rows)
         self._ledger.rows_in += count
         self._ledger.rejected += count
 
@@ -135,3 +138,14 @@ class Inlet:
             excess -= self._late.pop(0).num_rows
         if excess > 0:
             self._late[0] = self._late[0].slice(excess)
+
+
+def _count(rows: Any) -> int:
+    """How many rows were given; one, where nobody can say."""
+    if isinstance(rows, Mapping):
+        return _longest(rows) if is_columns(rows) else 1
+    return len(rows) if isinstance(rows, Sized) and not isinstance(rows, str) else 1
+
+
+def _longest(columns: Mapping[str, Any]) -> int:
+    return max(len(each) for each in columns.values() if isinstance(each, Sized))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
+from threading import RLock
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.engine.change_limit import check_limit
 from windrow.engine.inner_plan import inner_plan
 from windrow.engine.judged_answers import JudgedAnswers
@@ -22,8 +25,12 @@ from windrow.engine.shared_rows import RowPool, RowReader, can_share
 from windrow.errors import UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
 from windrow.history.history import History
+from windrow.memory_size import show_memory
+from windrow.notebook.plan_text import PlanText
+from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
+from windrow.query import Query
 from windrow.windows.instants import WaitingInstants, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
@@ -36,12 +43,12 @@ TOLERANCE_PARTS = 16
 NEVER = (END_OF_TIME, START_OF_TIME)
 
 
-class EmbeddedQuery:
+class EmbeddedQuery(Query):
     """A running query.
 
-    settle: brings rows that were pushed but not yet applied into it. pool: the rows that queries of
-    the session share. first_us: when the first row of its first stream came, if one has. stopped:
-    is told when a user stops it.
+    settle: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
+    rows that queries of the session share. first_us: when the first row of its first stream came,
+    if one has. stopped: is told when a user stops it.
     """
 
     def __init__(
@@ -50,13 +57,14 @@ class EmbeddedQuery:
         plan: QueryPlan,
         clock: int,
         settle: Callable[[], None],
+        lock: RLock,
         pool: RowPool,
         first_us: int | None = None,
         stopped: Callable[[EmbeddedQuery], None] | None = None,
     ) -> None:
-        self.name = name
+        super().__init__(name, lock)
         self.plan = plan
-        self.is_running = True
+        self._is_running = True
         self._settle = settle
         self._stopped = stopped
         self._life = life_of(plan, first_us)
@@ -66,34 +74,56 @@ class EmbeddedQuery:
         self._shard = Shard(run, readers=self._readers)
         self._shard.advance({}, clock)
         self._publisher = Publisher(run)
+        self._told_lost = 0  # instants of which a reader knows that their answers were let go
         self._judged = None if inner is None else JudgedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
         self._preparers = [Preparer(run, position) for position in range(len(run.inputs))]
         self._entries = [WaitingInstants() for _ in run.inputs]
 
-    def answers(self) -> pa.Table:
-        """Every answer since the last call: at, level, error_bound, then the select list."""
+    @property
+    def text(self) -> str:
+        """The query as it was written."""
+        return self.plan.text
+
+    @property
+    def shape(self) -> AnswerShape:
+        """Its groups and values, and how often it answers."""
+        return answer_shape(self.plan)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it takes rows; what it has answered can be read in any case."""
+        return self._is_running
+
+    @one_at_a_time
+    def _answers(self) -> pa.Table:
         self._settle()
+        self._tell_of_lost()
         return (self._judged or self._publisher).answers()
 
-    def result(self) -> pa.Table:
-        """The answer now, that is, at the clock."""
+    @one_at_a_time
+    def _result(self) -> pa.Table:
         self._settle()
         return (self._judged or self._publisher).result()
 
-    def changes(self, limit: int | None = None) -> pa.Table:
-        """Changes since the last call: at, change (+1/-1), then the select list.
-
-        limit: at most so many rows, the rest at the next call; only an instant that alone has more
-        is cut apart.
-        """
+    @one_at_a_time
+    def _changes(self, limit: int | None) -> pa.Table:
         check_limit(limit)
         self._settle()
         return (self._judged or self._publisher).changes(limit)
 
+    @one_at_a_time
     def explain(self) -> str:
-        """The plan, the algorithm and what it costs, and how the windows stand now."""
+        """The plan, the algorithm and what it costs, and how the windows stand now.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> text = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]").explain()
+        >>> print(text.splitlines()[0])
+        aggregate over one window
+        """
         self._settle()
         shard = self._shard
         text = explain(self.plan, shard.figures(), shard.algorithm)
@@ -101,19 +131,50 @@ class EmbeddedQuery:
         for position, rows, size in shard.window_statistics():
             alias = self.plan.inputs[position].alias
             lines.append(f"window {alias}: {rows} rows, {size} bytes")
-        return "\n".join(lines)
+        return PlanText("\n".join(lines))
 
+    def _facts(self) -> dict[str, str]:
+        held = sum(rows for _, rows, _ in self.window_statistics())
+        return {
+            "clock": show_instant(self.clock),
+            "rows in windows": f"{held:,}",
+            "memory": show_memory(self.nbytes),
+            "algorithm": self.algorithm,
+        }
+
+    @one_at_a_time
     def stop(self) -> None:
-        """End the query; what it has answered can still be read."""
+        """End the query; what it has answered can still be read.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> query = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]")
+        >>> query.stop()
+        >>> query.is_running, query.result().to_pylist()
+        (False, [{'x': None}])
+        """
         if self.is_running:
             self._settle()
             self._end()
             if self._stopped is not None:
                 self._stopped(self)
 
+    def _tell_of_lost(self) -> None:
+        """A reader who comes too late would take what is left for all there was."""
+        lost = self._publisher.instants_lost - self._told_lost
+        if lost:
+            self._told_lost += lost
+            warnings.warn(
+                f"query {self.name!r}: answers at {lost:,} instants were let go: more were due "
+                "than are kept unread; push some rows at a time, and call answers() on the way",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
     def _end(self) -> None:
         if self.is_running:
-            self.is_running = False
+            self._is_running = False
             self._shard.close()
 
     def start(self, *_: object, **__: object) -> EmbeddedQuery:

@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from itertools import count
 
 import pyarrow as pa
 
+from windrow.asking import Asking
+from windrow.embedded.given_rows import Rows
 from windrow.embedded.governing import Governing
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_room import Histories
@@ -20,17 +22,21 @@ from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.ledger import ledger_table
 from windrow.engine.shared_rows import RowPool
+from windrow.engine.stream_table import StreamRow, stream_table
 from windrow.engine.window_table import query_table, window_table
 from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.metrics import exposition
 from windrow.metrics_server import MetricsServer
+from windrow.notebook.cards import session_card
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
+from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
+from windrow.plan.model import QueryPlan
 from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema, columns_of
 from windrow.sql import parse_query
@@ -40,7 +46,7 @@ from windrow.windows.completeness import clock_of
 __all__ = ["EmbeddedSession"]
 
 
-class EmbeddedSession:
+class EmbeddedSession(Asking):
     """Continuous queries in this process.
 
     >>> session = EmbeddedSession(memory="64 MB")
@@ -66,6 +72,7 @@ class EmbeddedSession:
             self.memory, self._pool, self._running, lambda: histories.nbytes
         )
 
+    @one_at_a_time
     def stream(
         self,
         name: str,
@@ -78,6 +85,10 @@ class EmbeddedSession:
         """Declare a stream: its columns, which of them is event time, how late rows may come.
 
         source: refused; in this process rows are pushed, or a script names their files.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("temp", "ts timestamp, celsius double", time="ts", lateness="5 seconds")
+        >>> session.stream("smoke", {"ts": "timestamp", "strength": "double"}, time="ts")
         """
         if source is not None:
             raise UnsupportedError(
@@ -92,11 +103,17 @@ class EmbeddedSession:
     @one_at_a_time
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
-    ) -> EmbeddedQuery | Any:
+    ) -> EmbeddedQuery | EmbeddedHistoryQuery:
         """Register a continuous query; it sees the rows that come from now on.
 
         One of HISTORY(s) [FROM ... TO NOW] sees what the history has, too; it is an
         EmbeddedHistoryQuery, with the same methods for its readers.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> largest = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]", name="largest")
+        >>> largest.name
+        'largest'
         """
         select = parse_query(text)
         if reads_history(select):
@@ -106,7 +123,7 @@ class EmbeddedSession:
         self._settle()
         clock = clock_of(self._inlets[stream].completeness for stream in plan.streams)
         first_us = self._inlets[plan.streams[0]].first_us
-        beside = (self._settle, self._pool, first_us, self._governing.ended)
+        beside = (self._settle, self._lock, self._pool, first_us, self._governing.ended)
         query = EmbeddedQuery(name, plan, clock, *beside)
         self._queries[name] = query
         try:
@@ -120,8 +137,26 @@ class EmbeddedSession:
         self._histories.complete(query, plan.streams[0], newest_us + 1)
         return query
 
-    def push(self, stream: str, rows: Any) -> None:
-        """Give rows to a stream: Arrow, pandas, polars, or a list of dicts."""
+    def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
+        """The bound plan of a query, or of a question about the past; nothing is registered."""
+        select = parse_query(text)
+        if not reads_history(select):
+            return bind(select, self._catalog)
+        schemas, goes_on = self._histories.schemas, select.every_us is not None
+        return bind_history(select, self._catalog, schemas, continuous=goes_on)
+
+    @one_at_a_time
+    def push(self, stream: str, rows: Rows) -> None:
+        """Give rows to a stream: Arrow, pandas, Polars, DuckDB, dicts, or a dict of columns.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> session.push("s", {"ts": "2026-01-01 00:00:01", "x": 1})
+        >>> session.push("s", [{"ts": "2026-01-01 00:00:02", "x": 2}])
+        >>> session.push("s", {"ts": ["2026-01-01 00:00:03"] * 2, "x": [3, 4]})
+        >>> session.ledger()["rows_in"].to_pylist()
+        [4]
+        """
         inlet = self._inlet(stream)
         if inlet.gather(rows):
             if inlet.gathered >= GATHERED_ROWS:
@@ -132,7 +167,16 @@ class EmbeddedSession:
 
     @one_at_a_time
     def advance(self, stream: str, *, to: int | str | datetime) -> None:
-        """Event time moves on without rows: every row of the stream up to `to` has come."""
+        """Event time moves on without rows: every row of the stream up to `to` has come.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
+        >>> session.push("s", {"ts": "2026-01-01 00:00:00", "x": 1})
+        >>> session.advance("s", to="2026-01-01 00:01:00")
+        >>> count.result().to_pylist()  # the row has left the window
+        [{'n': 0}]
+        """
         inlet = self._inlet(stream)
         instant = instant_of(to)
         if not is_plausible(instant):
@@ -147,35 +191,94 @@ class EmbeddedSession:
 
     @one_at_a_time
     def finish(self) -> None:
-        """End all streams: the clock moves to the latest event."""
+        """End all streams: the clock moves to the latest event.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts", lateness="1 hour")
+        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
+        >>> session.push("s", {"ts": "2026-01-01 00:00:00", "x": 1})
+        >>> session.finish()
+        >>> count.result().to_pylist()
+        [{'n': 1}]
+        """
         self._settle()
         for inlet in self._inlets.values():
             inlet.completeness.finish()
         self._apply(None, None)
 
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by who uses the session in another thread: calls within it see one moment."""
+        return self._lock
+
+    @one_at_a_time
+    def streams(self) -> pa.Table:
+        """One row per stream: its columns, its time, how late rows may come, what is complete."""
+        self._settle()
+        return stream_table(
+            StreamRow(inlet.schema, inlet.completeness.through, inlet.rate)
+            for inlet in self._inlets.values()
+        )
+
+    @one_at_a_time
     def windows(self) -> pa.Table:
-        """One row per window: rows that one query reads, or several share."""
+        """One row per window: rows that one query reads, or several share.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]", name="count")
+        >>> session.windows().select(["stream", "queries", "rows"]).to_pylist()
+        [{'stream': 's', 'queries': ['count'], 'rows': 0}]
+        """
         self._settle()
         return window_table(self._governing.window_rows())
 
+    @one_at_a_time
     def queries(self) -> pa.Table:
-        """One row per window that each running query reads: what it asks, how it is served."""
+        """One row per window that each running query reads: what it asks, how it is served.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]", name="count")
+        >>> session.queries().select(["query", "alias", "level"]).to_pylist()
+        [{'query': 'count', 'alias': 's', 'level': 'A'}]
+        """
         self._settle()
         return query_table(self._governing.query_rows())
 
+    @one_at_a_time
     def decisions(self) -> pa.Table:
-        """What the governor has decided lately: when, why, and the widths before and after."""
+        """What the governor has decided lately: when, why, and the widths before and after.
+
+        >>> EmbeddedSession(memory="1 MB").decisions().column_names[:4]
+        ['at', 'why', 'case', 'solver']
+        """
         self._settle()
         return self._governing.decisions()
 
+    @one_at_a_time
     def late(self, stream: str) -> pa.Table:
-        """Rows that came after the watermark; the newest of them are kept."""
+        """Rows that came after the watermark; the newest of them are kept.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> session.push("s", {"ts": ["2026-01-02", "2026-01-01"], "x": [1, 2]})
+        >>> session.late("s")["x"].to_pylist()
+        [2]
+        """
         self._settle()
         return self._inlet(stream).late_rows()
 
     @one_at_a_time
     def ledger(self) -> pa.Table:
-        """Per stream what became of its rows: applied, late, bad_time, rejected or waiting."""
+        """Per stream what became of its rows: applied, late, bad_time, rejected or waiting.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> session.push("s", {"ts": ["2026-01-02", "2026-01-01"], "x": [1, 2]})
+        >>> session.ledger().select(["stream", "rows_in", "late"]).to_pylist()
+        [{'stream': 's', 'rows_in': 2, 'late': 1}]
+        """
         self._settle()
         return ledger_table(
             {name: inlet.ledger(self._clock(name)) for name, inlet in self._inlets.items()}
@@ -183,20 +286,37 @@ class EmbeddedSession:
 
     @one_at_a_time
     def metrics(self) -> str:
-        """How the session stands, as Prometheus reads it."""
+        """How the session stands, as Prometheus reads it.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> "# TYPE windrow_rows_in_total counter" in session.metrics()
+        True
+        """
         parts = (self._running(), self._governing, self.memory, time.time())
         return exposition(session_samples(self._inlets, self._clock, *parts))
 
     def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
-        """Answers GET /metrics until the session is stopped; port 0: any that is free."""
+        """Answers GET /metrics until the session is stopped; port 0: any that is free.
+
+        >>> session = EmbeddedSession()
+        >>> server = session.serve_metrics()
+        >>> server.address.endswith("/metrics")
+        True
+        >>> session.stop()
+        """
         self._servers.append(MetricsServer(self.metrics, host, port))
         return self._servers[-1]
+
+    def _repr_html_(self) -> str:
+        return session_card("in this process", self.nbytes, self)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all windows, keys and sums of the running queries, and of histories."""
         return self._governing.nbytes
 
+    @one_at_a_time
     def history(
         self,
         stream: str,
@@ -214,6 +334,13 @@ class EmbeddedSession:
         levels: pairs of spans, a granularity and how long it is kept (None or "forever": for ever),
         from fine to coarse. quantiles and distincts: columns with sketches, for APPROX_PERCENTILE
         and COUNT(DISTINCT). archive: a new directory for what leaves memory and stays answerable.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> levels = [("1 second", "1 hour"), ("1 minute", "forever")]
+        >>> session.history("s", measures=["x"], levels=levels)
+        >>> session.histories()["levels"].to_pylist()
+        [['1 second for 1 hour', '1 minute for ever']]
         """
         schema = self._inlet(stream).schema
         self._settle()
@@ -223,24 +350,43 @@ class EmbeddedSession:
             if query.plan.streams == (schema.name,):
                 self._histories.complete(query, schema.name)
 
-    def ask(self, text: str, progressive: bool = False) -> pa.Table | Iterator[pa.Table]:
-        """The answer about the past: the select list, bounds of its aggregates, what is exact.
-
-        progressive: answers one after the other, from coarse levels first; bounds only tighten.
-        """
+    @one_at_a_time
+    def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
         plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
         self._settle()
         if progressive:
             return self._histories.ask_progressively(plan)
         return self._histories.ask(plan)
 
+    @property
+    def past(self) -> Histories:
+        """The histories themselves, for who draws them; to be used within the lock."""
+        return self._histories
+
+    @one_at_a_time
     def histories(self) -> pa.Table:
-        """One row per history: what it keeps, since when, and its bytes."""
+        """One row per history: what it keeps, since when, and its bytes.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> session.history("s", measures=["x"], levels=[("1 second", "forever")])
+        >>> session.histories().select(["stream", "measures", "rows"]).to_pylist()
+        [{'stream': 's', 'measures': ['x'], 'rows': 0}]
+        """
         self._settle()
         return self._histories.table()
 
+    @one_at_a_time
     def stop(self) -> None:
-        """End all queries."""
+        """End all queries.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
+        >>> session.stop()
+        >>> count.is_running
+        False
+        """
         for query in self._running():
             query.stop()
         self._histories.stop()
@@ -253,13 +399,16 @@ class EmbeddedSession:
         plan = bind_history(select, self._catalog, schemas, continuous=True)
         name = self._free_name(name)
         self._settle()
-        return self._histories.follow(name, plan, self._settle)
+        return self._histories.follow(name, plan, self._settle, self._lock)
 
     def _free_name(self, name: str | None) -> str:
-        taken = [*self._queries, *self._histories.names]
-        name = name or f"query{len(taken) + 1}"
-        if name in taken:
-            raise BindingError("WB104", f"there is a query named {name!r} already")
+        """A name that no running query has; without one, a new one that none ever had."""
+        if name is None:
+            ever = {*self._queries, *self._histories.names}
+            return next(name for number in count(1) if (name := f"query{number}") not in ever)
+        running = [query.name for query in self._running()]
+        if name in running + [query.name for query in self._histories.running()]:
+            raise BindingError("WB104", f"there is a query named {name!r}", hint="choose another")
         return name
 
     def _running(self) -> list[EmbeddedQuery]:

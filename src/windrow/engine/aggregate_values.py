@@ -18,6 +18,7 @@ from windrow.plan.model import Aggregate
 __all__ = ["aggregate_values"]
 
 _INT64 = np.iinfo(np.int64)
+_TOO_LARGE = "sum a smaller value, such as x / 1000, or CAST it to DOUBLE"
 
 
 def aggregate_values(
@@ -109,7 +110,8 @@ def _words_128(read: ValueLanes, aggregate: Aggregate) -> tuple[Vector, Vector]:
     fill = (sign & ((1 << LIMB_BITS) - 1))[:, None]
     top_fits = limbs[:, -1] == sign if first + 4 <= limbs.shape[1] - 1 else True
     if not (np.all(beyond == fill) and np.all(top_fits)):
-        raise DataError("WD303", f"a {aggregate.function.upper()} is beyond 128 bits")
+        message = f"a {aggregate.function.upper()} is beyond 128 bits"
+        raise DataError("WD303", message, hint=_TOO_LARGE)
     low = words[0] | (words[1] << LIMB_BITS)
     high = words[2] | (words[3] << LIMB_BITS)
     return low, high
@@ -124,5 +126,6 @@ def _decimals(
     try:
         decimals.validate(full=True)
     except pa.ArrowInvalid:
-        raise DataError("WD303", f"a SUM has more digits than {kind} holds") from None
+        message = f"a SUM has more digits than {kind} holds"
+        raise DataError("WD303", message, hint=_TOO_LARGE) from None
     return decimals

@@ -37,7 +37,11 @@ def unpack(kind: str, data: bytes) -> tuple[dict[str, Any], dict[str, pa.Table]]
         raise CheckpointError("WC101", "saved state is cut short", hint="restore it from a copy")
     magic, version, checksum = _PREFIX.unpack_from(data)
     if magic != _MAGIC:
-        raise CheckpointError("WC102", "these bytes are not state that Windrow saved")
+        raise CheckpointError(
+            "WC102",
+            "these bytes are not state that Windrow saved",
+            hint="restore it from a copy, or start from a new checkpoint",
+        )
     if version != FORMAT_VERSION:
         raise CheckpointError(
             "WC103",
@@ -50,7 +54,11 @@ def unpack(kind: str, data: bytes) -> tuple[dict[str, Any], dict[str, pa.Table]]
     parts = list(_split(body))
     named = json.loads(bytes(parts[0]))
     if named["kind"] != kind:
-        raise CheckpointError("WC107", f"this saved state is a {named['kind']}, not a {kind}")
+        raise CheckpointError(
+            "WC107",
+            f"this saved state is a {named['kind']}, not a {kind}",
+            hint="restore it from a copy, or start from a new checkpoint",
+        )
     tables = [pa.ipc.open_stream(pa.py_buffer(part)).read_all() for part in parts[1:]]
     return named["header"], dict(zip(named["tables"], tables, strict=True))
 

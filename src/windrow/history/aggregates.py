@@ -36,11 +36,15 @@ class Aggregate:
                 hint=f"it answers {', '.join(FUNCTIONS)}",
             )
         if self.measure is None and self.function != "count":
-            raise BindingError("WB312", f"{self.function} needs a measure")
+            raise BindingError("WB312", f"{self.function} needs a measure", hint="name one")
         if (self.rank is not None) != (self.function == "quantile") or not (
             0 <= (self.rank or 0) <= 1
         ):
-            raise BindingError("WB313", f"{self.function} with rank {self.rank}")
+            raise BindingError(
+                "WB313",
+                f"{self.function} with rank {self.rank}",
+                hint="a quantile has a rank from 0 to 1, and nothing else has one",
+            )
 
     @property
     def label(self) -> str:

@@ -91,7 +91,11 @@ class History:
         for the groups in `keys`, or for all of them together.
         """
         if until_us < since_us:
-            raise BindingError("WB315", "an interval of the past ends before it begins")
+            raise BindingError(
+                "WB315",
+                "an interval of the past ends before it begins",
+                hint="give the earlier instant first",
+            )
         level = None if at_us is None else self.spec.level_index(at_us)
         return answer_to(self, Question(Interval(since_us, until_us), level, keys, total))
 

@@ -63,7 +63,11 @@ def restore_history(
     """The history that was saved; one with another specification is refused."""
     header, tables = saved.header, saved.tables
     if header.get("version") != SAVED_VERSION:
-        raise CheckpointError("WC302", f"a history of format {header.get('version')} is not read")
+        raise CheckpointError(
+            "WC302",
+            f"a history of format {header.get('version')} is not read",
+            hint="go on with the version that saved it, or start from a new checkpoint",
+        )
     if header["spec"] != _described(spec):
         raise CheckpointError(
             "WC303",
@@ -92,7 +96,11 @@ def restore_history(
 
 def _tree_of(history: History) -> AdaptiveTree:
     if not isinstance(history.storage, AdaptiveTree):
-        raise CheckpointError("WC304", "only the adaptive tree can be saved, not its rivals")
+        raise CheckpointError(
+            "WC304",
+            "only the adaptive tree can be saved, not its rivals",
+            hint="make the history without another storage",
+        )
     return history.storage
 
 

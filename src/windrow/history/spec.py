@@ -62,7 +62,11 @@ class HistorySpec:
         _check_levels(self.levels)
         _check_columns(self)
         if self.split_above < 0:
-            raise BindingError("WB306", f"a leaf cannot be split above {self.split_above} rows")
+            raise BindingError(
+                "WB306",
+                f"a leaf cannot be split above {self.split_above} rows",
+                hint="give 0 or more",
+            )
 
     @property
     def granularities_us(self) -> tuple[int, ...]:
@@ -111,10 +115,16 @@ def levels_of(pairs: Sequence[tuple[int, int | None]]) -> tuple[Level, ...]:
 
 def _check_levels(levels: tuple[Level, ...]) -> None:
     if not 0 < len(levels) <= MAX_LEVELS:
-        raise BindingError("WB301", f"a history has 1 to {MAX_LEVELS} levels, not {len(levels)}")
+        raise BindingError(
+            "WB301",
+            f"a history has 1 to {MAX_LEVELS} levels, not {len(levels)}",
+            hint='such as [("1 second", "10 minutes"), ("1 minute", "forever")]',
+        )
     for level in levels:
         if level.granularity_us <= 0 or (level.retention_us or 0) < 0:
-            raise BindingError("WB302", f"{level} has no positive length")
+            raise BindingError(
+                "WB302", f"{level} has no positive length", hint="give lengths above zero"
+            )
     for fine, coarse in pairwise(levels):
         if coarse.granularity_us <= fine.granularity_us or (
             coarse.granularity_us % fine.granularity_us
@@ -138,7 +148,11 @@ def _check_levels(levels: tuple[Level, ...]) -> None:
 
 def _check_columns(spec: HistorySpec) -> None:
     if len(spec.measures) > MAX_MEASURES:
-        raise BindingError("WB305", f"a history has at most {MAX_MEASURES} measures")
+        raise BindingError(
+            "WB305",
+            f"a history has at most {MAX_MEASURES} measures",
+            hint="leave some out",
+        )
     for measure in spec.measures:
         if not _is_measurable(measure.type):
             raise BindingError(
@@ -153,7 +167,11 @@ def _check_columns(spec: HistorySpec) -> None:
     names += [f"{column.name}_distinct" for column in spec.distincts]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise BindingError("WB310", f"{twice!r} would be the name of two columns of the nodes")
+        raise BindingError(
+            "WB310",
+            f"{twice!r} would be the name of two columns of the nodes",
+            hint="name the columns of the stream otherwise",
+        )
     for name in spec.quantiles:
         spec.measure_index(name)
 

@@ -53,7 +53,10 @@ def _check_parquet(schema: StreamSchema, source: FileSource, file: Path) -> None
         names = pq.read_schema(file).names
     except (pa.ArrowInvalid, OSError) as problem:
         raise DataError(
-            "WD502", f"{file} is not a Parquet file: {problem}", place=source.place
+            "WD502",
+            f"{file} is not a Parquet file: {problem}",
+            hint="name the format that it has: csv('...') or jsonl('...')",
+            place=source.place,
         ) from None
     missing = [column.name for column in schema.columns if column.name not in names]
     if missing:
@@ -66,7 +69,10 @@ def _check_header(schema: StreamSchema, source: FileSource, file: Path) -> None:
             names = next(csv.reader(text, delimiter=source.delimiter), [])
         except (UnicodeDecodeError, csv.Error) as problem:
             raise DataError(
-                "WD503", f"{file} is not a CSV file: {problem}", place=source.place
+                "WD503",
+                f"{file} is not a CSV file: {problem}",
+                hint="give text in UTF-8, or name the format that it has: parquet('...')",
+                place=source.place,
             ) from None
     wanted = [column.name for column in schema.columns]
     if names != wanted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import count
 
 from windrow.engine.history_keeper import spec_of
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
@@ -31,7 +32,15 @@ from windrow.sql.statements import (
     Statement,
 )
 
-__all__ = ["Job", "JobHistory", "JobQuery", "JobQuestion", "JobStream", "job_of"]
+__all__ = [
+    "Job",
+    "JobHistory",
+    "JobQuery",
+    "JobQuestion",
+    "JobStream",
+    "job_of",
+    "with_statement",
+]
 
 
 @dataclass(frozen=True)
@@ -134,6 +143,21 @@ def job_of(text: str, known: Job | None = None) -> Job:
     return job
 
 
+def with_statement(job: Job, statement: Statement) -> Job:
+    """The job and one statement more; the one that was given stays as it is."""
+    longer = Job(
+        job.settings,
+        job.catalog,
+        dict(job.streams),
+        dict(job.histories),
+        dict(job.queries),
+        dict(job.questions),
+        list(job.explained),
+    )
+    _add(longer, statement)
+    return longer
+
+
 def _add(job: Job, statement: Statement) -> None:
     if isinstance(statement, CreateStream):
         _add_stream(job, statement)
@@ -181,7 +205,8 @@ def _span(span_us: int) -> timedelta:
 
 def _add_select(job: Job, select: Select) -> None:
     """A query or, of HISTORY, a question that is asked once, at the end."""
-    name = f"query{len(job.queries) + len(job.questions) + 1}"
+    taken = {*job.queries, *job.questions}
+    name = next(name for number in count(1) if (name := f"query{number}") not in taken)
     place = select.places.get("SELECT")
     if not reads_history(select):
         _add_query(job, name, select, None, place)
@@ -205,7 +230,8 @@ def _add_query(
     job: Job, name: str, select: Select, sink: Endpoint | None, place: Place | None
 ) -> None:
     if name in job.queries or name in job.questions:
-        raise BindingError("WB517", f"there is a query named {name!r} already", place=place)
+        message = f"there is a query named {name!r} already"
+        raise BindingError("WB517", message, hint="choose another name", place=place)
     plan: QueryPlan | HistoryPlan
     if reads_history(select):
         plan = bind_history(select, job.catalog, _schemas(job), continuous=True)

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
 
-__all__ = ["JobWatcher"]
+__all__ = ["JobWatcher", "Standing"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a query stands: the instant through which it has answered, and its answer there.
+
+    result: None where the runner keeps none, as on Spark; level: None where nobody judges it;
+    answers: rows of answers so far.
+    """
+
+    query: str
+    clock_us: int | None
+    result: pa.Table | None
+    level: str | None
+    answers: int
 
 
 class JobWatcher(Protocol):
@@ -20,6 +37,9 @@ class JobWatcher(Protocol):
 
     def advanced(self, rows: int, fraction: float | None) -> None:
         """So many rows were read, and which part of all that is; None where nobody knows."""
+
+    def stood(self, look: Callable[[], list[Standing]]) -> None:
+        """Between two batches: whoever wants to know how each query stands may look, now."""
 
     def counted(self, ledger: pa.Table) -> None:
         """What became of every row, at the end."""

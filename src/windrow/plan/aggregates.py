@@ -107,7 +107,7 @@ class Groups:
         if node.this is None or node.expressions:
             given = 0 if node.this is None else 1 + len(node.expressions)
             message = f"{function.upper()} takes 1 argument, but here are {given}"
-            raise self._row.wrong("WB231", message, node)
+            raise self._row.wrong("WB231", message, node, hint=f"write {function.upper()}(x)")
         if function == "count" and isinstance(node.this, exp.Star):
             return Aggregate("count_star", None, None, BIGINT)
         if isinstance(node.this, exp.Distinct):

@@ -44,6 +44,7 @@ def bind_function(scope: Scope, node: exp.Expr) -> Expr:
             "WB231",
             f"{name.upper()} takes {_counted(rule)}, but here are {len(arguments)}",
             node,
+            hint="give it the arguments that it has in Spark SQL",
         )
     return rule.bind(scope, name, arguments)
 
@@ -68,8 +69,10 @@ def _arguments(node: exp.Expr) -> Nodes:
 
 
 def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
-    if not isinstance(node, exp.Func):
-        return scope.refused("WU221", f"the form {node.sql('spark')!r}", node)
+    if not isinstance(node, exp.Func) or isinstance(node, exp.RegexpLike):
+        # RLIKE is an operator to whoever wrote it, and a function to sqlglot.
+        form = f"the form {node.sql('spark')!r}"
+        return scope.refused("WU221", form, node, hint="write it with operators that run")
     if name in _OTHER_AGGREGATES:
         hint = "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE run"
         return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)

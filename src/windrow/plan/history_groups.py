@@ -88,7 +88,8 @@ class HistoryGroups(Groups):
         if function == "quantile":
             return self._quantile(node)
         if argument is None or node.expressions:
-            raise self._row.wrong("WB231", f"{node.sql_name()} takes 1 argument", node)
+            message, hint = f"{node.sql_name()} takes 1 argument", "name one measure"
+            raise self._row.wrong("WB231", message, node, hint=hint)
         column = self._column(argument)
         if column is None:
             if function == "count":

@@ -133,6 +133,11 @@ def _comparison(scope: Scope, node: exp.Binary) -> Expr:
     return Call(function, (left, right), BOOLEAN)
 
 
+def _is_distinct(scope: Scope, node: exp.Binary) -> Expr:
+    sides = bind_together(scope, "IS DISTINCT FROM", [node.this, node.expression])
+    return Call("not", (Call("is_same", tuple(sides), BOOLEAN),), BOOLEAN)
+
+
 def _connective(scope: Scope, node: exp.Connector) -> Expr:
     word = "and" if isinstance(node, exp.And) else "or"
     parts = [scope.condition(part, word.upper()) for part in _operands(node, type(node))]
@@ -211,9 +216,11 @@ def _if(scope: Scope, node: exp.If) -> Expr:
 def _like(scope: Scope, node: exp.Like) -> Expr:
     value, pattern = scope.bind(node.this), scope.bind(node.expression)
     if value.type != STRING:
-        raise scope.wrong("WB221", f"LIKE takes text, but this is {value.type}", node.this)
+        message = f"LIKE takes text, but this is {value.type}"
+        raise scope.wrong("WB221", message, node.this, hint="compare it with = or <")
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        raise scope.refused("WU219", "LIKE with a pattern that is not a constant", node.expression)
+        what = "LIKE with a pattern that is not a constant"
+        raise scope.refused("WU219", what, node.expression, hint="write the pattern in quotes")
     return _maybe_not(node, Call("like", (value, pattern), BOOLEAN))
 
 
@@ -230,6 +237,7 @@ def _paren(scope: Scope, node: exp.Paren) -> Expr:
 operator_binders: dict[type[exp.Expr], Binder] = {
     **dict.fromkeys(_ARITHMETIC, _arithmetic),
     **dict.fromkeys(_COMPARISONS, _comparison),
+    exp.NullSafeNEQ: _is_distinct,
     exp.And: _connective,
     exp.Or: _connective,
     exp.Not: _not,

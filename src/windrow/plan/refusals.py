@@ -21,7 +21,8 @@ def check_shape(select: Select) -> None:
     sources = all_sources(select)
     for source in sources:
         if source.history is not None:
-            raise refusal("WU211", "HISTORY", source.history.place or source.place)
+            place = source.history.place or source.place
+            raise refusal("WU211", "HISTORY here", place, "let it stand by itself in FROM")
     if len(sources) > MAX_INPUTS:
         raise refusal(
             "WU201",

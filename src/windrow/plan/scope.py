@@ -36,7 +36,8 @@ class Scope:
     def bind(self, node: exp.Expr) -> Expr:
         """The bound form of the node."""
         if self._depth >= MAX_DEPTH:
-            raise self.wrong("WB253", f"expressions nest deeper than {MAX_DEPTH}", node)
+            message = f"expressions nest deeper than {MAX_DEPTH}"
+            raise self.wrong("WB253", message, node, hint="take some brackets away")
         self._depth += 1
         try:
             known = self._resolve(node)

@@ -29,6 +29,7 @@ from windrow.schema import Column, ColumnType, StreamSchema
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
 PLAN_FORMAT = 4
+_ANEW = "register the query again from its text"
 
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -53,15 +54,17 @@ def plan_from_json(text: str) -> QueryPlan:
         version = body["format"]
         plan = _from_json(body["plan"]) if version == PLAN_FORMAT else None
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
-        raise CheckpointError("WC201", f"this text is not a plan: {error}") from None
+        message = f"this text is not a plan: {error}"
+        raise CheckpointError("WC201", message, hint=_ANEW) from None
     if version != PLAN_FORMAT:
         raise CheckpointError(
             "WC202",
             f"the plan has format {version!r}, this version reads {PLAN_FORMAT}",
-            hint="register the query again from its text",
+            hint=_ANEW,
         )
     if not isinstance(plan, QueryPlan):
-        raise CheckpointError("WC201", "this text is not a plan: it holds something else")
+        message = "this text is not a plan: it holds something else"
+        raise CheckpointError("WC201", message, hint=_ANEW)
     return plan
 
 

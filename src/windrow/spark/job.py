@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from windrow.jobs.files import check_files
 from windrow.jobs.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
-from windrow.jobs.watcher import JobWatcher
+from windrow.jobs.watcher import JobWatcher, Standing
 from windrow.schema import StreamSchema
 from windrow.sinks import Console, Memory, Sink
 from windrow.sources import FileSource, Source
@@ -66,12 +66,14 @@ def _run(
         running = list(started.values())
         while running := [query for query in running if not query.await_end(POLL_S)]:
             watcher.advanced(_rows_read(session), None)
+            watcher.stood(lambda: [_standing(query) for query in started.values()])
             if interruption.came:
                 return
         session.finish()
         for query in job.queries.values():
             if isinstance(query.sink, Memory):
                 watcher.ended(query.name, started[query.name].result())
+        watcher.stood(lambda: [_standing(query) for query in started.values()])
         watcher.counted(session.ledger())
     finally:
         session.stop()
@@ -97,6 +99,12 @@ def _sink(query: JobQuery, watcher: JobWatcher) -> Sink:
 def _show(show: Callable[[pa.Table], None], answers: pa.Table, batch_id: int) -> None:  # noqa: ARG001 - a sink is given it
     if answers.num_rows:
         show(answers)
+
+
+def _standing(query: SparkQuery) -> Standing:
+    """Results are kept by sinks into memory only, and shown at the end: answers tell the rest."""
+    status = query.status
+    return Standing(query.name, status.clock_us, None, None, status.answers)
 
 
 def _rows_read(session: SparkWindrowSession) -> int:

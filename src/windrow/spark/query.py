@@ -15,8 +15,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from windrow.engine.inner_plan import inner_plan
 from windrow.engine.prepare import can_shard
 from windrow.errors import BindingError, WindrowError
+from windrow.event_time import show_instant
+from windrow.notebook.plan_text import PlanText
+from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
+from windrow.query import Query
 from windrow.spark.bucket.buckets import bucket_ids
 from windrow.spark.bucket.known_completeness import tell_completeness
 from windrow.spark.bucket.shard_output import ShardOutput
@@ -45,8 +49,15 @@ from windrow.windows.lifetime import Lifetime
 __all__ = ["SparkQuery"]
 
 
-class SparkQuery:
-    """One query of a session on Spark; it does nothing until it is started."""
+class SparkQuery(Query):
+    """One query of a session on Spark; it does nothing until it is started.
+
+    Example::
+
+        query = session.query("SELECT COUNT(*) AS n FROM temp [1 MINUTE]")
+        query.start("memory", trigger="1 second").await_end(timeout=5)
+        query.answers()
+    """
 
     def __init__(
         self,
@@ -58,7 +69,7 @@ class SparkQuery:
         buckets: int | None,
         governing: Governing,
     ) -> None:
-        self.name = name
+        super().__init__(name, threading.RLock())
         self.plan = plan
         self._run_plan = plan if plan.error_percent is None else inner_plan(plan).plan
         self._spark = spark
@@ -84,6 +95,10 @@ class SparkQuery:
         trigger: a span such as '1 second' between batches, 'available' to run through what is there
         and end, or None for a batch whenever there is something new. split: by alias, keys whose
         rows of this input are dealt out to all buckets; they stay so when it is started again.
+
+        Example::
+
+            query.start(windrow.sinks.parquet("answers"), trigger="1 second")
         """
         if self.is_running:
             raise BindingError(
@@ -96,6 +111,16 @@ class SparkQuery:
         self._run(options, split or {})
         self._governing.started(self)
         return self
+
+    @property
+    def text(self) -> str:
+        """The query as it was written."""
+        return self.plan.text
+
+    @property
+    def shape(self) -> AnswerShape:
+        """Its groups and values, and how often it answers."""
+        return answer_shape(self.plan)
 
     @property
     def is_running(self) -> bool:
@@ -195,7 +220,12 @@ class SparkQuery:
                 raise
 
     def await_end(self, timeout: float | None = None) -> bool:
-        """Waits until the query has ended, or for so many seconds; raises what it failed with."""
+        """Waits until the query has ended, or for so many seconds; raises what it failed with.
+
+        Example::
+
+            query.await_end(timeout=10)
+        """
         if self._bundle is not None:
             return self._bundle.await_end(timeout)
         stream = self._started()
@@ -213,6 +243,10 @@ class SparkQuery:
         timeout: so many seconds it waits for the batch in flight, so that none is run again.
         In an operator that it shares it ends for good, at an instant that is recorded; the others
         go on.
+
+        Example::
+
+            query.stop()
         """
         self._leave_bundle()
         if self._stream is not None:
@@ -257,24 +291,22 @@ class SparkQuery:
     def _error(self, problem: Exception) -> WindrowError:
         return self._failure or failure_of(f"query {self.name!r}", problem)
 
-    def answers(self) -> pa.Table:
-        """Every answer since the last call; the sink must be 'memory'."""
+    def _answers(self) -> pa.Table:
         return self._outlet.answers()
 
-    def changes(self, limit: int | None = None) -> pa.Table:
-        """Every change since the last call; the sink must be 'memory'.
-
-        limit: at most so many rows, the rest at the next call; only an instant that alone has more
-        is cut apart.
-        """
-        return self._outlet.changes(limit)
-
-    def result(self) -> pa.Table:
-        """The answer now; the sink must be 'memory'."""
+    def _result(self) -> pa.Table:
         return self._outlet.result()
 
+    def _changes(self, limit: int | None) -> pa.Table:
+        return self._outlet.changes(limit)
+
     def progress(self) -> dict[str, Any]:
-        """How the query stands after its last batch."""
+        """How the query stands after its last batch.
+
+        Example::
+
+            query.progress()["is_running"]
+        """
         stream = self._stream if self._bundle is None else self._bundle.stream
         last = stream.lastProgress if stream is not None else None
         return progress_of(self.name, self.status, self.is_running, last, windows_of(self))
@@ -307,16 +339,35 @@ class SparkQuery:
         self._widths.order(self.status, lifetimes)
 
     def late(self, stream: str) -> pa.Table:
-        """Late rows that this query has kept, of the columns that it reads."""
+        """Late rows that this query has kept, of the columns that it reads.
+
+        Example::
+
+            query.late("temp").num_rows
+        """
         return self._outlet.late(stream)
 
     def bad_time(self, stream: str) -> pa.Table:
-        """Some of the rows whose time was missing or absurd."""
+        """Some of the rows whose time was missing or absurd.
+
+        Example::
+
+            query.bad_time("temp").num_rows
+        """
         return self._outlet.bad_time(stream)
 
     def explain(self) -> str:
-        """The plan, the algorithm and what it costs, from what running shards have measured."""
-        return "\n".join([self._outlet.explain(), *self._routing.shown(self.status)])
+        """The plan, the algorithm and what it costs, from what running shards have measured.
+
+        Example::
+
+            print(query.explain())
+        """
+        return PlanText("\n".join([self._outlet.explain(), *self._routing.shown(self.status)]))
+
+    def _facts(self) -> dict[str, str]:
+        clock_us = self.status.clock_us
+        return {"clock": "not begun" if clock_us is None else show_instant(clock_us)}
 
     def join(self, bundle: Bundle) -> None:
         """The query runs in an operator that it shares from now on."""

@@ -16,15 +16,21 @@ from typing import Any, cast
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.asking import Asking
+from windrow.engine.stream_table import StreamRow, stream_table
 from windrow.engine.window_table import query_table, window_table
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import memory_of
 from windrow.metrics_server import MetricsServer
+from windrow.notebook.cards import session_card
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
+from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema, columns_of
 from windrow.sources import Source, source_given
 from windrow.spark.bucket.buckets import MAX_BUCKETS
@@ -42,7 +48,7 @@ from windrow.spark.operations.session_metrics import SessionMetrics
 from windrow.spark.query import SparkQuery
 from windrow.sql import parse_query
 
-__all__ = ["SparkWindrowSession"]
+__all__ = ["SparkSession", "SparkWindrowSession"]
 
 _LEDGER_SCHEMA = pa.schema(
     [
@@ -55,14 +61,22 @@ _LEDGER_SCHEMA = pa.schema(
 _QUERY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\Z")
 
 
-class SparkWindrowSession:
-    """What windrow.connect(spark) gives."""
+class SparkWindrowSession(Asking):
+    """What windrow.connect(spark) gives.
+
+    Example::
+
+        session = windrow.connect(spark, checkpoint="checkpoint")
+        session.stream("temp", frame, time="ts", lateness="10 seconds")
+        text = "SELECT COUNT(*) AS n FROM temp [10 MINUTES]"
+        query = session.query(text, name="count").start("memory")
+    """
 
     def __init__(
         self,
         spark: SparkSession,
         memory: str | int = "1 GB",
-        checkpoint: str | Path | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         buckets: int | None = None,
     ) -> None:
         if not hasattr(spark, "_jsparkSession"):
@@ -81,7 +95,7 @@ class SparkWindrowSession:
         if not checkpoint:
             refuse_temporary(spark)
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="windrow-"))
-        self._root = Storage(checkpoint or self._temporary or "")
+        self._root = Storage(os.fspath(checkpoint or self._temporary or ""))
         check_executors(spark, self._root)
         self._catalog = Catalog()
         self._sources: dict[str, DataFrame] = {}
@@ -104,6 +118,12 @@ class SparkWindrowSession:
         """Declares a stream: its rows, its time column, and how late rows may come.
 
         schema: a streaming DataFrame; or, with source=windrow.sources..., the columns.
+
+        Example::
+
+            session.stream("temp", spark_streaming_dataframe, time="ts", lateness="10 seconds")
+            source = windrow.sources.parquet("data/smoke")
+            session.stream("smoke", "ts timestamp, strength double", time="ts", source=source)
         """
         if source is None:
             declared = schema_of(name, schema, time, lateness)
@@ -117,7 +137,13 @@ class SparkWindrowSession:
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> SparkQuery:
-        """Registers a query; start(sink) on what it gives sets it to work."""
+        """Registers a query; start(sink) on what it gives sets it to work.
+
+        Example::
+
+            count = session.query("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", name="count")
+            count.start("memory", trigger="1 second")
+        """
         select = parse_query(text)
         refuse_history(select)
         plan = bind(select, self._catalog, algorithm, store)
@@ -129,7 +155,8 @@ class SparkWindrowSession:
                 hint="use letters, digits, '_', '-' and '.', at most 100",
             )
         if chosen in self._queries:
-            raise BindingError("WB419", f"there already is a query {chosen!r}")
+            message = f"there already is a query {chosen!r}"
+            raise BindingError("WB419", message, hint="choose another name")
         query = SparkQuery(
             self._spark,
             chosen,
@@ -152,6 +179,10 @@ class SparkWindrowSession:
         Those that read the same streams and can be dealt out by a common key run in one operator,
         on one copy of the rows; so do those that are started later, from the next batch on. The
         others run on their own. A sink None ends a query that the checkpoint still runs.
+
+        Example::
+
+            session.start({"count": "memory", "alarms": windrow.sinks.parquet("alarms")})
         """
         given = [(self._named(name), sink) for name, sink in queries.items()]
         for query, sink in given:
@@ -177,8 +208,25 @@ class SparkWindrowSession:
             )
         return self._queries[name]
 
+    def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
+        """The bound plan of a query, or of a question about the past; nothing is registered.
+
+        Example::
+
+            session.plan_of("SELECT COUNT(*) AS n FROM temp [1 MINUTE]").streams
+        """
+        select = parse_query(text)
+        if not reads_history(select):
+            return bind(select, self._catalog)
+        return bind_history(select, self._catalog, self._histories.schemas)
+
     def push(self, stream: str, rows: object) -> None:  # noqa: ARG002 - as in the embedded session
-        """Refused: on Spark rows come from the streaming DataFrame."""
+        """Refused: on Spark rows come from the streaming DataFrame.
+
+        Example::
+
+            session.push("temp", [])
+        """
         raise UnsupportedError(
             "WU413",
             f"rows cannot be pushed into stream {stream!r} on Spark",
@@ -186,7 +234,12 @@ class SparkWindrowSession:
         )
 
     def advance(self, stream: str, *, to: str | int | datetime) -> None:
-        """Event time of the stream moves on without rows: it is complete through that instant."""
+        """Event time of the stream moves on without rows: it is complete through that instant.
+
+        Example::
+
+            session.advance("temp", to="2026-01-01 12:00:00")
+        """
         name = self._catalog.stream(stream).name
         instant_us = instant_of(to)
         if not is_plausible(instant_us):
@@ -198,38 +251,83 @@ class SparkWindrowSession:
         self._histories.advance(name, instant_us)
 
     def finish(self) -> None:
-        """Completes all streams once queries and histories have worked through what is there."""
+        """Completes all streams once queries and histories have worked through what is there.
+
+        Example::
+
+            session.finish()
+        """
         for query in self._queries.values():
             if not query.is_bundled:
                 query.finish()
         self._bundles.finish()
         self._histories.finish()
 
+    def streams(self) -> pa.Table:
+        """One row per stream: its columns, its time, and through when all its readers have it.
+
+        Example::
+
+            session.streams()["stream"].to_pylist()
+        """
+        rows = []
+        for name in self._sources:
+            known = [each.status.complete_us.get(name) for each in self._reading(name)]
+            through_us = min((each for each in known if each is not None), default=None)
+            rows.append(StreamRow(self._catalog.stream(name), through_us, None))
+        return stream_table(rows)
+
     def windows(self) -> pa.Table:
-        """One row for each window of each query, as of its last batch."""
+        """One row for each window of each query, as of its last batch.
+
+        Example::
+
+            session.windows().select(["stream", "rows", "bytes"]).to_pylist()
+        """
         return window_table(each.window_row() for each in self._windows())
 
     def queries(self) -> pa.Table:
-        """One row for each window of each query: what it asks, and how it is served."""
+        """One row for each window of each query: what it asks, and how it is served.
+
+        Example::
+
+            session.queries().select(["query", "level"]).to_pylist()
+        """
         return query_table(each.query_row() for each in self._windows())
 
     def decisions(self) -> pa.Table:
-        """What the governor has decided lately: when, why, and the widths before and after."""
+        """What the governor has decided lately: when, why, and the widths before and after.
+
+        Example::
+
+            session.decisions().select(["at", "why", "width_after"]).to_pylist()
+        """
         return self._governing.decisions()
 
     def _windows(self) -> list[GovernedWindow]:
         return [window for query in self._queries.values() for window in windows_of(query)]
 
     def late(self, stream: str, query: str | None = None) -> pa.Table:
-        """Late rows of the stream that were kept, as one query saw them: by default the first."""
+        """Late rows of the stream that were kept, as one query saw them: by default the first.
+
+        Example::
+
+            session.late("temp", query="count").num_rows
+        """
         name = self._catalog.stream(stream).name
         readers = [each for each in self._reading(name) if query in (None, each.name)]
         if not readers:
-            raise BindingError("WB421", f"no query {query or ''} reads stream {name!r}")
+            message = f"no query {query or ''} reads stream {name!r}"
+            raise BindingError("WB421", message, hint="register one, or name another")
         return readers[0].late(name)
 
     def ledger(self) -> pa.Table:
-        """Per stream and query, or history, where its rows went: counts that add up to rows_in."""
+        """Per stream and query, or history, where its rows went: counts that add up to rows_in.
+
+        Example::
+
+            session.ledger().select(["stream", "query", "rows_in", "late"]).to_pylist()
+        """
         rows: list[dict[str, Any]] = [
             {"stream": stream, "query": query.name, **asdict(ledger)}
             for query in self._queries.values()
@@ -261,38 +359,74 @@ class SparkWindrowSession:
         (None or "forever": for ever), from fine to coarse. quantiles and distincts: columns with
         sketches. archive: a new directory, seen by all workers, for what leaves memory and stays
         answerable. trigger: the span between batches.
+
+        Example::
+
+            levels = [("1 second", "10 minutes"), ("1 minute", "forever")]
+            session.history("temp", measures=["celsius"], levels=levels)
         """
         schema = self._catalog.stream(stream)
         declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
         self._histories.declare(declared, self._sources[schema.name], archive, trigger)
 
-    def ask(self, text: str, progressive: bool = False) -> pa.Table | Iterator[pa.Table]:
-        """The answer about the past: the select list, bounds of its aggregates, what is exact.
-
-        It knows all rows that are there when it is asked. progressive: answers one after the other,
-        from coarse levels first; bounds only tighten.
-        """
+    def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
         plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
         if progressive:
             return self._histories.ask_progressively(plan)
         return self._histories.ask(plan)
 
+    @property
+    def past(self) -> SparkHistories:
+        """The histories themselves."""
+        return self._histories
+
     def histories(self) -> pa.Table:
-        """One row per history as of its last batch: what it keeps, what it knows, and its bytes."""
+        """One row per history as of its last batch: what it keeps, what it knows, and its bytes.
+
+        Example::
+
+            session.histories().select(["stream", "rows", "bytes"]).to_pylist()
+        """
         return self._histories.table()
 
+    def batches(self) -> pa.Table:
+        """Spark's latest batches, of all queries: when each began, its rows, its time.
+
+        Example::
+
+            session.batches().to_pylist()[-1]
+        """
+        return self._metrics.listener.batches()
+
+    def _repr_html_(self) -> str:
+        return session_card("on Spark", None, self)
+
     def metrics(self) -> str:
-        """How the session stands, as Prometheus reads it."""
+        """How the session stands, as Prometheus reads it.
+
+        Example::
+
+            print(session.metrics())
+        """
         return self._metrics.text()
 
     def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
-        """Answers GET /metrics until the session is stopped; port 0: any that is free."""
+        """Answers GET /metrics until the session is stopped; port 0: any that is free.
+
+        Example::
+
+            session.serve_metrics(port=9090).address
+        """
         return self._metrics.serve(host, port)
 
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
         """Stops all queries and histories; a temporary checkpoint is removed.
 
         timeout: so many seconds it waits in all for batches in flight, so that none is run again.
+
+        Example::
+
+            session.stop(timeout=10)
         """
         deadline = monotonic() + timeout
         for query in self._queries.values():

@@ -87,7 +87,8 @@ def _read(path: Path, columns: Sequence[str], what: str) -> pa.Table:
             lacking = [name for name in columns if name not in opened.schema_arrow.names]
             table = None if lacking else opened.read(list(columns))
     except (pa.ArrowException, OSError) as problem:
-        raise DataError("WD502", f"{path.name} cannot be read as Parquet: {problem}") from None
+        message = f"{path.name} cannot be read as Parquet: {problem}"
+        raise DataError("WD502", message, hint="give a Parquet file") from None
     if table is None:
         raise DataError(
             "WD505",

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from windrow.bench.join_aggregate.arrivals import SCHEMA, STREAMS, Arrivals, Setting, phase_arrivals
 from windrow.bench.join_aggregate.truth import true_result
+from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 
@@ -129,7 +130,7 @@ def _run(setting: Setting, phases: list[Arrivals], algorithm: str, *, thin: bool
 
 def _push_all(
     session: EmbeddedSession,
-    query: EmbeddedQuery,
+    query: EmbeddedQuery | EmbeddedHistoryQuery,
     pushes: Pushes,
     end_us: int,
     changes: list[pa.Table],

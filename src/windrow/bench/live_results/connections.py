@@ -63,7 +63,8 @@ def read_connections(path: Path) -> Connections:
             lacking = [name for name in COLUMNS if name not in names]
             table = None if lacking else opened.read(list(COLUMNS))
     except (pa.ArrowException, OSError) as problem:
-        raise DataError("WD502", f"{path.name} cannot be read as Parquet: {problem}") from None
+        message = f"{path.name} cannot be read as Parquet: {problem}"
+        raise DataError("WD502", message, hint="give a Parquet file") from None
     if table is None:
         raise DataError(
             "WD505",

@@ -136,7 +136,11 @@ def partial_of_table(spec: HistorySpec, table: pa.Table) -> Answer:
     """The answer that table_of_partial() was given."""
     metadata: Mapping[bytes, bytes] = table.schema.metadata or {}
     if _METADATA not in metadata:
-        raise CheckpointError("WC301", "this table is no partial answer of a history")
+        raise CheckpointError(
+            "WC301",
+            "this table is no partial answer of a history",
+            hint="give what table_of_partial() made",
+        )
     facts = json.loads(metadata[_METADATA])
     whole, real = states_of_columns(spec, table)
     shares = table.column(_SHARE).to_numpy().reshape(-1, PARTS)[:, 1:]

@@ -1,0 +1,75 @@
+"""Carries what a query of a job says to its sink, in this process: a watcher, or files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from windrow.embedded.history_query import EmbeddedHistoryQuery
+from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session import EmbeddedSession
+from windrow.errors import UnsupportedError
+from windrow.jobs.job import JobQuery
+from windrow.jobs.watcher import Standing
+from windrow.sinks import Console, Memory, Parquet
+
+__all__ = ["Outlet", "check_sink", "standings"]
+
+
+def check_sink(query: JobQuery) -> None:
+    """Refuses a sink that only Spark has."""
+    if not isinstance(query.sink, (Console, Memory, Parquet)):
+        raise UnsupportedError(
+            "WU503",
+            f"in this process query {query.name!r} can be shown or written to files only",
+            hint="run the script on Spark: windrow run, without --embedded",
+            place=query.place,
+        )
+
+
+class Outlet:
+    """Where one running query drains to; `answered` is told of answers, whatever the sink."""
+
+    def __init__(
+        self,
+        query: JobQuery,
+        running: EmbeddedQuery | EmbeddedHistoryQuery,
+        answered: Callable[[str, pa.Table], None],
+    ) -> None:
+        check_sink(query)
+        self.query = query
+        self.running = running
+        self.answers = 0  # rows so far
+        self._answered = answered
+        self._files = 0
+        if isinstance(query.sink, Parquet):
+            Path(query.sink.path).mkdir(parents=True, exist_ok=True)
+
+    def drain(self) -> None:
+        """Hands on what is new."""
+        answers, changes = self.running.answers(), self.running.changes()
+        self.answers += answers.num_rows
+        sink = self.query.sink
+        if isinstance(sink, Parquet):
+            self._write(sink, changes if sink.feed == "changes" else answers)
+        if answers.num_rows:
+            self._answered(self.query.name, answers)
+
+    def _write(self, sink: Parquet, table: pa.Table) -> None:
+        if table.num_rows:
+            pq.write_table(table, Path(sink.path) / f"batch-{self._files:012d}.parquet")
+            self._files += 1
+
+
+def standings(session: EmbeddedSession, outlets: Iterable[Outlet]) -> list[Standing]:
+    """How each query stands now."""
+    served = session.queries().select(["query", "level"]).to_pylist()
+    levels = {row["query"]: row["level"] for row in served}
+    return [
+        Standing(name, each.running.clock, each.running.result(), levels.get(name), each.answers)
+        for each in outlets
+        for name in [each.query.name]
+    ]

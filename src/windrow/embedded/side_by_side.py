@@ -1,0 +1,76 @@
+"""The files of several streams, read in turns: the stream that is furthest behind comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from windrow.embedded.files import batches_of
+from windrow.errors import UnsupportedError
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.jobs.files import check_files
+from windrow.schema import StreamSchema
+from windrow.sources import FileSource, Source
+
+__all__ = ["SideBySide", "only_files"]
+
+
+class SideBySide:
+    """All batches of the streams' files, in the order in which a session takes them best."""
+
+    def __init__(self, sources: Mapping[str, tuple[StreamSchema, Source]]) -> None:
+        self._readers = []
+        for name, (schema, source) in sources.items():
+            check_files(schema, only_files(name, source))
+            self._readers.append(_Reader(schema, batches_of(schema, only_files(name, source))))
+        self._count = len(self._readers)
+
+    def next_batch(self) -> tuple[str, pa.Table] | None:
+        """The name of a stream and rows for it; None when all files are read."""
+        while self._readers:
+            reader = min(self._readers, key=lambda each: each.newest_us)
+            batch = reader.next_batch()
+            if batch is not None:
+                return reader.schema.name, batch
+            self._readers.remove(reader)
+        return None
+
+    @property
+    def fraction(self) -> float:
+        """Which part of the files is read."""
+        read = self._count - len(self._readers) + sum(each.fraction for each in self._readers)
+        return read / max(1, self._count)
+
+
+@dataclass
+class _Reader:
+    """One stream's files."""
+
+    schema: StreamSchema
+    batches: Iterator[tuple[pa.Table, float]]
+    newest_us: int = START_OF_TIME
+    fraction: float = 0.0
+
+    def next_batch(self) -> pa.Table | None:
+        batch, self.fraction = next(self.batches, (None, 1.0))
+        if batch is not None:
+            newest = pc.max(batch.column(self.schema.time))
+            if pa.types.is_timestamp(newest.type) and newest.is_valid:
+                # A time far ahead would keep the stream from being read on.
+                self.newest_us = min(END_OF_TIME, newest.cast(pa.timestamp("us", "UTC")).value)
+        return batch
+
+
+def only_files(stream: str, source: Source) -> FileSource:
+    """The source, where it is one that this process can read."""
+    if isinstance(source, FileSource):
+        return source
+    raise UnsupportedError(
+        "WU502",
+        f"in this process stream {stream!r} can be read from files only",
+        hint="run the script on Spark: windrow run, without --embedded",
+        place=source.place,
+    )

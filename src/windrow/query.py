@@ -1,0 +1,212 @@
+"""What every query is to its readers, in one process and on Spark."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import pyarrow as pa
+
+from windrow.dataframes import Frame, converter
+from windrow.errors import WindrowError
+from windrow.followers import Followed, Follower
+from windrow.notebook.cards import query_card
+from windrow.notebook.charting import chart
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+    import polars as pl
+
+    from windrow.notebook.widget import Chart
+    from windrow.plan.answer_shape import AnswerShape
+
+__all__ = ["Query"]
+
+
+class Query(ABC):
+    """A continuous query: what session.query() gives.
+
+    >>> import windrow
+    >>> session = windrow.connect()
+    >>> session.stream("s", "ts timestamp, k int", time="ts")
+    >>> query = session.query("SELECT k, COUNT(*) AS n FROM s [1 MINUTE] GROUP BY k")
+    >>> isinstance(query, windrow.Query), query.name, query.is_running
+    (True, 'query1', True)
+    """
+
+    def __init__(self, name: str, lock: RLock) -> None:
+        self.name = name
+        self._lock = lock
+        self._followed = Followed(self._answers, lock)
+
+    @overload
+    def answers(self, to: None = None) -> pa.Table: ...
+    @overload
+    def answers(self, to: Literal["pandas"]) -> pd.DataFrame: ...
+    @overload
+    def answers(self, to: Literal["polars"]) -> pl.DataFrame: ...
+    @overload
+    def answers(self, to: Literal["duckdb"]) -> duckdb.DuckDBPyRelation: ...
+    def answers(self, to: Frame | None = None) -> Any:
+        """Every answer since the last call: at, level, error_bound, then the select list.
+
+        to: "pandas", "polars" or "duckdb" for a data frame, nothing for a pyarrow.Table. On Spark
+        the sink must be 'memory'.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> total = session.query("SELECT SUM(x) AS x FROM s [10 SECONDS] EVERY (5 SECONDS)")
+        >>> for second in range(11):
+        ...     session.push("s", {"ts": f"2026-01-01 00:00:{second:02}", "x": 1})
+        >>> session.finish()
+        >>> total.answers().select(["at", "level", "x"]).to_pylist()[-1]["x"]
+        11
+        >>> total.answers(to="polars").height  # all were read
+        0
+        """
+        given = converter(to)  # before anything is taken: a wrong word loses no answers
+        return given(self._followed.answers())
+
+    @overload
+    def result(self, to: None = None) -> pa.Table: ...
+    @overload
+    def result(self, to: Literal["pandas"]) -> pd.DataFrame: ...
+    @overload
+    def result(self, to: Literal["polars"]) -> pl.DataFrame: ...
+    @overload
+    def result(self, to: Literal["duckdb"]) -> duckdb.DuckDBPyRelation: ...
+    def result(self, to: Frame | None = None) -> Any:
+        """The answer now, that is, at the clock; while nothing changes, the same table.
+
+        to: "pandas", "polars" or "duckdb" for a data frame, nothing for a pyarrow.Table. On Spark
+        the sink must be 'memory'.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, k string", time="ts")
+        >>> query = session.query("SELECT k, COUNT(*) AS n FROM s [1 MINUTE] GROUP BY k")
+        >>> session.push("s", {"ts": ["2026-01-01"] * 3, "k": ["a", "b", "a"]})
+        >>> session.finish()
+        >>> query.result().to_pylist()
+        [{'k': 'a', 'n': 2}, {'k': 'b', 'n': 1}]
+        >>> query.result(to="duckdb").filter("n > 1").fetchall()
+        [('a', 2)]
+        """
+        return converter(to)(self._result())
+
+    @overload
+    def changes(self, limit: int | None = None, to: None = None) -> pa.Table: ...
+    @overload
+    def changes(self, limit: int | None = None, *, to: Literal["pandas"]) -> pd.DataFrame: ...
+    @overload
+    def changes(self, limit: int | None = None, *, to: Literal["polars"]) -> pl.DataFrame: ...
+    @overload
+    def changes(
+        self, limit: int | None = None, *, to: Literal["duckdb"]
+    ) -> duckdb.DuckDBPyRelation: ...
+    def changes(self, limit: int | None = None, to: Frame | None = None) -> Any:
+        """Changes since the last call: at, change (+1 or -1), then the select list.
+
+        limit: at most so many rows, the rest at the next call; only an instant that alone has more
+        is cut apart. to: "pandas", "polars" or "duckdb" for a data frame, nothing for a
+        pyarrow.Table. On Spark the sink must be 'memory'.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> largest = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]")
+        >>> session.push("s", {"ts": ["2026-01-01", "2026-01-01 00:00:30"], "x": [3, 7]})
+        >>> session.finish()
+        >>> largest.changes().select(["change", "x"]).to_pylist()[-2:]
+        [{'change': -1, 'x': 3}, {'change': 1, 'x': 7}]
+        """
+        given = converter(to)
+        return given(self._changes(limit))
+
+    def follow(self) -> Follower:
+        """Reads answers from now on beside answers(), each reader all of them.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> largest = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]")
+        >>> follower = largest.follow()
+        >>> session.push("s", {"ts": "2026-01-01", "x": 3})
+        >>> session.finish()
+        >>> follower.answers() == largest.answers()
+        True
+        >>> follower.close()
+        """
+        return self._followed.follow()
+
+    def chart(
+        self,
+        value: str | Sequence[str] | None = None,
+        *,
+        points: int = 500,
+        refresh: float | None = 0.5,
+        height: int = 260,
+    ) -> Chart:
+        """A live chart for a notebook, as windrow.notebook.chart(query) gives it.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> drawn = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]").chart()
+        >>> drawn.is_live
+        True
+        >>> drawn.close()
+        """
+        return chart(self, value, points=points, refresh=refresh, height=height)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+    def _repr_html_(self) -> str:
+        result, trouble = None, None
+        try:
+            result = self._result()
+        except WindrowError as problem:
+            trouble = problem.message
+        state = "running" if self.is_running else "not running"
+        return query_card(self.name, state, self.text, self._facts(), result, trouble)
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The query as it was written."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> AnswerShape:
+        """Its groups and values, and how often it answers."""
+
+    @property
+    @abstractmethod
+    def is_running(self) -> bool:
+        """Whether it is at work: registered in this process, or started on Spark."""
+
+    @abstractmethod
+    def explain(self) -> str:
+        """The plan, the algorithm and what it costs, and how it stands now."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Ends the query; what it has answered can still be read."""
+
+    @abstractmethod
+    def _facts(self) -> dict[str, str]:
+        """How it stands, for people."""
+
+    @abstractmethod
+    def _answers(self) -> pa.Table: ...
+
+    @abstractmethod
+    def _result(self) -> pa.Table: ...
+
+    @abstractmethod
+    def _changes(self, limit: int | None) -> pa.Table: ...

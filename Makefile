@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-cluster test-recovery test-few-kills test-kafka test-postgres check bench bench-papers lock clean distclean
+.PHONY: help demo test test-long test-cluster test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -27,7 +27,7 @@ demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
 # Those that start servers besides Spark's own session have targets of their own.
-APART := cluster or kafka or postgres or recovery
+APART := browser or cluster or kafka or postgres or recovery or notebook
 
 test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
 	@$(PYTEST) -m "not (slow or $(APART))"
@@ -45,12 +45,20 @@ test-recovery: $(STAMPS)/java $(STAMPS)/dev  ## Kills at random moments, and dam
 	@$(BIN)/python -m pytest tests/recovery -m recovery --capture=no --deselect \
 	  tests/recovery/test_kills.py::test_a_few_kills
 
+test-notebook: $(STAMPS)/windrow $(STAMPS)/notebook $(STAMPS)/browser  ## Notebooks of Jupyter and marimo, and the chart in a browser.
+	@sh requirements/find-chromium.sh
+	@$(BIN)/python -m pytest tests/notebook -m notebook
+
 test-kafka: $(STAMPS)/java $(STAMPS)/dev $(STAMPS)/kafka  ## Topics of a real broker, read and written.
 	@$(BIN)/python -m pytest tests/kafka -m kafka
 
 test-postgres: $(STAMPS)/java $(STAMPS)/dev  ## The PostgreSQL sink, against a server of its own.
 	@sh requirements/find-postgres.sh
 	@$(BIN)/python -m pytest tests/postgres -m postgres
+
+test-browser: $(STAMPS)/windrow $(STAMPS)/browser  ## The console's page, in a headless Chromium.
+	@sh requirements/find-chromium.sh
+	@$(BIN)/python -m pytest tests/browser -m browser
 
 check: $(STAMPS)/windrow $(STAMPS)/dev  ## Style, format, types and import rules.
 	@$(BIN)/ruff check
@@ -68,6 +76,7 @@ bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm bes
 	@$(BIN)/python benchmarks/error_bounds.py
 	@$(BIN)/python benchmarks/history.py
 	@$(BIN)/python benchmarks/many_queries.py
+	@$(BIN)/python benchmarks/console.py
 
 # Real connections and packets, where they are at hand; without them generated ones only.
 CONNECTIONS := $(wildcard ../shared/data/honeypot_connections.parquet)
@@ -88,8 +97,10 @@ LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-st
 lock: $(STAMPS)/lock  ## Write the pinned requirements anew.
 	$(LOCK) requirements/build.in -o requirements/build.txt
 	$(LOCK) requirements/lock.in -o requirements/lock.txt
-	$(LOCK) --extra spark pyproject.toml -o requirements/run.txt
+	$(LOCK) --extra spark --extra console pyproject.toml -o requirements/run.txt
 	$(LOCK) -c requirements/run.txt requirements/dev.in -o requirements/dev.txt
+	$(LOCK) -c requirements/dev.txt requirements/browser.in -o requirements/browser.txt
+	$(LOCK) -c requirements/dev.txt requirements/notebook.in -o requirements/notebook.txt
 	$(LOCK) requirements/java.in -o requirements/java.txt
 
 clean:  ## Remove what tools and tests left behind.
@@ -114,6 +125,16 @@ $(STAMPS)/run: requirements/run.txt $(STAMPS)/build
 
 $(STAMPS)/dev: requirements/dev.txt $(STAMPS)/run
 	@echo "Installing what the tests and checks need ..."
+	@$(INSTALL) -r $<
+	@touch $@
+
+$(STAMPS)/browser: requirements/browser.txt $(STAMPS)/dev
+	@echo "Installing what drives a browser ..."
+	@$(INSTALL) -r $<
+	@touch $@
+
+$(STAMPS)/notebook: requirements/notebook.txt $(STAMPS)/dev
+	@echo "Installing what runs notebooks ..."
 	@$(INSTALL) -r $<
 	@touch $@
 

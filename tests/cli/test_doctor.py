@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cli.command import events, windrow
+from windrow.cli.console import USUAL_PORT
 from windrow.errors import UnsupportedError
 from windrow.terminal import doctor
 from windrow.terminal.doctor import Finding, findings
@@ -66,6 +67,21 @@ def test_a_port_in_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setattr(doctor, "UI_PORT", server.getsockname()[1])
         assert by_name()["spark page"].state == "poor"
+
+
+def test_the_console_needs_its_parts_and_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setattr(doctor, "CONSOLE_PORT", server.getsockname()[1])
+        found = by_name()["console"]
+        assert (found.state, "any other" in found.remedy) == ("poor", True)
+    monkeypatch.setattr(doctor, "CONSOLE_PARTS", ("starlette", "no_such_part"))
+    found = by_name()["console"]
+    assert (found.state, found.detail) == ("poor", "no_such_part not installed")
+    assert "windrow[console]" in found.remedy
+
+
+def test_the_console_is_expected_at_its_usual_port() -> None:
+    assert doctor.CONSOLE_PORT == USUAL_PORT
 
 
 def test_what_is_broken_ends_with_a_failure(

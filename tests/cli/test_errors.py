@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -181,10 +182,9 @@ def test_explain_takes_a_query_and_the_streams_of_a_script(folder: Path) -> None
 def test_without_spark_the_error_says_how_to_get_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(_: str) -> None:
-        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
-
-    monkeypatch.setattr("importlib.import_module", missing)
+    for module in ("pyspark", "pyspark.sql"):  # the second is found by itself once it was imported
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "windrow.spark.job", raising=False)
     write_job(folder)
     status, _, stderr = run("run", "job.wql")
     assert (status, "[WU510]" in stderr) == (1, True)

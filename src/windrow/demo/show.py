@@ -98,11 +98,11 @@ def _announce(screen: Screen, scene: Building, seed: int, embedded: bool, slice_
     )
     pace = f" in about {slice_s * len(scene.slices):.0f} seconds" if slice_s else ""
     screen.line(f"A smart building, {where}", "bold")
-    screen.line(
+    screen.paragraph(
         f"{len(scene.rooms)} rooms report heat and smoke every 5 seconds; half an hour of it,"
-        f" {rows:,} readings,\nis played{pace}, up to 5 seconds out of order."
-        f" {len(scene.fires)} rooms catch fire; in three others it is\nonly hot, only smoky, or"
-        " both for a moment. Each fire must raise one alarm, nothing else may,\nand an alarm must"
+        f" {rows:,} readings, is played{pace}, up to 5 seconds out of order."
+        f" {len(scene.fires)} rooms catch fire; in three others it is only hot, only smoky, or"
+        " both for a moment. Each fire must raise one alarm, nothing else may, and an alarm must"
         " end when its readings have left the 10-minute windows."
     )
     screen.line()

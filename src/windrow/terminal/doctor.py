@@ -29,6 +29,8 @@ SPARK_MEMORY = 3 << 30
 LEAST_MEMORY = 512 << 20
 LEAST_DISK = 1 << 30
 UI_PORT = 4040
+CONSOLE_PORT = 8642
+CONSOLE_PARTS = ("starlette", "uvicorn", "websockets")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def findings(*, starts_spark: bool) -> Iterator[Finding]:
     java = _guarded("java", _java)
     yield java
     yield _guarded("spark", _spark)
-    yield _port()
+    yield _spark_page()
+    yield _guarded("console", _console)
     if starts_spark and java.state == "good":
         yield _guarded("query on Spark", _query_on_spark)
 
@@ -135,15 +138,31 @@ def _loopback() -> Finding:
     return Finding("loopback", "good", "programs reach each other on 127.0.0.1")
 
 
-def _port() -> Finding:
+def _spark_page() -> Finding:
     """Spark's own page is not needed, so that a port in use is no trouble."""
-    with socket.socket() as probe:
-        probe.settimeout(2)
-        is_used = probe.connect_ex(("127.0.0.1", UI_PORT)) == 0
-    if is_used:
+    if _is_used(UI_PORT):
         detail = f"port {UI_PORT} is in use"
         return Finding("spark page", "poor", detail, "--spark-ui takes the next port that is free")
     return Finding("spark page", "good", f"port {UI_PORT} is free for --spark-ui")
+
+
+def _console() -> Finding:
+    """The web console: what it needs, and whether its usual port is free."""
+    lacking = [name for name in CONSOLE_PARTS if importlib.util.find_spec(name) is None]
+    if lacking:
+        detail = f"{' and '.join(lacking)} not installed"
+        return Finding("console", "poor", detail, 'pip install "windrow[console]"')
+    if _is_used(CONSOLE_PORT):
+        detail = f"port {CONSOLE_PORT} is in use"
+        return Finding("console", "poor", detail, "windrow console takes any other that is free")
+    version = importlib.metadata.version("starlette")
+    return Finding("console", "good", f"starlette {version}, port {CONSOLE_PORT} is free")
+
+
+def _is_used(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(2)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _java() -> Finding:

@@ -1,22 +1,21 @@
-"""A running job on the terminal: answers as they come, then what became of the rows."""
+"""A running job as lines: answers as they come, then what became of the rows."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pyarrow as pa
 
+from windrow.jobs.watcher import Standing
 from windrow.terminal.rows import as_json, as_lines
+from windrow.terminal.rows_set_aside import tell_of_rows_set_aside
 from windrow.terminal.screen import ProgressLine, Screen
 
 __all__ = ["JobView"]
 
 # Level and bound say something only once answers can be inexact.
 _QUIET = ("level", "error_bound")
-_SET_ASIDE = {
-    "late": "came after the lateness of their stream",
-    "bad_time": "had no time, or one outside the years 1 to 2199",
-}
 
 
 class JobView:
@@ -27,6 +26,12 @@ class JobView:
         self._progress = progress
         self._lock = threading.Lock()
         self._answers = 0
+        self._rows = 0
+
+    @property
+    def done(self) -> dict[str, int]:
+        """What has been done so far."""
+        return {"rows": self._rows, "answers": self._answers}
 
     def answered(self, query: str, answers: pa.Table) -> None:
         """Prints the answers, as a table or as one JSON object a row."""
@@ -41,23 +46,15 @@ class JobView:
 
     def advanced(self, rows: int, fraction: float | None) -> None:
         """Moves the progress line."""
+        self._rows = rows
         self._progress.show(f"{rows:,} rows read, {self._answers:,} answers", fraction)
+
+    def stood(self, look: Callable[[], list[Standing]]) -> None:
+        """Lines tell of answers, not of how queries stand."""
 
     def counted(self, ledger: pa.Table) -> None:
         """Tells of rows that were set aside; machines get the whole ledger."""
-        aside: dict[tuple[str, str], int] = {}
-        for row in ledger.to_pylist():
-            self._screen.event("ledger", row)
-            for name in _SET_ASIDE:
-                # On Spark each query counts the rows of its streams: the same rows, told once.
-                key = (row["stream"], name)
-                aside[key] = max(aside.get(key, 0), row[name])
-        for (stream, name), count in aside.items():
-            if count:
-                why = _SET_ASIDE[name]
-                self._screen.note(
-                    f"stream {stream}: {count:,} rows set aside, which {why}", "yellow"
-                )
+        tell_of_rows_set_aside(self._screen, ledger)
 
     def _print(self, query: str, kind: str, table: pa.Table, title: str) -> None:
         if self._screen.machine:

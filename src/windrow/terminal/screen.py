@@ -6,10 +6,12 @@ Colour and moving progress appear only on a terminal, and colour not when NO_COL
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.live import Live
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
@@ -19,6 +21,7 @@ from windrow.terminal.rows import json_line
 __all__ = ["ProgressLine", "Screen"]
 
 REFRESH_PER_SECOND = 4  # the moving line must not take the machine from what it shows
+WIDEST_TEXT = 100
 
 
 class Screen:
@@ -47,12 +50,21 @@ class Screen:
         if not self.machine:
             self._out.print(Text(text, style=style or ""))
 
+    def paragraph(self, text: str) -> None:
+        """A few sentences for people, in lines that are not longer than the terminal is wide."""
+        self.line(textwrap.fill(text, min(self._out.width, WIDEST_TEXT)))
+
     def lines(self, texts: list[str], style: str | None = None) -> None:
         """Many plain lines at once, the first one in the style."""
         if texts and not self.machine:
             self.line(texts[0], style)
         if len(texts) > 1 and not self.machine:
             self.raw(texts[1:])
+
+    def drawing(self, drawn: RenderableType) -> None:
+        """A table or the like, cut to the width of the terminal; for people."""
+        if not self.machine:
+            self._out.print(drawn, soft_wrap=False)
 
     def note(self, text: str, style: str = "dim") -> None:
         """A remark on stderr, for people and machines alike."""
@@ -75,6 +87,22 @@ class Screen:
         self._errors.print(Text(first, style="bold red"))
         if rest:
             self._errors.print(Text(rest))
+
+    @property
+    def is_live(self) -> bool:
+        """Whether there is a terminal on which something can be drawn again in place."""
+        return not self.machine and self._side is self._out and not self._out.is_dumb_terminal
+
+    @contextmanager
+    def live(self, drawn: Callable[[int, int], RenderableType]) -> Iterator[Live]:
+        """Draws again a few times a second, given the width and height of the terminal."""
+        console = self._out
+        with Live(
+            console=console,
+            refresh_per_second=REFRESH_PER_SECOND,
+            get_renderable=lambda: drawn(console.width, console.height),
+        ) as live:
+            yield live
 
     @contextmanager
     def progress(self, doing: str) -> Iterator[ProgressLine]:

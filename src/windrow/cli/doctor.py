@@ -1,0 +1,36 @@
+"""`windrow doctor`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from windrow.cli.commands import command_app, examples
+from windrow.cli.options import AsJson
+from windrow.cli.outcome import FAILED, failing_clearly
+from windrow.terminal.doctor_view import show_findings
+from windrow.terminal.screen import Screen
+
+__all__ = ["app"]
+
+app = command_app()
+
+
+@app.command(
+    epilog=examples(
+        "windrow doctor",
+        "windrow doctor --no-spark --json",
+    )
+)
+def doctor(
+    as_json: AsJson = False,
+    spark: Annotated[
+        bool, typer.Option("--spark/--no-spark", help="Start Spark and have it run something.")
+    ] = True,
+) -> None:
+    """Look at what this machine has of what is needed; say what to do."""
+    screen = Screen(machine=as_json)
+    with failing_clearly(screen):
+        if not show_findings(screen, starts_spark=spark):
+            raise typer.Exit(FAILED)

@@ -1,0 +1,40 @@
+"""The program `windrow`: its own options, and the commands it passes the rest to."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import windrow
+from windrow.cli.commands import LateCommands
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="windrow",
+    cls=LateCommands,
+    help="Continuous queries over sliding windows, in this process or on Spark.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Try [bold]windrow demo --embedded[/bold]: a building with fires, in a few seconds.",
+)
+
+
+def main() -> None:
+    """What the program `windrow` calls."""
+    app()
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="The version, and nothing else.")
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(f"windrow {windrow.__version__}")
+        raise typer.Exit

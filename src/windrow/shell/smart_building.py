@@ -1,0 +1,45 @@
+"""The smart building in a shell: two streams that flow, a query, and things to try."""
+
+from __future__ import annotations
+
+from windrow.demo.building import ALARM_QUERY
+from windrow.jobs.interruption import Interruption
+from windrow.shell.desk import Desk
+from windrow.shell.flows import BUILDING_SPEED, flow, flow_of_building
+from windrow.shell.shown import show_done
+from windrow.sql import parse_script
+
+__all__ = ["DECLARATIONS", "EXAMPLES", "begin_building"]
+
+DECLARATIONS = f"""\
+CREATE STREAM temp (location STRING, ts TIMESTAMP, celsius DOUBLE) TIME ts LATENESS 10 SECONDS;
+CREATE STREAM smoke (location STRING, ts TIMESTAMP, strength DOUBLE) TIME ts LATENESS 10 SECONDS;
+CREATE HISTORY ON temp (celsius) GROUP BY location
+  LEVELS (1 SECOND FOR 10 MINUTES, 1 MINUTE FOR 1 DAY);
+CREATE QUERY alarms AS {ALARM_QUERY};
+"""
+EXAMPLES = (
+    "\\watch alarms",
+    "SELECT location, MAX(celsius) AS hottest FROM temp [1 MINUTE]\n"
+    "  GROUP BY location HAVING MAX(celsius) > 30;",
+    "SELECT location, AVG(celsius) AS mean FROM HISTORY(temp)\n"
+    "  [FROM '2026-01-01 09:00' TO '2026-01-01 10:00'] GROUP BY location;",
+    "EXPLAIN SELECT COUNT(*) FROM temp [1 HOUR], smoke [1 HOUR]\n"
+    "  WHERE temp.location = smoke.location;",
+)
+
+
+def begin_building(desk: Desk) -> None:
+    """Declares the building, has it flow, and says what can be done with it."""
+    with Interruption():
+        for statement in parse_script(DECLARATIONS):
+            desk.bench.declare(statement)
+        flow(desk.bench, "the smart building", flow_of_building())
+    show_done(
+        desk.screen,
+        "24 rooms report heat (temp) and smoke (smoke); now and then one is on fire.\n"
+        f"Time runs {BUILDING_SPEED} times as fast as outside. Try:",
+        kind="demo",
+    )
+    for example in EXAMPLES:
+        desk.screen.line("  " + example.replace("\n", "\n  "), "cyan")

@@ -1,0 +1,2 @@
+// The charts.
+export { default } from "uplot";

@@ -1,0 +1,1 @@
+"""The web console of a session and its HTTP API; the only package that knows a web framework."""

@@ -1,0 +1,50 @@
+"""Every limit of the console, by name: what a client may send, what is kept, what is sent."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ANSWER_ROWS_LIMIT",
+    "BODY_BYTES_LIMIT",
+    "CONNECTIONS_LIMIT",
+    "DRAINED_ROWS",
+    "FEED_BYTES_KEPT",
+    "FEED_ROWS_KEPT",
+    "LIVE_CLIENTS_LIMIT",
+    "LIVE_ROWS",
+    "MESSAGE_BYTES_LIMIT",
+    "NAME_CHARACTERS_LIMIT",
+    "POINTS_LIMIT",
+    "QUERIES_LIMIT",
+    "QUERY_CHARACTERS_LIMIT",
+    "RESULT_ROWS_LIMIT",
+    "SEND_TIMEOUT_S",
+    "TREE_NODES_LIMIT",
+    "URL_BYTES_LIMIT",
+]
+
+# ---- what a client may send
+BODY_BYTES_LIMIT = 256 * 1024
+URL_BYTES_LIMIT = 8 * 1024
+MESSAGE_BYTES_LIMIT = 16 * 1024  # of a WebSocket, from the client
+QUERY_CHARACTERS_LIMIT = 50_000
+NAME_CHARACTERS_LIMIT = 100
+
+# ---- how many there may be
+CONNECTIONS_LIMIT = 128
+LIVE_CLIENTS_LIMIT = 32  # WebSockets and event streams together
+QUERIES_LIMIT = 200  # of all that a console has seen, ended ones too
+
+# ---- what is kept for clients, of each feed of each query
+FEED_ROWS_KEPT = 200_000
+FEED_BYTES_KEPT = 32 << 20
+DRAINED_ROWS = 50_000  # changes that are read off at a time
+
+# ---- what is sent
+ANSWER_ROWS_LIMIT = 200_000  # rows of a feed in one response
+RESULT_ROWS_LIMIT = 100_000  # rows of a result in one response; Arrow IPC has all of them
+LIVE_ROWS = 5_000  # rows of a feed in one message
+POINTS_LIMIT = 20_000  # of a series of a history
+TREE_NODES_LIMIT = 20_000
+# Nothing is queued for a client: the next message is made when the last one is sent. One that does
+# not take a message within this time is dropped.
+SEND_TIMEOUT_S = 10.0

@@ -1,0 +1,165 @@
+"""The WebSocket: what has changed since the last message, at most five times a second.
+
+Nothing is queued for a client. It has its place in each feed, and the next message is made when the
+last one has been taken; so one that is slow gets fewer and larger messages, one that is too slow
+is told what it missed, and one that takes nothing for SEND_TIMEOUT_S is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+from starlette.concurrency import run_in_threadpool
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from windrow.console.endpoints.feeds import piece_values
+from windrow.console.history_values import histories_of
+from windrow.console.json_rows import dumped
+from windrow.console.limits import LIVE_ROWS, NAME_CHARACTERS_LIMIT, SEND_TIMEOUT_S
+from windrow.console.refusals import RequestError, body_is_no_json, error_of
+from windrow.console.standing import Standing
+from windrow.errors import WindrowError
+
+__all__ = ["TICK_S", "Live"]
+
+TICK_S = 0.2
+FIRST_ROWS = 1_000  # of a feed, where the client does not say from where on
+_TRY_LATER = 1013
+_SECTIONS = ("session", "queries", "windows", "streams", "batches")
+
+
+class Live:
+    """Serves one client after the other has connected."""
+
+    def __init__(self, standing: Standing) -> None:
+        self._standing = standing
+
+    async def __call__(self, socket: WebSocket) -> None:
+        """Until the client goes."""
+        try:
+            with self._standing.seats.taken_by_one():
+                await socket.accept()
+                await self._serve(socket)
+        except RequestError:
+            await socket.close(_TRY_LATER)
+
+    async def _serve(self, socket: WebSocket) -> None:
+        client = _Client(self._standing)
+        async with anyio.create_task_group() as both:
+
+            async def telling() -> None:
+                await _tell(socket, client)
+                both.cancel_scope.cancel()
+
+            both.start_soon(telling)
+            await _listen(socket, client)
+            both.cancel_scope.cancel()
+
+
+async def _listen(socket: WebSocket, client: _Client) -> None:
+    """Until the client has gone."""
+    while True:
+        try:
+            text = await socket.receive_text()
+        except (WebSocketDisconnect, KeyError):  # a message without text has none to give
+            return
+        try:
+            client.watch(_watched(text))
+        except WindrowError as error:
+            client.problem = error_of(error)
+
+
+async def _tell(socket: WebSocket, client: _Client) -> None:
+    """Until the client has gone, or takes nothing any more."""
+    while True:
+        text = await run_in_threadpool(client.message)
+        if text is not None and not await _is_sent(socket, text):
+            return
+        await anyio.sleep(TICK_S)
+
+
+async def _is_sent(socket: WebSocket, text: str) -> bool:
+    try:
+        with anyio.move_on_after(SEND_TIMEOUT_S) as sending:
+            await socket.send_text(text)
+    except WebSocketDisconnect:
+        return False
+    return not sending.cancelled_caught
+
+
+def _watched(text: str) -> Mapping[str, Any]:
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise body_is_no_json(str(problem)) from None
+    watch = message.get("watch") if isinstance(message, dict) else None
+    if not isinstance(watch, dict):
+        raise body_is_no_json('it is no {"watch": {...}}')
+    name = watch.get("query")
+    if name is not None and (not isinstance(name, str) or len(name) > NAME_CHARACTERS_LIMIT):
+        raise body_is_no_json("'query' must be a name or null")
+    for feed in ("answers_after", "changes_after"):
+        number = watch.get(feed)
+        if number is not None and (type(number) is not int or number < 0):
+            raise body_is_no_json(f"{feed!r} must be a whole number")
+    return watch
+
+
+class _Client:
+    """What one client watches, and what it has been told."""
+
+    def __init__(self, standing: Standing) -> None:
+        self._room, self._pictures = standing.room, standing.pictures
+        self._told: dict[str, Any] = {}
+        self._query: str | None = None
+        self._with_histories = False
+        self._after: dict[str, int | None] = {}
+        self.problem: dict[str, Any] | None = None
+
+    def watch(self, wanted: Mapping[str, Any]) -> None:
+        """Another query, or none."""
+        name = wanted.get("query")
+        if name is not None:
+            self._room.query(name)  # refused where there is none
+        self._query, self._with_histories = name, bool(wanted.get("histories"))
+        self._after = {feed: wanted.get(f"{feed}_after") for feed in ("answers", "changes")}
+        self._told.pop("histories", None)
+
+    def message(self) -> str | None:
+        """All that has changed since the last one; None where nothing has."""
+        picture = self._pictures.current()
+        message: dict[str, Any] = {
+            name: picture[name] for name in _SECTIONS if self._is_news(name, picture[name])
+        }
+        if self._with_histories:
+            histories = histories_of(self._room)
+            if self._is_news("histories", histories):
+                message["histories"] = histories
+        if self._query is not None:
+            message |= self._feeds(self._query)
+        if self.problem is not None:
+            message["error"], self.problem = self.problem, None
+        return dumped(message) if message else None
+
+    def _is_news(self, name: str, value: Any) -> bool:
+        shown = value
+        if name == "session":  # that the time goes on is no news
+            shown = {**value, "now_us": 0}
+        if self._told.get(name) == shown:
+            return False
+        self._told[name] = shown
+        return True
+
+    def _feeds(self, name: str) -> dict[str, Any]:
+        followed, found = self._room.query(name), {}
+        for feed, after in list(self._after.items()):
+            ring = followed.ring(feed)
+            is_first = after is None
+            piece = ring.newest(FIRST_ROWS) if after is None else ring.read(after, LIVE_ROWS)
+            if piece.table.num_rows or is_first:
+                self._after[feed] = piece.next
+                found[feed] = {"query": name, **piece_values(piece)}
+        return found

@@ -1,0 +1,205 @@
+"""How a session stands, as values for JSON: one picture for all clients, taken when one looks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from windrow.console.followed import FollowedQuery
+from windrow.console.json_rows import plain_rows
+from windrow.console.meter import Meter
+from windrow.console.refusals import error_of
+from windrow.console.room import Room
+from windrow.console.turns import turns_of
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.version import __version__
+
+__all__ = ["PICTURE_S", "Picture", "Pictures"]
+
+# A picture serves all who ask within this time.
+PICTURE_S = 0.2
+
+Picture = Mapping[str, Any]
+
+
+class Pictures:
+    """Takes pictures of a room, at most one in PICTURE_S."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._started_us = _now_us()
+        self._taking = threading.Lock()
+        self._taken_at = 0.0
+        self._last: Picture = {}
+        self._meters: dict[str, tuple[Meter, int]] = {}
+
+    def current(self) -> Picture:
+        """The picture now, or the one that was just taken."""
+        with self._taking:
+            if not self._last or time.monotonic() - self._taken_at >= PICTURE_S:
+                self._last = self._take()
+                self._taken_at = time.monotonic()
+            return self._last
+
+    def fresh(self) -> Picture:
+        """A picture of this moment, for one who has just changed something."""
+        with self._taking:
+            self._last = self._take()
+            self._taken_at = time.monotonic()
+            return self._last
+
+    def _take(self) -> Picture:
+        room = self._room
+        with room.runner.lock:
+            streams = self._streams()
+            asked = room.table("queries").to_pylist()
+            reach = {each["name"]: each for each in streams}
+            queries = [self._query(each, asked, reach) for each in room.queries()]
+            return {
+                "session": self._session(),
+                "streams": streams,
+                "queries": queries,
+                "windows": self._windows(asked),
+                "batches": room.runner.batches(),
+            }
+
+    def _session(self) -> dict[str, Any]:
+        room = self._room
+        return {
+            "runner": room.runner.kind,
+            "version": __version__,
+            "title": room.title,
+            "read_only": room.is_read_only,
+            "memory_bytes": room.runner.session.memory,
+            "bytes": room.runner.nbytes,
+            "started_us": self._started_us,
+            "now_us": _now_us(),
+            "error": None if room.problem is None else error_of(room.problem),
+        }
+
+    def _streams(self) -> list[dict[str, Any]]:
+        room = self._room
+        ledgers: dict[str, dict[str, int]] = {}
+        for row in room.table("ledger").to_pylist():
+            stream = row.pop("stream")
+            row.pop("query", None)
+            # On Spark each query counts for itself: the one that is furthest speaks for all.
+            if stream not in ledgers or row["rows_in"] > ledgers[stream]["rows_in"]:
+                ledgers[stream] = row
+        none = dict.fromkeys(("rows_in", "applied", "late", "bad_time", "rejected", "waiting"), 0)
+        table = room.table("streams")
+        found = []
+        for row, values in zip(table.to_pylist(), plain_rows(table), strict=True):
+            ledger = ledgers.get(row["stream"], none)
+            plain = dict(zip(table.column_names, values, strict=True))
+            found.append(
+                {
+                    "name": row["stream"],
+                    "columns": row["columns"],
+                    "time": row["time"],
+                    "lateness_us": plain["lateness"],
+                    "watermark_us": plain["complete"],
+                    "rate": self._rate(row["stream"], ledger["rows_in"]),
+                    "ledger": ledger,
+                }
+            )
+        return found
+
+    def _rate(self, stream: str, rows_in: int) -> float:
+        meter, before = self._meters.get(stream, (Meter(), rows_in))
+        meter.add(rows_in - before)
+        self._meters[stream] = (meter, rows_in)
+        return meter.per_second
+
+    def _query(
+        self,
+        query: FollowedQuery,
+        asked: list[dict[str, Any]],
+        streams: Mapping[str, Mapping[str, Any]],
+    ) -> dict[str, Any]:
+        standing = self._room.runner.standing(query.handle)
+        clock_us = _instant(standing["clock_us"])
+        levels = [each["level"] for each in asked if each["query"] == query.name]
+        return {
+            "name": query.name,
+            "text": query.text,
+            "kind": query.kind,
+            "state": query.state,
+            "level": max(levels) if levels else query.last_level,
+            "clock_us": clock_us,
+            "lag_us": _lag_us(clock_us, [streams[name] for name in query.handle.plan.streams]),
+            "answers": query.answers,
+            "rate": query.rate,
+            "bytes": standing["bytes"],
+            "algorithm": standing["algorithm"],
+            "columns": query.columns,
+            "group_columns": query.group_columns,
+            "feeds": query.feed_columns,
+            "error": None if query.error is None else error_of(query.error),
+        }
+
+    def _windows(self, asked: list[dict[str, Any]]) -> dict[str, Any]:
+        room = self._room
+        aliases: dict[str, list[str]] = {}
+        for row in asked:
+            aliases.setdefault(row["window"], []).append(row["alias"])
+        windows = []
+        for row in room.table("windows").to_pylist():
+            alias = sorted(set(aliases.get(row["window"], [])))
+            windows.append(
+                {
+                    "window": row["window"],
+                    "stream": row["stream"],
+                    "alias": ", ".join(alias) or None,
+                    "queries": row["queries"],
+                    "wanted_us": _span(row["wanted"]),
+                    "least_us": _span(row["least"]),
+                    "width_us": _span(row["width"]),
+                    "rows": row["rows"],
+                    "bytes": row["bytes"],
+                    "rate": row["rate"],
+                    "level": row["level"],
+                    "turns": self._turns(row["stream"], row["queries"]),
+                }
+            )
+        budget = room.runner.session.memory
+        return {"windows": windows, "budget_bytes": budget, "bytes": room.runner.nbytes}
+
+    def _turns(self, stream: str, readers: list[str]) -> list[dict[str, int | bool]]:
+        """The turns of the first of its readers that takes any."""
+        runner = self._room.runner
+        for query in self._room.queries():
+            if query.name not in readers or query.kind == "history":
+                continue
+            clock_us = runner.standing(query.handle)["clock_us"] or 0
+            for position, entry in enumerate(query.handle.plan.inputs):
+                if entry.stream.name == stream:
+                    turns = turns_of(runner.lifetime(query.handle, position), clock_us)
+                    if turns:
+                        return turns
+        return []
+
+
+def _lag_us(clock_us: int | None, streams: list[Mapping[str, Any]]) -> int | None:
+    """How far a clock is behind the newest event of the streams that it waits for."""
+    known = [each for each in streams if each["watermark_us"] is not None]
+    if clock_us is None or not known:
+        return None
+    newest_us = max(each["watermark_us"] + each["lateness_us"] for each in known)
+    return max(0, int(newest_us) - clock_us)
+
+
+def _instant(instant_us: int | None) -> int | None:
+    is_known = instant_us is not None and START_OF_TIME < instant_us < END_OF_TIME
+    return instant_us if is_known else None
+
+
+def _span(span: timedelta | None) -> int | None:
+    return None if span is None else span // timedelta(microseconds=1)
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1_000

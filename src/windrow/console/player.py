@@ -1,0 +1,83 @@
+"""Plays rows at a pace: a thread that gives each piece when its event time has come."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow as pa
+
+from windrow.errors import WindrowError
+
+__all__ = ["Piece", "Player"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows by stream that are there when event time reaches until_us; None: at once."""
+
+    until_us: int | None
+    rows: Mapping[str, pa.Table]
+
+
+class Player:
+    """Gives pieces to `take`, then calls `end`.
+
+    pace: seconds of event time in a second; None: as fast as they are taken. failed: is told what
+    goes wrong with a piece; the next one is tried all the same, as one query that fails does not
+    end the others.
+    """
+
+    def __init__(
+        self,
+        pieces: Iterable[Piece],
+        take: Callable[[str, pa.Table], None],
+        end: Callable[[], None],
+        failed: Callable[[WindrowError], None],
+        pace: float | None = None,
+    ) -> None:
+        self._pieces, self._take, self._end, self._failed = pieces, take, end, failed
+        self._pace = pace
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="windrow-player", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends after the piece in hand."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._play()
+        except WindrowError as error:  # of the pieces themselves: a file that cannot be read
+            self._failed(error)
+            return
+        if not self._stopping.is_set():
+            self._tried(self._end)
+
+    def _play(self) -> None:
+        began_s, first_us = time.monotonic(), None
+        for piece in self._pieces:
+            if first_us is None:
+                first_us = piece.until_us
+            if self._pace and first_us is not None and piece.until_us is not None:
+                due_s = began_s + (piece.until_us - first_us) / 1e6 / self._pace
+                self._stopping.wait(max(0.0, due_s - time.monotonic()))
+            if self._stopping.is_set():
+                return
+            for stream, rows in piece.rows.items():
+                self._tried(partial(self._take, stream, rows))
+
+    def _tried(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except WindrowError as error:
+            self._failed(error)

@@ -1,0 +1,114 @@
+"""Requests that the console refuses: errors of ours, each with the status that HTTP has for it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from windrow.errors import AdmissionError, WindrowError
+
+__all__ = [
+    "RequestError",
+    "body_is_no_json",
+    "error_of",
+    "no_such_history",
+    "no_such_path",
+    "no_such_query",
+    "not_json",
+    "read_only",
+    "status_of",
+    "too_large",
+    "too_many",
+    "wrong_parameter",
+]
+
+
+class RequestError(WindrowError):
+    """A request that the console cannot take."""
+
+    def __init__(self, status: HTTPStatus, code: str, message: str, hint: str) -> None:
+        self.status = status
+        super().__init__(code, message, hint=hint)
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return RequestError, (self.status, self.code, self.message, self.hint)
+
+
+def status_of(error: WindrowError) -> HTTPStatus:
+    """The status for an error: most are wrong texts of queries."""
+    if isinstance(error, RequestError):
+        return error.status
+    return HTTPStatus.CONFLICT if isinstance(error, AdmissionError) else HTTPStatus.BAD_REQUEST
+
+
+def error_of(error: WindrowError) -> dict[str, Any]:
+    """The error as clients get it."""
+    place = error.place
+    return {
+        "code": error.code,
+        "message": error.message,
+        "hint": error.hint,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+        "length": place.length if place else None,
+    }
+
+
+def no_such_path(path: str) -> RequestError:
+    """404 for a path."""
+    hint = "/api/v1/openapi.json lists all that there is"
+    return RequestError(HTTPStatus.NOT_FOUND, "WH404", f"there is nothing at {path!r}", hint)
+
+
+def no_such_query(name: str, known: list[str]) -> RequestError:
+    """404 for a query."""
+    hint = f"there are: {', '.join(known) or 'none'}"
+    return RequestError(HTTPStatus.NOT_FOUND, "WH405", f"there is no query {name!r}", hint)
+
+
+def no_such_history(stream: str, known: list[str]) -> RequestError:
+    """404 for a history."""
+    message = f"stream {stream!r} has no history"
+    hint = f"there are histories of: {', '.join(known) or 'none'}"
+    return RequestError(HTTPStatus.NOT_FOUND, "WH406", message, hint)
+
+
+def read_only() -> RequestError:
+    """403 for a change."""
+    hint = "start the console without --read-only to add and stop queries"
+    message = "this console is for looking only"
+    return RequestError(HTTPStatus.FORBIDDEN, "WH407", message, hint)
+
+
+def too_large(what: str, limit: int) -> RequestError:
+    """413 for a body or a text."""
+    message = f"{what} is larger than {limit:,}"
+    hint = "send less"
+    return RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "WH413", message, hint)
+
+
+def not_json(content_type: str) -> RequestError:
+    """415 for a body."""
+    message = f"a request that changes something must be application/json, not {content_type!r}"
+    hint = "send the header Content-Type: application/json, also with DELETE"
+    return RequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "WH415", message, hint)
+
+
+def body_is_no_json(problem: str) -> RequestError:
+    """400 for a body."""
+    hint = 'send an object such as {"text": "SELECT ..."}'
+    message = f"the body is not as it should be: {problem}"
+    return RequestError(HTTPStatus.BAD_REQUEST, "WH408", message, hint)
+
+
+def wrong_parameter(name: str, given: str, hint: str) -> RequestError:
+    """400 for a parameter of the query string."""
+    message = f"{name}={given!r} cannot be"
+    return RequestError(HTTPStatus.BAD_REQUEST, "WH409", message, hint)
+
+
+def too_many(what: str, limit: int) -> RequestError:
+    """503 for one more of them."""
+    message = f"there are {limit} {what} already"
+    hint = "close one first"
+    return RequestError(HTTPStatus.SERVICE_UNAVAILABLE, "WH503", message, hint)

@@ -1,0 +1,104 @@
+"""What the console asks of a session, in this process or on Spark."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.model import QueryPlan
+from windrow.windows.lifetime import Lifetime
+
+__all__ = ["QueryHandle", "Runner", "RunningSession"]
+
+
+class QueryHandle(Protocol):
+    """A query of any session; answers() and changes() give what is new since the last call."""
+
+    name: str
+    plan: Any
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it still answers."""
+
+    def answers(self) -> pa.Table:
+        """New answers."""
+
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """New changes."""
+
+    def result(self) -> pa.Table:
+        """The answer now."""
+
+    def explain(self) -> str:
+        """The plan."""
+
+    def stop(self) -> None:
+        """Ends it."""
+
+
+class RunningSession(Protocol):
+    """A session of either kind."""
+
+    memory: int
+
+    def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
+        """The bound plan of a text."""
+
+    def streams(self) -> pa.Table:
+        """Its streams."""
+
+    def ledger(self) -> pa.Table:
+        """What became of all rows."""
+
+    def windows(self) -> pa.Table:
+        """Its windows."""
+
+    def queries(self) -> pa.Table:
+        """What queries ask of windows."""
+
+    def decisions(self) -> pa.Table:
+        """The governor's log."""
+
+    def histories(self) -> pa.Table:
+        """Its histories."""
+
+    def ask(self, text: str) -> Any:
+        """The answer about the past."""
+
+    def metrics(self) -> str:
+        """For Prometheus."""
+
+
+class Runner(Protocol):
+    """A session with what differs between the two kinds."""
+
+    kind: str
+    session: Any
+    lock: threading.RLock
+
+    def add(self, text: str, name: str | None, algorithm: str, store: str) -> QueryHandle:
+        """Registers a query and sets it to work."""
+
+    def add_all(self, texts: Mapping[str, str]) -> list[QueryHandle]:
+        """Registers queries by name and sets them to work, together where that is cheaper."""
+
+    def lifetime(self, query: QueryHandle, position: int) -> Lifetime | None:
+        """How long rows of an input stay now; None where they leave for other reasons."""
+
+    def standing(self, query: QueryHandle) -> Mapping[str, Any]:
+        """Its clock_us, bytes and algorithm."""
+
+    def failure(self, query: QueryHandle) -> Exception | None:
+        """What a query that has ended failed with, if it did."""
+
+    def batches(self) -> list[dict[str, Any]]:
+        """The latest batches; none in this process."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all windows."""

@@ -1,0 +1,22 @@
+// The words of WQL, for colours and for completion.
+const list = (text) => text.trim().split(/\s+/);
+
+export const KEYWORDS = list(`
+  SELECT DISTINCT FROM WHERE GROUP BY HAVING AS ON JOIN INNER LEFT ANTI AND OR NOT IN IS BETWEEN LIKE EXISTS
+  CASE WHEN THEN ELSE END CAST NULL TRUE FALSE ERROR EVERY DURATION HISTORY`);
+export const WINDOW_WORDS = list("RANGE ROWS SLIDE PARTITION UNBOUNDED NOW TO AT");
+export const UNITS = list("MICROSECONDS MILLISECONDS SECONDS MINUTES HOURS DAYS");
+export const SINGULAR_UNITS = UNITS.map((unit) => unit.slice(0, -1));
+export const AGGREGATES = list(`
+  COUNT SUM AVG MIN MAX STDDEV STDDEV_SAMP STDDEV_POP VARIANCE VAR_SAMP VAR_POP APPROX_COUNT_DISTINCT APPROX_PERCENTILE`);
+export const FUNCTIONS = list(`
+  ABS CEIL COALESCE CONCAT EXP FLOOR GREATEST IF LEAST LENGTH LN LOWER NULLIF POWER ROUND SIGN SQRT SUBSTRING TRIM UPPER`);
+export const TYPES = list("BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL STRING TIMESTAMP DATE");
+
+const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+const NOT_NAMES = new Set([...KEYWORDS, ...list("ORDER LIMIT UNION EXCEPT INTERSECT WITH USING RIGHT FULL OUTER CROSS NATURAL SEMI LATERAL INTO")]);
+
+/** The name as WQL: in backquotes where it needs them. */
+export function written(name) {
+  return PLAIN_NAME.test(name) && !NOT_NAMES.has(name.toUpperCase()) ? name : "`" + name.replaceAll("`", "``") + "`";
+}

@@ -1,0 +1,35 @@
+// Batches on Spark: how long each took, how many rows it had, how large the state is.
+import { html, useMemo } from "../vendor/preact.js";
+import { LineChart } from "../charts/line_chart.js";
+import { colours } from "../charts/colours.js";
+import { useTheme } from "../shown/theme.js";
+import { bytes, count, figure } from "../shown/numbers.js";
+import { about, clock } from "../shown/times.js";
+
+const SHOWN = 100;
+
+export function Batches({ batches }) {
+  const theme = useTheme();
+  const palette = useMemo(colours, [theme]);
+  if (!batches?.length) {
+    return html`<section class="panel"><h2>No batches yet</h2><p class="empty">Spark runs a batch when a query has been started and its sources have rows.</p></section>`;
+  }
+  const ordered = [...batches].sort((a, b) => a.at_us - b.at_us);
+  const at = ordered.map((each) => each.at_us / 1e6);
+  const range = [at[0], Math.max(at.at(-1), at[0] + 1)];
+  return html`<section class="panel" aria-labelledby="batches-head">
+    <div class="panel-head"><h2 id="batches-head">Batches and state on Spark</h2></div>
+    <h3>Time of a batch, ms</h3>
+    <${LineChart} shape="ms" label="Milliseconds of each batch" height=${140} range=${range} bands=${[]}
+      series=${[{ label: "ms", stroke: palette.series[0], width: 1.5 }]} data=${[at, ordered.map((each) => each.ms)]} />
+    <h3>State, MB</h3>
+    <${LineChart} shape="state" label="State after each batch in megabytes" height=${140} range=${range} bands=${[]}
+      series=${[{ label: "MB", stroke: palette.series[2], width: 1.5 }]} data=${[at, ordered.map((each) => (each.state_bytes === null ? null : each.state_bytes / 1048576))]} />
+    <div class="scroll" tabindex="0" role="region" aria-label="Batches"><table>
+      <thead><tr><th scope="col">ended (UTC)</th><th scope="col">query</th><th scope="col" class="number">batch</th><th scope="col" class="number">rows</th><th scope="col" class="number">took</th>
+        <th scope="col" class="number">rows a second</th><th scope="col" class="number">state</th></tr></thead>
+      <tbody>${ordered.slice(-SHOWN).reverse().map((each) => html`<tr key=${`${each.query} ${each.id}`}><td class="instant">${clock(each.at_us).slice(0, 8)}</td><td class="name">${each.query ?? ""}</td>
+        <td class="number">${each.id}</td><td class="number">${count(each.rows)}</td><td class="number">${about(each.ms * 1000)}</td>
+        <td class="number">${each.ms ? figure(Math.round((each.rows * 1000) / each.ms)) : "–"}</td><td class="number">${bytes(each.state_bytes)}</td></tr>`)}</tbody></table></div>
+  </section>`;
+}

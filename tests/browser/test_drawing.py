@@ -1,0 +1,90 @@
+"""What is drawn of many points is what they say: extremes, gaps, bands; and batches of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.consoles import Console
+
+pytestmark = pytest.mark.browser
+
+# Rows of [at in seconds, error bound, value], in slices: [seconds, values, low, high].
+THINNED = """async ({ rows, slices }) => {
+  const { AnswerLog } = await import("/static/charts/answer_log.js");
+  const { thinned } = await import("/static/charts/thinning.js");
+  const names = ["at", "level", "error_bound", "v"];
+  const log = new AnswerLog(names.map((name) => ({ name, type: "DOUBLE" })), []);
+  log.append(rows.map(([at, bound, value]) => [at * 1e6, "B", bound, value]));
+  const [first, last] = [log.seconds[0], log.seconds[log.size - 1]];
+  return thinned(log, log.lines, 0, first, last, slices, true);
+}"""
+
+
+@pytest.fixture
+def blank(console: Console, open_page: Callable[..., Page]) -> Page:
+    """A page of the console's server on which nothing moves."""
+    page = open_page(console)
+    page.goto(f"{console.server.url}static/locked.html")
+    return page
+
+
+def drawn(page: Page, rows: list[list[Any]], slices: int) -> list[list[float | None]]:
+    return list(page.evaluate(THINNED, {"rows": rows, "slices": slices}))
+
+
+def test_no_peak_is_lost_among_many_points(blank: Page) -> None:
+    rows = [[second, None, 1.0] for second in range(50_000)]
+    rows[31_234][2], rows[777][2] = 1000.0, -1000.0
+    _, values, _, _ = drawn(blank, rows, 100)
+    assert len(values) == 200
+    assert (max(values), min(values)) == (1000.0, -1000.0)  # type: ignore[type-var]
+    assert values.index(-1000.0) < values.index(1000.0)
+
+
+def test_few_points_are_drawn_as_they_are_and_null_is_a_gap(blank: Page) -> None:
+    rows = [[0, None, 1.0], [1, None, None], [2, None, "NaN"], [3, None, 4.0]]
+    seconds, values, _, _ = drawn(blank, rows, 100)
+    assert (seconds, values) == ([0, 1, 2, 3], [1.0, None, None, 4.0])
+
+
+def test_a_band_holds_every_truth_that_an_answer_can_stand_for(blank: Page) -> None:
+    cases = [(100.0, 0.25, 80.0, 100 / 0.75), (-100.0, 0.25, -100 / 0.75, -80.0), (7.0, None, 7, 7)]
+    for value, bound, low, high in cases:
+        for count in (10, 10_000):
+            rows = [[second, bound, value] for second in range(count)]
+            _, _, lows, highs = drawn(blank, rows, 20)
+            known = [pair for pair in zip(lows, highs, strict=True) if pair != (None, None)]
+            assert len(known) >= 10
+            assert all(pair == pytest.approx((low, high)) for pair in known)
+
+
+def test_an_error_without_end_has_no_band(blank: Page) -> None:
+    rows = [[second, "Infinity", 5.0] for second in range(1000)]
+    _, _, lows, highs = drawn(blank, rows, 20)
+    assert {*lows, *highs} == {None}
+
+
+BATCHES = """async () => {
+  const { Batches } = await import("/static/panels/batches.js");
+  const { h, render } = await import("/static/vendor/preact.js");
+  const batches = Array.from({ length: 30 }, (_, id) => ({
+    query: "pairs", id, at_us: 1.7e15 + id * 1e6, rows: 1000 * id, ms: 100 + id,
+    state_bytes: null }));
+  render(h(Batches, { batches }), document.body.appendChild(document.createElement("div")));
+}"""
+
+
+def test_batches_of_spark_are_drawn_and_listed_newest_first(blank: Page) -> None:
+    blank.evaluate(BATCHES)
+    expect(blank.get_by_role("img", name="Milliseconds of each batch")).to_be_visible()
+    rows = blank.get_by_role("region", name="Batches", exact=True).last.get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("29,000")
+
+
+def test_in_process_there_are_no_batches(page: Page) -> None:
+    expect(page.get_by_role("link", name="Streams", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Batches")).to_have_count(0)

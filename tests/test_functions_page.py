@@ -1,0 +1,126 @@
+"""The page of functions and types lists what the code has, and its examples give what they show."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from windrow import schema
+from windrow.embedded.session import EmbeddedSession
+from windrow.errors import UnsupportedError
+from windrow.plan.cast_targets import CAST_TARGETS
+from windrow.plan.functions import _ALIASES, _MANY, _RULES
+from windrow.sql.functions import AGGREGATES, SCALARS
+from windrow.sql.scalar import _BINARY, _COMPARISONS, _READERS
+
+PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "functions.md").read_text("utf-8")
+CELL = re.compile(r"(?<!\\)\|")
+WORD = re.compile(r"`(\w+)")
+ROW = {
+    "ts": datetime(2026, 1, 1, 9, 30, tzinfo=UTC),
+    **{"t": "Lab 203", "i": -7, "x": 2.5, "d": Decimal("12.34")},
+}
+INTEGERS = {"TINYINT", "SMALLINT", "INT", "BIGINT"}
+NUMBERS = INTEGERS | {"FLOAT", "DOUBLE", "DECIMAL"}
+
+
+def table(title: str) -> list[list[str]]:
+    """The cells of the table under a title, without its head."""
+    section = PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip().replace("\\|", "|") for cell in CELL.split(line)[1:-1]] for line in lines]
+
+
+def test_all_functions_are_listed() -> None:
+    listed = {row[0].strip("`").lower(): row for row in table("Functions")}
+    assert set(listed) == {*_RULES, "if"}
+    for name, row in listed.items():
+        also = {each.lower() for each in WORD.findall(row[1])}
+        assert also == {alias for alias, meant in _ALIASES.items() if meant == name}, name
+
+
+def test_the_parser_knows_no_other_functions() -> None:
+    # SIGN is read, so that it may be run one day.
+    assert {name.lower() for name in SCALARS} == {*_RULES, *_ALIASES, "if", "sign"}
+
+
+@pytest.mark.parametrize("row", table("Functions"), ids=lambda row: row[0])
+def test_the_number_of_arguments(row: list[str]) -> None:
+    name, wanted = row[0].strip("`").lower(), row[2].partition(";")[0]
+    if name != "if":
+        rule = _RULES[name]
+        many = f"{rule.least} or more" if rule.most == _MANY else f"{rule.least} or {rule.most}"
+        assert wanted == (str(rule.least) if rule.least == rule.most else many)
+
+
+@pytest.mark.parametrize(
+    ("example", "value"),
+    [row[-2:] for row in table("Functions") + table("Operators")],
+)
+def test_an_example_gives_its_value(example: str, value: str) -> None:
+    found = value_of(example.strip("`"))
+    assert ("NULL" if found is None else str(found)) == value
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("GREATEST(NULL, 1)", 1), ("LEAST(2, NULL)", 2), ("ABS(NULL)", None), ("IF(NULL, 1, 2)", 2)],
+)
+def test_null_in_functions(expression: str, value: int | None) -> None:
+    assert value_of(expression) == value
+
+
+@pytest.mark.parametrize("expression", ["t RLIKE 'x'", "t ILIKE 'x'"])
+def test_operators_that_are_only_read(expression: str) -> None:
+    with pytest.raises(UnsupportedError, match="WU221"):
+        value_of(expression)
+
+
+def value_of(expression: str) -> object:
+    """What the expression gives for the row of the page."""
+    session = EmbeddedSession()
+    columns = "ts timestamp, t string, i int, x double, d decimal(10, 2)"
+    session.stream("s", columns, time="ts")
+    query = session.query(f"SELECT {expression} AS v FROM s [1 MINUTE]")
+    session.push("s", [ROW])
+    session.finish()
+    (found,) = query.result()["v"].to_pylist()
+    return found
+
+
+def test_all_operators_are_listed() -> None:
+    listed = set(re.findall(r"`([^`]+)`", " ".join(row[0] for row in table("Operators"))))
+    signs = {*_BINARY, *_COMPARISONS, "/", "||"} | set(_READERS) - {"ILIKE", "RLIKE"}
+    assert signs <= listed
+
+
+def test_all_aggregates_are_listed() -> None:
+    names = {name for row in table("Aggregates") for name in WORD.findall(row[0])}
+    assert names == AGGREGATES
+
+
+def test_all_types_are_listed() -> None:
+    rows = table("Types")
+    named = {row[0].strip("`").partition("(")[0]: row for row in rows}
+    assert set(named) == {*schema._ARROW, "DECIMAL"}
+    for name, row in named.items():
+        also = {word for word, kind in schema._NAMES.items() if kind.name == name}
+        also = {"numeric"} if name == "DECIMAL" else also - {name.lower()}
+        assert set(WORD.findall(row[1])) == also
+        if name != "DECIMAL":
+            assert row[2] == str(schema._ARROW[name])
+    assert str(schema.type_named("numeric")) == "DECIMAL(10, 0)"
+
+
+def test_all_casts_are_listed() -> None:
+    for sources, targets in table("Casts"):
+        meant = set(re.findall(r"\b[A-Z]+\b", targets.partition(";")[0].replace("but DECIMAL", "")))
+        meant |= NUMBERS if "any number" in targets else set()
+        meant -= {"DECIMAL"} if "but DECIMAL" in targets else set()
+        for source in sources.split(", "):
+            assert meant - {source} == CAST_TARGETS[source] - {source}, source
+    assert sum(len(row[0].split(", ")) for row in table("Casts")) == len(CAST_TARGETS)

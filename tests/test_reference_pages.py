@@ -1,0 +1,44 @@
+"""The reference of Python lists every public call, with each of its parameters."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import windrow
+from windrow import sinks, sources
+from windrow.embedded.session import EmbeddedSession
+from windrow.spark.query import SparkQuery
+from windrow.spark.session import SparkWindrowSession
+
+PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "api.md").read_text("utf-8")
+# What runners and sinks call of each other.
+INSIDE = {"sink_of", "source_given"}
+ON_SPARK = ("start", "await_end", "progress")
+
+CALLS = [
+    *((kind, name) for kind in (EmbeddedSession, SparkWindrowSession) for name in dir(kind)),
+    *((windrow.Session, name) for name in dir(windrow.Session)),
+    *((windrow.Query, name) for name in dir(windrow.Query)),
+    *((SparkQuery, name) for name in ON_SPARK),
+    *((module, name) for module in (sinks, sources) for name in module.__all__ if name.islower()),
+    (windrow, "connect"),
+]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(owner, name) for owner, name in CALLS if not name.startswith("_") and name not in INSIDE],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_a_public_call_is_listed_with_its_parameters(owner: object, name: str) -> None:
+    lines = re.findall(rf"^(?:\|.*`|## windrow\.){name}\b.*$", PAGE, re.M)
+    assert lines, f"docs/reference/api.md does not list {name}"
+    called = getattr(owner, name)
+    if callable(called):
+        parameters = [each for each in inspect.signature(called).parameters if each != "self"]
+        lacking = [each for each in parameters if not any(each in line for line in lines)]
+        assert lacking == []

@@ -79,6 +79,21 @@ def test_it_follows_the_machine_in_light_and_dark(
     assert is_dark(page) == (other == "dark")
 
 
+def test_it_misses_no_change_of_the_machine_while_it_redraws(
+    console: Console, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(console, color_scheme="light")
+    page.get_by_role("link", name="means").wait_for()
+    # A view that is left and entered draws anew, with the theme as it is at that moment.
+    page.evaluate(
+        """setInterval(() => { location.hash = location.hash === "#/windows" ? "#/queries"
+        : "#/windows"; }, 1)"""
+    )
+    for scheme in ("dark", "light") * 10:
+        page.emulate_media(color_scheme=scheme)
+        expect(page.locator(f'html[data-theme="{scheme}"]')).to_have_count(1)
+
+
 def test_the_reader_can_choose_and_the_choice_is_kept(page: Page) -> None:
     page.get_by_role("button", name="Colours: system").click()
     page.get_by_role("button", name="Colours: light").click()

@@ -2,7 +2,10 @@
 import { useEffect, useState } from "../vendor/preact.js";
 
 const KEY = "windrow-theme";
-const dark = matchMedia("(prefers-color-scheme: dark)");
+const preference = matchMedia("(prefers-color-scheme: dark)");
+// Kept here and changed by the event alone: a browser tells of a change at its next frame, and
+// not at all if the page has read the new value from the query before.
+let prefersDark = preference.matches;
 const listeners = new Set();
 
 /** The choice: "system", "light" or "dark". */
@@ -13,7 +16,7 @@ export function choice() {
 
 /** "light" or "dark", as it is drawn now. */
 export function theme() {
-  return choice() === "system" ? (dark.matches ? "dark" : "light") : choice();
+  return choice() === "system" ? (prefersDark ? "dark" : "light") : choice();
 }
 
 /** Chooses, and keeps the choice in this browser. */
@@ -28,7 +31,10 @@ export function choose(next) {
 
 /** Applies the theme now, and whenever the machine's preference changes. */
 export function followTheme() {
-  dark.addEventListener("change", show);
+  preference.addEventListener("change", (event) => {
+    prefersDark = event.matches;
+    show();
+  });
   show();
 }
 

@@ -13,18 +13,16 @@ import pyarrow as pa
 
 from windrow.asking import Asking
 from windrow.embedded.given_rows import Rows
-from windrow.embedded.governing import Governing
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_room import Histories
-from windrow.embedded.inlet import GATHERED_ROWS, Inlet
+from windrow.embedded.intake import Intake
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.ledger import ledger_table
-from windrow.engine.shared_rows import RowPool
 from windrow.engine.stream_table import StreamRow, stream_table
 from windrow.engine.window_table import query_table, window_table
-from windrow.errors import AdmissionError, BindingError, UnsupportedError, WindrowError
+from windrow.errors import AdmissionError, BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.metrics import exposition
@@ -37,11 +35,9 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
-from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema, columns_of
 from windrow.sql import parse_query
 from windrow.sql.statements import Select
-from windrow.windows.completeness import clock_of
 
 __all__ = ["EmbeddedSession"]
 
@@ -63,14 +59,11 @@ class EmbeddedSession(Asking):
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
         self._catalog = Catalog()
-        self._inlets: dict[str, Inlet] = {}
         self._queries: dict[str, EmbeddedQuery] = {}
         self._histories = Histories()
-        self._pool = RowPool()
-        histories = self._histories
-        self._governing = Governing(
-            self.memory, self._pool, self._running, lambda: histories.nbytes
-        )
+        self._intake = Intake(self._lock, self._running, self._histories, self.memory)
+        self._settle = self._intake.settle
+        self._governing = self._intake.governing
 
     @one_at_a_time
     def stream(
@@ -98,7 +91,7 @@ class EmbeddedSession(Asking):
             )
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness))
         self._catalog = self._catalog.with_stream(declared)
-        self._inlets[name] = Inlet(declared)
+        self._intake.declare(declared)
 
     @one_at_a_time
     def query(
@@ -121,19 +114,19 @@ class EmbeddedSession(Asking):
         plan = bind(select, self._catalog, algorithm, store)
         name = self._free_name(name)
         self._settle()
-        clock = clock_of(self._inlets[stream].completeness for stream in plan.streams)
-        first_us = self._inlets[plan.streams[0]].first_us
-        beside = (self._settle, self._lock, self._pool, first_us, self._governing.ended)
+        clock = self._intake.clock_of(plan.streams)
+        first_us = self._intake.inlets[plan.streams[0]].first_us
+        beside = (self._settle, self._lock, self._intake.pool, first_us, self._governing.ended)
         query = EmbeddedQuery(name, plan, clock, *beside)
         self._queries[name] = query
         try:
-            self._governing.admit(query, lambda each: self._inlets[each].rate)
+            self._governing.admit(query, lambda each: self._intake.inlets[each].rate)
         except AdmissionError:
             query.stop()
             del self._queries[name]
             raise
         self._governing.started(query)
-        newest_us = self._inlets[plan.streams[0]].completeness.newest
+        newest_us = self._intake.inlets[plan.streams[0]].completeness.newest
         self._histories.complete(query, plan.streams[0], newest_us + 1)
         return query
 
@@ -157,13 +150,7 @@ class EmbeddedSession(Asking):
         >>> session.ledger()["rows_in"].to_pylist()
         [4]
         """
-        inlet = self._inlet(stream)
-        if inlet.gather(rows):
-            if inlet.gathered >= GATHERED_ROWS:
-                self._settle()
-            return
-        self._settle()
-        self._take(stream, inlet.converted(rows))
+        self._intake.push(stream, rows)
 
     @one_at_a_time
     def advance(self, stream: str, *, to: int | str | datetime) -> None:
@@ -177,7 +164,6 @@ class EmbeddedSession(Asking):
         >>> count.result().to_pylist()  # the row has left the window
         [{'n': 0}]
         """
-        inlet = self._inlet(stream)
         instant = instant_of(to)
         if not is_plausible(instant):
             raise BindingError(
@@ -185,9 +171,7 @@ class EmbeddedSession(Asking):
                 f"{to!r} is no time that an event can have",
                 hint="give a time from the year 1 to 2199, or integer microseconds since the epoch",
             )
-        self._settle()
-        inlet.completeness.advance(instant)
-        self._apply(stream, None)
+        self._intake.advance(stream, instant)
 
     @one_at_a_time
     def finish(self) -> None:
@@ -201,10 +185,7 @@ class EmbeddedSession(Asking):
         >>> count.result().to_pylist()
         [{'n': 1}]
         """
-        self._settle()
-        for inlet in self._inlets.values():
-            inlet.completeness.finish()
-        self._apply(None, None)
+        self._intake.finish()
 
     @property
     def lock(self) -> threading.RLock:
@@ -217,7 +198,7 @@ class EmbeddedSession(Asking):
         self._settle()
         return stream_table(
             StreamRow(inlet.schema, inlet.completeness.through, inlet.rate)
-            for inlet in self._inlets.values()
+            for inlet in self._intake.inlets.values()
         )
 
     @one_at_a_time
@@ -267,7 +248,7 @@ class EmbeddedSession(Asking):
         [2]
         """
         self._settle()
-        return self._inlet(stream).late_rows()
+        return self._intake.inlet(stream).late_rows()
 
     @one_at_a_time
     def ledger(self) -> pa.Table:
@@ -280,9 +261,7 @@ class EmbeddedSession(Asking):
         [{'stream': 's', 'rows_in': 2, 'late': 1}]
         """
         self._settle()
-        return ledger_table(
-            {name: inlet.ledger(self._clock(name)) for name, inlet in self._inlets.items()}
-        )
+        return ledger_table(self._intake.ledgers())
 
     @one_at_a_time
     def metrics(self) -> str:
@@ -294,7 +273,7 @@ class EmbeddedSession(Asking):
         True
         """
         parts = (self._running(), self._governing, self.memory, time.time())
-        return exposition(session_samples(self._inlets, self._clock, *parts))
+        return exposition(session_samples(self._intake.inlets, self._intake.clock, *parts))
 
     def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
         """Answers GET /metrics until the session is stopped; port 0: any that is free.
@@ -342,10 +321,10 @@ class EmbeddedSession(Asking):
         >>> session.histories()["levels"].to_pylist()
         [['1 second for 1 hour', '1 minute for ever']]
         """
-        schema = self._inlet(stream).schema
+        schema = self._intake.inlet(stream).schema
         self._settle()
         declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
-        self._histories.declare(declared, self._inlets[schema.name], archive)
+        self._histories.declare(declared, self._intake.inlets[schema.name], archive)
         for query in self._running():
             if query.plan.streams == (schema.name,):
                 self._histories.complete(query, schema.name)
@@ -413,83 +392,3 @@ class EmbeddedSession(Asking):
 
     def _running(self) -> list[EmbeddedQuery]:
         return [query for query in self._queries.values() if query.is_running]
-
-    def _inlet(self, stream: str) -> Inlet:
-        inlet = self._inlets.get(stream)
-        if inlet is None:
-            close = nearest(stream, self._inlets)
-            raise BindingError(
-                "WB106",
-                f"there is no stream {stream!r}",
-                hint=f"did you mean {close!r}?" if close else "declare it with session.stream()",
-            )
-        return inlet
-
-    @one_at_a_time
-    def _settle(self) -> None:
-        for name, inlet in self._inlets.items():
-            if inlet.gathered:
-                self._take(name, inlet.take_gathered())
-
-    @one_at_a_time
-    def _take(self, stream: str, rows: pa.RecordBatch) -> None:
-        """Apply rows, in slices for which there is room; each is over before the next begins."""
-        inlet, taken = self._inlets[stream], 0
-        while taken < rows.num_rows or not rows.num_rows:
-            try:
-                count = self._governing.make_room(stream, rows.num_rows - taken)
-            except AdmissionError:
-                inlet.reject(rows.slice(taken))
-                raise
-            self._apply(stream, inlet.accept(rows.slice(taken, count)))
-            taken += count
-            if not rows.num_rows:
-                return
-
-    @one_at_a_time
-    def _apply(self, stream: str | None, batch: pa.RecordBatch | None) -> None:
-        """Run all queries on the stream (None: on any); one that fails does not stop the others."""
-        batches = {}
-        if stream is not None and batch is not None:
-            batches = {stream: batch}
-            self._take_shared(stream, batch)
-        problem = self._feed_histories(stream, batch)
-        running = self._running()
-        for query in running:
-            if stream is None or stream in query.plan.streams:
-                try:
-                    query.apply(batches, self._clock_of(query))
-                except WindrowError as error:
-                    problem = problem or error
-        for query in [each for each in running if not each.is_running]:
-            self._governing.ended(query)
-        self._governing.after_step()
-        if problem is not None:
-            raise problem
-
-    def _feed_histories(
-        self, stream: str | None, batch: pa.RecordBatch | None
-    ) -> WindrowError | None:
-        problem: WindrowError | None = None
-        for name in self._inlets if stream is None else (stream,):
-            try:
-                self._histories.apply(name, batch, self._inlets[name])
-            except WindrowError as error:
-                problem = problem or error
-        return problem
-
-    def _take_shared(self, stream: str, batch: pa.RecordBatch) -> None:
-        """Rows that several queries read are taken once, before any of them runs."""
-        first_us = self._inlets[stream].first_us
-        for query in self._running():
-            if first_us is not None and stream == query.plan.streams[0]:
-                query.begin(first_us)
-            query.expect()
-        self._pool.take(stream, batch)
-
-    def _clock_of(self, query: EmbeddedQuery) -> int:
-        return clock_of(self._inlets[stream].completeness for stream in query.plan.streams)
-
-    def _clock(self, stream: str) -> int:
-        clocks = [query.clock for query in self._running() if stream in query.plan.streams]
-        return min(clocks, default=self._inlets[stream].completeness.through)

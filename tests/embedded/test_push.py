@@ -224,7 +224,9 @@ WRONG_ROWS = [
     ("WD103", {"ts": MOMENT, "y": "2026-01-01x"}),
     ("WD103", TABLE.set_column(1, "k", pa.array(["1", "x"]))),
     ("WD103", TABLE.set_column(0, "ts", pa.array([1, 2]))),
-    ("WB102", {"ts": "yesterday"}),
+    ("WD103", {"ts": "yesterday"}),
+    ("WD103", TABLE.set_column(0, "ts", pa.array(["2026-01-01", "yesterday"]))),
+    ("WD103", {"ts": 1.5}),
 ]
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from windrow.embedded.arrow_columns import column_as, without_absurd_times
 from windrow.embedded.given_rows import is_columns, rows_given
+from windrow.embedded.python_values import array_of
 from windrow.errors import DataError, WindrowError
-from windrow.event_time import instant_of
-from windrow.schema import TIMESTAMP, ColumnType, StreamSchema
+from windrow.schema import ColumnType, StreamSchema
 
 __all__ = ["RowChecker", "batch_of"]
 
@@ -86,37 +86,10 @@ def _check_names(stream: StreamSchema, names: Sequence[str], *, allow_missing: b
 
 
 def _converted(stream: StreamSchema, name: str, column: pa.Array, kind: ColumnType) -> pa.Array:
-    if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    if column.type == kind.arrow:
-        return column
     try:
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if kind == TIMESTAMP and not pa.types.is_null(column.type):
-            return _timestamps(column)
-        return column.cast(kind.arrow)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as problem:
+        return column_as(kind, without_absurd_times(column) if name == stream.time else column)
+    except pa.ArrowException as problem:
         raise _bad_column(stream, name, kind, problem) from None
-
-
-def _timestamps(column: pa.Array) -> pa.Array:
-    if pa.types.is_timestamp(column.type):
-        # Finer than a microsecond is cut off; a time without zone counts as UTC.
-        return pc.cast(column, pa.timestamp("us", tz=column.type.tz), safe=False).cast(
-            TIMESTAMP.arrow
-        )
-    if _is_text(column.type):
-        return pa.array([None if t is None else instant_of(t) for t in column.to_pylist()]).cast(
-            TIMESTAMP.arrow
-        )
-    if pa.types.is_date(column.type):
-        return column.cast(pa.timestamp("us")).cast(TIMESTAMP.arrow)
-    raise pa.ArrowTypeError(f"{column.type} is not a time")
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return kind in (pa.string(), pa.large_string(), pa.string_view())
 
 
 def _of_dicts(stream: StreamSchema, rows: Sequence[Any]) -> pa.RecordBatch:
@@ -137,29 +110,10 @@ def _of_dicts(stream: StreamSchema, rows: Sequence[Any]) -> pa.RecordBatch:
 
 
 def _of_values(stream: StreamSchema, name: str, kind: ColumnType, values: list[Any]) -> pa.Array:
-    if kind == TIMESTAMP:
-        values = [_utc(value) for value in values]
     try:
-        if kind.is_integer:
-            _check_whole(values)
-        return pa.array(values, kind.arrow)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, TypeError) as problem:
+        return array_of(kind, values)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError) as problem:
         raise _bad_column(stream, name, kind, problem) from None
-
-
-def _check_whole(values: list[Any]) -> None:
-    # Arrow would cut 1.5 down to 1 without a word.
-    for value in values:
-        if isinstance(value, float) and not value.is_integer():
-            raise ValueError(f"{value!r} is not a whole number")
-
-
-def _utc(value: Any) -> Any:
-    if isinstance(value, str):
-        return instant_of(value)
-    if isinstance(value, datetime) and value.tzinfo is None:
-        return value.replace(tzinfo=UTC)
-    return value
 
 
 def _bad_column(

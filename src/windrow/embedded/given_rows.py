@@ -75,8 +75,9 @@ def rows_given(stream: StreamSchema, rows: Any) -> pa.Table | Sequence[Any] | Ma
         # Whatever library the rows come from fails with errors of its own.
         raise DataError(
             "WD104",
-            f"rows for stream {stream.name!r} cannot be read from {_kind(rows)}: {problem}",
-            hint="nothing of this push was taken",
+            f"rows for stream {stream.name!r} cannot be read from {_kind(rows)}: {_told(problem)}",
+            hint="nothing of this push was taken; convert what is named, "
+            "or push a pyarrow.Table or a list of dicts",
         ) from problem
     if table is not None:
         return table
@@ -133,6 +134,11 @@ def _of_pandas(stream: StreamSchema, frame: Any) -> pa.Table:
     if levels:
         frame = frame.reset_index(level=levels)
     return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def _told(problem: Exception) -> str:
+    """What a library says; some of them say it in several parts."""
+    return "; ".join(map(str, problem.args)) or type(problem).__name__
 
 
 def _kind(rows: Any) -> str:

@@ -44,8 +44,7 @@ def test_all_functions_are_listed() -> None:
 
 
 def test_the_parser_knows_no_other_functions() -> None:
-    # SIGN is read, so that it may be run one day.
-    assert {name.lower() for name in SCALARS} == {*_RULES, *_ALIASES, "if", "sign"}
+    assert {name.lower() for name in SCALARS} == {*_RULES, *_ALIASES, "if"}
 
 
 @pytest.mark.parametrize("row", table("Functions"), ids=lambda row: row[0])

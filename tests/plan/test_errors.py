@@ -77,6 +77,15 @@ WRONG = [
     ("SELECT n = 99999999999999999999 FROM temp", "WB225", None, "does not fit a BIGINT"),
     ("SELECT abss(n) FROM temp", "WB230", "abss", "did you mean abs?"),
     ("SELECT xyzzy(n) FROM temp", "WB230", "xyzzy", "the functions are abs"),
+    ("SELECT now() FROM temp", "WB230", "now", "now is where the window ends"),
+    ("SELECT date_trunc('hour', ts) FROM temp", "WB230", None, "CAST(ts AS DATE)"),
+    (
+        "SELECT COUNT(*) FROM temp GROUP BY window(ts, '1 minute')",
+        "WB230",
+        None,
+        "SLIDE 10 MINUTES",
+    ),
+    ("SELECT sign(n) FROM temp", "WB230", "sign", "WHEN x < 0 THEN -1"),
     ("SELECT round(n, n) FROM temp", "WB232", "n", "written integer"),
     ("SELECT n FROM temp WHERE SUM(n) > 5", "WB240", "SUM", "HAVING"),
     ("SELECT COUNT(*) FROM temp GROUP BY SUM(n)", "WB240", "SUM", "GROUP BY"),
@@ -86,6 +95,12 @@ WRONG = [
     ("SELECT AVG(flag) FROM temp", "WB242", "flag", "AVG takes numbers"),
     ("SELECT n, COUNT(*) FROM temp", "WB243", "n", "neither grouped nor aggregated"),
     ("SELECT COUNT(*) FROM temp GROUP BY n HAVING price > 1", "WB243", "price", "GROUP BY"),
+    (
+        "SELECT location, COUNT(*) AS n FROM temp GROUP BY location HAVING n > 1",
+        "WB243",
+        "n",
+        "a column comes before an item of that name",
+    ),
     ("SELECT * FROM temp GROUP BY n", "WB244", None, "name the columns"),
     ("SELECT n FROM temp GROUP BY 1", "WB245", "1", "positions are not counted"),
     ("SELECT n, celsius AS N FROM temp", "WB250", None, "AS"),
@@ -153,6 +168,19 @@ def test_what_does_not_run_yet_is_refused(text: str, code: str, word: str | None
     assert "is not run yet" in error.message
     assert word is None or word_at(error) == word
     assert error.place is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT APPROX_PERCENTILE(n, 0.5) FROM temp", "APPROX_PERCENTILE over a window"),
+        ("SELECT APPROX_COUNT_DISTINCT(n) FROM temp", "FROM HISTORY(...)"),
+        ("SELECT n FROM temp WHERE location ILIKE 'x'", "LOWER(x) LIKE"),
+        ("SELECT n FROM temp WHERE location RLIKE 'x'", "no regular expressions"),
+    ],
+)
+def test_a_refusal_says_what_runs_instead(text: str, said: str) -> None:
+    assert said in str(failure_of(text))
 
 
 def test_algorithms() -> None:

@@ -158,6 +158,45 @@ def test_an_error_has_its_code_points_at_its_word_and_gives_a_hint(
     assert type(error) is kind
 
 
+# text, a part of the hint
+HINTS = [
+    ("INSERT INTO t VALUES (1)", "push()"),
+    ("DELETE FROM t", "push()"),
+    ("DROP STREAM t", "stop()"),
+    ("DESCRIBE t", "session.streams()"),
+    (FROM + "[10 ROWS]", "[ROWS 1000]"),
+    (FROM + "[1 WEEK]", "7 DAYS"),
+    (FROM + "[10 ms]", "MILLISECONDS"),
+    (FROM + "[1 MINUTE 30 SECONDS]", "one unit"),
+    (FROM + "[RANGE 5 MINUTES PRECEDING]", "leave PRECEDING out"),
+    (FROM + "[ROWS 5 PRECEDING]", "leave PRECEDING out"),
+    (FROM + "[PARTITION BY a 5 MINUTES]", "GROUP BY"),
+    (FROM + "(5 MINUTES)", "square brackets"),
+    (FROM + "ERROR 5%", "ERROR (2%)"),
+    (FROM + "ERROR (0.05)", "ERROR (5%) or ERROR (0.05%)"),
+    (FROM + "DURATION 1 HOUR", "DURATION [70, 500]"),
+    (FROM + "CROSS JOIN u", "leave CROSS out"),
+    (FROM + "WHERE a NOT IN (SELECT b FROM u)", "NOT EXISTS"),
+    (FROM + "WHERE a REGEXP 'x'", "could end here"),
+    (FROM + "WHERE location REGEXP 'x'", "could end here"),
+    (FROM + "EMIT CHANGES", "could end here"),
+    (FROM + "EVERY 5 WHERE a", "the order is WHERE"),
+    (FROM + "INTO console()", "CREATE QUERY"),
+    ("SELECT a, FROM t", "leave it out"),
+    ("SELECT count(*) error FROM t", "AS `error`"),
+    ("SELECT count(* FROM t", "close the call"),
+    ("SELECT extract(HOUR FROM ts) FROM t", "CAST(ts AS DATE)"),
+    ("SELECT left(a, 2) FROM t", "SUBSTRING"),
+    (FROM + "WHERE a && b", "AND"),
+    (FROM + "WHERE a = ?", "no parameters"),
+]
+
+
+@pytest.mark.parametrize(("text", "part"), HINTS, ids=[text for text, _ in HINTS])
+def test_what_other_dialects_have_is_told_in_words_of_ours(text: str, part: str) -> None:
+    assert part in str(error_of(text).hint)
+
+
 def test_an_error_of_the_whole_text_has_no_place() -> None:
     assert error_of(None).code == "WS100"
     assert error_of("a" * 65_537).code == "WS101"

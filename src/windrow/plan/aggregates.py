@@ -37,6 +37,10 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Variance: "var_samp",
     exp.VariancePop: "var_pop",
 }
+_OF_HISTORY: dict[type[exp.Expr], str] = {
+    exp.ApproxQuantile: "APPROX_PERCENTILE",
+    exp.ApproxDistinct: "APPROX_COUNT_DISTINCT",
+}
 # What stands in hints: the aggregates that run.
 RUNNING = "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE run"
 
@@ -58,22 +62,23 @@ class Groups:
             return plain
 
         def resolve(node: exp.Expr) -> Expr | None:
-            if isinstance(node, exp.Column) and not node.table and not self._names.find(node):
-                written = aliases.get(node.name.lower())
-                if written is not None:
-                    return plain.bind(written)
-            return self._resolve(node)
+            if not isinstance(node, exp.Column) or node.table:
+                return self._resolve(node)
+            written = aliases.get(node.name.lower())
+            if written is not None and not self._names.find(node):
+                return plain.bind(written)
+            return self._resolve(node, shadowed=written is not None)
 
         return scope_of(self._names.text, resolve)
 
-    def _resolve(self, node: exp.Expr) -> Expr | None:
+    def _resolve(self, node: exp.Expr, *, shadowed: bool = False) -> Expr | None:
         if isinstance(node, exp.AggFunc):
             return self._aggregate(node)
         index = self._group_index(node)
         if index is not None:
             return GroupRef(index, self._group_by[index].type)
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-            raise self._ungrouped(node)
+            raise self._ungrouped(node, shadowed)
         return None
 
     def _group_index(self, node: exp.Expr) -> int | None:
@@ -85,13 +90,18 @@ class Groups:
             return None  # binding its parts raises the same error, at the place of the part
         return self._group_by.index(bound) if bound in self._group_by else None
 
-    def _ungrouped(self, node: exp.Column) -> Exception:
+    def _ungrouped(self, node: exp.Column, shadowed: bool) -> Exception:
         column = self._names.resolve(node)
+        hint = "add it to GROUP BY, or put it into an aggregate such as MAX or COUNT"
+        if shadowed:
+            hint = (
+                "a column comes before an item of that name: repeat the item, or name it otherwise"
+            )
         return self._row.wrong(
             "WB243",
             f"column {column.column!r} is neither grouped nor aggregated",
             node,
-            hint="add it to GROUP BY, or put it into an aggregate such as MAX or COUNT",
+            hint=hint,
         )
 
     def _aggregate(self, node: exp.AggFunc) -> AggregateRef:
@@ -103,7 +113,11 @@ class Groups:
     def _bound(self, node: exp.AggFunc) -> Aggregate:
         function = _FUNCTIONS.get(type(node))
         if function is None:
-            raise self._row.refused("WU205", f"the aggregate {node.sql_name()}", node, hint=RUNNING)
+            what, hint = f"the aggregate {node.sql_name()}", RUNNING
+            if type(node) in _OF_HISTORY:
+                what = f"{_OF_HISTORY[type(node)]} over a window"
+                hint = f"{RUNNING}; this one runs FROM HISTORY(...), where a sketch is kept"
+            raise self._row.refused("WU205", what, node, hint=hint)
         if node.this is None or node.expressions:
             given = 0 if node.this is None else 1 + len(node.expressions)
             message = f"{function.upper()} takes 1 argument, but here are {given}"

@@ -17,6 +17,7 @@ from windrow.plan.operators import bind_alike
 from windrow.plan.scope import Scope
 from windrow.plan.types import convert, is_null
 from windrow.schema import BIGINT, DOUBLE, INT, STRING, ColumnType, decimal
+from windrow.sql.elsewhere import FUNCTIONS
 
 __all__ = ["bind_function", "function_classes"]
 
@@ -72,10 +73,12 @@ def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
     if not isinstance(node, exp.Func) or isinstance(node, exp.RegexpLike):
         # RLIKE is an operator to whoever wrote it, and a function to sqlglot.
         form = f"the form {node.sql('spark')!r}"
-        return scope.refused("WU221", form, node, hint="write it with operators that run")
+        return scope.refused("WU221", form, node, hint=_OTHER_FORMS.get(type(node), _NO_FORM))
     if name in _OTHER_AGGREGATES:
         hint = "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE run"
         return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)
+    if name in FUNCTIONS:
+        return scope.wrong("WB230", f"there is no function {name!r}", node, hint=FUNCTIONS[name])
     names = [*_RULES, *_AGGREGATES, "cast", "if"]
     guess = nearest(name, names)
     listed = f"the functions are {', '.join(sorted(names))}"
@@ -179,6 +182,11 @@ _OTHER_AGGREGATES = frozenset(
         *("median", "mean", "mode", "std", "any_value", "first", "last"),
     ]
 )
+_NO_FORM = "write it with operators that run"
+_OTHER_FORMS: dict[type[exp.Expr], str] = {
+    exp.ILike: "write LOWER(x) LIKE a pattern in small letters",
+    exp.RegexpLike: "there are no regular expressions: write LIKE, with % for any text",
+}
 _RULES = {
     **dict.fromkeys(["sqrt", "exp", "ln"], Rule(_doubles, 1, 1)),
     **dict.fromkeys(["ceil", "floor"], Rule(_whole, 1, 1)),

@@ -22,7 +22,7 @@ AGGREGATES = frozenset(
 SCALARS = frozenset(
     [
         *("ABS", "CEIL", "CEILING", "FLOOR", "ROUND", "SQRT", "EXP", "LN", "POWER"),
-        *("POW", "SIGN", "LEAST", "GREATEST"),
+        *("POW", "LEAST", "GREATEST"),
         *(
             "LOWER",
             "LCASE",

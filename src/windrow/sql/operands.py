@@ -9,6 +9,7 @@ from sqlglot import exp
 from windrow.errors import BindingError
 from windrow.schema import ColumnType, type_named
 from windrow.sql.cursor import Cursor
+from windrow.sql.elsewhere import FUNCTIONS
 from windrow.sql.functions import build_call
 from windrow.sql.tokens import Token
 from windrow.sql.words import needs_quotes
@@ -69,13 +70,18 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
 
 def _no_operand(cursor: Cursor) -> Exception:
     if cursor.token.kind == "word":
-        return cursor.wrong(
-            "WS117",
-            f"expected a value, found the word {cursor.token.upper}",
-            f"if it is a name, write it in backquotes: `{cursor.token.text}`",
-        )
+        word = cursor.token.upper
+        return cursor.wrong("WS117", f"expected a value, found the word {word}", _no_word(cursor))
     hint = "a column, a number, a 'text', a function or an expression in brackets stands here"
     return cursor.wrong("WS116", f"expected a value, found {cursor.token.shown()}", hint)
+
+
+def _no_word(cursor: Cursor) -> str:
+    if cursor.ahead().upper == "(" and cursor.token.text.lower() in FUNCTIONS:
+        return FUNCTIONS[cursor.token.text.lower()]
+    if cursor.before.text == ",":
+        return f"a value stands behind the comma; if {cursor.token.upper} comes next, leave it out"
+    return f"if it is a name, write it in backquotes: `{cursor.token.text}`"
 
 
 def _number(cursor: Cursor) -> exp.Expression:
@@ -121,13 +127,15 @@ def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     name = cursor.take()
     cursor.expect("(")
     arguments: list[exp.Expression] = []
-    if cursor.at("*") and cursor.ahead().upper == ")":
+    if cursor.at("*"):
         arguments.append(mark(exp.Star(), cursor.take()))
     elif cursor.accept("DISTINCT"):
         arguments.append(exp.Distinct(expressions=_arguments(cursor, expression)))
     elif not cursor.at(")"):
         arguments = _arguments(cursor, expression)
-    cursor.expect(")")
+    if not cursor.accept(")"):
+        hint = FUNCTIONS.get(name.text.lower(), "close the call with ), or write a comma")
+        raise cursor.expected("')'", hint=hint)
     _refuse_window_function(cursor)
     return mark(build_call(name, arguments, cursor), name)
 
@@ -151,7 +159,7 @@ def _refuse_window_function(cursor: Cursor) -> None:
 def _brackets(cursor: Cursor, expression: Reader) -> exp.Expression:
     opening = cursor.expect("(")
     if cursor.at_any("SELECT", "WITH"):
-        hint = "register the inner query on its own, or join its stream"
+        hint = "a query reads streams: join this one, or compare with a written value"
         raise cursor.unsupported("WU110", "a query as a value is not run", hint)
     inside = expression(cursor)
     cursor.expect(")")

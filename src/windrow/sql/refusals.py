@@ -22,7 +22,7 @@ _CLAUSES = {
     "EXCEPT": ("WU103", "EXCEPT", "use LEFT ANTI JOIN"),
     "MINUS": ("WU103", "MINUS", "use LEFT ANTI JOIN"),
     "INTERSECT": ("WU103", "INTERSECT", "use JOIN and DISTINCT"),
-    "WITH": ("WU113", "WITH", "register each inner query on its own"),
+    "WITH": ("WU113", "WITH", "a query reads streams: write it as one SELECT over them"),
     "QUALIFY": ("WU114", "QUALIFY", "use HAVING"),
     "WINDOW": ("WU114", "WINDOW", "the window stands behind the stream: FROM s [10 MINUTES]"),
     "TABLESAMPLE": ("WU114", "TABLESAMPLE", "use ERROR (2%) to allow approximate answers"),
@@ -33,7 +33,7 @@ _JOINS = {
     "LEFT": "use JOIN, or LEFT ANTI JOIN for what has no match",
     "RIGHT": "use JOIN, or turn the sides and use LEFT ANTI JOIN",
     "FULL": "use JOIN, or LEFT ANTI JOIN for what has no match",
-    "CROSS": "every pair would be held: use JOIN ... ON with an equality",
+    "CROSS": "leave CROSS out, and ON with it: then all rows meet",
     "NATURAL": "name the columns: JOIN ... ON a.k = b.k",
     "SEMI": "use JOIN and DISTINCT",
     "ANTI": "write LEFT ANTI JOIN",
@@ -64,11 +64,22 @@ def refuse_rest(cursor: Cursor, possible: tuple[str, ...] = CLAUSES) -> None:
     if cursor.token.kind == "end":
         return
     refuse_clause(cursor)
+    hint = _out_of_place(cursor)
+    if hint:
+        raise cursor.wrong("WS144", f"unexpected {cursor.token.shown()}", hint)
+    beginnings = {clause.split()[0]: clause for clause in possible}
     for token in (cursor.token, cursor.before):
-        meant = nearest(token.text, possible) if token.kind == "word" else None
-        if meant is not None and token.upper not in meant.split():
-            raise cursor.wrong(
-                "WS143", f"unexpected {token.shown()}", f"did you mean {meant}?", token
-            )
+        meant = nearest(token.text, beginnings) if token.kind == "word" else None
+        if meant is not None and token.upper != meant:
+            hint = f"did you mean {beginnings[meant]}?"
+            raise cursor.wrong("WS143", f"unexpected {token.shown()}", hint, token)
     hint = f"the statement could end here, or go on with {', '.join(possible)}"
     raise cursor.wrong("WS144", f"unexpected {cursor.token.shown()}", hint)
+
+
+def _out_of_place(cursor: Cursor) -> str | None:
+    if cursor.at("INTO"):
+        return "INTO ends CREATE QUERY name AS SELECT ...; in Python start() is given the sink"
+    if cursor.at_any("WHERE", "GROUP", "HAVING"):
+        return "the order is WHERE, GROUP BY, HAVING, then ERROR, EVERY and DURATION; each once"
+    return None

@@ -152,10 +152,13 @@ def _is(cursor: Cursor, left: exp.Expression) -> exp.Expression:
 
 
 def _in(cursor: Cursor, left: exp.Expression) -> exp.Expression:
+    negated = cursor.before.upper == "NOT"
     cursor.expect("IN")
     cursor.expect("(")
     if cursor.at_any("SELECT", "WITH"):
         hint = "join the streams, or list the values: x IN (1, 2)"
+        if negated:
+            hint = "write NOT EXISTS (SELECT 1 FROM b [10 MINUTES] WHERE b.x = a.x)"
         raise cursor.unsupported("WU105", "IN (SELECT ...) is not run", hint)
     values = [parse_expression(cursor)]
     while cursor.accept(","):

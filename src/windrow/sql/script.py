@@ -8,6 +8,7 @@ from typing import TypeVar
 from windrow.errors import QuerySyntaxError
 from windrow.sql.cursor import Cursor
 from windrow.sql.definitions import parse_create, parse_set
+from windrow.sql.elsewhere import STATEMENTS
 from windrow.sql.parser import parse_select
 from windrow.sql.refusals import refuse_clause, refuse_rest
 from windrow.sql.statements import Explain, Select, Statement
@@ -92,5 +93,6 @@ def _statement(cursor: Cursor) -> Statement:
     refuse_clause(cursor)
     if cursor.token.kind == "end":
         raise cursor.wrong("WS163", "there is no statement in the text", "begin with SELECT")
-    hint = f"a statement begins with one of {', '.join(_BEGINNINGS)}"
-    raise cursor.expected("a statement", possible=_BEGINNINGS, hint=hint)
+    known = STATEMENTS.get(cursor.token.upper)
+    hint = known or f"a statement begins with one of {', '.join(_BEGINNINGS)}"
+    raise cursor.expected("a statement", possible=() if known else _BEGINNINGS, hint=hint)

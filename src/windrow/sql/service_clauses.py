@@ -47,20 +47,27 @@ def parse_service_clauses(cursor: Cursor, sources: Sequence[Source]) -> ServiceC
 
 
 def _error_percent(cursor: Cursor) -> float:
-    cursor.expect("(")
+    if not cursor.accept("("):
+        raise cursor.expected("'('", hint="write ERROR (2%)")
     negative = cursor.accept("-")
     number = cursor.token
     if number.kind != "number":
         raise cursor.expected("the tolerated error in percent", hint="write ERROR (2%)")
     cursor.take()
     if not cursor.accept("%"):
-        raise cursor.expected("'%'", hint=f"write ERROR ({number.text}%)")
+        raise cursor.expected("'%'", hint=f"the error is in percent: write {_percent(number)}")
     cursor.expect(")")
     percent = -float(number.text) if negative else float(number.text)
     if negative or not 0 <= percent <= 100:
         hint = "write a percentage from 0 to 100"
         raise cursor.wrong("WS130", f"an error of {percent:g}% cannot be tolerated", hint, number)
     return percent
+
+
+def _percent(number: Token) -> str:
+    """What a number without its sign was probably meant to be; 0.05 may be a share."""
+    share = f"ERROR ({float(number.text) * 100:g}%) or " if 0 < float(number.text) < 1 else ""
+    return f"{share}ERROR ({number.text}%)"
 
 
 def _every(cursor: Cursor, word: Token, sources: Sequence[Source]) -> int:
@@ -80,7 +87,9 @@ def _every(cursor: Cursor, word: Token, sources: Sequence[Source]) -> int:
 
 
 def _duration(cursor: Cursor, word: Token) -> tuple[Moment, Moment]:
-    cursor.expect("[")
+    if not cursor.accept("["):
+        hint = "write DURATION [70, 500] in seconds, or two times in quotes"
+        raise cursor.expected("'['", hint=hint)
     begin = _moment(cursor)
     cursor.expect(",")
     end = _moment(cursor)

@@ -12,6 +12,7 @@ from windrow.sql.refusals import refuse_join
 from windrow.sql.scalar import parse_expression
 from windrow.sql.statements import Source, Window
 from windrow.sql.window_clause import parse_history_range, parse_window
+from windrow.sql.words import print_name
 
 __all__ = ["parse_sources"]
 
@@ -19,9 +20,7 @@ __all__ = ["parse_sources"]
 def parse_sources(cursor: Cursor) -> tuple[Source, ...]:
     """FROM and all its sources."""
     if not cursor.at("FROM"):
-        raise cursor.expected(
-            "FROM", possible=["FROM"], hint="name the stream: FROM s [10 MINUTES]"
-        )
+        raise cursor.expected("FROM", possible=["FROM"], hint=_before_from(cursor))
     cursor.take()
     sources = [_source(cursor)]
     while True:
@@ -29,6 +28,12 @@ def parse_sources(cursor: Cursor) -> tuple[Source, ...]:
         if joined is None:
             return tuple(sources)
         sources.append(joined)
+
+
+def _before_from(cursor: Cursor) -> str:
+    if cursor.token.kind == "word" and cursor.ahead().upper in ("FROM", ","):
+        return f"as a name for the column before it, write AS {print_name(cursor.token.text)}"
+    return "name the stream: FROM s [10 MINUTES]"
 
 
 def _joined(cursor: Cursor) -> Source | None:
@@ -60,12 +65,15 @@ def _on(cursor: Cursor) -> exp.Expression | None:
 
 def _source(cursor: Cursor) -> Source:
     if cursor.at("("):
-        hint = "register the inner query on its own and read its stream"
+        hint = "a query reads streams: write its joins and conditions here"
         raise cursor.unsupported("WU117", "a query in FROM is not run", hint)
     refuse_join(cursor)
     if cursor.at("HISTORY", "("):
         return _history(cursor)
     stream = cursor.name("a stream")
+    if cursor.at("("):
+        hint = "a window stands in square brackets behind the stream: s [10 MINUTES]"
+        raise cursor.expected("a window", hint=hint)
     window = parse_window(cursor)
     alias = _alias(cursor, stream.text)
     if cursor.at("["):

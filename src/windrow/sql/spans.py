@@ -14,8 +14,9 @@ from windrow.event_time import (
     show_span,
 )
 from windrow.sql.cursor import Cursor
+from windrow.sql.elsewhere import UNITS
 from windrow.sql.limits import MAX_NUMBER_CHARS
-from windrow.sql.words import nearest
+from windrow.sql.words import NOT_AN_ALIAS, nearest
 
 __all__ = [
     "MAX_SPAN_US",
@@ -72,12 +73,13 @@ def _unit_us(cursor: Cursor) -> int:
     # Clause words end the span; any other word stands where only a unit makes sense.
     if cursor.token.kind == "word" and not cursor.at_any(*_AFTER_A_SPAN):
         meant = nearest(cursor.token.text, _UNIT_WORDS)
-        hint = f"did you mean {meant}?" if meant else f"use {_UNIT_LIST}, singular or plural"
+        otherwise = f"did you mean {meant}?" if meant else f"use {_UNIT_LIST}, singular or plural"
+        hint = UNITS.get(cursor.token.upper, otherwise)
         raise cursor.wrong("WS120", f"{cursor.token.shown()} is not a unit of time", hint)
     return UNITS_US["SECOND"]
 
 
-_AFTER_A_SPAN = ("SLIDE", "ERROR", "EVERY", "DURATION", "INTO", "FROM", "FOR")
+_AFTER_A_SPAN = NOT_AN_ALIAS | {"SLIDE", "FOR"}
 
 
 def parse_whole_number(cursor: Cursor, what: str, maximum: int) -> int:

@@ -12,6 +12,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from windrow.errors import Place, QuerySyntaxError
 from windrow.sql.dialect import WQL
+from windrow.sql.elsewhere import SIGNS
 from windrow.sql.places import place_at
 
 __all__ = ["Token", "tokens_of"]
@@ -29,6 +30,7 @@ _SIGNS = frozenset(
         *("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">="),
     ]
 )
+_NO_SIGN = "a name with such characters stands in backquotes, a text in single quotes"
 _PREFIX_SIGNS = frozenset(["NOT", "!", "-", "+"])
 _WORD = re.compile(r"[^\W\d]\w*\Z")
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
@@ -106,7 +108,7 @@ def _token(raw: RawToken, text: str) -> Token:
         raise QuerySyntaxError(
             "WS107",
             f"{raw.text!a} has no meaning in WQL",
-            hint="a name with such characters stands in backquotes, a text in single quotes",
+            hint=SIGNS.get(raw.text, _NO_SIGN),
             place=token.place(text),
         )
     if "\0" in raw.text:  # an escape can make one: it has no spelling that reads back in all cases

@@ -34,8 +34,17 @@ def parse_window(cursor: Cursor) -> Window:
         return Window("unbounded", written=False)
     place = cursor.place(cursor.take())
     window = _inside(cursor)
-    cursor.expect("]")
+    if not cursor.accept("]"):
+        raise cursor.expected("']'", possible=["SLIDE"], hint=_after_a_window(cursor))
     return replace(window, place=place)
+
+
+def _after_a_window(cursor: Cursor) -> str:
+    if cursor.at_any("PRECEDING", "FOLLOWING"):
+        return f"leave {cursor.token.upper} out: a window ends now"
+    if cursor.token.kind == "number":
+        return "write the length in one unit: [90 SECONDS]"
+    return "close the window with ]"
 
 
 def _inside(cursor: Cursor) -> Window:
@@ -61,7 +70,7 @@ def _range(cursor: Cursor) -> Window:
     length_us = parse_positive_span(cursor, "the length of the window")
     if not cursor.at("SLIDE"):
         if not cursor.at("]"):
-            raise cursor.expected("']' or SLIDE", possible=["SLIDE"])
+            raise cursor.expected("']' or SLIDE", possible=["SLIDE"], hint=_after_a_window(cursor))
         return Window("time", length_us=length_us)
     word = cursor.take()
     slide_us = parse_positive_span(cursor, "the slide of the window")
@@ -94,7 +103,9 @@ def _partition_rows(cursor: Cursor) -> Window:
     columns = [cursor.name("a column").text]
     while cursor.accept(","):
         columns.append(cursor.name("a column").text)
-    cursor.expect("ROWS")
+    if not cursor.accept("ROWS"):
+        hint = "PARTITION BY goes with ROWS; a window of time has its groups by GROUP BY"
+        raise cursor.expected("ROWS", possible=["ROWS"], hint=hint)
     return Window("partition_rows", rows=_rows(cursor), partition_by=tuple(columns))
 
 

@@ -44,7 +44,7 @@ def nearest(word: str, possible: Iterable[str]) -> str | None:
     >>> nearest("slied", ["RANGE", "SLIDE"])
     'SLIDE'
     """
-    found = difflib.get_close_matches(word.upper(), list(possible), n=1, cutoff=0.6)
+    found = difflib.get_close_matches(word.upper(), list(possible), n=1, cutoff=0.7)
     return found[0] if found else None
 
 

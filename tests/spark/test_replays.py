@@ -9,6 +9,9 @@ import pytest
 from recovery.asked import plan_of_asked
 from spark.driven_job import FEEDS, DrivenJob
 from spark.stream_files import SECOND, rows
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.storage import Storage
+from windrow.spark.query_outlet import QueryOutlet
 
 
 @pytest.mark.parametrize("again", [0, 1, 2])
@@ -41,3 +44,23 @@ def test_a_batch_in_which_nothing_came_is_passed_over(tmp_path: Path) -> None:
     outputs = job.outputs({"a": rows(("r1", 9 * SECOND, 1.0))})
     given = job.publication.absorb(2, outputs, FEEDS)
     assert given["answers"]["n"].to_pylist() == [1, 1, 1]
+
+
+def test_memory_holds_a_batch_once_though_it_comes_again_after_a_start(tmp_path: Path) -> None:
+    job = DrivenJob(plan_of_asked("ticks"), tmp_path / "job")
+    outlet = QueryOutlet("q", job.plan)
+    checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
+    late = [("r1", None, 1.0), ("r1", 9 * SECOND, 1.0)]
+    for number, entries in enumerate([[("r1", 0, 1.0)], late]):
+        outputs = job.outputs({"a": rows(*entries)})
+        outlet.open("memory", checkpoint)
+        outlet.write(outlet.absorb(outputs, number), outputs, number)
+        outlet.save()
+    taken = outlet.changes()
+    # The query had been stopped before Spark committed the last batch, and is started again.
+    outlet.open("memory", checkpoint)
+    outlet.write(outlet.absorb(outputs, 1), outputs, 1)
+    assert taken.num_rows > 0
+    assert outlet.changes().num_rows == 0
+    assert outlet.bad_time("a").num_rows == 1
+    assert outlet.answers()["n"].to_pylist() == [1, 1, 1]  # nobody had taken them before

@@ -47,6 +47,15 @@ def test_a_file_that_cannot_be_read_is_an_error_of_ours(tmp_path: Path) -> None:
         Storage(tmp_path).read("folder")
 
 
+def test_a_folder_that_cannot_be_written_to_is_an_error_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(CheckpointError, match=r"WC206.*file/in cannot be written"):
+        Storage(tmp_path / "file" / "in")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CheckpointError, match=r"WC206.*folder cannot be written"):
+        Storage(tmp_path).write("folder", b"")
+
+
 def claim(checkpoint: QueryCheckpoint, plan: QueryPlan = PLAN, buckets: int = 2) -> None:
     checkpoint.claim(fingerprint(plan), buckets, 1, plan)
 

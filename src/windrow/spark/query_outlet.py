@@ -33,15 +33,22 @@ class QueryOutlet:
         self._place = ""  # where it is saved
         self._writer: Writer | None = None
         schemas = {stream: schema_read(plan, stream) for stream in plan.streams}
+        self._kept_through = -1  # the newest batch whose rows that were set aside are kept
         self._late = {stream: KeptRows(schema) for stream, schema in schemas.items()}
         self._unplaced = {stream: KeptRows(schema) for stream, schema in schemas.items()}
 
     def open(self, sink: object, checkpoint: QueryCheckpoint) -> None:
         """Goes on with a sink from what the checkpoint has published."""
-        self._writer = writer_of(sink_of(sink), self.plan, checkpoint)
-        if self._publication is None or self._place != checkpoint.publish.location:
+        given, place = sink_of(sink), checkpoint.publish.location
+        goes_on = self._publication is not None and self._place == place
+        # Answers in memory that nobody has taken stay, and those of a batch that comes again are
+        # known there.
+        if not (goes_on and isinstance(given, Memory) and isinstance(self._writer, MemoryWriter)):
+            self.end()
+            self._writer = writer_of(given, self.plan, checkpoint)
+        if not goes_on:
             self._publication = Publication(self.plan, checkpoint.publish)
-            self._place = checkpoint.publish.location
+            self._place, self._kept_through = place, -1
 
     @property
     def publication(self) -> Publication | None:
@@ -81,6 +88,9 @@ class QueryOutlet:
     ) -> None:
         """Gives a batch to the sink, and keeps the rows that its shards set aside."""
         self._opened[1].write(tables, batch_id)
+        if batch_id <= self._kept_through:
+            return
+        self._kept_through = batch_id
         for output in outputs:
             for stream, rows in output.late.items():
                 self._late[stream].add(rows)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -31,7 +33,8 @@ class Storage:
         self.location = str(location)
         self._files, self._root = _opened(self.location)
         if make:
-            self._files.create_dir(self._root, recursive=True)
+            with self._writing(""):
+                self._files.create_dir(self._root, recursive=True)
 
     @property
     def uri(self) -> str:
@@ -73,9 +76,23 @@ class Storage:
         """Replaces the file in one step: readers see the old bytes or the new, never a part."""
         # Spark's file sources and readers of Parquet folders skip names that begin with a dot.
         temporary = f"{self._root}/.{name}.{uuid.uuid4().hex}"
-        with self._files.open_output_stream(temporary) as sink:
-            sink.write(data)
-        self._files.move(temporary, f"{self._root}/{name}")
+        with self._writing(f"/{name}"):
+            with self._files.open_output_stream(temporary) as sink:
+                sink.write(data)
+            self._files.move(temporary, f"{self._root}/{name}")
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        """What the storage refuses inside is an error of ours."""
+        try:
+            yield
+        except OSError as problem:
+            raise CheckpointError(
+                "WC206",
+                f"{self.location}{name} cannot be written: {problem}",
+                hint="see that it is a folder, that the driver may write there, and that there is "
+                "room",
+            ) from problem
 
     def names(self) -> list[str]:
         """The finished files, sorted."""

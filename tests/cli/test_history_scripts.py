@@ -12,7 +12,7 @@ from windrow.cli import app
 
 SCRIPT = """\
 CREATE STREAM temp (location STRING, ts TIMESTAMP, celsius DOUBLE) TIME ts FROM csv('temp.csv');
-CREATE HISTORY ON temp (celsius) GROUP BY location LEVELS (1 SECOND FOR 1 HOUR, 1 MINUTE FOR 1 DAY);
+CREATE HISTORY ON temp (celsius) GROUP BY location LEVELS (1 SECOND FOR 1 HOUR, 1 MINUTE FOREVER);
 SELECT location, AVG(celsius) AS mean FROM HISTORY(temp) [FROM '2026-01-01' TO '2026-01-02'
   AT 1 MINUTE] GROUP BY location;
 CREATE QUERY rows AS SELECT COUNT(*) AS n FROM HISTORY(temp) [FROM '2026-01-01' TO NOW]
@@ -61,7 +61,7 @@ def test_plans_of_questions_are_shown(folder: Path) -> None:
     status, stdout, _ = run("explain", "job.wql")
     assert status == 0
     assert "the past of temp from 2026-01-01 00:00:00 to 2026-01-02 00:00:00" in stdout
-    assert "levels      1 second for 1 hour, 1 minute for 1 day" in stdout
+    assert "levels      1 second for 1 hour, 1 minute for ever" in stdout
     status, stdout, _ = run("check", "job.wql")
     assert status == 0
     text = "SELECT MAX(celsius) AS m FROM HISTORY(temp) [FROM '2026-01-01' TO NOW]"
@@ -82,7 +82,7 @@ def test_on_spark_histories_are_refused(folder: Path) -> None:
     [
         ("ON temp (celsius)", "ON tmep (celsius)", "WB201"),
         ("ON temp (celsius)", "ON temp (location)", "WB309"),
-        ("1 MINUTE FOR 1 DAY", "1 MINUTE FOR 10 MINUTES", "WB304"),
+        ("1 MINUTE FOREVER", "1 MINUTE FOR 10 MINUTES", "WB304"),
         ("AVG(celsius)", "AVG(location)", "WB333"),
         ("TO NOW]", "TO '2026-01-02']", "WB339"),
     ],

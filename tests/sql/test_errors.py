@@ -188,6 +188,16 @@ HINTS = [
     ("SELECT extract(HOUR FROM ts) FROM t", "CAST(ts AS DATE)"),
     ("SELECT left(a, 2) FROM t", "SUBSTRING"),
     (FROM + "WHERE a && b", "AND"),
+    ("SET memory = 64 MB", "'64 MB'"),
+    ("SET memory = 64 'x'", "semicolon"),
+    ("CREATE VIEW v AS SELECT a FROM t", "CREATE QUERY"),
+    ("CREATE STREAM s (ts timestamp) FROM csv('x')", "TIME ts"),
+    ("CREATE STREAM s (ts timestamp NOT NULL) TIME ts", "a name and a type"),
+    ("CREATE STREAM s (ts timestamp) TIME ts FROM 'x.csv'", "parquet('x.csv')"),
+    ("CREATE STREAM s (ts timestamp) TIME ts WATERMARK 5", "LATENESS, FROM"),
+    ("CREATE HISTORY ON s (p) LEVELS (1 SECOND)", "FOREVER"),
+    ("CREATE QUERY q AS " + FROM + "INTO console() EVERY 5", "before INTO"),
+    ("SELECT a FROM HISTORY(s) [1 HOUR]", "[FROM '2026"),
     (FROM + "WHERE a = ?", "no parameters"),
 ]
 

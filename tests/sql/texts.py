@@ -129,7 +129,7 @@ def statements() -> st.SearchStrategy[str]:
     histories = st.tuples(_STREAMS, _NAMES).map(
         lambda parts: (
             f"CREATE HISTORY ON {parts[0]} ({parts[1]}, v) GROUP BY {parts[1]} "
-            "LEVELS (1 SECOND FOR 90 SECONDS, 0.5 HOURS FOR 2 DAYS)"
+            "LEVELS (1 SECOND FOR 90 SECONDS, 0.5 HOURS FOR 2 DAYS, 1 DAY forever)"
         )
     )
     return st.one_of(

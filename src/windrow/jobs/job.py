@@ -113,13 +113,17 @@ class Job:
 
     def check_runnable(self) -> None:
         """Refuses a script in which there is nothing to run, or nothing to run it on."""
+        self.check_not_empty()
+        self.sources()
+
+    def check_not_empty(self) -> None:
+        """Refuses a script in which there is nothing to run or to explain."""
         if not self.queries and not self.questions and not self.explained:
             raise BindingError(
                 "WB516",
                 "the script has no query",
                 hint="add CREATE QUERY name AS SELECT ... or EXPLAIN SELECT ...",
             )
-        self.sources()
 
     def check_on_spark(self) -> None:
         """Refuses what runs in this process only."""
@@ -190,7 +194,10 @@ def _add_history(job: Job, statement: CreateHistory) -> None:
         message = f"stream {stream.name!r} has a history already"
         hint = "declare one history with all measures and keys that are asked for"
         raise BindingError("WB518", message, hint=hint, place=statement.place)
-    levels = [(_span(level.grain_us), _span(level.retention_us)) for level in statement.levels]
+    levels = [
+        (_span(level.grain_us), None if level.retention_us is None else _span(level.retention_us))
+        for level in statement.levels
+    ]
     try:
         schema = declared_history(stream, statement.measures, statement.group_by, levels)
         spec_of(schema)

@@ -22,7 +22,7 @@ KEYWORDS = (
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "NULL", "TRUE", "FALSE"),
     *("ERROR", "EVERY", "DURATION", "INTO"),
     *("CREATE", "STREAM", "QUERY", "HISTORY", "EXPLAIN", "SET"),
-    *("TIME", "LATENESS", "LEVELS", "FOR"),
+    *("TIME", "LATENESS", "LEVELS", "FOR", "FOREVER"),
 )
 WINDOW_WORDS = ("RANGE", "ROWS", "SLIDE", "UNBOUNDED", "PARTITION", "BY", "FROM", "TO", "NOW", "AT")
 UNITS = tuple(f"{unit}{end}" for unit in UNITS_US for end in ("S", ""))

@@ -57,12 +57,12 @@ class Cursor:
             self.take()
         return True
 
-    def expect(self, *wanted: str) -> Token:
+    def expect(self, *wanted: str, hint: str = "") -> Token:
         """Takes these words or signs, or fails at the first that is missing; returns the first."""
         first = self.token
         for word in wanted:
             if not self.at(word):
-                raise self.expected(f"'{word}'", possible=[word])
+                raise self.expected(f"'{word}'", possible=[word], hint=hint)
             self.take()
         return first
 

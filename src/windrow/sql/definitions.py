@@ -29,6 +29,8 @@ def parse_create(cursor: Cursor) -> Statement:
         return _query(cursor)
     words = ["STREAM", "HISTORY", "QUERY"]
     hint = "CREATE STREAM, CREATE HISTORY and CREATE QUERY are possible"
+    if cursor.at_any("VIEW", "MATERIALIZED"):
+        hint = "CREATE QUERY name AS SELECT ... is a view that is kept true"
     raise cursor.expected("STREAM, HISTORY or QUERY", possible=words, hint=hint)
 
 
@@ -37,7 +39,12 @@ def parse_set(cursor: Cursor) -> SetOption:
     place = cursor.place()
     name = parse_option_name(cursor)
     cursor.expect("=")
-    return SetOption(name, parse_value(cursor), place=place)
+    value = parse_value(cursor)
+    if cursor.before.kind == "number" and cursor.token.kind == "word":
+        raise cursor.expected(
+            "the end of the statement", hint=f"write '{value} {cursor.token.text}'"
+        )
+    return SetOption(name, value, place=place)
 
 
 def _stream(cursor: Cursor) -> CreateStream:
@@ -46,8 +53,8 @@ def _stream(cursor: Cursor) -> CreateStream:
     columns = [_column(cursor)]
     while cursor.accept(","):
         columns.append(_column(cursor))
-    cursor.expect(")")
-    cursor.expect("TIME")
+    cursor.expect(")", hint="a column is a name and a type, and nothing else")
+    cursor.expect("TIME", hint="TIME and the column that is the time of a row stand here: TIME ts")
     time = cursor.name("the time column").text
     lateness_us = parse_span(cursor, "the lateness") if cursor.accept("LATENESS") else 0
     source = parse_endpoint(cursor, "a source") if cursor.accept("FROM") else None
@@ -89,7 +96,9 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
 
 def _level(cursor: Cursor) -> HistoryLevel:
     grain_us = parse_positive_span(cursor, "the grain of the level")
-    word = cursor.expect("FOR")
+    if cursor.accept("FOREVER"):
+        return HistoryLevel(grain_us, None)
+    word = cursor.expect("FOR", hint="write 1 SECOND FOR 10 MINUTES, or 1 HOUR FOREVER")
     retention_us = parse_positive_span(cursor, "the time that the level is kept")
     if retention_us < grain_us:
         hint = "keep at least one grain: 1 SECOND FOR 10 MINUTES"

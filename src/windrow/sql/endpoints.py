@@ -24,6 +24,9 @@ Value = str | int | float | bool
 
 def parse_endpoint(cursor: Cursor, what: str) -> Endpoint:
     """`name(value, ..., option = value, ...)`; empty brackets may be left out."""
+    if cursor.token.kind == "string":
+        hint = f"name what it is, such as parquet('{cursor.token.text}')"
+        raise cursor.expected(f"the name of {what}", hint=hint)
     name = cursor.name(what)
     arguments: list[Value] = []
     options: dict[str, Value] = {}

@@ -127,10 +127,14 @@ def _create_history(statement: CreateHistory) -> str:
     if statement.group_by:
         printed += " GROUP BY " + ", ".join(print_name(name) for name in statement.group_by)
     levels = ", ".join(
-        f"{print_span(level.grain_us)} FOR {print_span(level.retention_us)}"
+        f"{print_span(level.grain_us)} {_retention(level.retention_us)}"
         for level in statement.levels
     )
     return f"{printed} LEVELS ({levels})"
+
+
+def _retention(retention_us: int | None) -> str:
+    return "FOREVER" if retention_us is None else f"FOR {print_span(retention_us)}"
 
 
 def _set(statement: SetOption) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from windrow.sql.cursor import Cursor
-from windrow.sql.words import CLAUSES, nearest
+from windrow.sql.words import nearest
 
 __all__ = ["refuse_clause", "refuse_join", "refuse_rest"]
 
@@ -59,7 +59,7 @@ def refuse_join(cursor: Cursor) -> None:
         raise cursor.unsupported("WU115", f"{word} joins are not run", hint)
 
 
-def refuse_rest(cursor: Cursor, possible: tuple[str, ...] = CLAUSES) -> None:
+def refuse_rest(cursor: Cursor, possible: tuple[str, ...]) -> None:
     """Fails if anything is left; a misspelt clause word just before it is named, too."""
     if cursor.token.kind == "end":
         return
@@ -73,13 +73,17 @@ def refuse_rest(cursor: Cursor, possible: tuple[str, ...] = CLAUSES) -> None:
         if meant is not None and token.upper != meant:
             hint = f"did you mean {beginnings[meant]}?"
             raise cursor.wrong("WS143", f"unexpected {token.shown()}", hint, token)
-    hint = f"the statement could end here, or go on with {', '.join(possible)}"
+    hint = "the statement ends before it: write a semicolon"
+    if possible:
+        hint = f"the statement could end here, or go on with {', '.join(possible)}"
     raise cursor.wrong("WS144", f"unexpected {cursor.token.shown()}", hint)
 
 
 def _out_of_place(cursor: Cursor) -> str | None:
     if cursor.at("INTO"):
         return "INTO ends CREATE QUERY name AS SELECT ...; in Python start() is given the sink"
+    if cursor.at_any("ERROR", "EVERY", "DURATION"):
+        return "ERROR, EVERY and DURATION stand before INTO"
     if cursor.at_any("WHERE", "GROUP", "HAVING"):
         return "the order is WHERE, GROUP BY, HAVING, then ERROR, EVERY and DURATION; each once"
     return None

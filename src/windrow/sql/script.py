@@ -11,7 +11,8 @@ from windrow.sql.definitions import parse_create, parse_set
 from windrow.sql.elsewhere import STATEMENTS
 from windrow.sql.parser import parse_select
 from windrow.sql.refusals import refuse_clause, refuse_rest
-from windrow.sql.statements import Explain, Select, Statement
+from windrow.sql.statements import CreateQuery, CreateStream, Explain, Select, Statement
+from windrow.sql.words import CLAUSES
 
 __all__ = ["parse_query", "parse_script", "parse_statement"]
 
@@ -42,7 +43,7 @@ def parse_statement(text: str) -> Statement:
         if cursor.before.text == ";" and cursor.token.kind != "end":
             hint = "give one statement, or run the text as a script"
             raise cursor.wrong("WS161", "a second statement begins here", hint)
-        refuse_rest(cursor)
+        refuse_rest(cursor, _may_follow(statement))
         return statement
 
     return _reading(text, read)
@@ -57,7 +58,7 @@ def parse_script(text: str) -> tuple[Statement, ...]:
         while cursor.token.kind != "end":
             statements.append(_statement(cursor))
             if not cursor.at(";"):
-                refuse_rest(cursor)
+                refuse_rest(cursor, _may_follow(statements[-1]))
             _skip_semicolons(cursor)
         return tuple(statements)
 
@@ -74,6 +75,15 @@ def _reading(text: str, read: Callable[[Cursor], Result]) -> Result:
             "the text is nested too deeply to be read from here",
             hint="remove brackets that are not needed",
         ) from None
+
+
+def _may_follow(statement: Statement) -> tuple[str, ...]:
+    """Clauses that a statement could go on with; what it has already is not told apart."""
+    if isinstance(statement, Select | Explain):
+        return CLAUSES[:-1]
+    if isinstance(statement, CreateQuery):
+        return CLAUSES if statement.sink is None else ()
+    return ("LATENESS", "FROM") if isinstance(statement, CreateStream) else ()
 
 
 def _skip_semicolons(cursor: Cursor) -> None:

@@ -133,10 +133,10 @@ class CreateStream:
 
 @dataclass(frozen=True)
 class HistoryLevel:
-    """grain FOR retention."""
+    """grain FOR retention, or grain FOREVER."""
 
     grain_us: int
-    retention_us: int
+    retention_us: int | None  # None: for ever
 
 
 @dataclass(frozen=True)

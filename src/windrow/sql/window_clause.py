@@ -111,13 +111,13 @@ def _partition_rows(cursor: Cursor) -> Window:
 
 def parse_history_range(cursor: Cursor) -> HistoryRange:
     """`[FROM '...' TO '...' AT 1 MINUTE]`; AT may be left out, TO may be NOW."""
+    hint = "write HISTORY(s) [FROM '2026-01-01 09:30' TO '2026-01-01 16:00' AT 1 MINUTE]"
     if not cursor.at("["):
-        hint = "write HISTORY(s) [FROM '2026-01-01 09:30' TO '2026-01-01 16:00' AT 1 MINUTE]"
         raise cursor.wrong("WS135", "HISTORY needs the interval it is asked for", hint)
     place = cursor.place(cursor.take())
-    cursor.expect("FROM")
+    cursor.expect("FROM", hint=hint)
     since_us = parse_instant(cursor)
-    to = cursor.expect("TO")
+    to = cursor.expect("TO", hint=hint)
     until_us = None if cursor.accept("NOW") else parse_instant(cursor)
     at_us = parse_positive_span(cursor, "the grain") if cursor.accept("AT") else None
     cursor.expect("]")

@@ -14,6 +14,7 @@ A message says what is wrong and what was given; the hint says what would be rig
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 __all__ = [
@@ -54,10 +55,18 @@ class Place:
         lines = self.text.split("\n")
         shown = lines[self.line - 1] if 0 < self.line <= len(lines) else ""
         shown = _PASSWORD.sub(_starred, shown)
-        carets = max(1, min(self.length, len(shown) - self.column + 1))
+        begin = self.column - 1
+        word = shown[begin : begin + max(1, self.length)]
         # Tabs are kept in the padding so that the caret stays below its word in a terminal.
-        padding = "".join("\t" if c == "\t" else " " for c in shown[: self.column - 1])
-        return f"{shown}\n{padding}{'^' * carets}"
+        padding = "".join("\t" if c == "\t" else " " * _cells(c) for c in shown[:begin])
+        return f"{shown}\n{padding}{'^' * max(1, sum(map(_cells, word)))}"
+
+
+def _cells(letter: str) -> int:
+    """How many places of a terminal a letter takes: some are as wide as two, some on another."""
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
 
 
 def _starred(found: re.Match[str]) -> str:

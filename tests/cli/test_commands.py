@@ -39,6 +39,14 @@ def test_every_help_has_examples(words: tuple[str, ...]) -> None:
     assert done.exit_code == 0
     shown = " ".join(done.stdout.split())
     assert f"windrow {' '.join(words)}" in shown.partition("Example")[2]
+    assert "<bool>" not in shown  # flags take no value
+
+
+@pytest.mark.parametrize("words", [[], ["bench"]], ids=" ".join)
+def test_the_help_of_many_commands_has_examples_too(words: list[str]) -> None:
+    shown = CliRunner().invoke(app, [*words, "-h"]).stdout
+    assert f"$ {' '.join(['windrow', *words])} " in shown.partition("Examples:")[2]
+    assert "<bool>" not in shown
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -179,6 +179,36 @@ def test_explain_takes_a_query_and_the_streams_of_a_script(folder: Path) -> None
     assert stderr.splitlines()[2].index("^") == query.index("temp")
 
 
+NOTHING = ["", "/* nothing */", "SET memory = '1 MB';"]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_nothing_to_explain_is_an_error(folder: Path, text: str) -> None:
+    write_job(folder, text)
+    for given in (text, "job.wql"):
+        status, stdout, stderr = run("explain", given)
+        assert (status, stdout, stderr[:7]) == (1, "", "[WB516]")
+
+
+@pytest.mark.parametrize("name", ["nowhere.wql", "nowhere.sql", "nowhere"])
+def test_explain_of_a_file_that_is_not_there_is_wrong_usage(name: str) -> None:
+    status, _, stderr = run("explain", name)
+    assert status == 2
+    assert f"'{name}' does not exist" in " ".join(stderr.split())
+
+
+RATES = {"temp": "STREAM=ROWS", "temp=x": "STREAM=ROWS", "tmp=5": "did you mean temp"}
+RATES |= {f"temp={number}": "above 0" for number in ("-5", "0", "nan", "inf")}
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_a_rate_that_cannot_be_is_wrong_usage(folder: Path, rate: str) -> None:
+    write_job(folder)
+    status, _, stderr = run("explain", "job.wql", "--rate", rate)
+    assert (status, RATES[rate] in stderr) == (2, True)
+    assert run("explain", "job.wql", "--rate", "TEMP=5")[0] == 0
+
+
 def test_without_spark_the_error_says_how_to_get_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from windrow.jobs.interruption import Interruption
+from windrow.jobs.interruption import Interruption, is_ending
 
 STEPS: list[list[bool]] = []
 
@@ -62,3 +62,20 @@ def test_other_threads_leave_signals_alone() -> None:
     thread.start()
     thread.join()
     assert found == [(before, False)]
+
+
+def test_whoever_draws_can_say_that_the_end_is_near() -> None:
+    assert not is_ending()
+    seen: list[bool] = []
+
+    def interrupted() -> None:
+        with Interruption():
+            os.kill(os.getpid(), signal.SIGINT)
+            seen.append(is_ending())
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert (seen, is_ending()) == ([True], False)
+    with pytest.raises(ValueError, match="its own"):
+        job(signal.SIGINT, error=ValueError("its own"))
+    assert not is_ending()

@@ -19,11 +19,19 @@ from windrow.terminal.screen import Screen
 
 __all__ = ["app"]
 
-app = command_app(help="The papers' experiments, run on this machine.", no_args_is_help=True)
+app = command_app(
+    help="The papers' experiments, run on this machine.",
+    no_args_is_help=True,
+    epilog=examples(
+        "windrow bench join-aggregate --quick",
+        "windrow bench governor --figure 8 --out plots",
+    ),
+)
 
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer points and rows, to try it out.")]
 PlotFolder = Annotated[
-    Path | None, typer.Option(help="A folder for the plots (SVG) and figures.json.")
+    Path | None,
+    typer.Option(metavar="FOLDER", help="A folder for the plots (SVG) and figures.json."),
 ]
 
 
@@ -36,7 +44,8 @@ PlotFolder = Annotated[
 )
 def bench_join_aggregates(
     figure: Annotated[
-        list[int] | None, typer.Option(min=2, max=7, help="A figure of the paper; else all.")
+        list[int] | None,
+        typer.Option(metavar="N", min=2, max=7, help="A figure of the paper; else all."),
     ] = None,
     quick: Quick = False,
     out: PlotFolder = None,
@@ -59,18 +68,23 @@ def bench_join_aggregates(
 )
 def bench_live_result_stores(
     figure: Annotated[
-        list[int] | None, typer.Option(min=4, max=7, help="A figure of the paper; else all.")
+        list[int] | None,
+        typer.Option(metavar="N", min=4, max=7, help="A figure of the paper; else all."),
     ] = None,
     quick: Quick = False,
     out: PlotFolder = None,
     connections: Annotated[
         Path | None,
         typer.Option(
-            exists=True, dir_okay=False, help="Parquet with ts, link and src; else generated only."
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Parquet with ts, link and src; else generated only.",
         ),
     ] = None,
     slide_ms: Annotated[
-        int, typer.Option(min=1, max=1000, help="Slide of the windows, a part of 1000.")
+        int,
+        typer.Option(metavar="N", min=1, max=1000, help="Slide of the windows, a part of 1000."),
     ] = SLIDE_MS,
     as_json: AsJson = False,
 ) -> None:
@@ -101,11 +115,15 @@ def bench_live_result_stores(
 def bench_window_governor(
     figure: Annotated[
         list[int] | None,
-        typer.Option(min=2, max=8, help="A figure of the paper, or 8, which is ours; else all."),
+        typer.Option(
+            metavar="N", min=2, max=8, help="A figure of the paper, or 8, which is ours; else all."
+        ),
     ] = None,
     quick: Quick = False,
     out: PlotFolder = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random windows and queries.")] = SEED,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Of the random windows and queries.")
+    ] = SEED,
     as_json: AsJson = False,
 ) -> None:
     """Window sizes under a budget: errors, shared memory, and solvers of groups."""
@@ -127,18 +145,28 @@ def bench_histories(
     figure: Annotated[
         list[int] | None,
         typer.Option(
-            min=3, max=7, help="A figure of the paper, or 6 or 7, which are ours; else all."
+            metavar="N",
+            min=3,
+            max=7,
+            help="A figure of the paper, or 6 or 7, which are ours; else all.",
         ),
     ] = None,
     quick: Quick = False,
     out: PlotFolder = None,
     arrivals: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Parquet with trace and gap_us: bursts."),
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Parquet with trace and gap_us: bursts.",
+        ),
     ] = None,
     connections: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Parquet with ts: bursts, and a day."),
+        typer.Option(
+            metavar="FILE", exists=True, dir_okay=False, help="Parquet with ts: bursts, and a day."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

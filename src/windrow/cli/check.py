@@ -26,7 +26,9 @@ app = command_app()
     )
 )
 def check(
-    script: Annotated[Path, typer.Argument(help="A script of WQL.", exists=True, dir_okay=False)],
+    script: Annotated[
+        Path, typer.Argument(metavar="SCRIPT", help="A script of WQL.", exists=True, dir_okay=False)
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Parse a script and look up every name in it; read no data."""

@@ -50,7 +50,17 @@ def loaded(name: str) -> Any:
     """The command itself, with all that it imports."""
     command = get_command(importlib.import_module(f"windrow.cli.{name}").app)
     command.name = name
+    _hide_types_of_flags(command, typer.Context(command, **command.context_settings))
     return command
+
+
+def _hide_types_of_flags(command: Any, context: typer.Context) -> None:
+    """A flag takes no value, and must not look in the help as if it took a `<bool>`."""
+    for each in command.get_params(context):
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    for inner in getattr(command, "commands", {}).values():
+        _hide_types_of_flags(inner, typer.Context(inner, parent=context))
 
 
 class LateCommands(TyperGroup):
@@ -59,6 +69,13 @@ class LateCommands(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+
+    def get_params(self, ctx: Any) -> Any:
+        """Its own options, which are all flags: no types are shown of them."""
+        params = super().get_params(ctx)
+        for each in params:
+            each.metavar = ""
+        return params
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments call, loaded."""

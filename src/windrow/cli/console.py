@@ -36,28 +36,39 @@ def console(
     script: Annotated[
         Path | None,
         typer.Argument(
-            help="A script of WQL; without one, a smart building.", exists=True, dir_okay=False
+            metavar="SCRIPT",
+            help="A script of WQL; without one, a smart building.",
+            exists=True,
+            dir_okay=False,
         ),
     ] = None,
     embedded: Embedded = False,
     pace: Annotated[
         float | None,
-        typer.Option(min=0.001, help="Seconds of event time that are played in a second."),
+        typer.Option(
+            metavar="X", min=0.001, help="Seconds of event time that are played in a second."
+        ),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help=f"By default {USUAL_PORT}, or any that is free."),
+        typer.Option(
+            metavar="N", min=0, max=65535, help=f"By default {USUAL_PORT}, or any that is free."
+        ),
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address to listen at.")
+    ] = "127.0.0.1",
     allow_remote: Annotated[
         bool, typer.Option("--allow-remote", help="Let --host be an address that others reach.")
     ] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name by which the console may be reached; may be repeated."),
+        typer.Option(
+            metavar="NAME", help="A name by which the console may be reached; may be repeated."
+        ),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(help="The budget of the windows, such as '64 MB'.")
+        str | None, typer.Option(metavar="SIZE", help="The budget of the windows, such as '64 MB'.")
     ] = None,
     opens: Annotated[
         bool | None, typer.Option("--open/--no-open", help="Open a browser; by default if can be.")

@@ -26,7 +26,9 @@ app = command_app()
 def demo(
     embedded: Embedded = False,
     as_json: AsJson = False,
-    seed: Annotated[int, typer.Option(help="Which building: rooms on fire, noise.")] = 1,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Which building: rooms on fire, noise.")
+    ] = 1,
     fast: Annotated[bool, typer.Option("--fast", help="Without pauses between readings.")] = False,
     spark_ui: SparkUi = False,
 ) -> None:

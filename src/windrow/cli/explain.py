@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,8 @@ from windrow.cli.commands import command_app, examples
 from windrow.cli.options import AsJson
 from windrow.cli.outcome import failing_clearly
 from windrow.cli.plans import show_plans
-from windrow.jobs.job import job_of
+from windrow.errors import BindingError
+from windrow.jobs.job import Job, job_of
 from windrow.jobs.script_file import read_script
 from windrow.terminal.screen import Screen
 
@@ -28,41 +30,80 @@ app = command_app()
     )
 )
 def explain(
-    query: Annotated[str, typer.Argument(help="A script's file, or WQL itself.")],
+    query: Annotated[
+        str, typer.Argument(metavar="TEXT_OR_SCRIPT", help="A script's file, or WQL itself.")
+    ],
     streams: Annotated[
         Path | None,
         typer.Option(
-            help="A script whose streams the query may read.", exists=True, dir_okay=False
+            metavar="SCRIPT",
+            help="A script whose streams the query may read.",
+            exists=True,
+            dir_okay=False,
         ),
     ] = None,
     rate: Annotated[
         list[str] | None,
-        typer.Option(help="Rows a second of a stream, such as temp=5000; may be repeated."),
+        typer.Option(
+            metavar="STREAM=ROWS",
+            help="Rows a second of a stream, such as temp=5000; may be repeated.",
+        ),
     ] = None,
     selectivity: Annotated[
         float | None,
-        typer.Option(help="The share of pairs of rows that an equality joins.", min=0.0, max=1.0),
+        typer.Option(
+            metavar="SHARE",
+            help="The share of pairs of rows that an equality joins.",
+            min=0.0,
+            max=1.0,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how queries would run, and what each algorithm would cost."""
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
+        text = _text(query)
         known = None if streams is None else job_of(read_script(streams))
-        job = job_of(read_script(Path(query)) if _is_file(query) else query, known)
-        show_plans(screen, job, rates=_rates(rate or []), selectivity=selectivity)
+        job = job_of(text, known)
+        job.check_not_empty()
+        rates = _rates(rate or [], job)
+        show_plans(screen, job, rates=rates, selectivity=selectivity)
+
+
+def _text(given: str) -> str:
+    """The text of a script's file, or what was given itself."""
+    is_word = bool(given) and not any(map(str.isspace, given))  # and no query is one word
+    if not is_word and not _is_file(given):
+        return given
+    if not _is_file(given):
+        message = f"file {given!r} does not exist."
+        raise typer.BadParameter(message, param_hint="'TEXT_OR_SCRIPT'")
+    return read_script(Path(given))
 
 
 def _is_file(text: str) -> bool:
-    return "\n" not in text and (text.endswith(".wql") or Path(text[:255]).is_file())
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # longer than names are, or with letters that names have not
+        return False
 
 
-def _rates(given: list[str]) -> dict[str, float]:
+def _rates(given: list[str], job: Job) -> dict[str, float]:
+    """Rows a second by stream, as the job spells it."""
     rates = {}
     for text in given:
         stream, _, number = text.partition("=")
         try:
-            rates[stream] = float(number)
+            rates[job.catalog.stream(stream.strip()).name] = float(number)
         except ValueError:
-            raise typer.BadParameter(f"{text!r} is not stream=rows a second") from None
+            raise _wrong_rate(f"{text!r} is not STREAM=ROWS, such as temp=5000.") from None
+        except BindingError as error:
+            raise _wrong_rate(f"{error.message}: {error.hint}") from None
+        if not 0 < float(number) < math.inf:
+            raise _wrong_rate(f"{number!r} is not a number of rows a second above 0.")
     return rates
+
+
+def _wrong_rate(message: str) -> typer.BadParameter:
+    return typer.BadParameter(message, param_hint="'--rate'")

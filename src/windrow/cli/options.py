@@ -17,7 +17,8 @@ Embedded = Annotated[
 Jars = Annotated[
     str,
     typer.Option(
-        help="Jars for Spark, or folders of them, with commas between: Kafka's connector."
+        metavar="FILES",
+        help="Jars for Spark, or folders of them, with commas between: Kafka's connector.",
     ),
 ]
 SparkUi = Annotated[

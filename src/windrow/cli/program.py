@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import windrow
-from windrow.cli.commands import LateCommands
+from windrow.cli.commands import LateCommands, examples
 
 __all__ = ["app", "main"]
 
@@ -20,7 +20,12 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Try [bold]windrow demo --embedded[/bold]: a building with fires, in a few seconds.",
+    epilog=examples(
+        "windrow demo --embedded",
+        "windrow shell --demo",
+        "windrow run job.wql --embedded",
+        "windrow COMMAND --help",
+    ),
 )
 
 

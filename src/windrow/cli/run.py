@@ -34,7 +34,9 @@ app = command_app()
     )
 )
 def run(
-    script: Annotated[Path, typer.Argument(help="A script of WQL.", exists=True, dir_okay=False)],
+    script: Annotated[
+        Path, typer.Argument(metavar="SCRIPT", help="A script of WQL.", exists=True, dir_okay=False)
+    ],
     embedded: Embedded = False,
     as_json: AsJson = False,
     lines: Annotated[

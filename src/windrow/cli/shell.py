@@ -28,7 +28,9 @@ app = command_app()
 def shell(
     script: Annotated[
         Path | None,
-        typer.Argument(help="A script to begin with.", exists=True, dir_okay=False),
+        typer.Argument(
+            metavar="SCRIPT", help="A script to begin with.", exists=True, dir_okay=False
+        ),
     ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="With a smart building whose readings flow.")

@@ -7,11 +7,17 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-__all__ = ["Interruption"]
+__all__ = ["Interruption", "is_ending"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # What a shell sees of a program that a signal has ended.
 _ENDED_BY_SIGNAL = 128
+_noted: set[int] = set()  # the interruptions, by id, whose signal has come and not been raised
+
+
+def is_ending() -> bool:
+    """Whether a signal has come, and what runs is about to stop where it is whole."""
+    return bool(_noted)
 
 
 class Interruption:
@@ -42,6 +48,7 @@ class Interruption:
         trace: TracebackType | None,
     ) -> None:
         self._restore()
+        _noted.discard(id(self))
         if self._came is None or kind is not None:
             return
         if self._came == signal.SIGINT:
@@ -50,6 +57,7 @@ class Interruption:
 
     def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - Python gives it
         self._came = number
+        _noted.add(id(self))
         self._restore()
 
     def _restore(self) -> None:

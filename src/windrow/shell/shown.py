@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from windrow.terminal.json_rows import as_json
 from windrow.terminal.live_table import live_table
-from windrow.terminal.rows import as_json, as_lines
+from windrow.terminal.rows import as_lines
 from windrow.terminal.screen import Screen
 
 __all__ = ["show_done", "show_rows", "show_text"]

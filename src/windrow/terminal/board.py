@@ -15,10 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
+from windrow.jobs.interruption import is_ending
 from windrow.jobs.watcher import Standing
 from windrow.terminal.live_table import live_table, query_heading
 from windrow.terminal.rows_set_aside import tell_of_rows_set_aside
-from windrow.terminal.screen import Screen
+from windrow.terminal.screen import ENDING, Screen
 
 __all__ = ["Board", "shown_clock"]
 
@@ -121,7 +122,8 @@ class Board:
         done = None if pulse else self._fraction or 0.0
         bar = ProgressBar(1.0, done or 0.0, width=min(BAR_WIDTH, width // 4), pulse=pulse)
         line.add_row(Text(self._doing, "bold cyan"), bar, Text("  ".join(facts), "dim"))
-        return line
+        ending = is_ending() and self._ended is None
+        return Group(line, Text(ENDING, "yellow")) if ending else line
 
 
 class _Panel:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from windrow.jobs.watcher import Standing
-from windrow.terminal.rows import as_json, as_lines
+from windrow.terminal.json_rows import as_json
+from windrow.terminal.rows import as_lines
 from windrow.terminal.rows_set_aside import tell_of_rows_set_aside
 from windrow.terminal.screen import ProgressLine, Screen
 

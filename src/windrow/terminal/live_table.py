@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from windrow.terminal.rows import is_number, shown_value
+from windrow.terminal.rows import has_numbers, on_one_line, shown_column
 
 __all__ = ["live_table", "query_heading"]
 
@@ -32,16 +32,14 @@ def live_table(rows: pa.Table | None, height: int) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("", width=0)  # rows stand a little to the right of what is above them
     for name in shown.column_names:
-        values = shown.column(name).to_pylist()
         table.add_column(
-            name,
-            justify="right" if all(map(is_number, values)) else "left",
+            Text(on_one_line(name)),
+            justify="right" if has_numbers(shown.schema.field(name).type) else "left",
             no_wrap=True,
             overflow="ellipsis",
             max_width=CELL_WIDTH,
         )
-    columns = [shown.column(name).to_pylist() for name in shown.column_names]
-    for values in zip(*columns, strict=True):
-        table.add_row("", *(Text(shown_value(value)) for value in values))
+    for texts in zip(*map(shown_column, shown.columns), strict=True):
+        table.add_row("", *map(Text, texts))
     more = rows.num_rows - shown.num_rows
     return Group(table, Text(f"  ... and {more:,} more rows", "dim")) if more else table

@@ -1,17 +1,15 @@
-"""Rows as text: aligned columns for people, one JSON object a line for machines."""
+"""Rows as people read them: aligned columns, of values on one line each."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping
-from datetime import date, datetime, timedelta
-from decimal import Decimal
-from typing import Any
+import re
+from datetime import datetime
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from rich.cells import cell_len
 
-__all__ = ["as_json", "as_lines", "is_number", "json_line", "shown_value"]
+__all__ = ["as_lines", "has_numbers", "on_one_line", "shown_column", "shown_value"]
 
 
 def as_lines(table: pa.Table) -> list[str]:
@@ -22,34 +20,51 @@ def as_lines(table: pa.Table) -> list[str]:
     """
     columns = []
     for name in table.column_names:
-        values = table.column(name).to_pylist()
-        texts = [name, *map(shown_value, values)]
-        width = max(map(len, texts))
-        right = all(map(is_number, values))
-        columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])
+        column = table.column(name)
+        texts = [on_one_line(name), *shown_column(column)]
+        columns.append(_aligned(texts, to_the_right=has_numbers(column.type)))
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
 
 
-def as_json(table: pa.Table, **more: object) -> list[str]:
-    """One JSON object for each row, behind `more`."""
-    return [json_line({**more, **row}) for row in table.to_pylist()]
+def _aligned(texts: list[str], *, to_the_right: bool) -> list[str]:
+    # Some letters are as wide as two others, and some take no room.
+    widths = [len(text) if text.isascii() else cell_len(text) for text in texts]
+    width = max(widths)
+    blanks = [" " * (width - each) for each in widths]
+    pairs = zip(texts, blanks, strict=True)
+    return [blank + text if to_the_right else text + blank for text, blank in pairs]
 
 
-def json_line(values: Mapping[str, object]) -> str:
-    """One line of NDJSON: times in ISO form, spans in seconds; decimals and NaN as text."""
-    plain = {name: _plain(value) for name, value in values.items()}
-    return json.dumps(plain, ensure_ascii=False, allow_nan=False)
+def has_numbers(kind: pa.DataType) -> bool:
+    """Whether values of the type stand to the right of their column."""
+    return any(is_of(kind) for is_of in _NUMBERS)
 
 
-def is_number(value: object) -> bool:
-    """Whether it stands to the right of its column."""
-    return value is None or isinstance(value, (int, float, Decimal))
+_NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+
+
+def shown_column(column: pa.ChunkedArray) -> list[str]:
+    """Each value as people read it."""
+    if not pa.types.is_timestamp(column.type):
+        return [shown_value(value) for value in column.to_pylist()]
+    # There may be millions of times, and Arrow writes them quickly; without a zone it needs no
+    # list of zones.
+    texts = pc.strftime(column.cast(pa.timestamp("us")), format="%Y-%m-%d %H:%M:%S")
+    whole = pc.replace_substring_regex(texts, pattern=r"\.0+$", replacement="")
+    shown: list[str] = pc.fill_null(whole, "NULL").to_pylist()
+    return shown
 
 
 def shown_value(value: object) -> str:
-    """A value as people read it."""
+    r"""A value as people read it, on one line.
+
+    >>> shown_value(None), shown_value(True), shown_value("two\nlines")
+    ('NULL', 'true', 'two\\nlines')
+    """
     if value is None:
         return "NULL"
+    if isinstance(value, str):
+        return on_one_line(value)
     if isinstance(value, datetime):
         return value.replace(tzinfo=None).isoformat(sep=" ")
     if isinstance(value, bool):
@@ -57,15 +72,10 @@ def shown_value(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _plain(value: object) -> Any:
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None).isoformat() + "Z"
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    return str(value) if isinstance(value, (date, Decimal)) else value
+def on_one_line(text: str) -> str:
+    """The text without letters that would break a table, or tell a terminal what to do."""
+    return _UNFIT.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+# Control characters, ends of lines and paragraphs, and what turns the direction of writing.
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

@@ -7,21 +7,33 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 
 from rich.console import Console, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
 from windrow.errors import WindrowError
-from windrow.terminal.rows import json_line
+from windrow.jobs.interruption import is_ending
+from windrow.terminal.json_rows import json_line
 
-__all__ = ["ProgressLine", "Screen"]
+__all__ = ["ENDING", "ProgressLine", "Screen"]
 
 REFRESH_PER_SECOND = 4  # the moving line must not take the machine from what it shows
 WIDEST_TEXT = 100
+LINES_AT_A_TIME = 10_000
+ENDING = "ending after this batch; Ctrl-C again ends at once"
 
 
 class Screen:
@@ -40,9 +52,11 @@ class Screen:
         if self.machine:
             self.raw([json_line({"event": kind, **values})])
 
-    def raw(self, lines: list[str]) -> None:
-        """Lines as they are, without colour."""
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
+    def raw(self, lines: Iterable[str]) -> None:
+        """Lines as they are, without colour; of many, some at a time."""
+        rest = iter(lines)
+        while some := list(islice(rest, LINES_AT_A_TIME)):
+            sys.stdout.write("\n".join([*some, ""]))
         sys.stdout.flush()
 
     def line(self, text: str = "", style: str | None = None) -> None:
@@ -117,6 +131,7 @@ class Screen:
             BarColumn(bar_width=30),
             TextColumn("{task.fields[detail]}"),
             TimeElapsedColumn(),
+            _EndingColumn(),
         )
         redirect = self._side is self._out
         with Progress(
@@ -127,6 +142,13 @@ class Screen:
             refresh_per_second=REFRESH_PER_SECOND,
         ) as bar:
             yield ProgressLine(bar, doing)
+
+
+class _EndingColumn(ProgressColumn):
+    """Says that Ctrl-C was heard: what runs stops where it is whole, which may take a while."""
+
+    def render(self, task: Task) -> Text:  # noqa: ARG002 - all tasks end alike
+        return Text(ENDING if is_ending() else "", "yellow")
 
 
 class ProgressLine:

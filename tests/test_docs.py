@@ -21,6 +21,9 @@ PAGES = [
     *sorted((ROOT / "examples").rglob("*.md")),
 ]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+ANCHOR = re.compile(r"\]\((?!https?:)([^)#]*)#([^)]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.M)
+PICTURE = re.compile(r"!\[([^\]]*)\]")
 MAKE_TARGET = re.compile(r"^([a-z-]+):", re.M)
 
 
@@ -123,6 +126,31 @@ def check_command(words: list[str]) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors that GitHub makes of the headings."""
+    plain = FENCE.sub("", page.read_text(encoding="utf-8"))
+    titles = [title.lower().replace(" ", "-") for title in HEADING.findall(plain)]
+    return {re.sub(r"[^\w-]", "", title) for title in titles}
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
+def test_links_into_a_page_find_their_heading(page: Path) -> None:
+    targets = ANCHOR.findall(page.read_text(encoding="utf-8"))
+    lost = [
+        f"{target}#{anchor}"
+        for target, anchor in targets
+        if anchor not in anchors_of(page.parent / target if target else page)
+    ]
+    assert lost == []
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
+def test_pictures_are_told_in_words(page: Path) -> None:
+    # "Figure 2" says nothing to whoever cannot see it.
+    told = PICTURE.findall(page.read_text(encoding="utf-8"))
+    assert [words for words in told if len(words.split()) < 6] == []
 
 
 def test_every_code_is_listed_once() -> None:

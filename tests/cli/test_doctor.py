@@ -16,6 +16,7 @@ from windrow.errors import UnsupportedError
 from windrow.terminal import doctor
 from windrow.terminal.doctor import Finding, findings
 from windrow.terminal.doctor_view import show_findings
+from windrow.terminal.free_memory import free_memory
 from windrow.terminal.screen import Screen
 
 
@@ -34,12 +35,12 @@ def by_name(**options: bool) -> dict[str, Finding]:
 
 
 def test_little_memory_is_enough_for_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_free_memory", lambda: 1 << 30)
+    monkeypatch.setattr(doctor, "free_memory", lambda: 1 << 30)
     found = by_name()["memory"]
     assert (found.state, "--embedded" in found.remedy) == ("poor", True)
-    monkeypatch.setattr(doctor, "_free_memory", lambda: 1 << 20)
+    monkeypatch.setattr(doctor, "free_memory", lambda: 1 << 20)
     assert by_name()["memory"].state == "bad"
-    monkeypatch.setattr(doctor, "_free_memory", lambda: None)
+    monkeypatch.setattr(doctor, "free_memory", lambda: None)
     assert by_name()["memory"].state == "good"
 
 
@@ -61,6 +62,7 @@ def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None
     assert by_name()["java"] == Finding("java", "bad", "no windrow.spark.java", "get it")
     monkeypatch.setattr(doctor, "_java", lambda: 1 // 0)
     assert "ZeroDivisionError" in by_name()["java"].detail
+    assert "JAVA_HOME" in by_name()["java"].remedy
 
 
 def test_a_port_in_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,3 +95,43 @@ def test_what_is_broken_ends_with_a_failure(
     assert "x  numba" in shown
     assert "get one" in shown
     assert "1 broken" in shown
+
+
+GB = 1 << 30
+
+
+def tree(root: Path, **files: str) -> Path:
+    """Files of a system under another root; __ in a name is a slash."""
+    for name, text in files.items():
+        file = root / name.replace("__", "/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return root
+
+
+MACHINE = {"proc__meminfo": f"MemTotal: {16 * GB // 1024} kB\nMemAvailable: {8 * GB // 1024} kB\n"}
+GROUP = "sys__fs__cgroup__"
+LIMITED = {f"{GROUP}memory.max": f"{4 * GB}\n", f"{GROUP}memory.current": f"{3 * GB}\n"}
+OLD = f"{GROUP}memory__box__memory."
+SYSTEMS = {
+    "no files": ({}, None),
+    "a machine": (MACHINE, 8 * GB),
+    "a group without a limit": (MACHINE | LIMITED | {f"{GROUP}memory.max": "max\n"}, 8 * GB),
+    "a container": (MACHINE | LIMITED, GB),
+    "a container with files in memory": (
+        MACHINE | LIMITED | {f"{GROUP}memory.stat": f"anon 5\ninactive_file {GB}\n"},
+        2 * GB,
+    ),
+    "a group of the first kind": (
+        MACHINE
+        | {"proc__self__cgroup": "5:cpu:/\n4:memory:/box\n0::/\n"}
+        | {f"{OLD}limit_in_bytes": f"{2 * GB}", f"{OLD}usage_in_bytes": f"{2 * GB + 5}"},
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_limit_of_a_container_counts(system: str, tmp_path: Path) -> None:
+    files, wanted = SYSTEMS[system]
+    assert free_memory(tree(tmp_path, **files)) == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.building_files import SCRIPT, write_job
+from cli.command import environment
 from windrow.cli import app
 
 BAD_SCRIPTS = {
@@ -241,3 +243,43 @@ def test_what_runs_on_spark_only(folder: Path) -> None:
     write_job(folder, source + into)
     status, _, stderr = run("run", "job.wql", "--embedded")
     assert (status, "[WU503]" in stderr) == (1, True)
+
+
+def test_a_folder_that_cannot_be_written(folder: Path) -> None:
+    write_job(folder)
+    (folder / "out").write_text("a file")
+    status, _, stderr = run("run", "job.wql", "--embedded")
+    assert (status, "[WD511]" in stderr, "^^^^^^" in stderr) == (1, True, True)
+
+
+def test_files_of_an_earlier_run_are_not_mixed_with_those_of_this_one(folder: Path) -> None:
+    write_job(folder)
+    (folder / "out").mkdir()
+    for name in ("batch-000000000099.parquet", "mine.parquet"):
+        (folder / "out" / name).write_text("old")
+    assert run("run", "job.wql", "--embedded")[0] == 0
+    names = {file.name for file in (folder / "out").iterdir()}
+    assert "batch-000000000099.parquet" not in names
+    assert {"mine.parquet", "batch-000000000000.parquet"} <= names
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is full")
+def test_output_that_cannot_be_written_is_told(folder: Path, options: list[str]) -> None:
+    write_job(folder)
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "windrow", "check", "job.wql", *options]
+        done = subprocess.run(
+            command, cwd=folder, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr[:7]) == (1, "[WD512]")
+
+
+def test_an_empty_file_and_a_time_that_is_none_are_told_with_their_file(folder: Path) -> None:
+    write_job(folder)
+    (folder / "smoke.csv").write_text("")
+    assert "it is empty" in run("run", "job.wql", "--embedded")[2]
+    (folder / "smoke.csv").write_text("location,ts,strength\nlab,noon,1\n")
+    stderr = run("run", "job.wql", "--embedded")[2]
+    assert "[WD506] smoke.csv" in stderr
+    assert "'noon' is not an instant" in stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,13 +10,14 @@ from dataclasses import dataclass
 
 import typer
 
-from windrow.errors import WindrowError
+from windrow.errors import DataError, WindrowError
 from windrow.terminal.screen import Screen
 
 __all__ = ["FAILED", "Ending", "failing_clearly"]
 
 FAILED = 1
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @dataclass
@@ -34,6 +36,11 @@ def failing_clearly(screen: Screen) -> Iterator[Ending]:
     except WindrowError as error:
         screen.error(error)
         raise typer.Exit(FAILED) from None
+    except OSError as problem:
+        if problem.errno not in _NO_ROOM:
+            raise
+        screen.error(_unwritten(problem))
+        raise typer.Exit(FAILED) from None
     except KeyboardInterrupt:
         _say_what_was_done(screen, "Interrupted.", ending)
         raise
@@ -42,6 +49,11 @@ def failing_clearly(screen: Screen) -> Iterator[Ending]:
         if stopped.code == ENDED_BY_SIGTERM:
             _say_what_was_done(screen, "Ended.", ending)
         raise
+
+
+def _unwritten(problem: OSError) -> DataError:
+    message = f"what was asked for cannot be written: {problem.strerror}"
+    return DataError("WD512", message, hint="make room, or write to another place")
 
 
 def _say_what_was_done(screen: Screen, word: str, ending: Ending) -> None:

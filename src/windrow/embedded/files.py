@@ -11,6 +11,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
+from windrow.embedded.arrow_columns import column_as
 from windrow.errors import DataError
 from windrow.jobs.files import files_of
 from windrow.schema import ColumnType, StreamSchema
@@ -31,11 +32,12 @@ def batches_of(schema: StreamSchema, source: FileSource) -> Iterator[tuple[pa.Ta
         try:
             for batch, part in _read(schema, source, file):
                 yield _with_dates(schema, batch), (index + part) / len(files)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
+        except (pa.ArrowException, OSError) as problem:
             raise DataError(
                 "WD506",
                 f"{file} cannot be read as rows of stream {schema.name!r}: {problem}",
-                hint="nothing of this file beyond the last good batch was taken",
+                hint="mend what is named; nothing of this file beyond the last good batch "
+                "was taken",
                 place=source.place,
             ) from problem
 
@@ -102,7 +104,7 @@ def _read_type(kind: ColumnType) -> pa.DataType:
 
 
 def _with_dates(schema: StreamSchema, table: pa.Table) -> pa.Table:
-    """Texts of times and dates as what they say; odd ones are left to the session to judge."""
+    """Texts of times and dates as what they say."""
     for index, column in enumerate(schema.columns):
         if column.type.name in _READ_AS_TEXT and table.schema.field(index).type == pa.string():
             table = table.set_column(index, column.name, _dated(column.type, table.column(index)))
@@ -115,4 +117,4 @@ def _dated(kind: ColumnType, texts: pa.ChunkedArray) -> pa.ChunkedArray:
             return pc.cast(texts, target)
         except pa.ArrowInvalid:
             continue
-    return texts
+    return pa.chunked_array([column_as(kind, texts)])

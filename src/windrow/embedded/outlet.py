@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,12 +13,14 @@ import pyarrow.parquet as pq
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
-from windrow.errors import UnsupportedError
+from windrow.errors import DataError, UnsupportedError
 from windrow.jobs.job import JobQuery
 from windrow.jobs.watcher import Standing
 from windrow.sinks import Console, Memory, Parquet
 
 __all__ = ["Outlet", "check_sink", "standings"]
+
+_BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
 
 
 def check_sink(query: JobQuery) -> None:
@@ -46,7 +50,8 @@ class Outlet:
         self._answered = answered
         self._files = 0
         if isinstance(query.sink, Parquet):
-            Path(query.sink.path).mkdir(parents=True, exist_ok=True)
+            with self._written():
+                _begin_folder(Path(query.sink.path))
 
     def drain(self) -> None:
         """Hands on what is new."""
@@ -60,8 +65,29 @@ class Outlet:
 
     def _write(self, sink: Parquet, table: pa.Table) -> None:
         if table.num_rows:
-            pq.write_table(table, Path(sink.path) / f"batch-{self._files:012d}.parquet")
+            with self._written():
+                pq.write_table(table, Path(sink.path) / f"batch-{self._files:012d}.parquet")
             self._files += 1
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            raise DataError(
+                "WD511",
+                f"the answers of query {self.query.name!r} cannot be written: {problem}",
+                hint="name a folder that can be written, on a disk with room",
+                place=self.query.place,
+            ) from None
+
+
+def _begin_folder(folder: Path) -> None:
+    """An empty folder: what an earlier run left would look as if this one had said it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.iterdir():
+        if _BATCH_FILE.fullmatch(file.name):
+            file.unlink()
 
 
 def standings(session: EmbeddedSession, outlets: Iterable[Outlet]) -> list[Standing]:

@@ -94,6 +94,8 @@ def _missing(
     return DataError(
         "WD505",
         f"{file} has no column {missing[0]!r} of stream {schema.name!r}",
-        hint=f"its columns are {', '.join(names)}",
+        hint=f"its columns are {', '.join(names)}"
+        if names
+        else "it is empty; its first line must name the columns, unless header = FALSE",
         place=source.place,
     )

@@ -13,13 +13,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pyarrow as pa
 
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import WindrowError
 from windrow.terminal.extras import spark_module
+from windrow.terminal.free_memory import free_memory
 
 __all__ = ["Finding", "findings"]
 
@@ -59,6 +59,16 @@ def findings(*, starts_spark: bool) -> Iterator[Finding]:
         yield _guarded("query on Spark", _query_on_spark)
 
 
+# What helps most often where a library fails with an error of its own.
+_REMEDIES = {
+    "numba": "reinstall numba and llvmlite, or set NUMBA_CACHE_DIR to a folder that can be written",
+    "java": "set JAVA_HOME to a Java of 17 or later",
+    "spark": 'reinstall it with pip install "windrow[spark]"',
+    "console": 'reinstall its parts with pip install "windrow[console]"',
+    "query on Spark": "Spark itself fails here; --embedded needs none, and what it wrote says more",
+}
+
+
 def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
     """What a look finds, or what it failed with."""
     try:
@@ -66,7 +76,8 @@ def _guarded(name: str, look: Callable[[], Finding]) -> Finding:
     except WindrowError as error:
         return Finding(name, "bad", error.message, error.hint or "")
     except Exception as problem:
-        return Finding(name, "bad", f"{type(problem).__name__}: {problem}", "see the error above")
+        first, *_ = str(problem).splitlines() or [""]
+        return Finding(name, "bad", f"{type(problem).__name__}: {first}", _REMEDIES.get(name, ""))
 
 
 def _python() -> Finding:
@@ -94,7 +105,7 @@ def _numba() -> Finding:
 
 
 def _memory() -> Finding:
-    free = _free_memory()
+    free = free_memory()
     if free is None:
         return Finding("memory", "good", "not known on this system")
     shown = f"{free / (1 << 30):.1f} GB free"
@@ -104,16 +115,6 @@ def _memory() -> Finding:
         remedy = "enough for --embedded; Spark on this machine wants 3 GB"
         return Finding("memory", "poor", shown, remedy)
     return Finding("memory", "good", shown)
-
-
-def _free_memory() -> int | None:
-    """What programs can still take, of this machine or of the container."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0]) * 1024 if found else None
 
 
 def _disk() -> Finding:

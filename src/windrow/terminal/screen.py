@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 
 from rich.console import Console, RenderableType
@@ -54,6 +54,8 @@ class Screen:
 
     def raw(self, lines: Iterable[str]) -> None:
         """Lines as they are, without colour; of many, some at a time."""
+        if sys.stdout is None:  # it was closed before the program began
+            return
         rest = iter(lines)
         while some := list(islice(rest, LINES_AT_A_TIME)):
             sys.stdout.write("\n".join([*some, ""]))
@@ -87,16 +89,15 @@ class Screen:
     def error(self, error: WindrowError) -> None:
         """An error of ours, its place underlined; machines get its parts too."""
         place = error.place
-        self.event(
-            "error",
-            {
-                "code": error.code,
-                "message": error.message,
-                "hint": error.hint,
-                "line": place.line if place else None,
-                "column": place.column if place else None,
-            },
-        )
+        parts = {
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+            "line": place.line if place else None,
+            "column": place.column if place else None,
+        }
+        with suppress(OSError):  # where stdout itself is what cannot be written
+            self.event("error", parts)
         first, _, rest = str(error).partition("\n")
         self._errors.print(Text(first, style="bold red"))
         if rest:

@@ -13,9 +13,10 @@ from windrow.console.json_rows import plain_rows
 from windrow.console.meter import Meter
 from windrow.console.refusals import error_of
 from windrow.console.room import Room
-from windrow.console.turns import turns_of
+from windrow.console.turns import turns_of, width_at_us
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.version import __version__
+from windrow.windows.lifetime import Lifetime
 
 __all__ = ["PICTURE_S", "Picture", "Pictures"]
 
@@ -23,6 +24,7 @@ __all__ = ["PICTURE_S", "Picture", "Pictures"]
 PICTURE_S = 0.2
 
 Picture = Mapping[str, Any]
+Followed = Mapping[FollowedQuery, Mapping[str, Any]]  # queries, and how each stands
 
 
 class Pictures:
@@ -57,12 +59,13 @@ class Pictures:
             streams = self._streams()
             asked = room.table("queries").to_pylist()
             reach = {each["name"]: each for each in streams}
-            queries = [self._query(each, asked, reach) for each in room.queries()]
+            followed = {each: room.runner.standing(each.handle) for each in room.queries()}
+            queries = [self._query(*each, asked, reach) for each in followed.items()]
             return {
                 "session": self._session(),
                 "streams": streams,
                 "queries": queries,
-                "windows": self._windows(asked),
+                "windows": self._windows(asked, followed),
                 "batches": room.runner.batches(),
             }
 
@@ -117,10 +120,10 @@ class Pictures:
     def _query(
         self,
         query: FollowedQuery,
+        standing: Mapping[str, Any],
         asked: list[dict[str, Any]],
         streams: Mapping[str, Mapping[str, Any]],
     ) -> dict[str, Any]:
-        standing = self._room.runner.standing(query.handle)
         clock_us = _instant(standing["clock_us"])
         levels = [each["level"] for each in asked if each["query"] == query.name]
         return {
@@ -141,7 +144,7 @@ class Pictures:
             "error": None if query.error is None else error_of(query.error),
         }
 
-    def _windows(self, asked: list[dict[str, Any]]) -> dict[str, Any]:
+    def _windows(self, asked: list[dict[str, Any]], followed: Followed) -> dict[str, Any]:
         room = self._room
         aliases: dict[str, list[str]] = {}
         for row in asked:
@@ -157,30 +160,41 @@ class Pictures:
                     "queries": row["queries"],
                     "wanted_us": _span(row["wanted"]),
                     "least_us": _span(row["least"]),
-                    "width_us": _span(row["width"]),
                     "rows": row["rows"],
                     "bytes": row["bytes"],
                     "rate": row["rate"],
                     "level": row["level"],
-                    "turns": self._turns(row["stream"], row["queries"]),
+                    **self._widths(row, followed),
                 }
             )
         budget = room.runner.session.memory
         return {"windows": windows, "budget_bytes": budget, "bytes": room.runner.nbytes}
 
-    def _turns(self, stream: str, readers: list[str]) -> list[dict[str, int | bool]]:
-        """The turns of the first of its readers that takes any."""
-        runner = self._room.runner
-        for query in self._room.queries():
-            if query.name not in readers or query.kind == "history":
-                continue
-            clock_us = runner.standing(query.handle)["clock_us"] or 0
-            for position, entry in enumerate(query.handle.plan.inputs):
-                if entry.stream.name == stream:
-                    turns = turns_of(runner.lifetime(query.handle, position), clock_us)
-                    if turns:
-                        return turns
-        return []
+    def _widths(self, row: Mapping[str, Any], followed: Followed) -> dict[str, Any]:
+        """How wide a window is, when, and the turns of the first of its readers that takes any."""
+        narrow_us = _span(row["width"])
+        readers = [each for each in followed if each.name in row["queries"]]
+        clocks = [_instant(followed[each]["clock_us"]) for each in readers]
+        at_us = max((each for each in clocks if each is not None), default=None)
+        facts = {"width_us": narrow_us, "narrow_us": narrow_us, "at_us": at_us, "turns": []}
+        for query, clock_us in zip(readers, clocks, strict=True):
+            lifetime = self._turning(query, row["stream"])
+            if lifetime is not None and clock_us is not None and narrow_us is not None:
+                width_us = max(narrow_us, width_at_us(lifetime, clock_us))
+                turns = turns_of(lifetime, clock_us)
+                return {**facts, "width_us": width_us, "at_us": clock_us, "turns": turns}
+        return facts
+
+    def _turning(self, query: FollowedQuery, stream: str) -> Lifetime | None:
+        """How long rows of a stream stay for a query that lets a window take turns."""
+        if query.kind == "history":
+            return None
+        for position, entry in enumerate(query.handle.plan.inputs):
+            if entry.stream.name == stream:
+                lifetime = self._room.runner.lifetime(query.handle, position)
+                if lifetime is not None and lifetime.turn_growth_us:
+                    return lifetime
+        return None
 
 
 def _lag_us(clock_us: int | None, streams: list[Mapping[str, Any]]) -> int | None:

@@ -1,10 +1,12 @@
-"""When a window that takes turns at being wide is so: the turns around an instant."""
+"""When a window that takes turns at being wide is so, and how wide it is at an instant."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["turns_of"]
+__all__ = ["turns_of", "width_at_us"]
 
 # Turns that are told, besides the one that holds now.
 TURNS_BEFORE = 2
@@ -30,3 +32,14 @@ def turns_of(lifetime: Lifetime | None, now_us: int) -> list[dict[str, int | boo
         if wide_us < begin_us + period_us:
             found.append({"from_us": wide_us, "to_us": begin_us + period_us, "wide": False})
     return found
+
+
+def width_at_us(lifetime: Lifetime, instant_us: int) -> int:
+    """How far back rows are held at an instant: during a turn further than between turns.
+
+    >>> turning = Lifetime.closed(60).turning(100, 50, 10)
+    >>> [width_at_us(turning, instant) for instant in (99, 100, 105, 110, 111, 155)]
+    [60, 60, 65, 70, 60, 65]
+    """
+    edge_us = int(lifetime.edge(np.array([instant_us], np.int64))[0])
+    return instant_us - edge_us + (lifetime.slide_us > 1)

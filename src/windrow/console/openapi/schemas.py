@@ -143,6 +143,8 @@ SCHEMAS: dict[str, Schema] = {
             "wanted_us": _or_null(SPAN),
             "least_us": _or_null(SPAN),
             "width_us": _or_null(SPAN),
+            "narrow_us": _or_null(SPAN),
+            "at_us": _or_null(INSTANT),
             "rows": COUNT,
             "bytes": COUNT,
             "rate": _or_null(NUMBER),

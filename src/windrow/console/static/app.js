@@ -51,7 +51,7 @@ export function App() {
 }
 
 function View({ route, state, selected, query }) {
-  if (route.view === "windows") return html`<${Windows} windows=${state.windows} widths=${state.widths} clockUs=${clockOf(state.queries)} />`;
+  if (route.view === "windows") return html`<${Windows} windows=${state.windows} widths=${state.widths} />`;
   if (route.view === "history") return html`<${History} chosen=${route.name} />`;
   if (route.view === "streams") return html`<${Streams} streams=${state.streams} chosen=${route.name} />`;
   if (route.view === "batches") return html`<${Batches} batches=${state.batches} />`;

@@ -6,6 +6,7 @@ export function colours() {
     text: of("text"),
     muted: of("muted"),
     line: of("line"),
+    lineStrong: of("line-strong"),
     accent: of("accent"),
     surface: of("surface"),
     good: of("good"),

@@ -1,27 +1,41 @@
-// One window's width as a moving line, with the turns that it takes before and after now.
-import { html, useLayoutEffect, useRef } from "../vendor/preact.js";
+// One window's width as a moving line: what was heard of it, and the turns that it will take.
+import { html, useEffect, useLayoutEffect, useRef } from "../vendor/preact.js";
 import { colours, faded } from "../charts/colours.js";
 import { about, clock } from "../shown/times.js";
 import { useTheme } from "../shown/theme.js";
 
-const HEIGHT = 64;
-const NOW_AT = 0.8; // of the width: the rest is for the turns to come
+const HEIGHT = 72;
+const EDGE = 6;
+const NOW_AT = 0.75; // of the width: the rest is for the turns to come
+const PERIODS_SHOWN = 4;
 
-export function Turns({ window, log, clockUs }) {
+export function Turns({ window, log }) {
   const canvas = useRef(null);
   const theme = useTheme();
-  useLayoutEffect(() => {
-    if (clockUs !== null) draw(canvas.current, window, log, clockUs);
-  }, [window, log.size, clockUs, theme]);
+  const { at_us: atUs, width_us: widthUs, wanted_us: wantedUs } = window;
+  const paint = useRef(null);
+  paint.current = () => atUs !== null && draw(canvas.current, window, log, atUs);
+  useLayoutEffect(() => paint.current(), [window, log, theme]);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => paint.current());
+    observer.observe(canvas.current);
+    return () => observer.disconnect();
+  }, []);
   return html`<figure class="turns"><figcaption><span class="name">${window.window}</span>
-      <span class="muted numbers">${window.width_us === null ? "" : `${about(window.width_us)} at ${clock(clockUs).slice(0, 8)}`}</span></figcaption>
-    <canvas ref=${canvas} height=${HEIGHT} role="img" aria-label=${`${window.window}: ${about(window.width_us)} of ${about(window.wanted_us)}, ${window.turns.length ? "takes turns" : "takes no turns"}`}></canvas></figure>`;
+      <span class="muted numbers">${atUs === null ? "no rows yet" : `${about(widthUs)} of ${about(wantedUs)} at ${clock(atUs).slice(0, 8)}`}</span></figcaption>
+    <canvas ref=${canvas} height=${HEIGHT} role="img" aria-label=${`${window.window}: ${about(widthUs)} of ${about(wantedUs)}, ${standing(window)}`}></canvas></figure>`;
+}
+
+/** Whether it takes turns, and whether one is on. */
+function standing({ turns, at_us: at }) {
+  if (!turns.length) return "takes no turns";
+  return turns.some(({ wide, from_us: from, to_us: to }) => wide && from < at && at <= to) ? "takes turns, in a turn now" : "takes turns, between two now";
 }
 
 function draw(canvas, window, log, nowUs) {
   const width = canvas.clientWidth;
   const ratio = devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * ratio)) {
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(HEIGHT * ratio)) {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(HEIGHT * ratio);
   }
@@ -31,47 +45,74 @@ function draw(canvas, window, log, nowUs) {
   const palette = colours();
   const spanUs = spanOf(window, log, nowUs);
   const x = (us) => width * NOW_AT + ((us - nowUs) / spanUs) * width;
-  const top = Math.max(window.wanted_us, window.width_us ?? 0) * 1.12;
-  const y = (us) => HEIGHT - 4 - (us / top) * (HEIGHT - 8);
-  for (const turn of window.turns) {
-    if (!turn.wide) continue;
-    paint.fillStyle = faded(palette.accent, turn.from_us > nowUs ? 0.1 : 0.2);
-    paint.fillRect(x(turn.from_us), 0, Math.max(1, x(turn.to_us) - x(turn.from_us)), HEIGHT);
-  }
-  dashes(paint, palette.muted, [0, y(window.wanted_us), width, y(window.wanted_us)]);
-  dashes(paint, palette.line, [x(nowUs), 0, x(nowUs), HEIGHT]);
+  const top = Math.max(window.wanted_us, window.width_us ?? 0);
+  const y = (us) => HEIGHT - EDGE - (us / top) * (HEIGHT - 2 * EDGE);
+  for (const [from, to] of heardTurns(log)) shade(paint, faded(palette.accent, 0.2), x(from), x(to));
+  const coming = window.turns.filter(({ wide, to_us: to }) => wide && to > nowUs);
+  for (const turn of coming) shade(paint, faded(palette.accent, 0.1), x(Math.max(nowUs, turn.from_us)), x(turn.to_us));
+  line(paint, palette.muted, [[0, y(window.wanted_us)], [width, y(window.wanted_us)]], [4, 4]);
+  line(paint, palette.lineStrong, [[x(nowUs), 0], [x(nowUs), HEIGHT]]);
+  if (coming.length) line(paint, palette.accent, foreseen(window, coming, nowUs, nowUs + spanUs).map(([at, wide]) => [x(at), y(wide)]), [2, 3]);
   trace(paint, palette.accent, log, x, y);
 }
 
-// Far enough back to see what was heard, or a few turns.
-function spanOf(window, log, nowUs) {
-  const [turn] = window.turns;
-  const heard = log.size ? nowUs - log.at[0] : 0;
-  return Math.max(turn ? 1.4 * (nowUs - turn.from_us) : 0, heard / NOW_AT, 10e6);
+// A few turns, or as far back as was heard.
+function spanOf({ turns }, log, nowUs) {
+  const wide = turns.filter((turn) => turn.wide);
+  if (wide.length > 1) return PERIODS_SHOWN * (wide[1].from_us - wide[0].from_us);
+  return Math.max(log.size ? (nowUs - log.at[0]) / NOW_AT : 0, 10e6);
 }
 
-function dashes(paint, colour, [x0, y0, x1, y1]) {
+// Spans in which every instant that was heard of lay in a turn. Those of the past are kept, though
+// the turns may have been decided anew since.
+function heardTurns({ at, inTurn, size }) {
+  const found = [];
+  for (let place = 0; place < size; place++) {
+    if (!inTurn[place]) continue;
+    if (place && inTurn[place - 1]) found.at(-1)[1] = at[place];
+    else found.push([at[place], at[place]]);
+  }
+  return found;
+}
+
+// In a turn nothing is let go, so that the window grows by a second a second; then it is narrow again.
+function foreseen({ narrow_us: narrow, width_us: now }, coming, nowUs, endUs) {
+  const points = [[nowUs, now]];
+  for (const { from_us: from, to_us: to } of coming) {
+    if (from > nowUs) points.push([from, narrow]);
+    points.push([to, from > nowUs ? narrow + to - from : now + to - nowUs], [to, narrow]);
+  }
+  return [...points, [Math.max(endUs, points.at(-1)[0]), narrow]];
+}
+
+function shade(paint, colour, from, to) {
+  paint.fillStyle = colour;
+  paint.fillRect(from, 0, Math.max(1, to - from), HEIGHT);
+}
+
+function line(paint, colour, points, dashes = []) {
   paint.strokeStyle = colour;
-  paint.setLineDash([4, 4]);
+  paint.setLineDash(dashes);
   paint.beginPath();
-  paint.moveTo(x0, y0);
-  paint.lineTo(x1, y1);
+  for (const [x, y] of points) paint.lineTo(x, y);
   paint.stroke();
   paint.setLineDash([]);
 }
 
-function trace(paint, colour, log, x, y) {
-  if (!log.size) return;
-  paint.beginPath();
-  for (let place = 0; place < log.size; place++) {
-    if (!Number.isNaN(log.width[place])) paint.lineTo(x(log.at[place]), y(log.width[place]));
+function trace(paint, colour, { at, width, size }, x, y) {
+  const points = [];
+  for (let place = 0; place < size; place++) {
+    if (Number.isNaN(width[place])) continue;
+    // A turn ends at once: the drop is drawn upright, at the next instant that was heard of.
+    if (place && width[place] < width[place - 1]) points.push([x(at[place]), y(width[place - 1])]);
+    points.push([x(at[place]), y(width[place])]);
   }
-  paint.strokeStyle = paint.fillStyle = colour;
-  paint.lineWidth = 1.5;
-  paint.stroke();
+  if (!points.length) return;
+  paint.lineWidth = 1.75;
+  line(paint, colour, points);
   paint.lineWidth = 1;
-  const last = log.size - 1;
+  paint.fillStyle = colour;
   paint.beginPath();
-  paint.arc(x(log.at[last]), y(log.width[last]), 3, 0, 2 * Math.PI);
+  paint.arc(...points.at(-1), 3, 0, 2 * Math.PI);
   paint.fill();
 }

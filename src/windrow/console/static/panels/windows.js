@@ -7,7 +7,7 @@ import { Level } from "./query_list.js";
 import { Table } from "./table.js";
 import { Turns } from "./turns.js";
 
-export function Windows({ windows, widths, clockUs }) {
+export function Windows({ windows, widths }) {
   if (windows === null) return null;
   const sorted = [...windows.windows].sort((a, b) => b.bytes - a.bytes);
   return html`<section class="panel" aria-labelledby="windows-head">
@@ -18,7 +18,7 @@ export function Windows({ windows, widths, clockUs }) {
         ? html`<p class="empty">No window is open. Each query opens one for every stream that it reads; run one under <a href="#/queries">Queries</a>.</p>`
         : html`<${WindowTable} windows=${sorted} />`}
     </section>
-    ${sorted.length > 0 && html`<${TimeLine} windows=${sorted} widths=${widths} clockUs=${clockUs} />`}
+    ${sorted.length > 0 && html`<${TimeLine} windows=${sorted} widths=${widths} />`}
     <${Decisions} />`;
 }
 
@@ -52,11 +52,11 @@ function Width({ window }) {
     <span class="numbers">${about(width)} <span class="muted">of ${about(wanted)}</span></span></span>`;
 }
 
-function TimeLine({ windows, widths, clockUs }) {
+function TimeLine({ windows, widths }) {
   return html`<section class="panel" aria-labelledby="turns-head">
     <div class="panel-head"><h2 id="turns-head">Widths over time</h2>
-      <span class="muted">the line is the width, the dashes what was asked; shaded: a turn at being wide (level C)</span></div>
-    ${windows.filter((each) => each.wanted_us).map((each) => html`<${Turns} window=${each} log=${widths.of(each.window)} version=${clockUs} clockUs=${clockUs} key=${each.window} />`)}
+      <span class="muted">the line is the width, the dashes above it what was asked; shaded: a turn at being wide (level C), paler where it is still to come</span></div>
+    ${windows.filter((each) => each.wanted_us).map((each) => html`<${Turns} window=${each} log=${widths.of(each.window)} key=${each.window} />`)}
   </section>`;
 }
 

@@ -84,7 +84,7 @@ function merge(state, message) {
   for (const section of ["session", "queries", "streams", "windows", "batches"]) {
     if (section in message) state[section] = message[section];
   }
-  if ("windows" in message) state.widths.append(state.windows.windows, clockOf(state.queries));
+  if ("windows" in message) state.widths.append(state.windows.windows);
   for (const feed of ["answers", "changes"]) {
     if (message[feed] && message[feed].query === state.watched?.name) state.watched.take(feed, message[feed]);
   }

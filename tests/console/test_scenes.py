@@ -13,7 +13,9 @@ from cli.building_files import write_job
 from console.small_room import client_of, small_room
 from windrow.console.embedded_job import EmbeddedJob
 from windrow.console.paced_files import pieces_by_time
-from windrow.demo.live_building import LATENESS, QUERIES, LiveBuilding, _pieces
+from windrow.demo.building import LATENESS
+from windrow.demo.endless_building import endless_building
+from windrow.demo.live_building import QUERIES, LiveBuilding
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import span_of
 from windrow.jobs.job import job_of
@@ -23,7 +25,9 @@ from windrow.terminal.extras import console_module
 def test_the_building_has_no_end_and_no_reading_is_late() -> None:
     newest: dict[str, int] = {}
     last_us = 0
-    for piece in islice(_pieces(1), 1_500):  # an hour has 1,440: the third building has begun
+    for piece in islice(
+        endless_building(1), 1_500
+    ):  # an hour has 1,440: the third building has begun
         assert piece.until_us is not None
         assert piece.until_us > last_us
         last_us = piece.until_us

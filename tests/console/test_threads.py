@@ -15,10 +15,10 @@ from console.small_room import START_US, small_room, temp_rows
 from windrow.console import event_stream, live
 from windrow.console.event_stream import EventStream
 from windrow.console.picture import Pictures
-from windrow.console.player import Piece, Player
 from windrow.console.room import Room
 from windrow.console.standing import Seats, Standing
 from windrow.errors import DataError, WindrowError
+from windrow.jobs.player import Piece, Player
 
 ROWS, PIECE_ROWS, CLIENTS = 1_200, 20, 3
 

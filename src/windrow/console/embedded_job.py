@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from windrow.console.embedded_runner import EmbeddedRunner
 from windrow.console.paced_files import pieces_at_once, pieces_by_time
-from windrow.console.player import Player
 from windrow.console.room import Room
 from windrow.embedded.job import declare_history, declare_stream
 from windrow.embedded.session import EmbeddedSession
 from windrow.jobs.job import Job
+from windrow.jobs.player import Player
 from windrow.memory_size import DEFAULT_MEMORY
 
 __all__ = ["EmbeddedJob"]

@@ -176,7 +176,8 @@ class Pictures:
         readers = [each for each in followed if each.name in row["queries"]]
         clocks = [_instant(followed[each]["clock_us"]) for each in readers]
         at_us = max((each for each in clocks if each is not None), default=None)
-        facts = {"width_us": narrow_us, "narrow_us": narrow_us, "at_us": at_us, "turns": []}
+        facts: dict[str, Any] = {"turns": [], "at_us": at_us}
+        facts |= {"width_us": narrow_us, "narrow_us": narrow_us}
         for query, clock_us in zip(readers, clocks, strict=True):
             lifetime = self._turning(query, row["stream"])
             if lifetime is not None and clock_us is not None and narrow_us is not None:

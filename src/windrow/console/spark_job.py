@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from windrow.console.paced_files import pieces_by_time
-from windrow.console.player import Player
 from windrow.console.room import Room
 from windrow.console.spark_runner import SparkRunner
 from windrow.errors import WindrowError
 from windrow.jobs.files import check_files
 from windrow.jobs.job import Job
+from windrow.jobs.player import Player
 from windrow.sources import FileSource
 from windrow.spark.job import DEFAULT_MEMORY_BYTES
 from windrow.spark.session import SparkWindrowSession

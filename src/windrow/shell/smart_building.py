@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from windrow.demo.building import ALARM_QUERY
+from windrow.demo.endless_building import PACE, endless_building
 from windrow.jobs.interruption import Interruption
+from windrow.jobs.player import Player
 from windrow.shell.desk import Desk
-from windrow.shell.flows import BUILDING_SPEED, flow, flow_of_building
 from windrow.shell.shown import show_done
+from windrow.shell.workbench import Workbench
 from windrow.sql import parse_script
 
 __all__ = ["DECLARATIONS", "EXAMPLES", "begin_building"]
@@ -34,12 +36,21 @@ def begin_building(desk: Desk) -> None:
     with Interruption():
         for statement in parse_script(DECLARATIONS):
             desk.bench.declare(statement)
-        flow(desk.bench, "the smart building", flow_of_building())
+        _play(desk.bench)
     show_done(
         desk.screen,
         "24 rooms report heat (temp) and smoke (smoke); now and then one is on fire.\n"
-        f"Time runs {BUILDING_SPEED} times as fast as outside. Try:",
+        f"Time runs {PACE:.0f} times as fast as outside. Try:",
         kind="demo",
     )
     for example in EXAMPLES:
         desk.screen.line("  " + example.replace("\n", "\n  "), "cyan")
+
+
+def _play(bench: Workbench) -> None:
+    """Until the shell is left; there is no end to be told of."""
+    bench.begin_flow()
+    pieces = endless_building()
+    Player(
+        pieces, bench.give, lambda: None, bench.note_problem, PACE, stopping=bench.closed
+    ).start()

@@ -14,6 +14,9 @@ from windrow.errors import WindrowError
 
 __all__ = ["Piece", "Player"]
 
+# What was missed beyond this, while nobody took rows, is not made up for by haste.
+BEHIND_S = 1.0
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -28,7 +31,7 @@ class Player:
 
     pace: seconds of event time in a second; None: as fast as they are taken. failed: is told what
     goes wrong with a piece; the next one is tried all the same, as one query that fails does not
-    end the others.
+    end the others. stopping: where somebody else says when to stop.
     """
 
     def __init__(
@@ -38,10 +41,11 @@ class Player:
         end: Callable[[], None],
         failed: Callable[[WindrowError], None],
         pace: float | None = None,
+        stopping: threading.Event | None = None,
     ) -> None:
         self._pieces, self._take, self._end, self._failed = pieces, take, end, failed
         self._pace = pace
-        self._stopping = threading.Event()
+        self._stopping = stopping or threading.Event()
         self._thread = threading.Thread(target=self._run, name="windrow-player", daemon=True)
 
     def start(self) -> None:
@@ -64,12 +68,12 @@ class Player:
             self._tried(self._end)
 
     def _play(self) -> None:
-        began_s, first_us = time.monotonic(), None
+        due_s, before_us = time.monotonic(), None
         for piece in self._pieces:
-            if first_us is None:
-                first_us = piece.until_us
-            if self._pace and first_us is not None and piece.until_us is not None:
-                due_s = began_s + (piece.until_us - first_us) / 1e6 / self._pace
+            if self._pace and piece.until_us is not None:
+                passed_us = 0 if before_us is None else piece.until_us - before_us
+                due_s = max(due_s + passed_us / 1e6 / self._pace, time.monotonic() - BEHIND_S)
+                before_us = piece.until_us
                 self._stopping.wait(max(0.0, due_s - time.monotonic()))
             if self._stopping.is_set():
                 return

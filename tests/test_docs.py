@@ -113,13 +113,34 @@ def test_commands_exist(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
             assert words[0] != "make" or words[1] in targets, words
 
 
+def options_of(command: object) -> list[set[str]]:
+    """The ways to write each option of a command, and of those below it."""
+    below = getattr(command, "commands", {}).values()
+    own = [{*each.opts, *each.secondary_opts} for each in command.params]
+    return own + [ways for each in below for ways in options_of(each)]
+
+
+def test_the_command_line_page_has_every_option_and_no_other() -> None:
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", page)) - {"--help", "--version"}
+    real = [ways for name in COMMANDS for ways in options_of(loaded(name))]
+    assert told <= set().union(*real)
+    options = [ways for ways in real if any(way.startswith("--") for way in ways)]
+    assert [ways for ways in options if not ways & told] == []
+
+
 def check_command(words: list[str]) -> None:
     """Parses the command as the program would, without running it."""
     if words[0].startswith("-"):
         assert words == ["--version"]
         return
     assert words[0] in COMMANDS, words
-    loaded(words[0]).make_context(words[0], words[1:]).close()
+    command, rest = loaded(words[0]), words[1:]
+    context = command.make_context(words[0], list(rest))
+    while hasattr(command, "commands"):  # a group, such as bench, reads its own options only
+        command, name, rest = command.commands[rest[0]], rest[0], rest[1:]
+        context = command.make_context(name, list(rest), parent=context)
+    context.close()
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
@@ -169,6 +190,8 @@ def test_every_code_is_listed_once() -> None:
 def test_a_wrong_command_is_found() -> None:
     with pytest.raises(Exception, match="No such option"):
         check_command(["demo", "--slow"])
+    with pytest.raises(Exception, match="No such option"):
+        check_command(["bench", "governor", "--sead", "11"])
     with pytest.raises(AssertionError, match="dmeo"):
         check_command(["dmeo"])
 

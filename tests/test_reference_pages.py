@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from pathlib import Path
@@ -42,3 +43,11 @@ def test_a_public_call_is_listed_with_its_parameters(owner: object, name: str) -
         parameters = [each for each in inspect.signature(called).parameters if each != "self"]
         lacking = [each for each in parameters if not any(each in line for line in lines)]
         assert lacking == []
+        assert [each for each in parameters if is_told_otherwise(called, each, lines)] == []
+
+
+def is_told_otherwise(called: object, parameter: str, lines: list[str]) -> bool:
+    """Whether the page has defaults of the parameter, and none of them is the code's."""
+    told = re.findall(rf'\b{parameter}=("[^"]*"|\(\)|[\w.-]+)(?=[,)])', " ".join(lines))
+    default = inspect.signature(called).parameters[parameter].default
+    return bool(told) and default not in [ast.literal_eval(each) for each in told]

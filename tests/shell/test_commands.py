@@ -2,11 +2,14 @@ r"""The \commands: what is refused, help, and leaving."""
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from shell.desks import typing
 from windrow.errors import WindrowError
 from windrow.shell.commands import COMMANDS
+from windrow.shell.shown import show_newest
+from windrow.terminal.screen import Screen
 
 BARE = "CREATE STREAM temp (location STRING, ts TIMESTAMP, celsius DOUBLE) TIME ts;"
 
@@ -47,6 +50,19 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     with typing(capsys) as typist:
         assert [each["command"].split()[0] for each in typist.types("\\?")] == list(COMMANDS)
     assert all(name in shown for name in COMMANDS)
+
+
+@pytest.mark.parametrize(("rows", "shown"), [(3, range(3)), (150, range(50, 150))])
+def test_of_many_answers_a_terminal_gets_the_newest(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, rows: int, shown: range
+) -> None:
+    monkeypatch.setattr(Screen, "is_live", property(lambda _: True))
+    screen, table = Screen(), pa.table({"n": range(rows)})
+    show_newest(screen, "answer", table, rows)
+    header, *numbers = capsys.readouterr().out.split()
+    assert (header, [*map(int, numbers)]) == ("n", [*shown])
+    show_newest(Screen(machine=True), "answer", table, rows)
+    assert len(capsys.readouterr().out.splitlines()) == min(rows, len(shown))
 
 
 @pytest.mark.parametrize("word", ["exit", "QUIT;", "\\quit"])

@@ -84,6 +84,8 @@ def test_the_toolbar_says_how_things_stand() -> None:
         (shown,) = _toolbar(desk, checker, "SELECT y FROM temp [1 DAY] ")
         assert shown == ("class:bottom-toolbar.wrong", shown[1])
         assert "there is no column 'y'" in shown[1]
+        (shown,) = _toolbar(desk, checker, "SELECT x\nFROM temp [1 DAY]")
+        assert shown[1] == "A semicolon ends the statement; Ctrl-C drops it."
 
 
 def test_the_whole_shell_on_a_terminal(tmp_path: Path) -> None:

@@ -33,4 +33,4 @@ def show_plans(
         screen.event("plan", {"query": name or None, "text": text})
         if name:
             screen.line(f"{name}:", "bold")
-        screen.lines(text.split("\n"))
+        screen.text(text)

@@ -18,5 +18,7 @@ def read_script(script: Path) -> str:
             return file.read(SCRIPT_BYTES_LIMIT).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         raise DataError(
-            "WD510", f"{script} cannot be read: {problem}", hint="give a text file in UTF-8"
+            "WD510",
+            f"{script} cannot be read: {problem}",
+            hint="give a text file in UTF-8; paths start where windrow is run",
         ) from None

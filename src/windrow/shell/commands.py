@@ -16,7 +16,7 @@ from windrow.shell.desk import Desk
 from windrow.shell.flows import flow, flow_of_file
 from windrow.shell.pace import pace_of
 from windrow.shell.script import run_script
-from windrow.shell.shown import show_done, show_rows, show_text
+from windrow.shell.shown import show_done, show_newest, show_rows, show_text
 from windrow.shell.smart_building import begin_building
 from windrow.shell.waiting import wait_until_read
 from windrow.sources import FileSource
@@ -104,7 +104,7 @@ def _answers(desk: Desk, name: str) -> None:
     outlet = desk.bench.outlet(name)
     with desk.bench.lock:
         kept = desk.bench.latest.get(name, outlet.running.answers())
-    show_rows(desk.screen, "answer", kept, f", the newest of {outlet.answers:,}", query=name)
+    show_newest(desk.screen, "answer", kept, outlet.answers, query=name)
 
 
 def _explain(desk: Desk, name: str) -> None:
@@ -177,7 +177,7 @@ def _late(desk: Desk, stream: str) -> None:
     name = desk.bench.job.catalog.stream(stream).name
     with desk.bench.lock:
         table = desk.bench.session.late(name)
-    show_rows(desk.screen, "late", table, stream=name)
+    show_newest(desk.screen, "late", table, table.num_rows, stream=name)
 
 
 def _again(desk: Desk) -> None:

@@ -126,6 +126,9 @@ def _toolbar(desk: Desk, checker: Checker, text: str) -> StyleAndTextTuples:
         return [
             ("class:bottom-toolbar.wrong", f"{error.message};{hint}" if hint else error.message)
         ]
+    if "\n" in text.strip():
+        # Who has forgotten it may not know how to get out.
+        return [("class:bottom-toolbar", "A semicolon ends the statement; Ctrl-C drops it.")]
     bench = desk.bench
     clocks = [each.running.clock for each in list(bench.outlets.values())]
     known = [clock for clock in clocks if clock > START_OF_TIME]

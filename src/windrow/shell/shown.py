@@ -9,9 +9,17 @@ from windrow.terminal.live_table import live_table
 from windrow.terminal.rows import as_lines
 from windrow.terminal.screen import Screen
 
-__all__ = ["show_done", "show_rows", "show_text"]
+__all__ = ["show_done", "show_newest", "show_rows", "show_text"]
 
 ROWS_ON_A_TERMINAL = 100
+
+
+def show_newest(screen: Screen, kind: str, rows: pa.Table, ever: int, **more: str) -> None:
+    """Rows, the newest last: of many, a terminal gets those; ever: how many there have been."""
+    if screen.is_live:
+        rows = rows.slice(max(0, rows.num_rows - ROWS_ON_A_TERMINAL))
+    last_line = f", the newest of {ever:,}" if ever > rows.num_rows else ""
+    show_rows(screen, kind, rows, last_line, **more)
 
 
 def show_rows(screen: Screen, kind: str, rows: pa.Table, last_line: str = "", **more: str) -> None:
@@ -30,7 +38,7 @@ def show_rows(screen: Screen, kind: str, rows: pa.Table, last_line: str = "", **
 def show_text(screen: Screen, kind: str, text: str, name: str | None = None) -> None:
     """A text of several lines, such as a plan."""
     screen.event(kind, {"query": name, "text": text})
-    screen.lines(text.split("\n"))
+    screen.text(text)
 
 
 def show_done(screen: Screen, text: str, **facts: object) -> None:

@@ -33,7 +33,7 @@ EXAMPLES = (
 
 def begin_building(desk: Desk) -> None:
     """Declares the building, has it flow, and says what can be done with it."""
-    with Interruption():
+    with desk.screen.progress("Setting up a smart building"), Interruption():
         for statement in parse_script(DECLARATIONS):
             desk.bench.declare(statement)
         _play(desk.bench)

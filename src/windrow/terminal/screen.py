@@ -26,6 +26,7 @@ from rich.text import Text
 
 from windrow.errors import WindrowError
 from windrow.jobs.interruption import is_ending
+from windrow.terminal.fitting import fitted_error, fitted_lines
 from windrow.terminal.json_rows import json_line
 
 __all__ = ["ENDING", "ProgressLine", "Screen"]
@@ -77,6 +78,13 @@ class Screen:
         if len(texts) > 1 and not self.machine:
             self.raw(texts[1:])
 
+    def text(self, text: str) -> None:
+        """A text of several lines for people; on a terminal, broken between words."""
+        if self._out.is_terminal:
+            self.lines(fitted_lines(text, self._out.width))
+        else:
+            self.lines(text.split("\n"))
+
     def drawing(self, drawn: RenderableType) -> None:
         """A table or the like, cut to the width of the terminal; for people."""
         if not self.machine:
@@ -84,7 +92,8 @@ class Screen:
 
     def note(self, text: str, style: str = "dim") -> None:
         """A remark on stderr, for people and machines alike."""
-        self._side.print(Text(text, style=style))
+        shown = fitted_lines(text, self._side.width) if self._side.is_terminal else [text]
+        self._side.print(Text("\n".join(shown), style=style))
 
     def error(self, error: WindrowError) -> None:
         """An error of ours, its place underlined; machines get its parts too."""
@@ -98,10 +107,12 @@ class Screen:
         }
         with suppress(OSError):  # where stdout itself is what cannot be written
             self.event("error", parts)
-        first, _, rest = str(error).partition("\n")
+        errors = self._errors
+        fitted = fitted_error(error, errors.width) if errors.is_terminal else str(error).split("\n")
+        first, *rest = fitted
         self._errors.print(Text(first, style="bold red"))
         if rest:
-            self._errors.print(Text(rest))
+            self._errors.print(Text("\n".join(rest)))
 
     @property
     def is_live(self) -> bool:

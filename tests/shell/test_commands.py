@@ -61,8 +61,6 @@ def test_of_many_answers_a_terminal_gets_the_newest(
     show_newest(screen, "answer", table, rows)
     header, *numbers = capsys.readouterr().out.split()
     assert (header, [*map(int, numbers)]) == ("n", [*shown])
-    show_newest(Screen(machine=True), "answer", table, rows)
-    assert len(capsys.readouterr().out.splitlines()) == min(rows, len(shown))
 
 
 @pytest.mark.parametrize("word", ["exit", "QUIT;", "\\quit"])

@@ -32,8 +32,8 @@ def fitted_error(error: WindrowError, width: int) -> list[str]:
     first, *rest = str(error).split("\n")
     lines = fitted_lines(first, width)
     if error.place is not None and len(rest) >= 2:
-        lines += _around(*rest[:2], width)
-        rest = rest[2:]
+        line, carets, *rest = rest
+        lines += _around(line, carets, width)
     return [*lines, *(part for line in rest for part in fitted_lines(line, width))]
 
 

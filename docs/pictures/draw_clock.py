@@ -47,7 +47,8 @@ def clock() -> Picture:
     picture.text(
         16,
         336,
-        "Completeness is less by a microsecond than drawn: rows of an equal time may follow.",
+        "Numbers tell in which order rows came. Completeness is a microsecond less than drawn: "
+        "rows of an equal time may follow.",
         12,
         tone="quiet",
     )

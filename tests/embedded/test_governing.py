@@ -178,6 +178,20 @@ def test_exact_queries_are_served_or_rows_are_refused() -> None:
     assert all(row["level"] == "A" for row in query.answers().to_pylist())
 
 
+def test_an_error_is_not_advised_where_it_would_be_refused() -> None:
+    session = EmbeddedSession(memory="4 MB")
+    for name in ("a", "b"):
+        session.stream(name, SCHEMA, time="ts")
+    session.query("SELECT a.x AS x FROM a [1 HOUR], b [1 HOUR] WHERE a.k = b.k")
+    generator = np.random.default_rng(1)
+    pushes = [rows_of(generator, second // 2 * 10, 10, 30) for second in range(120)]
+    with pytest.raises(AdmissionError) as refused:
+        list(map(session.push, ["a", "b"] * 60, pushes))
+    assert "no room for these rows" in str(refused.value)
+    assert "shorten the range" in str(refused.value)
+    assert "ERROR" not in str(refused.value)
+
+
 def test_a_query_that_cannot_be_served_is_refused_and_changes_nothing() -> None:
     session = EmbeddedSession(memory="300 KB")
     session.stream("s", SCHEMA, time="ts")

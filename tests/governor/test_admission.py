@@ -87,6 +87,13 @@ def test_each_clause_is_suggested_with_the_smallest_change() -> None:
     assert all(each.fits for each in refusal.suggestions if each.query == "wide")
 
 
+def test_no_error_is_suggested_where_none_can_be_written() -> None:
+    demands = [Demand("join", "s", 60_000, can_have_error=False), Demand("also", "s", 20_000)]
+    refusal = decide(WINDOWS, demands, budget=50_000)
+    assert isinstance(refusal, Refused)
+    assert {each.clause for each in refusal.suggestions} == {"shorter range"}
+
+
 def test_a_longer_delay_of_a_query_on_two_windows_changes_both() -> None:
     demands = [
         Demand("both", "s", 50_000),

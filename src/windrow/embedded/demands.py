@@ -6,6 +6,7 @@ from windrow.embedded.measured_windows import MeasuredWindow
 from windrow.embedded.query import EmbeddedQuery
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.tables import Demand
+from windrow.plan.service import can_have_error
 
 __all__ = ["demand_of", "demands_on"]
 
@@ -38,4 +39,5 @@ def demand_of(window: str, query: EmbeddedQuery, position: int) -> Demand:
         delay,
         None if begin == START_OF_TIME else begin,
         None if end == END_OF_TIME else end,
+        can_have_error(query.plan),
     )

@@ -35,7 +35,8 @@ def not_taken(held: int, budget: int, refused: Refused | None) -> AdmissionError
         advice = _advice(refused, _budget_for(refused, budget))
     return AdmissionError(
         "WA101",
-        f"the windows hold {show_memory(held)}, the budget is {show_memory(budget)}",
+        f"there is no room for these rows: the windows hold {show_memory(held)}, the budget is "
+        f"{show_memory(budget)}, and what grows needs room beside it",
         hint=f"{advice}; the rows that were not taken are counted as rejected",
     )
 

@@ -98,6 +98,8 @@ def suggestions(
     found = []
     for query in sorted(named if queries is None else named & set(queries)):
         for clause, change in _CLAUSES.items():
+            if clause in _OF_ERROR and not search.can_have_error(query):
+                continue
             least = search.least(query, change, 1.0)
             if least < need.least_bytes * (1 - TOLERANCE):
                 found.append((max(least, search.available), least, query, clause))
@@ -128,6 +130,10 @@ class _Search:
             self._by_query.setdefault(demand.query, []).append(demand)
             self._by_window[demand.window].append(demand)
         self._groups = dict(zip(need.turning.windows, need.grouping.groups.tolist(), strict=True))
+
+    def can_have_error(self, query: str) -> bool:
+        """Whether the query could be given an ERROR at all."""
+        return all(each.can_have_error for each in self._by_query[query])
 
     def changed(self, query: str, change: _Change, part: float) -> list[Demand]:
         """The demands of a query, changed by a part of what is possible."""
@@ -201,3 +207,4 @@ _CLAUSES: dict[str, _Change] = {
     "EVERY": _with_delay,
     "shorter range": _with_shorter_range,
 }
+_OF_ERROR = ("ERROR", "EVERY")

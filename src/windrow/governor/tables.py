@@ -21,6 +21,7 @@ class Demand:
     range_us: Qt, how far back it looks. tolerance_us: Qe, how much narrower the window may be for
     the answer to stay within the tolerated error. delay_us: Qd, how far apart the instants may be
     at which that holds; 0: it must hold at all times. begin_us, end_us: its life; None: open.
+    can_have_error: whether its author could give it an ERROR, or more of it.
     """
 
     query: str
@@ -30,6 +31,7 @@ class Demand:
     delay_us: int = 0
     begin_us: int | None = None
     end_us: int | None = None
+    can_have_error: bool = True
 
     @property
     def least_us(self) -> int:

@@ -8,7 +8,7 @@ from windrow.errors import Place, UnsupportedError
 from windrow.plan.model import QueryPlan
 from windrow.sql.statements import Select
 
-__all__ = ["SUPPORTED_AGGREGATES", "with_service"]
+__all__ = ["SUPPORTED_AGGREGATES", "can_have_error", "with_service"]
 
 # Aggregates whose error is bounded when the oldest rows of their window are missing.
 SUPPORTED_AGGREGATES = frozenset(
@@ -24,6 +24,11 @@ def with_service(plan: QueryPlan, select: Select) -> QueryPlan:
     if select.error_percent is not None:
         _check_error(plan, select.places.get("ERROR"))
     return replace(plan, error_percent=select.error_percent, duration=select.duration)
+
+
+def can_have_error(plan: QueryPlan) -> bool:
+    """Whether ERROR could be written behind the query."""
+    return _unbounded_reason(plan) is None
 
 
 def _check_error(plan: QueryPlan, place: Place | None) -> None:

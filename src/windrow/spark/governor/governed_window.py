@@ -16,6 +16,7 @@ from windrow.engine.window_table import QueryRow, WindowRow
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.tables import SECOND_US, Demand, Turn, WidthGiven, WindowState
 from windrow.plan.model import QueryPlan
+from windrow.plan.service import can_have_error
 from windrow.spark.bucket.window_report import RECENT_PARTS, WindowReport, window_reports
 from windrow.spark.operations.status import QueryStatus
 from windrow.windows.lifetime import Lifetime
@@ -157,6 +158,7 @@ class GovernedWindow:
             delay,
             None if begin == START_OF_TIME else begin,
             None if end == END_OF_TIME else end,
+            can_have_error(plan),
         )
 
     def lifetime_for(self, given: WidthGiven, demand: Demand) -> Lifetime:

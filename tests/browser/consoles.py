@@ -22,7 +22,25 @@ QUERIES = {
 }
 
 
-class Console:
+class Served:
+    """A room that a thread of this process serves."""
+
+    def __init__(self, room: Room, *, port: int = 0, secrets: Secrets | None = None) -> None:
+        self.server = ConsoleServer(room, Address(port=port))
+        if secrets is not None:
+            self.server.secrets.token, self.server.secrets.cookie = secrets.token, secrets.cookie
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self.server.run, args=(ready.set,))
+        self._thread.start()
+        assert ready.wait(60), "the console did not start"
+
+    def close(self) -> None:
+        """Ends the server."""
+        self.server.stop()
+        self._thread.join(30)
+
+
+class Console(Served):
     """A session with two streams and a history, and the server that shows it."""
 
     def __init__(self, queries: dict[str, str], *, port: int = 0, secrets: Secrets | None = None):
@@ -41,13 +59,7 @@ class Console:
         for name, text in queries.items():
             self.room.follow(text, name)
         self.seconds = 0
-        self.server = ConsoleServer(self.room, Address(port=port))
-        if secrets is not None:
-            self.server.secrets.token, self.server.secrets.cookie = secrets.token, secrets.cookie
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self.server.run, args=(self._ready.set,))
-        self._thread.start()
-        assert self._ready.wait(60), "the console did not start"
+        super().__init__(self.room, port=port, secrets=secrets)
 
     def play(self, seconds: int) -> None:
         """So many seconds of readings, one a room and second, in both streams."""
@@ -71,6 +83,5 @@ class Console:
 
     def close(self) -> None:
         """Ends the server, then the session."""
-        self.server.stop()
-        self._thread.join(30)
+        super().close()
         self.session.stop()

@@ -216,6 +216,24 @@ def test_there_is_an_end_to_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     assert QUERIES_LIMIT > 4
 
 
+def test_a_query_that_has_ended_makes_room_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windrow.console.room.QUERIES_LIMIT", 4)
+    client = client_of(small_room())
+    assert client.delete("/api/v1/queries/hot", headers=JSON_TYPE).status_code == 200
+    answer = client.post("/api/v1/queries", json={"text": COUNT, "name": "new"})
+    assert answer.status_code == 201
+    names = [each["name"] for each in client.get("/api/v1/queries").json()["queries"]]
+    assert names == ["rooms", "all", "load", "new"]
+
+
+def test_half_a_character_is_no_name() -> None:
+    client = client_of(small_room())
+    body = '{"text": "' + COUNT + '", "name": "a\\ud800"}'
+    answer = client.post("/api/v1/queries", content=body, headers=JSON_TYPE)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "WH408")
+    assert client.get("/api/v1/queries").status_code == 200  # no such name is in the list
+
+
 def test_a_fault_of_ours_is_named_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     room = small_room(rows=0)
 

@@ -173,3 +173,28 @@ def test_a_query_that_fails_is_shown_as_failed() -> None:
     assert query.state == "failed"
     room.collect()  # and is left alone from then on
     assert query.error is error
+
+
+def test_a_fault_of_ours_in_one_query_does_not_end_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    room = small_room(rows=0)
+    query = room.query("rooms")  # the first
+    plan = query.handle.plan
+
+    class Broken:
+        name, is_running = query.name, True
+
+        def answers(self) -> pa.Table:
+            raise RuntimeError("a secret path")
+
+    Broken.plan = plan  # type: ignore[attr-defined]
+    query.handle = Broken()  # type: ignore[assignment]
+    room.runner.session.push("temp", temp_rows(0, 100))
+    room.collect()
+    assert room.query("load").answers > 0
+    assert query.state == "failed"
+    assert query.error is not None
+    assert query.error.code == "WH500"
+    assert "secret" not in str(query.error)
+    assert "secret" in caplog.text  # where the console runs it is told

@@ -25,7 +25,7 @@ from windrow.console.live import Live
 from windrow.console.openapi.document import document
 from windrow.console.picture import Pictures
 from windrow.console.raw_paths import NamedRoute, RawPaths
-from windrow.console.refusals import RequestError, no_such_path
+from windrow.console.refusals import RequestError, console_failed, no_such_path
 from windrow.console.room import Room
 from windrow.console.standing import Standing
 from windrow.console.token import Secrets
@@ -91,12 +91,7 @@ def _http_failed(request: Request, error: Exception) -> Response:
 
 
 def _broken(request: Request, error: Exception) -> Response:  # noqa: ARG001 - Starlette gives it
-    """A fault of ours: where the console was started it is shown whole, to clients it is named."""
-    name = type(error).__name__
-    hint = "see what windrow console has printed"
-    return refused(
-        RequestError(HTTPStatus.INTERNAL_SERVER_ERROR, "WH500", f"the console failed: {name}", hint)
-    )
+    return refused(console_failed(error))
 
 
 def _wrong_method(request: Request) -> RequestError:

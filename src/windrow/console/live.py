@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
@@ -28,6 +29,7 @@ __all__ = ["TICK_S", "Live"]
 TICK_S = 0.2
 FIRST_ROWS = 1_000  # of a feed, where the client does not say from where on
 _TRY_LATER = 1013
+_FEEDS = ("answers", "changes")
 _SECTIONS = ("session", "queries", "windows", "streams", "batches")
 
 
@@ -105,7 +107,23 @@ def _watched(text: str) -> Mapping[str, Any]:
         number = watch.get(feed)
         if number is not None and (type(number) is not int or number < 0):
             raise body_is_no_json(f"{feed!r} must be a whole number")
+    feeds = watch.get("feeds", [])
+    if not isinstance(feeds, list) or any(feed not in _FEEDS for feed in feeds):
+        raise body_is_no_json(f"'feeds' must be a list of {' and '.join(_FEEDS)}")
     return watch
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """What a client watches, and its place in each feed; exchanged as a whole.
+
+    The places are moved by the thread that makes a message while another may already have taken the
+    client's next wish: they belong to the wish, not to the client.
+    """
+
+    query: str | None = None
+    with_histories: bool = False
+    after: dict[str, int | None] = field(default_factory=dict)
 
 
 class _Client:
@@ -114,9 +132,7 @@ class _Client:
     def __init__(self, standing: Standing) -> None:
         self._room, self._pictures = standing.room, standing.pictures
         self._told: dict[str, Any] = {}
-        self._query: str | None = None
-        self._with_histories = False
-        self._after: dict[str, int | None] = {}
+        self._watched = _Watched()
         self.problem: dict[str, Any] | None = None
 
     def watch(self, wanted: Mapping[str, Any]) -> None:
@@ -124,22 +140,22 @@ class _Client:
         name = wanted.get("query")
         if name is not None:
             self._room.query(name)  # refused where there is none
-        self._query, self._with_histories = name, bool(wanted.get("histories"))
-        self._after = {feed: wanted.get(f"{feed}_after") for feed in ("answers", "changes")}
+        after = {feed: wanted.get(f"{feed}_after") for feed in wanted.get("feeds", _FEEDS)}
+        self._watched = _Watched(name, bool(wanted.get("histories")), after)
         self._told.pop("histories", None)
 
     def message(self) -> str | None:
         """All that has changed since the last one; None where nothing has."""
-        picture = self._pictures.current()
+        picture, watched = self._pictures.current(), self._watched
         message: dict[str, Any] = {
             name: picture[name] for name in _SECTIONS if self._is_news(name, picture[name])
         }
-        if self._with_histories:
+        if watched.with_histories:
             histories = histories_of(self._room)
             if self._is_news("histories", histories):
                 message["histories"] = histories
-        if self._query is not None:
-            message |= self._feeds(self._query)
+        if watched.query is not None:
+            message |= self._feeds(watched.query, watched.after)
         if self.problem is not None:
             message["error"], self.problem = self.problem, None
         return dumped(message) if message else None
@@ -153,13 +169,17 @@ class _Client:
         self._told[name] = shown
         return True
 
-    def _feeds(self, name: str) -> dict[str, Any]:
-        followed, found = self._room.query(name), {}
-        for feed, after in list(self._after.items()):
+    def _feeds(self, name: str, places: dict[str, int | None]) -> dict[str, Any]:
+        try:
+            followed, found = self._room.query(name), {}
+        except RequestError as error:  # it has ended, and made room for another
+            self._watched = _Watched()
+            return {"error": error_of(error)}
+        for feed, after in places.items():
             ring = followed.ring(feed)
             is_first = after is None
             piece = ring.newest(FIRST_ROWS) if after is None else ring.read(after, LIVE_ROWS)
             if piece.table.num_rows or is_first:
-                self._after[feed] = piece.next
+                places[feed] = piece.next
                 found[feed] = {"query": name, **piece_values(piece)}
         return found

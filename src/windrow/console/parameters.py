@@ -55,6 +55,9 @@ def text_of(values: dict[str, Any], name: str, default: str | None) -> str | Non
         raise body_is_no_json(f"{name!r} must be a text")
     if text is not None and len(text) > NAME_CHARACTERS_LIMIT:
         raise too_large(f"{name!r} in characters", NAME_CHARACTERS_LIMIT)
+    if text is not None and any("\ud800" <= each <= "\udfff" for each in text):
+        # JSON can hold it, UTF-8 cannot: no answer that names the query could be sent.
+        raise body_is_no_json(f"{name!r} holds half of a character")
     return text
 
 

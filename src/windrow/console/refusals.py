@@ -10,6 +10,7 @@ from windrow.errors import AdmissionError, WindrowError
 __all__ = [
     "RequestError",
     "body_is_no_json",
+    "console_failed",
     "error_of",
     "no_such_history",
     "no_such_path",
@@ -112,3 +113,10 @@ def too_many(what: str, limit: int) -> RequestError:
     message = f"there are {limit} {what} already"
     hint = "close one first"
     return RequestError(HTTPStatus.SERVICE_UNAVAILABLE, "WH503", message, hint)
+
+
+def console_failed(error: Exception) -> RequestError:
+    """500: a fault of ours. Where the console runs it is shown whole, to clients it is named."""
+    message = f"the console failed: {type(error).__name__}"
+    hint = "see what windrow console has printed"
+    return RequestError(HTTPStatus.INTERNAL_SERVER_ERROR, "WH500", message, hint)

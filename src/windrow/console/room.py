@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 from windrow.console.collector import Collector
 from windrow.console.followed import FollowedQuery
 from windrow.console.limits import QUERIES_LIMIT
-from windrow.console.refusals import no_such_query, read_only, too_many
+from windrow.console.refusals import console_failed, no_such_query, read_only, too_many
 from windrow.console.runners import QueryHandle, Runner
 from windrow.errors import WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
@@ -21,6 +22,8 @@ from windrow.plan.history_explain import explain_history
 from windrow.plan.history_plan import HistoryPlan
 
 __all__ = ["Room"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class Room:
@@ -59,10 +62,14 @@ class Room:
             with self.runner.lock:
                 query.drain()
             failure = None if query.handle.is_running else self.runner.failure(query.handle)
-        except WindrowError as error:
+        except Exception as error:  # whatever it is, the others are followed on
             failure = error
-        if isinstance(failure, WindrowError):
-            query.error = failure
+        if failure is None:
+            return
+        if not isinstance(failure, WindrowError):
+            _LOG.error("query %s cannot be followed", query.name, exc_info=failure)
+            failure = console_failed(failure)
+        query.error = failure
 
     def add(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
@@ -77,9 +84,18 @@ class Room:
     ) -> FollowedQuery:
         """Registers a query and follows it."""
         with self._adding:
-            if len(self._queries) >= QUERIES_LIMIT:
-                raise too_many("queries", QUERIES_LIMIT)
+            self._make_room()
             return self._take_in(self.runner.add(text, name, algorithm, store), text)
+
+    def _make_room(self) -> None:
+        """Forgets the oldest query that has ended, where there are too many."""
+        if len(self._queries) < QUERIES_LIMIT:
+            return
+        ended = [each.name for each in self.queries() if each.state != "running"]
+        if not ended:
+            raise too_many("queries", QUERIES_LIMIT)
+        with self.runner.lock:
+            del self._queries[ended[0]]
 
     def follow_all(self, texts: Mapping[str, str]) -> None:
         """Registers queries by name and follows them."""
@@ -99,8 +115,8 @@ class Room:
         if self.is_read_only:
             raise read_only()
         query = self.query(name)
+        query.handle.stop()  # on Spark it waits for a batch: the others go on meanwhile
         with self.runner.lock:
-            query.handle.stop()
             if query.error is None:
                 query.drain()
         return query
@@ -113,9 +129,11 @@ class Room:
         return found
 
     def queries(self) -> list[FollowedQuery]:
-        """All queries, in the order in which they were added."""
-        with self.runner.lock:
-            return list(self._queries.values())
+        """All queries, in the order in which they were added.
+
+        Without the lock: the thread that serves all clients asks for them, and must not wait.
+        """
+        return list(self._queries.values())
 
     def result(self, name: str) -> pa.Table:
         """The answer of a query now."""
@@ -147,10 +165,9 @@ class Room:
         return explain(plan, assumed_figures(plan)), columns
 
     def ask(self, text: str) -> pa.Table:
-        """The answer about the past."""
-        with self.runner.lock:
-            answer: pa.Table = self.runner.session.ask(text)
-            return answer
+        """The answer about the past; sessions see to their threads themselves."""
+        answer: pa.Table = self.runner.session.ask(text)
+        return answer
 
     def metrics(self) -> str:
         """For Prometheus."""

@@ -1,5 +1,5 @@
 // uPlot in a component: sized by its place, in UTC, with the theme's colours.
-import { html, useEffect, useLayoutEffect, useRef } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../vendor/preact.js";
 import uPlot from "../vendor/uplot.js";
 import { figure } from "../shown/numbers.js";
 import { axisLabels, instant } from "../shown/times.js";
@@ -30,7 +30,8 @@ export function LineChart({ shape, series, bands, data, range, onZoom, height, l
 
   useLayoutEffect(() => draw(chart.current, data, range), [data, range?.[0], range?.[1]]);
 
-  useEffect(() => {
+  // Observed no longer than the chart is there: an effect of the other kind would end too late.
+  useLayoutEffect(() => {
     const observer = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry.contentRect.width);
       if (width > 0 && width !== chart.current.width) chart.current.setSize({ width, height });

@@ -1,5 +1,5 @@
 // One window's width as a moving line: what was heard of it, and the turns that it will take.
-import { html, useEffect, useLayoutEffect, useRef } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../vendor/preact.js";
 import { colours, faded } from "../charts/colours.js";
 import { about, clock } from "../shown/times.js";
 import { useTheme } from "../shown/theme.js";
@@ -16,7 +16,8 @@ export function Turns({ window, log }) {
   const paint = useRef(null);
   paint.current = () => atUs !== null && draw(canvas.current, window, log, atUs);
   useLayoutEffect(() => paint.current(), [window, log, theme]);
-  useEffect(() => {
+  // Observed no longer than it is there: an effect of the other kind would end a moment too late.
+  useLayoutEffect(() => {
     const observer = new ResizeObserver(() => paint.current());
     observer.observe(canvas.current);
     return () => observer.disconnect();

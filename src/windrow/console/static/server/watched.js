@@ -6,8 +6,6 @@ import { address, get } from "./requests.js";
 export const CHANGES_LIMIT = 500;
 // What is drawn at first; the live connection goes on from there.
 const FIRST_ROWS = 50_000;
-// Answers of a select are its whole result at every instant: its changes say the same in less.
-const NO_ANSWERS = Number.MAX_SAFE_INTEGER;
 const RESULT_MS = 1000;
 
 export class WatchedQuery {
@@ -19,7 +17,9 @@ export class WatchedQuery {
   constructor({ name, kind, group_columns: groupColumns }, { changed, ready }) {
     Object.assign(this, { name, groupColumns, log: null, changes: [], changeColumns: null, result: null, version: 0 });
     this.count = kind === "select" ? new RowCount() : null;
-    this.next = { answers: this.count ? NO_ANSWERS : null, changes: null };
+    // Answers of a select are its whole result at every instant: its changes say the same in less.
+    this.feeds = this.count ? ["changes"] : ["answers", "changes"];
+    this.next = { answers: null, changes: null };
     this.#changed = changed;
     this.#begin(ready);
     this.#look();
@@ -27,8 +27,8 @@ export class WatchedQuery {
 
   /** What to watch, and from where on. */
   place() {
-    const isReady = this.next.answers !== null && this.next.changes !== null;
-    return { query: isReady ? this.name : null, answers_after: this.next.answers, changes_after: this.next.changes };
+    const isReady = this.feeds.every((feed) => this.next[feed] !== null);
+    return { query: isReady ? this.name : null, feeds: this.feeds, answers_after: this.next.answers, changes_after: this.next.changes };
   }
 
   /** Takes a piece that came live; what was asked for twice is taken once, what was not yet asked for not. */
@@ -58,7 +58,7 @@ export class WatchedQuery {
     } catch (error) {
       if (error.name === "AbortError") return;
       // The server is away, or the query is gone: what there is comes with the connection.
-      for (const feed of ["answers", "changes"]) this.next[feed] ??= 0;
+      for (const feed of this.feeds) this.next[feed] ??= 0;
     }
     ready();
   }

@@ -3,6 +3,7 @@
     python benchmarks/pipeline_stages.py                              # 2, 16, 64 and 256 buckets
     python benchmarks/pipeline_stages.py --buckets 2 --rate 50000     # rows that combine
     python benchmarks/pipeline_stages.py --buckets 256 --batch 2000   # small batches
+    python benchmarks/pipeline_stages.py --buckets 2 --rate 50000 --extremes         # MIN and MAX
 
 Packing, the step of each bucket on a dictionary in the place of the state store, and publication,
 in one process, in CPU time. Spark's scans, shuffles and state store are not in it.
@@ -34,6 +35,7 @@ from windrow.spark.packing.columns import columns_read
 from windrow.spark.packing.packer import Packer
 from windrow.spark.publication import Publication
 
+EXTREMES = "SELECT MAX(A.v) AS m, MIN(B.v) AS n FROM A [60 SECONDS], B [60 SECONDS] WHERE A.k = B.k"
 WARM_BATCHES = 2
 GRID_US = 1_000_000
 
@@ -72,11 +74,11 @@ class DictionaryState:
 class Stages:
     """One query over so many buckets, with CPU seconds by stage."""
 
-    def __init__(self, data: PipelineData, buckets: int, folder: str) -> None:
+    def __init__(self, data: PipelineData, buckets: int, folder: str, query: str) -> None:
         session = windrow.connect()
         for name in "AB":
             session.stream(name, SCHEMA, time="ts")
-        self._plan = session.query(f"{QUERY} EVERY (1 SECOND)").plan
+        self._plan = session.query(f"{query} EVERY (1 SECOND)").plan
         self._data, self.buckets = data, buckets
         cache, name = LiveCache(lends=False), fingerprint(self._plan)
         self._steps = [
@@ -153,6 +155,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rate", type=int, default=1_000, help="rows per second and side")
     parser.add_argument("--keys", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--extremes", action="store_true", help="MIN and MAX instead of sums")
     options = parser.parse_args()
     options.buckets = options.buckets or [2, 16, 64, 256]
     return options
@@ -160,7 +163,7 @@ def _options() -> argparse.Namespace:
 
 def _measured(data: PipelineData, buckets: int, options: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        stages = Stages(data, buckets, folder)
+        stages = Stages(data, buckets, folder, EXTREMES if options.extremes else QUERY)
         for number in range(WARM_BATCHES + options.batches):
             if number == WARM_BATCHES:
                 stages.clear()

@@ -24,7 +24,7 @@ from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.bucket.shard_step import ShardStep
 from windrow.spark.clock_steps import clock_steps
-from windrow.spark.packing import combining
+from windrow.spark.packing import combining, panes_of_rows
 from windrow.spark.packing.combining import PaneCombiner, can_combine
 from windrow.spark.packing.packer import Packer
 from windrow.spark.packing.packets import Packet
@@ -84,7 +84,7 @@ class Run:
         self._states = [DictionaryState(), DictionaryState()]
         self._complete_us: dict[str, int] | None = None
         self._publisher = Publisher(plan)
-        self.weighted_packets = 0
+        self.weighted_packets = self.held_rows = 0
         self.forget_live_shards()
 
     def forget_live_shards(self) -> None:
@@ -109,6 +109,7 @@ class Run:
             for step, each, state in zip(self._steps, packets, self._states, strict=True)
         ]
         self._complete_us = outputs[0].complete_us
+        self.held_rows = sum(window.rows for each in outputs for window in each.windows)
         found = []
         for partials, instants, until_us in clock_steps(outputs):
             self._publisher.absorb(partials, instants, until_us)
@@ -124,7 +125,7 @@ def test_answers_are_those_of_single_rows(text: str, batches: list[tuple[list, l
     single, combined = Run(plan, combines=False), Run(plan, combines=True)
     with (
         patch.object(combining, "LEAST_RATIO", 1),
-        patch.object(combining, "PLACES_PER_ROW", 999),
+        patch.object(panes_of_rows, "PLACES_PER_ROW", 999),
         patch.object(factorised, "NARROW_LIMIT", NARROW),
     ):
         for number, (left, right, is_restart) in enumerate(batches):

@@ -33,7 +33,7 @@ class StreamArrivals:
     times: list[Instants] = field(default_factory=list)
     oldest: list[pa.Table] = field(default_factory=list)
     unplaced: list[pa.Table] = field(default_factory=list)
-    weighted_above_us: list[int] = field(default_factory=list)  # as packets say
+    combined_above_us: list[int] = field(default_factory=list)  # as packets say
 
     def add(self, packet: Packet) -> None:
         """Adds what one packet says about the stream."""
@@ -42,8 +42,8 @@ class StreamArrivals:
         self.oldest_us = _earlier(self.oldest_us, packet.oldest_us)
         self.newest_us = _later(self.newest_us, packet.newest_us)
         self.complete_through_us = _later(self.complete_through_us, packet.complete_through_us)
-        if packet.weighted_above_us is not None:
-            self.weighted_above_us.append(packet.weighted_above_us)
+        if packet.combined_above_us is not None:
+            self.combined_above_us.append(packet.combined_above_us)
         if packet.times is not None:
             self.times.append(unpack_times(packet.times))
         if packet.oldest is not None:

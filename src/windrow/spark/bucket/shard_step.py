@@ -140,7 +140,7 @@ class ShardStep:
         for position, batch in arrivals.rows.items():
             stream = self.plan.inputs[position].stream.name
             limit = header.complete_us[stream]
-            assert all(each == limit for each in arrivals.streams[stream].weighted_above_us)
+            assert all(each == limit for each in arrivals.streams[stream].combined_above_us)
             times_us = batch.column("ts").to_numpy(zero_copy_only=False)
             timely = times_us > limit
             if life != ALWAYS:

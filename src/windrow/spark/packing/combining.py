@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from windrow.engine.keepers import first_algorithm
 from windrow.engine.prepare import lifetime_of
@@ -19,18 +18,12 @@ from windrow.engine.shape import shape_of
 from windrow.engine.weighted_rows import WEIGHT
 from windrow.exact.kernels import INTEGER
 from windrow.plan.model import QueryPlan
-from windrow.windows.key_coder import words_of_array
+from windrow.spark.packing.panes_of_rows import LEAST_RATIO, Words, dense, identity, panes_of
 
 __all__ = ["PaneCombiner", "can_combine"]
 
-# Rows are combined where at least so many come to one that crosses the shuffle.
-LEAST_RATIO = 3
-# Panes and keys are counted in a table of at most so many places a row; it is cleared every time.
-PLACES_PER_ROW = 4
 # Sums of values below this, over the rows of a task, are exact as doubles too.
 EXACT_SUM = 1 << 53
-
-Words = NDArray[np.int64]
 
 
 def can_combine(plan: QueryPlan, grid_us: int) -> bool:
@@ -60,8 +53,8 @@ class PaneCombiner:
         if rows.num_rows < LEAST_RATIO:
             return None
         summed = [name for name in rows.schema.names if _is_summed(rows, name)]
-        panes = self._panes(rows.column("ts").to_numpy(zero_copy_only=False))
-        code = _dense([*panes, *_identity(rows, summed)])
+        panes = panes_of(rows.column("ts"), self._lifetime, self._grid_us)
+        code = dense([*panes, *identity(rows, left_out=summed), *_is_absent(rows, summed)])
         if code is None:
             return None
         counts = np.bincount(code)
@@ -78,12 +71,6 @@ class PaneCombiner:
         )
         return found if LEAST_RATIO * found.num_rows <= rows.num_rows else None
 
-    def _panes(self, times_us: Words) -> list[Words]:
-        """At which tick rows show first, and how many ticks later they are gone."""
-        enter = -(-self._lifetime.enter(times_us) // self._grid_us)
-        leave = -(-self._lifetime.leave(times_us) // self._grid_us)
-        return [enter, leave - enter]
-
 
 def _is_summed(rows: pa.RecordBatch, name: str) -> bool:
     """Whether values of the column are added up; those of other columns must be equal."""
@@ -95,45 +82,14 @@ def _is_summed(rows: pa.RecordBatch, name: str) -> bool:
     return largest * len(column) < EXACT_SUM
 
 
-def _identity(rows: pa.RecordBatch, summed: list[str]) -> list[Words]:
-    """What rows that become one have in common beside their pane: keys, groups, what is NULL."""
-    words: list[Words] = []
-    for name, column in zip(rows.schema.names, rows.columns, strict=True):
-        if name == "ts":
-            continue
-        if name in summed:
-            if column.null_count:
-                words.append(column.is_valid().cast(pa.int64()).to_numpy(zero_copy_only=False))
-            continue
-        if pa.types.is_string(column.type):
-            encoded = pc.dictionary_encode(column, null_encoding="encode")
-            words.append(encoded.indices.cast(pa.int64()).to_numpy(zero_copy_only=False))
-            continue
-        found, valid = words_of_array(column)
-        words.append(found)
-        if valid.size:
-            words.append(valid.astype(np.int64))
-    return words
-
-
-def _dense(words: list[Words]) -> Words | None:
-    """One small number for the words of each row; None where there is none that is small enough."""
-    code = np.zeros(words[0].size, np.int64)
-    places, limit = 1, PLACES_PER_ROW * words[0].size
-    for column in words:
-        lowest, highest = int(column.min()), int(column.max())
-        if lowest == highest:
-            continue
-        if places * (highest - lowest + 1) <= limit:
-            code = code * (highest - lowest + 1) + (column - lowest)
-            places *= highest - lowest + 1
-            continue
-        known = pc.dictionary_encode(pa.array(column))
-        if places * len(known.dictionary) > limit:
-            return None
-        code = code * len(known.dictionary) + known.indices.to_numpy()
-        places *= len(known.dictionary)
-    return code
+def _is_absent(rows: pa.RecordBatch, summed: list[str]) -> list[Words]:
+    """Which values are NULL: such rows are not counted with the others."""
+    columns = [rows.column(name) for name in summed]
+    return [
+        column.is_valid().cast(pa.int64()).to_numpy(zero_copy_only=False)
+        for column in columns
+        if column.null_count
+    ]
 
 
 def _sums(column: pa.Array, code: Words, places: int) -> Words:

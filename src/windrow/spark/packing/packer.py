@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pyspark import TaskContext
 
 from windrow.engine.prepare import Preparer
+from windrow.engine.weighted_rows import WEIGHT
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema
@@ -25,6 +26,7 @@ from windrow.spark.bucket.worker import plan_of, settle_worker
 from windrow.spark.packing.combining import PaneCombiner, can_combine
 from windrow.spark.packing.heavy_keys import KeySampler
 from windrow.spark.packing.packets import Packet, packets_batch, table_bytes
+from windrow.spark.packing.picking import PanePicker, can_pick
 from windrow.spark.packing.routing import NO_ROUTING, Router, Routing
 
 __all__ = ["LATE_ROWS_PER_TASK", "DealsOut", "Packer", "PreparesRows", "packing"]
@@ -61,7 +63,7 @@ def packing(
             task = context.partitionId() if context is not None else 0
             plan = plan_of(plan_text)
             packer = kind(plan, stream, buckets, task, routing)
-            if grid_us > 1 and can_combine(plan, grid_us) and not routing.keys:
+            if grid_us > 1 and not routing.keys:
                 packer.combine_above(known_completeness(context, owner, stream), grid_us)
             for batch in batches:
                 packer.add(batch)
@@ -99,7 +101,7 @@ class Packer:
     ) -> None:
         self._plan = plan
         self._complete_us: int | None = None
-        self._combiners: dict[int, PaneCombiner] = {}
+        self._combiners: dict[int, PaneCombiner | PanePicker] = {}
         self._buckets = buckets
         self._task = task
         self._sequence = 0
@@ -118,17 +120,24 @@ class Packer:
         return preparers, Router(plan, len(self._buckets), routing)
 
     def combine_above(self, complete_us: int | None, grid_us: int) -> None:
-        """Combine rows between ticks; complete_us: those up to it are late, None: nobody knows."""
-        if complete_us is not None:
+        """Combine rows between ticks, or pick among them, where the query allows it.
+
+        complete_us: rows up to it are late; None: nobody knows.
+        """
+        kind: type[PaneCombiner | PanePicker] | None = None
+        if can_combine(self._plan, grid_us):
+            kind = PaneCombiner
+        elif can_pick(self._plan, grid_us):
+            kind = PanePicker
+        if complete_us is not None and kind is not None:
             self._complete_us = complete_us
-            self._combiners = {
-                each: PaneCombiner(self._plan, each, grid_us) for each in self._preparers
-            }
+            self._combiners = {each: kind(self._plan, each, grid_us) for each in self._preparers}
 
     def _start(self) -> None:
         self.held_bytes = 0
         self._rows: list[list[tuple[int, bytes | memoryview]]] = [[] for _ in self._buckets]
         self._weighted: list[list[int]] = [[] for _ in self._buckets]
+        self._lacking: set[int] = set()  # buckets whose rows are without late ones
         self._times: list[Instants] = []
         self._oldest: list[pa.RecordBatch] = []
         self._unplaced: list[pa.RecordBatch] = []
@@ -168,6 +177,8 @@ class Packer:
         for bucket, rows in enumerate(self._router.parts(position, chosen)):
             if rows.num_rows:
                 if combined is not None:
+                    self._lacking.add(bucket)
+                if WEIGHT in rows.schema.names:
                     self._weighted[bucket].append(len(self._rows[bucket]))
                 self._rows[bucket].append((position, memoryview(rows.serialize())))
 
@@ -200,7 +211,7 @@ class Packer:
             oldest_us=int(times[0]) if times.size else None,
             rows=self._rows[bucket],
             weighted=self._weighted[bucket],
-            weighted_above_us=self._complete_us if self._weighted[bucket] else None,
+            combined_above_us=self._complete_us if bucket in self._lacking else None,
         )
         if bucket == 0:  # the ledger bucket
             packet.times = pack_times(times)

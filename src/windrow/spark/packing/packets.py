@@ -45,7 +45,7 @@ class Packet:
     member: MemberOrder | None = None  # one more
     rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # position, Arrow
     weighted: list[int] = field(default_factory=list)  # which of `rows` stand for several each
-    weighted_above_us: int | None = None  # rows up to this instant were taken for late
+    combined_above_us: int | None = None  # rows up to this instant were taken for late
     heavy: list[list[Any]] = field(default_factory=list)  # packing.heavy_keys
     times: bytes | memoryview | None = None
     oldest: bytes | memoryview | None = None
@@ -68,7 +68,7 @@ class Packet:
             "member": None if self.member is None else self.member.to_json(),
             "complete": self.complete_through_us,
             "positions": [position for position, _ in self.rows],
-            "weighted": [self.weighted_above_us, self.weighted],
+            "weighted": [self.combined_above_us, self.weighted],
             "heavy": self.heavy,
             "kept": kept,
         }
@@ -91,7 +91,7 @@ class Packet:
             order=None if widths is None else WidthOrder.from_json(widths),
             member=None if member is None else MemberOrder.from_json(member),
             heavy=header["heavy"],
-            weighted_above_us=header["weighted"][0],
+            combined_above_us=header["weighted"][0],
             weighted=header["weighted"][1],
             rows=list(zip(header["positions"], sections[:count], strict=True)),
         )

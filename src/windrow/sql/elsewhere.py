@@ -12,7 +12,7 @@ _WINDOW = (
     "the window stands behind the stream: s [10 MINUTES], or [RANGE 10 MINUTES SLIDE 10 MINUTES]"
 )
 _NO_CLOCK = "now is where the window ends: s [10 MINUTES] holds the last ten minutes"
-_PART_OF_TIME = "CAST(ts AS DATE) is its day, FLOOR(CAST(ts AS BIGINT) / 3600) its hour since 1970"
+_PART_OF_TIME = "CAST(ts AS DATE) is its day, FLOOR(CAST(ts AS BIGINT) % 86400 / 3600) its hour"
 _LENGTH = "subtract seconds: CAST(a.ts AS DOUBLE) - CAST(b.ts AS DOUBLE)"
 _COLLECTED = "a query without aggregates gives the rows themselves: SELECT x FROM s [10 MINUTES]"
 

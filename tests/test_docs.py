@@ -23,6 +23,7 @@ PAGES = [
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 ANCHOR = re.compile(r"\]\((?!https?:)([^)#]*)#([^)]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.M)
+FILE = re.compile(r"`((?:tests|src|docs|benchmarks|requirements|examples)/[\w/.-]*)")
 PICTURE = re.compile(r"!\[([^\]]*)\]")
 MAKE_TARGET = re.compile(r"^([a-z-]+):", re.M)
 
@@ -147,6 +148,12 @@ def check_command(words: list[str]) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=name_of(page)) for page in PAGES])
+def test_files_that_are_named_are_there(page: Path) -> None:
+    named = FILE.findall(page.read_text(encoding="utf-8"))
+    assert [file for file in named if not (ROOT / file.rstrip(".")).exists()] == []
 
 
 def anchors_of(page: Path) -> set[str]:

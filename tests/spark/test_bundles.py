@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -21,8 +22,11 @@ from windrow.embedded.session import EmbeddedSession
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.spark.bundle.book import BundleBook
 from windrow.spark.bundle.members import MemberOrder, orders_in_turn
 from windrow.spark.bundle.plan import Dealing, dealing_of
+from windrow.spark.bundle.room import BundleRoom
+from windrow.spark.checkpoint.storage import Storage
 
 JOINS = [
     "SELECT COUNT(*) AS c FROM a [5 SECONDS], b [3 SECONDS] WHERE a.k = b.k",
@@ -233,6 +237,34 @@ def test_an_order_that_comes_twice_counts_once() -> None:
     assert orders_in_turn([end, end], [3], 3) == [end]
     assert orders_in_turn([end], [], 3) == []
     assert orders_in_turn([end, begin], [], 2) == [begin, end]
+
+
+def test_an_order_that_comes_after_a_younger_one_counts(tmp_path: Path) -> None:
+    plans = [plan_of(COUNT), plan_of(GROUPS)]
+    bundles = [DrivenBundle(common_dealing(plans), tmp_path / name) for name in ("a", "b")]
+    for number, begun in enumerate([1, 0, None, 0]):
+        given = []
+        for bundle in bundles:
+            orders = [] if begun is None else [bundle.begin(begun, plans[begun])]
+            given.append(bundle.batch({"a": steady(2 * number + 2)}, orders))
+        assert given[0] == given[1]
+        assert given[0].keys() == ({1} if number == 0 else {0, 1})
+        bundles[1].restart()
+    assert given[0][0]["answers"].num_rows > 0
+
+
+def test_a_bundle_that_has_lost_its_book_is_refused(tmp_path: Path) -> None:
+    dealing = common_dealing([plan_of(COUNT)])
+    name = f"bundle-{dealing.fingerprint[:12]}"
+    nobody: Any = None
+    root = Storage(tmp_path)
+    room = BundleRoom(nobody, root, {}, 1, lambda: None)
+    BundleBook(root.inside(name), dealing).add("q", plan_of(COUNT))
+    assert room.recorded() == ["q"]
+    (tmp_path / name / "windrow.json").write_bytes(b"")
+    (tmp_path / name / "bundle.book").unlink()
+    with pytest.raises(CheckpointError, match="WC241"):
+        BundleRoom(nobody, root, {}, 1, lambda: None).recorded()
 
 
 def test_a_lost_plan_is_refused(tmp_path: Path) -> None:

@@ -146,3 +146,32 @@ def test_one_operator_has_one_trigger(files: Files, sessions: Sessions) -> None:
         session.start({"rooms": "memory"}, trigger="1 hour")
     with pytest.raises(BindingError, match="WB450"):
         session.start({"total": "memory"}, trigger="2 hours")
+
+
+def test_a_folder_of_another_run_is_refused_to_a_query_that_joins(
+    files: Files, sessions: Sessions, tmp_path: Path
+) -> None:
+    files.put_all(random_batches(2, seed=4))
+    session = registered(sessions.open(files), QUERIES)
+    session.start({"rooms": "memory"})
+    caught_up(session, files, [])
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "batch-000000000000.parquet").write_bytes(b"")
+    with pytest.raises(CheckpointError, match="WC217"):
+        session.start({"total": sinks.parquet(taken)})
+    assert session.recorded() == ["rooms"]
+    with pytest.raises(CheckpointError, match="WC218"):
+        session.start(dict.fromkeys(["means", "total"], sinks.parquet(tmp_path / "one")))
+    assert session._queries["rooms"].is_running
+
+
+def test_a_heartbeat_is_one_order_for_all_queries_of_an_operator(
+    files: Files, sessions: Sessions
+) -> None:
+    session = registered(sessions.open(files), QUERIES)
+    session.start(dict.fromkeys(QUERIES, "memory"))
+    session.advance("h", to=10)
+    [bundle] = session._bundles._known.values()
+    orders = [name for name in bundle._checkpoint.control.names() if "query-" not in name]
+    assert len(orders) == 1

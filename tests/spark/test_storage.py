@@ -163,6 +163,18 @@ def test_a_folder_with_batches_of_another_run_is_refused(tmp_path: Path) -> None
             writers.begin_writing(writer, last_batch)
 
 
+def test_two_queries_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    first, second = [
+        writers.writer_of(sinks.parquet(tmp_path), PLAN, NO_CHECKPOINT) for _ in range(2)
+    ]
+    writers.begin_writing(first, -1, "one")
+    with pytest.raises(CheckpointError, match="WC218"):
+        writers.begin_writing(second, -1, "other")
+    writers.begin_writing(second, -1, "one")  # the same query, in another session
+    writers.end_writing(second)
+    writers.begin_writing(first, -1, "other")
+
+
 def test_parquet_takes_changes_when_asked(tmp_path: Path) -> None:
     writers.writer_of(sinks.parquet(tmp_path, feed="changes"), PLAN, NO_CHECKPOINT).write(
         {"answers": EMPTY, "changes": TABLE}, 0

@@ -82,11 +82,16 @@ def _run(
 def _started(
     job: Job, session: SparkWindrowSession, watcher: JobWatcher, trigger: str | None
 ) -> dict[str, SparkQuery]:
-    """All queries of the job at work, in as few Spark queries as can be."""
+    """All queries of the job at work, in as few Spark queries as can be.
+
+    A query that the checkpoint still runs and the script no longer has is ended.
+    """
     registered = [session.query(query.text, query.name) for query in job.queries.values()]
     sinks = {query.name: _sink(query, watcher) for query in job.queries.values()}
-    if len(registered) > 1:
-        return session.start(sinks, trigger)
+    recorded = session.recorded()
+    if len(registered) > 1 or recorded:
+        gone = dict.fromkeys(name for name in recorded if name not in sinks)
+        return session.start({**sinks, **gone}, trigger)
     return {query.name: query.start(sinks[query.name], trigger) for query in registered}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -68,6 +68,7 @@ class SparkQuery(Query):
         checkpoint: QueryCheckpoint,
         buckets: int | None,
         governing: Governing,
+        is_recorded: Callable[[str], bool],
     ) -> None:
         super().__init__(name, threading.RLock())
         self.plan = plan
@@ -77,6 +78,8 @@ class SparkQuery(Query):
         self._checkpoint = checkpoint
         self._wanted_buckets = buckets
         self._governing = governing
+        self._is_recorded = is_recorded  # whether the checkpoint runs it in a shared operator
+        self._was_stopped = False
         self._widths = QueryWidths(plan, checkpoint.control)
         self._outlet = QueryOutlet(name, plan)
         self._bundle: Bundle | None = None
@@ -104,8 +107,16 @@ class SparkQuery(Query):
             raise BindingError(
                 "WB412", f"query {self.name!r} is running already", hint="stop() it first"
             )
+        if self._is_recorded(self.name):
+            raise BindingError(
+                "WB453",
+                f"query {self.name!r} runs in an operator that it shares, by its checkpoint",
+                hint="start it with session.start({...}), together with the others there; or end "
+                f"it there first: session.start({{{self.name!r}: None}})",
+            )
         options = trigger_options(trigger)
         self._leave_bundle()
+        self._was_stopped = False
         self._outlet.open(sink, self._checkpoint)
         self._trigger = trigger
         self._run(options, split or {})
@@ -248,6 +259,7 @@ class SparkQuery(Query):
 
             query.stop()
         """
+        self._was_stopped = True
         self._leave_bundle()
         if self._stream is not None:
             was_running = self.is_running
@@ -259,9 +271,6 @@ class SparkQuery(Query):
 
     def advance(self, stream: str, instant_us: int) -> None:
         """Orders a heartbeat: the stream is complete through that instant."""
-        if self._bundle is not None:
-            self._bundle.advance(stream, instant_us)
-            return
         order_advance(self._checkpoint.control, stream, instant_us)
 
     def finish(self) -> None:
@@ -269,7 +278,7 @@ class SparkQuery(Query):
         if self._bundle is not None:
             self._bundle.finish()
             return
-        if self._stream is None:
+        if self._stream is None or self._was_stopped:
             return
         if self._trigger == AVAILABLE:
             self.await_end()
@@ -372,6 +381,11 @@ class SparkQuery(Query):
     def join(self, bundle: Bundle) -> None:
         """The query runs in an operator that it shares from now on."""
         self._bundle = bundle
+
+    @property
+    def has_begun_alone(self) -> bool:
+        """Whether it has run in an operator of its own, by its checkpoint."""
+        return self._checkpoint.claimed_buckets() is not None
 
     @property
     def is_bundled(self) -> bool:

@@ -72,7 +72,7 @@ class QueryOutlet:
 
     def begin(self, last_batch: int) -> None:
         """The query is about to run; last_batch: the newest that was begun before."""
-        begin_writing(self._opened[1], last_batch)
+        begin_writing(self._opened[1], last_batch, self._place)
 
     def begin_at(self, batch_id: int, clock_us: int) -> None:
         """The query begins with this batch, at this clock; others may have run before."""

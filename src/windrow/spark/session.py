@@ -7,11 +7,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -59,6 +60,13 @@ _LEDGER_SCHEMA = pa.schema(
     ]
 )
 _QUERY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\Z")
+
+
+class Stoppable(Protocol):
+    """What a session stops with itself."""
+
+    def stop(self, timeout: float) -> None:
+        """Stops it; timeout: so many seconds it waits for batches in flight."""
 
 
 class SparkWindrowSession(Asking):
@@ -165,6 +173,7 @@ class SparkWindrowSession(Asking):
             QueryCheckpoint(self._root, chosen),
             self._buckets,
             self._governing,
+            self._bundles.runs,
         )
         self._governing.admit(query)
         self._queries[chosen] = query
@@ -184,19 +193,31 @@ class SparkWindrowSession(Asking):
 
             session.start({"count": "memory", "alarms": windrow.sinks.parquet("alarms")})
         """
-        given = [(self._named(name), sink) for name, sink in queries.items()]
-        for query, sink in given:
-            if query.is_running and sink is not None:
+        given = [(self._named(name), sink) for name, sink in queries.items() if sink is not None]
+        for query, _ in given:
+            if query.is_running:
                 raise BindingError(
                     "WB412", f"query {query.name!r} is running already", hint="stop() it first"
                 )
-        alone = self._bundles.start(given, trigger)
+        ends = [name for name, sink in queries.items() if sink is None]
+        for name in set(ends).difference(self._bundles.recorded()):
+            self._named(name)  # whom nobody knows cannot be ended
+        alone = self._bundles.start(given, trigger, ends)
         for query, sink in given:
-            if query in alone and sink is not None:
+            if query in alone:
                 query.start(sink, trigger)
-            elif sink is not None:
+            else:
                 self._governing.started(query)
-        return {query.name: query for query, _ in given}
+        return {name: self._queries[name] for name in queries if name in self._queries}
+
+    def recorded(self) -> list[str]:
+        """Queries that share operators by the checkpoint, which start() must be told of.
+
+        Example::
+
+            session.recorded()
+        """
+        return self._bundles.recorded()
 
     def _named(self, name: str) -> SparkQuery:
         if name not in self._queries:
@@ -247,7 +268,9 @@ class SparkWindrowSession(Asking):
                 "WB420", f"{to!r} is not a plausible event time", hint="use years 1 to 2199"
             )
         for query in self._reading(name):
-            query.advance(name, instant_us)
+            if not query.is_bundled:
+                query.advance(name, instant_us)
+        self._bundles.advance(name, instant_us)
         self._histories.advance(name, instant_us)
 
     def finish(self) -> None:
@@ -429,14 +452,20 @@ class SparkWindrowSession(Asking):
             session.stop(timeout=10)
         """
         deadline = monotonic() + timeout
-        for query in self._queries.values():
-            if not query.is_bundled:
-                query.stop(max(0.0, deadline - monotonic()))
-        self._bundles.stop(max(0.0, deadline - monotonic()))
-        self._histories.stop(max(0.0, deadline - monotonic()))
-        self._metrics.close()
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
+
+        def stop(part: Stoppable) -> None:
+            part.stop(max(0.0, deadline - monotonic()))
+
+        # All of it is done, from the last to the first, though a part of it may fail.
+        with ExitStack() as stopping:
+            if self._temporary is not None:
+                stopping.callback(shutil.rmtree, self._temporary, ignore_errors=True)
+            stopping.callback(self._metrics.close)
+            stopping.callback(stop, self._histories)
+            stopping.callback(stop, self._bundles)
+            for query in self._queries.values():
+                if not query.is_bundled:
+                    stopping.callback(stop, query)
 
     def _running(self) -> list[SparkQuery]:
         return [query for query in self._queries.values() if query.is_running]

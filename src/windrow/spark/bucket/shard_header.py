@@ -54,6 +54,7 @@ class ShardHeader:
     next_sequence: int = 0
     members: list[list[int]] = field(default_factory=list)  # of a bundle (bundle.members)
     last_member: int = -1  # the highest number that a query of the bundle has had
+    missed_members: list[int] = field(default_factory=list)  # lower ones that none has had yet
     kept_us: list[int] = field(default_factory=list)  # how long the bundle needs rows, by position
 
     @classmethod

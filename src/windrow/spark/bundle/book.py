@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 
+from windrow.errors import CheckpointError
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.spark.bucket.frames import read_frame, write_frame
@@ -38,6 +39,12 @@ class BundleBook:
     def stored(cls, storage: Storage) -> BundleBook | None:
         """The book of a bundle that was begun before; None when there is none."""
         data = storage.read(_NAME)
+        if data is None and storage.has("windrow.json"):
+            raise CheckpointError(
+                "WC241",
+                f"{storage.location} has lost {_NAME}, which says which queries run in it",
+                hint="restore the checkpoint directory from a copy, or start with a new one",
+            )
         if data is None:
             return None
         header, _ = read_frame(data, f"{_NAME} in {storage.location}")
@@ -59,13 +66,16 @@ class BundleBook:
         """The numbers of the queries that were not ordered to end."""
         return {each.query: each.number for each in self._entries if not each.has_ended}
 
-    def add(self, query: str, plan: QueryPlan) -> int:
-        """Writes down that a query begins; its number."""
-        number = len(self._entries)
-        self._entries.append(BookEntry(number, query))
+    @property
+    def next_number(self) -> int:
+        """The number of the query that is written down next."""
+        return len(self._entries)
+
+    def add(self, query: str, plan: QueryPlan) -> None:
+        """Writes down that a query begins, under the next number."""
+        self._entries.append(BookEntry(self.next_number, query))
         self.columns = wider(self.columns, self.dealing, [plan])
         self._save()
-        return number
 
     def end(self, number: int) -> None:
         """Writes down that a query ends."""

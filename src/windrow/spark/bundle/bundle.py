@@ -72,24 +72,34 @@ class Bundle:
         """Whether a query is at work in it."""
         return self.is_running and query in self._queries.values()
 
-    def start(self, given: Sequence[tuple[QueryOutlet, object]], trigger: str | None) -> None:
+    def start(
+        self,
+        given: Sequence[tuple[QueryOutlet, object]],
+        trigger: str | None,
+        ends: Sequence[str] = (),
+    ) -> None:
         """Lets queries begin, or go on from the checkpoint; those that run are not disturbed.
 
-        given: queries with their sinks; one whose sink is None ends instead.
+        given: queries with their sinks. ends: names of queries that the checkpoint runs, and that
+        end instead of going on.
         """
         options = trigger_options(trigger)
-        self._check([query.name for query, _ in given], trigger)
+        self._check([*(query.name for query, _ in given), *ends], trigger)
         columns = self.book.columns
         buckets = self._bucket_count()
         known = self.book.running()
         # Those that ran before come first: one that is another query now is refused, and nothing
         # has been done.
-        goes_on = {query.name: query.name in known and sink is not None for query, sink in given}
-        for query, sink in sorted(given, key=lambda pair: not goes_on[pair[0].name]):
-            if sink is None:
-                self._order_end(self.book.running().get(query.name))
+        for query, sink in sorted(given, key=lambda pair: pair[0].name not in known):
+            self._admit(query, sink, buckets)
+        for name in ends:
+            number = known[name]
+            if number in self._queries:
+                self.end(self._queries[number])
             else:
-                self._admit(query, sink, buckets)
+                self._order_end(number)
+        if not self.book.running():
+            return
         self._trigger = trigger
         if self.is_running and self.book.columns == columns:
             return
@@ -119,12 +129,14 @@ class Bundle:
 
     def _admit(self, query: QueryOutlet, sink: object, buckets: int) -> None:
         """Gives a query its number, and the order to begin where it has not been given."""
-        number = self.book.running().get(query.name)
-        if number is None:
-            number = self.book.add(query.name, query.plan)
+        known = self.book.running().get(query.name)
+        number = self.book.next_number if known is None else known
         folder = f"{number:06d}-{query.name}"  # a name may come again, with another plan
         place = QueryCheckpoint(self._checkpoint.storage.inside("queries"), query.name, folder)
         query.open(sink, place)
+        if known is None:  # not before: a query whose sink cannot be used has not begun
+            query.begin(-1)
+            self.book.add(query.name, query.plan)
         place.claim(fingerprint(query.plan), buckets, query.grid_us, query.plan)
         # Before its order is there: with the batch that reads it the first answers come.
         self._queries = {**self._queries, number: query}
@@ -222,18 +234,18 @@ class Bundle:
         if not self._queries:
             self.stop()
 
-    def _order_end(self, number: int | None) -> None:
-        if number is not None:
-            self.book.end(number)
-            order_member(self._checkpoint.control, MemberOrder(number))
+    def _order_end(self, number: int) -> None:
+        self.book.end(number)
+        order_member(self._checkpoint.control, MemberOrder(number))
 
     def advance(self, stream: str, instant_us: int) -> None:
-        """Orders a heartbeat: the stream is complete through that instant."""
-        order_advance(self._checkpoint.control, stream, instant_us)
+        """Orders a heartbeat for its queries: the stream is complete through that instant."""
+        if self._queries and stream in [each.name for each in self.book.dealing.streams]:
+            order_advance(self._checkpoint.control, stream, instant_us)
 
     def finish(self) -> None:
         """Works through what is there, then completes all streams; the last answers come out."""
-        if self.stream is None:
+        if self.stream is None or not self._queries:
             return
         streams = [stream.name for stream in self.book.dealing.streams]
         if self._trigger == AVAILABLE:

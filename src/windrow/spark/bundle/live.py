@@ -60,7 +60,8 @@ class LiveBundle:
     ) -> LiveBundle:
         """The bundle that the stored panes, the header and the plans of its queries describe."""
         live = cls(carrier, START_OF_TIME, header.bucket == 0)
-        waiting = sorted(map(Member.from_json, header.members), key=lambda each: each.number)
+        members = map(Member.from_json, header.members)
+        waiting = sorted(members, key=lambda each: (each.first_sequence, each.number))
         for pane, entry in panes:
             live._begin_due(waiting, plans, entry.sequence)
             live._feed(live._still_needed(carrier, pane, header.clock_us))

@@ -61,15 +61,20 @@ class Member:
 
 
 def orders_in_turn(
-    orders: Iterable[MemberOrder], running: Iterable[int], last: int
+    orders: Iterable[MemberOrder], running: Iterable[int], last: int, missed: Sequence[int] = ()
 ) -> list[MemberOrder]:
     """Those orders of a batch that count, beginnings first.
 
-    running: the numbers of the queries that run; last: the highest that ever ran. An order may come
-    twice, where a driver did not know that it had been read.
+    running: the numbers of the queries that run; last: the highest that ever ran; missed: lower
+    ones that never did, since whoever lists a folder may miss a file and see a younger one. An
+    order may come twice, where a driver did not know that it had been read.
     """
     given = list(orders)
-    begins = {each.number: each for each in given if not each.ends and each.number > last}
+    begins = {
+        each.number: each
+        for each in given
+        if not each.ends and (each.number > last or each.number in missed)
+    }
     known = {*running, *begins}
     ends = {each.number: each for each in given if each.ends and each.number in known}
     return [*(begins[number] for number in sorted(begins)), *(ends[one] for one in sorted(ends))]

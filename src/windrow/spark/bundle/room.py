@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,7 +16,7 @@ from windrow.spark.query import SparkQuery
 
 __all__ = ["BundleRoom"]
 
-_LIST = "bundles.json"
+_FOLDER = re.compile(r"bundle-[0-9a-f]{12}")
 
 Given = Sequence[tuple[SparkQuery, object]]  # queries with their sinks
 
@@ -36,25 +36,40 @@ class BundleRoom:
         self._buckets, self._after_batch = buckets, after_batch
         self._bundles: dict[str, Bundle] | None = None
 
-    def start(self, given: Given, trigger: str | None) -> list[SparkQuery]:
+    def start(
+        self, given: Given, trigger: str | None, ends: Sequence[str] = ()
+    ) -> list[SparkQuery]:
         """Starts queries in as few operators as can be.
 
-        Those that need one of their own are given back.
+        Those that need one of their own, or have had one so far, are given back. ends: names of
+        queries that the checkpoint runs, and that end instead.
         """
         alone, chosen = [], {}
         for query, sink in given:
             dealing = dealing_of(query.plan)
-            if isinstance(dealing, str):
+            if isinstance(dealing, str) or (query.has_begun_alone and not self.runs(query.name)):
                 alone.append(query)
             else:
                 chosen[query.name] = (query, sink, dealing)
-        for bundle, queries in self._placed(chosen).items():
-            members = [chosen[name] for name in queries]
-            bundle.start([(query.outlet, sink) for query, sink, _ in members], trigger)
-            for query, sink, _ in members:
-                if sink is not None:
-                    query.join(bundle)
+        placed = self._placed(chosen)
+        leaving = {
+            bundle: [name for name in ends if bundle is self._of(name)]
+            for bundle in [*placed, *filter(None, map(self._of, ends))]
+        }
+        for bundle, names in leaving.items():
+            members = [chosen[name] for name in placed.get(bundle, ())]
+            bundle.start([(query.outlet, sink) for query, sink, _ in members], trigger, names)
+            for query, _, _ in members:
+                query.join(bundle)
         return alone
+
+    def recorded(self) -> list[str]:
+        """The names of the queries that run in shared operators, or did when these stopped."""
+        return [name for bundle in self._known.values() for name in bundle.book.running()]
+
+    def runs(self, name: str) -> bool:
+        """Whether a query of that name is among them."""
+        return self._of(name) is not None
 
     def _placed(
         self, chosen: Mapping[str, tuple[SparkQuery, object, Dealing]]
@@ -87,24 +102,27 @@ class BundleRoom:
     def _known(self) -> dict[str, Bundle]:
         """The bundles that the checkpoint knows."""
         if self._bundles is None:
-            self._bundles = {}
-            for name in json.loads(self._root.read(_LIST) or b"[]"):
-                book = BundleBook.stored(self._root.inside(name))
-                if book is not None:
-                    self._bundles[name] = self._bundle(name, book)
+            names = list(filter(_FOLDER.fullmatch, self._root.folders()))
+            books = {name: BundleBook.stored(self._root.under(name)) for name in names}
+            begun = {name: book for name, book in books.items() if book is not None}
+            self._bundles = {name: self._bundle(name, book) for name, book in begun.items()}
         return self._bundles
 
     def _made(self, dealing: Dealing) -> Bundle:
         name = f"bundle-{dealing.fingerprint[:12]}"
         if name not in self._known:
             self._known[name] = self._bundle(name, BundleBook(self._root.inside(name), dealing))
-            self._root.write(_LIST, json.dumps(list(self._known)).encode())
         return self._known[name]
 
     def _bundle(self, name: str, book: BundleBook) -> Bundle:
         checkpoint = QueryCheckpoint(self._root, name)
         tools = (self._sources, self._buckets, self._after_batch)
         return Bundle(self._spark, checkpoint, book, *tools)
+
+    def advance(self, stream: str, instant_us: int) -> None:
+        """Event time of a stream moves on without rows, in each bundle once."""
+        for bundle in (self._bundles or {}).values():
+            bundle.advance(stream, instant_us)
 
     def finish(self) -> None:
         """Completes all streams once the bundles have worked through what is there."""

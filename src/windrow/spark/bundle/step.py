@@ -44,7 +44,8 @@ class BundleStep(ShardStep):
         arrivals = gather(packets, self.plan.streams, self._schemas())
         late = self._late_rows(arrivals, header)
         pane = self._timely(arrivals, header, ALWAYS)
-        orders = orders_in_turn(arrivals.members, _numbers(header), header.last_member)
+        known = (_numbers(header), header.last_member, header.missed_members)
+        orders = orders_in_turn(arrivals.members, *known)
         self._take_orders(header, orders, state)
         self._move_clock(header, arrivals, ALWAYS)
         store = PaneStore(keeping(self.plan, header.kept_us), header, state)
@@ -86,11 +87,19 @@ class BundleStep(ShardStep):
             store_plan(state, order)
             member = Member(order.number, order.grid_us, header.next_sequence, header.clock_us)
             header.members = [*header.members, member.to_json()]
-            header.last_member = order.number
+            self._note_begun(header, order.number)
         ended = _ended(orders)
         header.members = [parts for parts in header.members if parts[0] not in ended]
         plans = [plan_stored(state, number) for number in _numbers(header)]
         header.kept_us = [needed_us(plans, stream) for stream in self.plan.streams]
+
+    @staticmethod
+    def _note_begun(header: ShardHeader, number: int) -> None:
+        """A query has had that number; those below it whose orders have not come may still come."""
+        skipped = range(header.last_member + 1, number)
+        missed = [each for each in header.missed_members if each != number]
+        header.missed_members = [*missed, *skipped]
+        header.last_member = max(header.last_member, number)
 
     def _rebuilt(self, before: ShardHeader, store: PaneStore) -> Live:
         assert self._state is not None

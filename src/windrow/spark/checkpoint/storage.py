@@ -106,6 +106,11 @@ class Storage:
             if not entry.base_name.startswith(".")
         }
 
+    def folders(self) -> list[str]:
+        """The directories in it, sorted."""
+        found = self._files.get_file_info(fs.FileSelector(self._root, allow_not_found=True))
+        return sorted(each.base_name for each in found if each.type == fs.FileType.Directory)
+
     def has(self, name: str) -> bool:
         """Whether there is a file or directory of that name."""
         return bool(self._files.get_file_info(f"{self._root}/{name}").type != fs.FileType.NotFound)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Protocol, cast
+from weakref import WeakValueDictionary
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -41,6 +42,9 @@ __all__ = [
 
 MEMORY_ROWS_LIMIT = 10_000_000
 CONSOLE_ROWS = 20
+
+# Who writes to which folder, for as long as anybody knows the writer.
+_WRITERS: WeakValueDictionary[str, ParquetWriter] = WeakValueDictionary()
 
 _BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
 
@@ -91,15 +95,18 @@ def _client(what: str, extra: str) -> ModuleType:
         ) from None
 
 
-def begin_writing(writer: Writer, last_batch: int) -> None:
-    """The query is about to start; last_batch: the newest that was begun, -1 before the first."""
+def begin_writing(writer: Writer, last_batch: int, owner: str = "") -> None:
+    """The query is about to start; last_batch: the newest that was begun, -1 before the first.
+
+    owner: where the checkpoint of the query is.
+    """
     if isinstance(writer, ParquetWriter):
-        writer.begin(last_batch)
+        writer.begin(last_batch, owner)
 
 
 def end_writing(writer: Writer | None) -> None:
     """The query has stopped: connections are let go, and made anew if it is started again."""
-    if isinstance(writer, KafkaWriter):
+    if isinstance(writer, KafkaWriter | ParquetWriter):
         writer.close()
 
 
@@ -112,10 +119,24 @@ class ParquetWriter:
 
     def __init__(self, sink: Parquet) -> None:
         self._storage = Storage(sink.path)
+        self._owner = ""
         self.feeds: tuple[str, ...] = (sink.feed,)
 
-    def begin(self, last_batch: int) -> None:
-        """Refuses a folder with files of batches that the checkpoint has not come to."""
+    def begin(self, last_batch: int, owner: str) -> None:
+        """Refuses a folder with files of batches that the checkpoint has not come to.
+
+        So is one that another query of this process writes to: both would name their files alike.
+        owner: where the checkpoint of the query is.
+        """
+        other = _WRITERS.get(self._storage.uri)
+        if other is not None and other._owner != owner:
+            raise CheckpointError(
+                "WC218",
+                f"another query writes to {self._storage.location} already, files of the same "
+                "names",
+                hint="give each query a folder of its own, or stop the other one first",
+            )
+        self._owner, _WRITERS[self._storage.uri] = owner, self
         self._storage.sweep()
         newest = max(filter(_BATCH_FILE.fullmatch, self._storage.names()), default="")
         if newest > _batch_file(last_batch):
@@ -136,6 +157,11 @@ class ParquetWriter:
             self._storage.write(name, memoryview(data.getvalue()))
         else:
             self._storage.remove(name)
+
+    def close(self) -> None:
+        """The folder may be taken by another query."""
+        if _WRITERS.get(self._storage.uri) is self:
+            del _WRITERS[self._storage.uri]
 
 
 class ConsoleWriter:

@@ -79,9 +79,10 @@ def _no_operand(cursor: Cursor) -> Exception:
 def _no_word(cursor: Cursor) -> str:
     if cursor.ahead().upper == "(" and cursor.token.text.lower() in FUNCTIONS:
         return FUNCTIONS[cursor.token.text.lower()]
-    if cursor.before.text == ",":
-        return f"a value stands behind the comma; if {cursor.token.upper} comes next, leave it out"
-    return f"if it is a name, write it in backquotes: `{cursor.token.text}`"
+    as_name = f"if it is a name, write it in backquotes: `{cursor.token.text}`"
+    return (
+        f"{as_name}; else leave the comma before it out" if cursor.before.text == "," else as_name
+    )
 
 
 def _number(cursor: Cursor) -> exp.Expression:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ import typer
 from windrow.cli.commands import command_app, examples
 from windrow.cli.options import AsJson, Embedded, Jars, SparkUi
 from windrow.cli.outcome import failing_clearly
+from windrow.jobs.interruption import Interruption
 from windrow.jobs.job import job_of
 from windrow.jobs.script_file import read_script
 from windrow.sinks import Console, Memory
@@ -92,14 +94,13 @@ def console(
         else:
             on_spark = {"ui": spark_ui, "jars": tuple(filter(None, jars.split(",")))}
             scene = _job(screen, script, options if embedded else options | on_spark, embedded)
-        try:
+        # The server raises the signal that ended it once more: noted, it lets the scene be closed.
+        with Interruption(), closing(scene):
             server = serving.ConsoleServer(scene.room, address, usual_port=USUAL_PORT)
             if allow_remote:
                 screen.note(_warning(host), "bold yellow")
             scene.start()
             server.run(lambda: _announce(screen, server, opens))
-        finally:
-            scene.close()
 
 
 def _building(screen: Screen, options: dict[str, Any]) -> Any:

@@ -17,6 +17,7 @@ from sql.texts import statements
 from windrow.errors import QuerySyntaxError, UnsupportedError
 from windrow.jobs.job import job_of
 from windrow.sql import parse_script
+from windrow.sql.words import RESERVED
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "reference" / "grammar.md"
@@ -78,6 +79,11 @@ def test_every_rule_is_reached_and_every_name_has_a_rule() -> None:
     used = set(re.findall(r"\b[a-z_]+\b", re.sub(r"'[^']+'", "", text)))
     words = PAGE.read_text("utf-8").partition("## Words")[2].partition("## ")[0]
     assert used == {*GRAMMAR.rules, *re.findall(r"^\| `(\w+)` \|", words, re.M)}
+
+
+def test_the_reserved_words_are_those_of_the_parser() -> None:
+    told = PAGE.read_text("utf-8").partition("Reserved words: ")[2].partition(".")[0]
+    assert set(re.findall(r"[A-Z]+", told)) == RESERVED
 
 
 def test_every_example_binds() -> None:

@@ -133,6 +133,7 @@ class EmbeddedQuery(Query):
             lines.append(f"window {alias}: {rows} rows, {size} bytes")
         return PlanText("\n".join(lines))
 
+    @one_at_a_time
     def _facts(self) -> dict[str, str]:
         held = sum(rows for _, rows, _ in self.window_statistics())
         return {
@@ -197,6 +198,7 @@ class EmbeddedQuery(Query):
         return self._shard.clock
 
     @property
+    @one_at_a_time
     def nbytes(self) -> int:
         """Bytes of its windows, keys and sums, and of what is known about arrivals."""
         return self._shard.nbytes + (0 if self._judged is None else self._judged.nbytes)
@@ -253,6 +255,7 @@ class EmbeddedQuery(Query):
         """Whether its window holds the whole range."""
         return self._judged is None or self._judged.is_exact(self.clock)
 
+    @one_at_a_time
     def window_statistics(self) -> list[tuple[int, int, int]]:
         """Per input: position, rows held, bytes."""
         return self._shard.window_statistics()

@@ -275,6 +275,7 @@ class EmbeddedSession(Asking):
         parts = (self._running(), self._governing, self.memory, time.time())
         return exposition(session_samples(self._intake.inlets, self._intake.clock, *parts))
 
+    @one_at_a_time
     def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
         """Answers GET /metrics until the session is stopped; port 0: any that is free.
 
@@ -287,10 +288,12 @@ class EmbeddedSession(Asking):
         self._servers.append(MetricsServer(self.metrics, host, port))
         return self._servers[-1]
 
+    @one_at_a_time
     def _repr_html_(self) -> str:
         return session_card("in this process", self.nbytes, self)
 
     @property
+    @one_at_a_time
     def nbytes(self) -> int:
         """Bytes of all windows, keys and sums of the running queries, and of histories."""
         return self._governing.nbytes
@@ -334,8 +337,17 @@ class EmbeddedSession(Asking):
         plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
         self._settle()
         if progressive:
-            return self._histories.ask_progressively(plan)
+            return self._one_by_one(self._histories.ask_progressively(plan))
         return self._histories.ask(plan)
+
+    def _one_by_one(self, answers: Iterator[pa.Table]) -> Iterator[pa.Table]:
+        """Each is worked out when it is asked for, while nobody else changes anything."""
+        while True:
+            with self._lock:
+                answer = next(answers, None)
+            if answer is None:
+                return
+            yield answer
 
     @property
     def past(self) -> Histories:

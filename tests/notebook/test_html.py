@@ -12,6 +12,7 @@ import pytest
 import windrow
 from windrow.embedded import EmbeddedSession
 from windrow.notebook import show
+from windrow.notebook.plan_text import PlanText
 
 EVIL = "<script>alert('1')</script>\"><img src=x onerror=alert(2)>&amp;"
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -154,3 +155,17 @@ def test_a_query_on_spark_that_holds_nothing_says_so(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(query, "_result", refuse)
     assert f"{EVIL} holds nothing" in read(query).text
+
+
+def test_sizes_and_times_stay_on_one_line_and_texts_need_not() -> None:
+    table = pa.table({"w": [timedelta(seconds=10)], "bytes": [9_000], "s": ["a long text"]})
+    cells = re.findall(r"<td style=\"([^\"]*)\">", show(table)._repr_html_())
+    assert ["nowrap" in style for style in cells] == [True, True, False]
+    assert "overflow-x:auto" in show(table)._repr_html_()
+
+
+def test_the_facts_of_a_plan_begin_below_each_other() -> None:
+    html = PlanText("plan\n  columns     k\n    memory    12 bytes\nclock: noon")._repr_html_()
+    widths = map(int, re.findall(r"min-width:(\d+)ch", html))
+    indents = map(int, re.findall(r"padding-left:(\d+)ch", html))
+    assert len({width + indent for width, indent in zip(widths, indents, strict=True)}) == 1

@@ -7,6 +7,8 @@ from windrow.notebook.shown import FAINT, Shown
 
 __all__ = ["PlanText"]
 
+FACTS_AT = 13  # letters from the left, as in the text
+
 
 class PlanText(str):
     """A text like any other.
@@ -34,9 +36,10 @@ def _line(line: str) -> Markup:
     stripped = line.strip()
     word, _, facts = stripped.partition("  " if "  " in stripped else " ")
     indent = max(1, len(line) - len(line.lstrip()))
+    width = f"display:inline-block;min-width:{max(0, FACTS_AT - indent)}ch"
     return element(
         "div",
-        element("span", word, style=f"{FAINT};display:inline-block;min-width:7em"),
+        element("span", word, style=f"{FAINT};{width}"),
         f" {facts.strip()}",
         style=f"padding-left:{indent}ch;white-space:pre-wrap",
     )

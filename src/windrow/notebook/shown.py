@@ -21,6 +21,7 @@ TEXT_SHOWN = 200
 RULE = "1px solid rgba(128,128,128,.35)"
 CELL = f"padding:2px 12px 2px 0;border:0;border-bottom:{RULE};text-align:"
 FAINT = "opacity:.6"
+WHOLE = "white-space:nowrap"
 
 
 class Shown:
@@ -57,7 +58,7 @@ def table_html(table: pa.Table, rows: int = ROWS_SHOWN) -> Markup:
     names = table.column_names
     sides = ["right" if _is_number(kind) else "left" for kind in table.schema.types]
     head = [
-        element("th", name, style=f"{CELL}{side};font-weight:600")
+        element("th", name, style=f"{CELL}{side};font-weight:600;{WHOLE}")
         for name, side in zip(names, sides, strict=True)
     ]
     body = [
@@ -71,6 +72,7 @@ def table_html(table: pa.Table, rows: int = ROWS_SHOWN) -> Markup:
         style="border-collapse:collapse;margin:4px 0;font-size:inherit;"
         "font-variant-numeric:tabular-nums",
     )
+    shown = element("div", shown, style="max-width:100%;overflow-x:auto")
     left = table.num_rows - rows
     if left <= 0 and table.num_rows:
         return shown
@@ -80,9 +82,14 @@ def table_html(table: pa.Table, rows: int = ROWS_SHOWN) -> Markup:
 
 def _cells(names: list[str], sides: list[str], values: Any) -> list[Markup]:
     return [
-        element("td", _value(name, value), style=f"{CELL}{side};color:inherit")
+        element("td", _value(name, value), style=f"{CELL}{side};color:inherit{_breaks(value)}")
         for name, side, value in zip(names, sides, values, strict=True)
     ]
+
+
+def _breaks(value: Any) -> str:
+    """Texts may go over several lines; a number, a time or a size and its unit may not."""
+    return "" if isinstance(value, (str, list)) else f";{WHOLE}"
 
 
 def _value(name: str, value: Any) -> str:

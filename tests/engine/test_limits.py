@@ -10,10 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from join_texts import general_joins, small_scenarios
+from live_texts import general_negations, general_selects
 from oracle import assert_same_rows, rows_of
 from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
 from streams import Action, Push, instant, plan_of, queries, scenarios
-from windrow.engine import entities, feed, row_log, whole_feed
+from windrow.engine import entities, feed, pair_rows, row_log, whole_feed
 from windrow.engine.aggregate_values import aggregate_values
 from windrow.engine.combine import EntityTouches
 from windrow.engine.selects import feed as select_feed
@@ -21,8 +23,16 @@ from windrow.engine.shape import shape_of
 from windrow.errors import DataError
 from windrow.exact.kernels import INTEGER
 from windrow.joins import factorised, touches
+from windrow.joins.extremes import arena
 from windrow.joins.lanes import LaneLayout
+from windrow.joins.pairs import index as pair_index
+from windrow.joins.pairs.negation import unmatched
+from windrow.joins.pairs.sums import states
+from windrow.joins.tree import living_tree
 from windrow.plan.model import QueryPlan
+from windrow.results import fifo_queue
+from windrow.results.wheel import timing_wheel
+from windrow.windows import codes, eviction, row_store
 
 TINY = [
     pytest.param(
@@ -33,6 +43,23 @@ TINY = [
     pytest.param(((row_log, "MOST_PIECES", 1),), id="pieces of the log"),
     pytest.param(((factorised, "CHUNK", 2), (touches, "SMALLEST_OUTPUT", 1)), id="chunks"),
 ]
+# What there is room for at first, made so small that a few rows outgrow it; not 1 where NumPy would
+# take one value for any number of them.
+FIRST_SIZES = (
+    (select_feed, "SMALLEST", 2),
+    (eviction, "SMALLEST", 2),
+    (pair_rows, "SMALLEST", 2),
+    (pair_index, "SMALLEST", 2),
+    (unmatched, "SMALLEST", 2),
+    (row_store, "SMALLEST_BUFFER", 2),
+    (codes, "SMALLEST_TABLE", 2),
+    (living_tree, "SMALLEST_RING", 2),
+    (states, "SMALLEST_OUTPUT", 2),
+    (touches, "SMALLEST_OUTPUT", 2),
+    (arena, "SMALLEST_ARENA", 2),
+    (fifo_queue, "SMALLEST_RING", 2),
+    (timing_wheel, "SMALLEST_ROOM", 2),
+)
 # The patch is undone after all examples, and no example changes it.
 patched = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -55,6 +82,34 @@ def test_small_buffers_show_the_same(
             assert getattr(module, name) > value
             patch.setattr(module, name, value)
         assert outcome(plan, actions, reads=reads, crosses=crosses) == wanted
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [queries, general_joins(), general_selects(), general_negations()],
+    ids=["queries", "joins", "selects", "negations"],
+)
+@patched
+@given(
+    data=st.data(),
+    actions=small_scenarios(),
+    restarts=st.frozensets(st.integers(0, 12), max_size=2),
+    crosses=st.booleans(),
+)
+def test_what_outgrows_its_first_room_shows_the_same_also_after_a_restart(
+    texts: st.SearchStrategy[str],
+    data: st.DataObject,
+    actions: list[Action],
+    restarts: frozenset[int],
+    crosses: bool,
+) -> None:
+    plan = plan_of(data.draw(texts))
+    wanted = outcome(plan, actions)
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, value in FIRST_SIZES:
+            assert getattr(module, name) > value
+            patch.setattr(module, name, value)
+        assert outcome(plan, actions, restarts=restarts, crosses=crosses) == wanted
 
 
 @given(queries, scenarios())

@@ -10,6 +10,8 @@ from windrow.windows.codes import Codes
 
 __all__ = ["LastRows", "LastRowsByPartition"]
 
+SMALLEST = 64  # the partitions that there is room for at first, and rows that are not compacted
+
 
 class LastRows:
     """A [ROWS n]: rows leave in the order in which they came."""
@@ -43,9 +45,9 @@ class LastRowsByPartition:
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
-        self._first = np.zeros(64, np.int64)
-        self._last = np.zeros(64, np.int64)
-        self._held = np.zeros(64, np.int64)
+        self._first = np.zeros(SMALLEST, np.int64)
+        self._last = np.zeros(SMALLEST, np.int64)
+        self._held = np.zeros(SMALLEST, np.int64)
 
     def evictions(self, window: ColumnWindow, until: int) -> Rows:
         """For each row that enters up to `until`: the row that it pushes out, or EMPTY."""
@@ -72,7 +74,7 @@ class LastRowsByPartition:
         """Close the gaps that rows left when they are half of the window."""
         del gone  # the kernel has flagged them
         alive = window.alive[window.head : window.tail]
-        if alive.size < 64 or 2 * np.count_nonzero(alive) > alive.size:
+        if alive.size < SMALLEST or 2 * np.count_nonzero(alive) > alive.size:
             return
         base = window.base
         places = window.keep_alive()

@@ -29,6 +29,7 @@ __all__ = ["SelectFeed"]
 
 # The log of rows is left as it is while it has no more than this beyond twice what is needed.
 ROWS_LET_BE = 65_536
+SMALLEST = 64  # the rows and codes that there is room for at first
 
 Vector = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -66,8 +67,8 @@ class SelectFeed:
 
     def __init__(self, schema: pa.Schema) -> None:
         self._log = RowLog(schema)
-        self._held = np.zeros(64, np.int64)  # copies of each row of the log
-        self._row_of_code = np.full(64, kernels.ABSENT, np.int64)
+        self._held = np.zeros(SMALLEST, np.int64)  # copies of each row of the log
+        self._row_of_code = np.full(SMALLEST, kernels.ABSENT, np.int64)
         self._live = 0
         self._for_answers: list[RowTouches] = []
         self._for_changes: list[RowTouches] = []
@@ -189,7 +190,9 @@ class SelectFeed:
     def rename(self, old: Codes, new: Codes) -> None:
         """The rows that the old codes mean have new ones, and there are no others."""
         rows = self._row_of_code[old]
-        self._row_of_code = np.full(2 * int(new.max(initial=0)) + 64, kernels.ABSENT, np.int64)
+        self._row_of_code = np.full(
+            2 * int(new.max(initial=0)) + SMALLEST, kernels.ABSENT, np.int64
+        )
         self._row_of_code[new] = rows
 
     def entities_in_use(self) -> NDArray[np.bool_]:
@@ -220,9 +223,9 @@ class SelectFeed:
 
     def load(self, tables: Mapping[str, pa.Table], new_code: Codes) -> None:
         """Back from tables(); rows have the codes new_code[old code] now."""
-        self._log.append(tables["rows"])
         codes = new_code[tables["codes"].column("code").to_numpy()]
-        self._reserve(int(codes.max(initial=-1)) + 1, 0)
+        self._reserve(int(codes.max(initial=-1)) + 1, tables["rows"].num_rows)
+        self._log.append(tables["rows"])
         self._held[: self._log.size] = tables["held"].column("many").to_numpy()
         self._live = int(np.count_nonzero(self._held))
         self._row_of_code[codes] = tables["codes"].column("row").to_numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,13 @@ class Job:
         with self.gate.passed():
             self.began.append(batch_id)
             self.enters.set()
-            assert self.goes_on.wait(60)
+            self.wait()
             frame.count()
             self.ended.append(batch_id)
+
+    def wait(self) -> None:
+        """Until it is let go."""
+        assert self.goes_on.wait(60)
 
     def start(self) -> StreamingQuery:
         source = self.spark.readStream.format("rate").option("rowsPerSecond", 1_000).load()
@@ -46,6 +51,18 @@ class Job:
         return sorted(
             int(file.name) for file in (self.folder / "commits").iterdir() if file.name.isdigit()
         )
+
+
+class LongJob(Job):
+    """A query whose batches take until Spark interrupts them."""
+
+    def wait(self) -> None:
+        assert self.spark._jvm is not None
+        thread = self.spark._jvm.java.lang.Thread.currentThread()
+        until = time.monotonic() + 60
+        while not thread.isInterrupted():
+            assert time.monotonic() < until
+            time.sleep(0.01)
 
 
 def test_the_batch_in_flight_is_committed_and_none_is_run_twice(
@@ -70,10 +87,9 @@ def test_the_batch_in_flight_is_committed_and_none_is_run_twice(
 
 
 def test_a_batch_that_takes_too_long_is_interrupted(spark: SparkSession, tmp_path: Path) -> None:
-    job = Job(spark, tmp_path)
+    job = LongJob(spark, tmp_path)
     stream = job.start()
     assert job.enters.wait(60)
-    threading.Timer(1, job.goes_on.set).start()  # Spark waits for what runs in Python
     assert not job.gate.stop(stream, timeout=0)
     assert not stream.isActive
     assert 0 not in job.committed

@@ -73,6 +73,7 @@ def _run(
         for query in job.queries.values():
             if isinstance(query.sink, Memory):
                 watcher.ended(query.name, started[query.name].result())
+        watcher.advanced(_rows_read(session), 1.0)
         watcher.stood(lambda: [_standing(query) for query in started.values()])
         watcher.counted(session.ledger())
     finally:

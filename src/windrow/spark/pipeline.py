@@ -83,7 +83,7 @@ def started_stream(
     """Spark at work on them, under a name that no other run has; each batch is given to `take`."""
     writer = outputs.writeStream.foreachBatch(take).outputMode(OUTPUT_MODE)
     writer = writer.option("checkpointLocation", checkpoint.spark_location)
-    name = f"windrow {checkpoint.query} {uuid.uuid4().hex[:8]}"
+    name = f"windrow {checkpoint.query} {checkpoint.mark}{uuid.uuid4().hex[:8]}"
     return writer.queryName(name).trigger(**options).start()
 
 

@@ -44,6 +44,7 @@ from windrow.spark.pipeline import shard_outputs, started_stream
 from windrow.spark.query_outlet import QueryOutlet
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.triggers import AVAILABLE, trigger_options
+from windrow.spark.usable import refuse_stopped
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["SparkQuery"]
@@ -141,6 +142,7 @@ class SparkQuery(Query):
         return self._stream is not None and bool(self._stream.isActive)
 
     def _run(self, options: Mapping[str, Any], split: Split = NO_SPLIT) -> None:
+        refuse_stopped(self._spark)
         print_ = fingerprint(self._run_plan)
         buckets = self._bucket_count()
         grid_us = self._outlet.grid_us

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, cast
 
@@ -36,7 +34,7 @@ from windrow.schema import StreamSchema, columns_of
 from windrow.sources import Source, source_given
 from windrow.spark.bucket.buckets import MAX_BUCKETS
 from windrow.spark.bundle.room import BundleRoom
-from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_mark
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.ends.source_frames import source_frame
@@ -44,9 +42,11 @@ from windrow.spark.ends.stream_schema import schema_of
 from windrow.spark.governor.governed_window import GovernedWindow, windows_of
 from windrow.spark.governor.governing import Governing
 from windrow.spark.history.room import SparkHistories, refuse_history
+from windrow.spark.leftovers import temporary_folder
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.operations.session_metrics import SessionMetrics
 from windrow.spark.query import SparkQuery
+from windrow.spark.usable import advise, refuse_stopped, refuse_unusable
 from windrow.sql import parse_query
 
 __all__ = ["SparkSession", "SparkWindrowSession"]
@@ -87,12 +87,7 @@ class SparkWindrowSession(Asking):
         checkpoint: str | os.PathLike[str] | None = None,
         buckets: int | None = None,
     ) -> None:
-        if not hasattr(spark, "_jsparkSession"):
-            raise UnsupportedError(
-                "WU412",
-                "a session over Spark Connect cannot be used",
-                hint="give a classic SparkSession, made where the driver runs",
-            )
+        refuse_unusable(spark)
         if buckets is not None and not 1 <= buckets <= MAX_BUCKETS:
             raise BindingError(
                 "WB417", f"{buckets} is no number of buckets", hint=f"give 1 to {MAX_BUCKETS}"
@@ -102,15 +97,16 @@ class SparkWindrowSession(Asking):
         self._buckets = buckets
         if not checkpoint:
             refuse_temporary(spark)
-        self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="windrow-"))
+        self._temporary = None if checkpoint else temporary_folder()
         self._root = Storage(os.fspath(checkpoint or self._temporary or ""))
         check_executors(spark, self._root)
+        advise(spark)
         self._catalog = Catalog()
         self._sources: dict[str, DataFrame] = {}
         self._queries: dict[str, SparkQuery] = {}
         self._governing = Governing(self.memory, self._running)
         self._histories = SparkHistories(spark, self._root, buckets)
-        self._metrics = SessionMetrics(spark, self._queries, self.memory)
+        self._metrics = SessionMetrics(spark, self._queries, self.memory, session_mark(self._root))
         together = (self._sources, buckets, self._governing.after_batch)
         self._bundles = BundleRoom(spark, self._root, *together)
 
@@ -137,6 +133,7 @@ class SparkWindrowSession(Asking):
             declared = schema_of(name, schema, time, lateness)
             frame = cast("DataFrame", schema)
         else:
+            refuse_stopped(self._spark)
             declared = StreamSchema(name, columns_of(schema), time, span_of(lateness))
             frame = source_frame(self._spark, declared, source_given(source))
         self._catalog = self._catalog.with_stream(declared)

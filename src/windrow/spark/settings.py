@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -20,8 +19,9 @@ from pyspark.sql import SparkSession
 from windrow.errors import UnsupportedError
 from windrow.spark.jar_files import jar_files
 from windrow.spark.java import ensure_java
+from windrow.spark.leftovers import own_log
 
-__all__ = ["local_session", "query_settings", "settings_applied"]
+__all__ = ["local_session", "query_settings", "settings_applied", "tuned_settings"]
 
 _STATE = "spark.sql.streaming.stateStore"
 _MANAGER_SETTING = "spark.sql.streaming.checkpointFileManagerClass"
@@ -90,6 +90,23 @@ def settings_applied(session: SparkSession, settings: Mapping[str, str]) -> Iter
                     session.conf.unset(name)
 
 
+def tuned_settings() -> dict[str, str]:
+    """What a session on one machine should be built with, if it is not made by local_session().
+
+    Spark reads these only when it starts; all else queries bring along.
+    """
+    return {
+        "spark.driver.extraJavaOptions": " ".join(_JAVA_OPTIONS),
+        # Packets are few and stay on this machine: to press them costs more than to write them.
+        "spark.shuffle.compress": "false",
+        "spark.python.worker.reuse": "true",
+        # Sources of files keep their logs by the session's manager, not by the query's.
+        _MANAGER_SETTING: _FILE_MANAGER,
+        # On a busy machine a worker may take longer than the 15 seconds it has to say that it runs.
+        "spark.python.authenticate.socketTimeout": "120s",
+    }
+
+
 def local_session(
     cores: int = 2,
     ui: bool = False,
@@ -113,8 +130,7 @@ def local_session(
         builder = builder.config(name, value)
     if jars:
         builder = builder.config("spark.jars", ",".join(jar_files(jars)))
-    log = Path(tempfile.gettempdir()) / f"windrow-spark-{os.getpid()}.log"
-    with _stderr_into(log) if quiet else nullcontext():
+    with _stderr_into(own_log()) if quiet else nullcontext():
         return builder.getOrCreate()
 
 
@@ -151,21 +167,14 @@ def _prepare_environment() -> None:
 
 def _local_settings(cores: int, ui: bool, memory: str) -> dict[str, str]:
     return {
+        **tuned_settings(),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": memory,
-        "spark.driver.extraJavaOptions": " ".join(_JAVA_OPTIONS),
-        # Packets are few and stay on this machine: to press them costs more than to write them.
-        "spark.shuffle.compress": "false",
         # The page has no log-in. It keeps to the loopback address, but only who asks gets it.
         "spark.ui.enabled": "true" if ui else "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(cores),
-        "spark.python.worker.reuse": "true",
-        # Sources of files keep their logs by the session's manager, not by the query's.
-        _MANAGER_SETTING: _FILE_MANAGER,
-        # On a busy machine a worker may take longer than the 15 seconds it has to say that it runs.
-        "spark.python.authenticate.socketTimeout": "120s",
     }

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 
 from windrow.spark.bucket.lending import BorrowedShard, Lender, LentShardLostError, borrow
 from windrow.spark.bucket.live_shard import Live
@@ -17,14 +19,19 @@ from windrow.spark.bucket.live_shard import Live
 __all__ = ["LIVE_SHARDS_LIMIT", "LiveCache", "LiveShelf"]
 
 LIVE_SHARDS_LIMIT = 256  # per process, over all queries; the least recently used goes first
+# One that has not been used for so long is most likely of a query that has stopped, which nobody
+# tells the workers that go on with others. Of a query with rare batches it is built again.
+IDLE_LIMIT_S = 900.0
 
 
 class LiveShelf:
     """The live shards of this process, by owner (a query's checkpoint) and bucket."""
 
-    def __init__(self) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
-        self._shards: OrderedDict[tuple[str, int], tuple[str, Live]] = OrderedDict()
+        self._now_s = now_s
+        # With the nonce and with when it was put here; the newest are last.
+        self._shards: OrderedDict[tuple[str, int], tuple[str, Live, float]] = OrderedDict()
 
     def take(self, owner: str, bucket: int, nonce: str) -> Live | None:
         """Takes the live shard out, or gives None when there is none of that nonce."""
@@ -35,10 +42,14 @@ class LiveShelf:
     def put(self, owner: str, bucket: int, nonce: str, live: Live) -> None:
         """Keeps the live shard for the header of that nonce."""
         with self._lock:
-            self._shards[owner, bucket] = (nonce, live)
+            self._shards[owner, bucket] = (nonce, live, self._now_s())
             self._shards.move_to_end((owner, bucket))
-            while len(self._shards) > LIVE_SHARDS_LIMIT:
+            while self._is_oldest_idle() or len(self._shards) > LIVE_SHARDS_LIMIT:
                 self._shards.popitem(last=False)
+
+    def _is_oldest_idle(self) -> bool:
+        _, _, since_s = next(iter(self._shards.values()))
+        return self._now_s() - since_s > IDLE_LIMIT_S
 
 
 class LiveCache:

@@ -29,6 +29,7 @@ from windrow.spark.pipeline import bundle_outputs, started_stream
 from windrow.spark.query_outlet import QueryOutlet
 from windrow.spark.settings import query_settings, settings_applied
 from windrow.spark.triggers import AVAILABLE, trigger_options
+from windrow.spark.usable import refuse_stopped
 
 __all__ = ["Bundle"]
 
@@ -83,6 +84,7 @@ class Bundle:
         given: queries with their sinks. ends: names of queries that the checkpoint runs, and that
         end instead of going on.
         """
+        refuse_stopped(self._spark)
         options = trigger_options(trigger)
         self._check([*(query.name for query, _ in given), *ends], trigger)
         columns = self.book.columns
@@ -150,6 +152,7 @@ class Bundle:
         return claimed or max(1, int(self._spark.sparkContext.defaultParallelism))
 
     def _run(self, options: Mapping[str, Any], buckets: int) -> None:
+        refuse_stopped(self._spark)
         print_ = self.book.dealing.fingerprint
         self._checkpoint.claim(print_, buckets, 1, carrier_of(self.book.dealing, {}))
         self.failure = None

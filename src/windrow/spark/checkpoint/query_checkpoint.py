@@ -18,11 +18,16 @@ from windrow.spark.checkpoint.owner import CheckpointOwner
 from windrow.spark.checkpoint.storage import Storage
 from windrow.version import __version__
 
-__all__ = ["QueryCheckpoint"]
+__all__ = ["QueryCheckpoint", "session_mark"]
 
 _OWNER = "windrow.json"
 _IDENTITY = "identity.txt"
 _HINT = "restore the checkpoint directory from a copy, or start with a new one"
+
+
+def session_mark(root: Storage) -> str:
+    """By which a session knows its runs: others in the same Spark may have queries of that name."""
+    return f"{zlib.crc32(root.uri.encode()):08x}"
 
 
 class QueryCheckpoint:
@@ -30,6 +35,7 @@ class QueryCheckpoint:
 
     def __init__(self, root: Storage, query: str, folder: str | None = None) -> None:
         self.query = query
+        self.mark = session_mark(root)
         self.storage = root.inside(folder or query)
         self.control = self.storage.inside("control")
         self.publish = self.storage.inside("publish")

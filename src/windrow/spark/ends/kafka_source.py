@@ -19,6 +19,7 @@ from windrow.errors import BindingError
 from windrow.kafka import KafkaSource
 from windrow.schema import StreamSchema
 from windrow.spark.ends.kafka_jars import require_avro, require_kafka
+from windrow.spark.ends.stream_schema import spark_type
 
 __all__ = ["kafka_frame"]
 
@@ -110,7 +111,7 @@ def _value_columns(schema: StreamSchema, source: KafkaSource) -> list[str]:
 
 def _kinds(schema: StreamSchema) -> dict[str, DataType]:
     """Spark's types of the columns; only the names of types are parsed."""
-    return {column.name: DataType.fromDDL(column.type.spark) for column in schema.columns}
+    return {column.name: DataType.fromDDL(spark_type(column.type)) for column in schema.columns}
 
 
 def _avro_schema(source: KafkaSource) -> str:

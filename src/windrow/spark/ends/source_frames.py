@@ -15,6 +15,7 @@ from windrow.kafka import KafkaSource
 from windrow.schema import BIGINT, StreamSchema
 from windrow.sources import FileSource, Rate, Socket, Source
 from windrow.spark.ends.kafka_source import kafka_frame
+from windrow.spark.ends.stream_schema import spark_type
 
 __all__ = ["columns_ddl", "source_frame"]
 
@@ -32,7 +33,7 @@ def source_frame(spark: SparkSession, schema: StreamSchema, source: Source) -> D
 
 def columns_ddl(schema: StreamSchema) -> str:
     """The columns of a stream in Spark's DDL."""
-    return ", ".join(f"`{column.name}` {column.type.spark}" for column in schema.columns)
+    return ", ".join(f"`{column.name}` {spark_type(column.type)}" for column in schema.columns)
 
 
 def _file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -> DataFrame:

@@ -6,9 +6,9 @@ from pyspark.sql import DataFrame
 
 from windrow.errors import BindingError
 from windrow.event_time import span_of
-from windrow.schema import Column, StreamSchema, type_named
+from windrow.schema import TIMESTAMP, Column, ColumnType, StreamSchema, type_named
 
-__all__ = ["schema_of"]
+__all__ = ["schema_of", "spark_type"]
 
 
 def schema_of(name: str, source: object, time: str, lateness: str | int | float) -> StreamSchema:
@@ -30,6 +30,15 @@ def schema_of(name: str, source: object, time: str, lateness: str | int | float)
         _column(name, field.name, field.dataType.simpleString()) for field in source.schema
     )
     return StreamSchema(name, columns, time, span_of(lateness))
+
+
+def spark_type(kind: ColumnType) -> str:
+    """Spark's name of a type; what it calls a timestamp depends on a setting of the session.
+
+    >>> spark_type(type_named("timestamp"))
+    'timestamp_ltz'
+    """
+    return "timestamp_ltz" if kind == TIMESTAMP else kind.spark
 
 
 def _column(stream: str, name: str, kind: str) -> Column:

@@ -47,10 +47,10 @@ WHOLE = "triggerExecution"
 class BatchListener(StreamingQueryListener):
     """Counts what Spark tells of queries; events come in a thread of Spark's, a little later.
 
-    is_mine: whether a query of this name is one of the session's.
+    is_mine: whether a query of this name, in a run of that name, is one of the session's.
     """
 
-    def __init__(self, is_mine: Callable[[str], bool]) -> None:
+    def __init__(self, is_mine: Callable[[str, str], bool]) -> None:
         self._is_mine = is_mine
         self._changed = threading.Condition()
         self._running: dict[str, str] = {}  # names by run id
@@ -64,8 +64,8 @@ class BatchListener(StreamingQueryListener):
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
         """A query of some session has started."""
-        name = _name_of(event.name)
-        if name is not None and self._is_mine(name):
+        kind, name, run = _names_of(event.name)
+        if kind == "windrow" and self._is_mine(name, run):
             with self._changed:
                 self._running[str(event.runId)] = name
                 self._starts[name] += 1
@@ -171,7 +171,7 @@ class _Bridge(JStreamingQueryListener):
         )
 
 
-def _name_of(name: Any) -> str | None:
-    """The name of ours in what Spark calls a query: 'windrow <name> <number>'."""
+def _names_of(name: Any) -> tuple[str, str, str]:
+    """The parts of what Spark calls a query of ours: 'windrow <name> <run>'."""
     words = str(name or "").split(" ")
-    return words[1] if len(words) == 3 and words[0] == "windrow" else None
+    return (words[0], words[1], words[2]) if len(words) == 3 else ("", "", "")

@@ -20,15 +20,17 @@ class SessionMetrics:
     """Follows the queries of one session; `queries` are those that it has at any time."""
 
     def __init__(
-        self, spark: SparkSession, queries: Mapping[str, MeasuredQuery], budget: int
+        self, spark: SparkSession, queries: Mapping[str, MeasuredQuery], budget: int, mark: str
     ) -> None:
         self._spark, self._queries, self._budget = spark, queries, budget
+        self._mark = mark  # how the names of its runs begin
         self._servers: list[MetricsServer] = []
         self._is_following = False
         self.listener = BatchListener(self._is_mine)
 
-    def _is_mine(self, name: str) -> bool:
-        return name in self._queries or name.startswith("bundle-")
+    def _is_mine(self, name: str, run: str) -> bool:
+        is_known = name in self._queries or name.startswith("bundle-")
+        return is_known and run.startswith(self._mark)
 
     def follow(self) -> None:
         """Spark tells of batches from now on."""

@@ -1,4 +1,4 @@
-"""The rooms of the house: imports go only downwards."""
+"""The folders of the source: imports go only downwards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["rooms"]
 
 def rooms() -> Picture:
     """Folders of src/windrow in layers, and what flows between them."""
-    picture = Picture(860, 576, "The rooms of the house; imports go only downwards")
+    picture = Picture(860, 576, "The folders of the source; imports go only downwards")
     layers = [
         (("cli/", "commands"), "quiet"),
         (("shell/", "statements as they are typed"), "quiet"),

@@ -68,11 +68,47 @@ def test_an_error_without_end_has_no_band(blank: Page) -> None:
     assert {*lows, *highs} == {None}
 
 
+# Changes of [at in seconds, change], the last of which has a number; then steps by the page.
+COUNTED = """async ({ changes, number, steps }) => {
+  const { RowCount } = await import("/static/charts/row_count.js");
+  const count = new RowCount();
+  const micro = (rows) => rows.map(([at, change]) => [at * 1e6, change]);
+  let log = count.append(micro(changes), number);
+  for (const [step, ...given] of steps) {
+    if (step === "append") log = count.append(micro(given[0]), given[1]);
+    else if (step === "note") count.note(given[0] * 1e6, given[1]);
+    else count.miss();
+  }
+  return Array.from(log.lines[0].values[0].subarray(0, log.size));
+}"""
+
+
+def counted(page: Page, changes: list[list[int]], number: int, steps: list[Any]) -> list[int]:
+    given = {"changes": changes, "number": number, "steps": steps}
+    return list(page.evaluate(COUNTED, given))
+
+
+def test_rows_are_counted_from_the_start_or_from_a_result(blank: Page) -> None:
+    changes = [[1, 1], [2, 1], [3, -1]]
+    assert counted(blank, changes, 3, [["note", 2, 99]]) == [1, 2, 1], "all was seen"
+    assert counted(blank, changes, 50, []) == [1, 2, 1], "at the least"
+    told = [["note", 2, 10]]
+    assert counted(blank, changes, 50, told) == [9, 10, 9], "a result says how many"
+    early = [["note", 4, 8], ["append", [[5, 1]], 51]]
+    assert counted(blank, changes, 50, early) == [8, 9, 8, 9], "once all before it has come"
+
+
+def test_who_missed_changes_counts_anew_from_the_next_result(blank: Page) -> None:
+    changes = [[1, 1], [2, 1]]
+    steps = [["miss"], ["append", [[9, 1]], 40], ["note", 9, 30], ["append", [[10, -1]], 41]]
+    assert counted(blank, changes, 2, steps)[-2:] == [30, 29]
+
+
 BATCHES = """async () => {
   const { Batches } = await import("/static/panels/batches.js");
   const { h, render } = await import("/static/vendor/preact.js");
   const batches = Array.from({ length: 30 }, (_, id) => ({
-    query: "pairs", id, at_us: 1.7e15 + id * 1e6, rows: 1000 * id, ms: 100 + id,
+    query: id % 2 ? "pairs" : "sums", id, at_us: 1.7e15 + id * 1e6, rows: 1000 * id, ms: 100 + id,
     state_bytes: null }));
   render(h(Batches, { batches }), document.body.appendChild(document.createElement("div")));
 }"""
@@ -83,6 +119,8 @@ def test_batches_of_spark_are_drawn_and_listed_newest_first(blank: Page) -> None
     expect(blank.get_by_role("img", name="Milliseconds of each batch")).to_be_visible()
     rows = blank.get_by_role("region", name="Batches", exact=True).last.get_by_role("row")
     expect(rows.nth(1)).to_contain_text("29,000")
+    operators = blank.get_by_role("list", name="Operators").get_by_role("listitem")
+    expect(operators).to_have_text(["pairs", "sums"])
 
 
 def test_in_process_there_are_no_batches(page: Page) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,6 +17,10 @@ IMAGE = "<img src=x onerror=window.harmed=1>"
 SCRIPT = '"><script>window.harmed=1</script>'
 LINK = "javascript:window.harmed=1//'`"
 PAYLOADS = (IMAGE, SCRIPT, LINK)
+
+
+# Whatever was put on the page has been drawn, and had its chance to run.
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def written(name: str) -> str:
@@ -71,13 +76,15 @@ def test_names_values_and_texts_of_queries_are_text(
     assert unharmed(page)
 
 
-@pytest.mark.parametrize("view", ["windows", "history", "streams"])
+@pytest.mark.parametrize("view", ["windows", f"history/{quote(SCRIPT, safe='')}", "streams"])
 def test_names_are_text_in_every_view(
     hostile: Console, open_page: Callable[..., Page], view: str
 ) -> None:
     page = open_page(hostile, view)
     expect(page.locator("main")).to_contain_text(SCRIPT)
-    page.wait_for_timeout(500)
+    # What the view has asked for stands on the page.
+    expect(page.get_by_role("img").first).to_be_visible()
+    page.evaluate(TWO_FRAMES)
     assert unharmed(page)
 
 

@@ -62,7 +62,8 @@ def test_no_view_is_wider_than_the_screen(
     page = open_page(console, viewport={"width": width, "height": 812})
     for view in VIEWS:
         show(page, view)
-        page.wait_for_timeout(300)
+        expect(page.locator("main").get_by_role("img").first).to_be_visible()
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, view
 
 

@@ -12,7 +12,7 @@ const FONT = "11px system-ui, sans-serif";
  * A chart. `series` and `bands` are uPlot's and decide, with `shape`, when it is built anew; `data` is
  * drawn as it comes; `range` is [from, to] in seconds. `onZoom(from, to)` is told what was dragged over.
  */
-export function LineChart({ shape, series, bands, data, range, onZoom, height, label, onKeyDown, yRange }) {
+export function LineChart({ shape, series, bands, data, range, onZoom, height, label, onKeyDown, yRange, isLogarithmic }) {
   const place = useRef(null);
   const chart = useRef(null);
   const zoom = useRef(null);
@@ -24,7 +24,7 @@ export function LineChart({ shape, series, bands, data, range, onZoom, height, l
 
   useLayoutEffect(() => {
     const width = Math.max(120, place.current.clientWidth);
-    chart.current = new uPlot(options({ series, bands, width, height, latest, zoom, readout, yRange, isZoomable: Boolean(onZoom) }), data, place.current);
+    chart.current = new uPlot(options({ series, bands, width, height, latest, zoom, readout, yRange, isLogarithmic, isZoomable: Boolean(onZoom) }), data, place.current);
     return () => chart.current.destroy();
   }, [shape, theme, height, Boolean(onZoom)]);
 
@@ -59,7 +59,7 @@ function extent(x) {
   return x.length ? [x[0], Math.max(x[x.length - 1], x[0] + 1e-3)] : [0, 1];
 }
 
-function options({ series, bands, width, height, latest, zoom, readout, yRange, isZoomable }) {
+function options({ series, bands, width, height, latest, zoom, readout, yRange, isLogarithmic, isZoomable }) {
   const { text, muted, line } = colours();
   const axis = { stroke: muted, font: FONT, grid: { stroke: line, width: 1 }, ticks: { show: false } };
   return {
@@ -73,7 +73,7 @@ function options({ series, bands, width, height, latest, zoom, readout, yRange, 
     },
     scales: {
       x: { time: true, auto: false, range: (_, low, high) => [low, high] },
-      y: { range: yRange ?? ((_, low, high) => roomy(low, high)) },
+      y: isLogarithmic ? { distr: 3, range: (_, low, high) => decades(low, high) } : { range: yRange ?? ((_, low, high) => roomy(low, high)) },
     },
     axes: [
       { ...axis, space: 72, size: 34, values: (_, splits, __, ___, step) => axisLabels(splits, step) },
@@ -134,4 +134,11 @@ function readAt(plot, element) {
   });
   const at = instant(Math.round(plot.data[0][place] * 1e6));
   element.textContent = [at.replace(/(\.\d{3})\d+$/, "$1"), ...parts.filter(Boolean)].join("   ");
+}
+
+// Whole powers of ten around the values.
+function decades(low, high) {
+  if (low === null || !(low > 0)) return [1, 10];
+  const [from, to] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  return [10 ** from, 10 ** Math.max(to, from + 1)];
 }

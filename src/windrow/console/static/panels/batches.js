@@ -17,14 +17,17 @@ export function Batches({ batches }) {
   const ordered = [...batches].sort((a, b) => a.at_us - b.at_us);
   const at = ordered.map((each) => each.at_us / 1e6);
   const range = [at[0], Math.max(at.at(-1), at[0] + 1)];
+  const names = [...new Set(ordered.map(({ query }) => query ?? ""))].sort();
+  const lines = { shape: names.join("|"), range, bands: [], series: names.map((name, place) => ({ label: name, stroke: palette.series[place % palette.series.length], width: 1.5, points: { size: 4 } })) };
+  // Batches of the others are no gaps in a line: undefined is passed over, null is a gap.
+  const linesOf = (value) => [at, ...names.map((name) => ordered.map((each) => ((each.query ?? "") === name ? value(each) : undefined)))];
   return html`<section class="panel" aria-labelledby="batches-head">
     <div class="panel-head"><h2 id="batches-head">Batches and state on Spark</h2></div>
     <h3>Time of a batch, ms</h3>
-    <${LineChart} shape="ms" label="Milliseconds of each batch" height=${140} range=${range} bands=${[]}
-      series=${[{ label: "ms", stroke: palette.series[0], width: 1.5 }]} data=${[at, ordered.map((each) => each.ms)]} />
+    <${LineChart} ...${lines} label="Milliseconds of each batch" height=${150} isLogarithmic=${true} data=${linesOf((each) => Math.max(1, each.ms))} />
     <h3>State, MB</h3>
-    <${LineChart} shape="state" label="State after each batch in megabytes" height=${140} range=${range} bands=${[]}
-      series=${[{ label: "MB", stroke: palette.series[2], width: 1.5 }]} data=${[at, ordered.map((each) => (each.state_bytes === null ? null : each.state_bytes / 1048576))]} />
+    <${LineChart} ...${lines} label="State after each batch in megabytes" height=${140} data=${linesOf((each) => (each.state_bytes === null ? null : each.state_bytes / 1048576))} />
+    ${names.length > 1 && html`<ul class="legend" aria-label="Operators">${names.map((name, place) => html`<li class="legend-item"><i class="swatch" style=${{ background: palette.series[place % palette.series.length] }}></i>${name}</li>`)}</ul>`}
     <div class="scroll" tabindex="0" role="region" aria-label="Batches"><table>
       <thead><tr><th scope="col">ended (UTC)</th><th scope="col">query</th><th scope="col" class="number">batch</th><th scope="col" class="number">rows</th><th scope="col" class="number">took</th>
         <th scope="col" class="number">rows a second</th><th scope="col" class="number">state</th></tr></thead>

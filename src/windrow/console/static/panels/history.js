@@ -44,18 +44,18 @@ function One({ history, histories }) {
     <${Tree} history=${history} zoom=${zoom} />`;
 }
 
-// The groups that the history knows, asked once.
-function useGroups({ stream, by }) {
+// The groups that the history knows, asked once it has rows.
+function useGroups({ stream, by, rows }) {
   const [groups, setGroups] = useState([]);
   useEffect(() => {
-    if (!by.length) return;
+    if (!by.length || !rows) return;
     const names = by.map(written).join(", ");
     const text = `SELECT ${names}, COUNT(*) AS n FROM HISTORY(${written(stream)}) [FROM '1970-01-01' TO NOW] GROUP BY ${names}`;
     post("ask", { text }).then(
       ({ rows }) => setGroups(rows.slice(0, GROUPS_LIMIT).map((row) => row.slice(0, by.length)).filter((group) => !group.includes(null))),
       () => {}, // Without them all groups are shown together.
     );
-  }, [stream]);
+  }, [stream, rows > 0]);
   return groups;
 }
 

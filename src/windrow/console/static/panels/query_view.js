@@ -20,8 +20,8 @@ export function QueryView({ query, name, isHeard, watched, isReadOnly }) {
     <div class="panel-head"><h2 id="query-head" class="name">${query.name}</h2><${Level} level=${query.level} />
       <span class=${`state ${tone(query.state)}`}><i class="dot" aria-hidden="true"></i>${query.state}</span>
       <span class="spring"></span>
-      ${!isReadOnly && html`<button type="button" onClick=${() => replaceDraft(query.text)}>Edit a copy</button>`}
-      ${!isReadOnly && query.state === "running" && html`<${Stop} name=${query.name} />`}</div>
+      ${!isReadOnly && html`<span class="actions"><button type="button" onClick=${() => replaceDraft(query.text)}>Edit a copy</button>
+        ${query.state === "running" && html`<${Stop} name=${query.name} />`}</span>`}</div>
     <${Facts} query=${query} />
     ${query.error && html`<div class="verdict problem" role="alert"><p><strong>${query.error.message}</strong></p><p>${query.error.hint}</p></div>`}
     <${Chart} query=${query} log=${log} version=${watched?.version} />

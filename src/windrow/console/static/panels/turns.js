@@ -4,8 +4,9 @@ import { colours, faded } from "../charts/colours.js";
 import { about, clock } from "../shown/times.js";
 import { useTheme } from "../shown/theme.js";
 
-const HEIGHT = 72;
-const EDGE = 6;
+const HEIGHT = 76;
+const FLAT_HEIGHT = 26; // of one that has always been as wide as was asked
+const EDGE = 7;
 const NOW_AT = 0.75; // of the width: the rest is for the turns to come
 const PERIODS_SHOWN = 4;
 
@@ -13,9 +14,10 @@ export function Turns({ window, log }) {
   const canvas = useRef(null);
   const theme = useTheme();
   const { at_us: atUs, width_us: widthUs, wanted_us: wantedUs } = window;
+  const height = isFlat(window, log) ? FLAT_HEIGHT : HEIGHT;
   const paint = useRef(null);
-  paint.current = () => atUs !== null && draw(canvas.current, window, log, atUs);
-  useLayoutEffect(() => paint.current(), [window, log, theme]);
+  paint.current = () => atUs !== null && draw(canvas.current, window, log, height);
+  useLayoutEffect(() => paint.current(), [window, log, theme, height]);
   // Observed no longer than it is there: an effect of the other kind would end a moment too late.
   useLayoutEffect(() => {
     const observer = new ResizeObserver(() => paint.current());
@@ -24,7 +26,7 @@ export function Turns({ window, log }) {
   }, []);
   return html`<figure class="turns"><figcaption><span class="name">${window.window}</span>
       <span class="muted numbers">${atUs === null ? "no rows yet" : `${about(widthUs)} of ${about(wantedUs)} at ${clock(atUs).slice(0, 8)}`}</span></figcaption>
-    <canvas ref=${canvas} height=${HEIGHT} role="img" aria-label=${`${window.window}: ${about(widthUs)} of ${about(wantedUs)}, ${standing(window)}`}></canvas></figure>`;
+    <canvas ref=${canvas} class=${height === HEIGHT ? "" : "flat"} role="img" aria-label=${`${window.window}: ${about(widthUs)} of ${about(wantedUs)}, ${standing(window)}`}></canvas></figure>`;
 }
 
 /** Whether it takes turns, and whether one is on. */
@@ -33,28 +35,58 @@ function standing({ turns, at_us: at }) {
   return turns.some(({ wide, from_us: from, to_us: to }) => wide && from < at && at <= to) ? "takes turns, in a turn now" : "takes turns, between two now";
 }
 
-function draw(canvas, window, log, nowUs) {
-  const width = canvas.clientWidth;
+function isFlat({ turns, width_us: width, wanted_us: wanted }, log) {
+  return !turns.length && width === wanted && leastOf(log, wanted) === wanted;
+}
+
+function leastOf({ width, size }, otherwise) {
+  let least = otherwise;
+  for (let place = 0; place < size; place++) if (width[place] < least) least = width[place];
+  return least;
+}
+
+function draw(canvas, window, log, height) {
+  const [width, nowUs] = [canvas.clientWidth, window.at_us];
   const ratio = devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(HEIGHT * ratio)) {
+  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(HEIGHT * ratio);
+    canvas.height = Math.round(height * ratio);
   }
   const paint = canvas.getContext("2d");
   paint.setTransform(ratio, 0, 0, ratio, 0, 0);
-  paint.clearRect(0, 0, width, HEIGHT);
+  paint.clearRect(0, 0, width, height);
   const palette = colours();
   const spanUs = spanOf(window, log, nowUs);
   const x = (us) => width * NOW_AT + ((us - nowUs) / spanUs) * width;
-  const top = Math.max(window.wanted_us, window.width_us ?? 0);
-  const y = (us) => HEIGHT - EDGE - (us / top) * (HEIGHT - 2 * EDGE);
-  for (const [from, to] of heardTurns(log)) shade(paint, faded(palette.accent, 0.2), x(from), x(to));
+  const [bottom, top] = rangeOf(window, log);
+  const y = (us) => height - EDGE - ((us - bottom) / (top - bottom || 1)) * (height - 2 * EDGE);
+  const shade = (colour, from, to) => {
+    paint.fillStyle = colour;
+    paint.fillRect(from, 0, Math.max(1, to - from), height);
+  };
+  for (const [from, to] of heardTurns(log)) shade(faded(palette.accent, 0.2), x(from), x(to));
   const coming = window.turns.filter(({ wide, to_us: to }) => wide && to > nowUs);
-  for (const turn of coming) shade(paint, faded(palette.accent, 0.1), x(Math.max(nowUs, turn.from_us)), x(turn.to_us));
+  for (const turn of coming) shade(faded(palette.accent, 0.1), x(Math.max(nowUs, turn.from_us)), x(turn.to_us));
   line(paint, palette.muted, [[0, y(window.wanted_us)], [width, y(window.wanted_us)]], [4, 4]);
-  line(paint, palette.lineStrong, [[x(nowUs), 0], [x(nowUs), HEIGHT]]);
+  line(paint, palette.lineStrong, [[x(nowUs), 0], [x(nowUs), height]]);
   if (coming.length) line(paint, palette.accent, foreseen(window, coming, nowUs, nowUs + spanUs).map(([at, wide]) => [x(at), y(wide)]), [2, 3]);
   trace(paint, palette.accent, log, x, y);
+  if (height === HEIGHT) scale(paint, palette.muted, width, height, bottom, top);
+}
+
+// From what was asked down to nothing, or to a little below the narrowest where that would be far off.
+function rangeOf({ wanted_us: wanted, width_us: width, narrow_us: narrow }, log) {
+  const top = Math.max(wanted, width ?? 0);
+  const least = leastOf(log, Math.min(top, narrow ?? top));
+  return [Math.max(0, least - Math.max(0.6 * (top - least), 0.05 * top)), top];
+}
+
+function scale(paint, colour, width, height, bottom, top) {
+  paint.fillStyle = colour;
+  paint.font = "10.5px system-ui, sans-serif";
+  paint.textAlign = "right";
+  paint.fillText(about(top), width - 4, EDGE + 12);
+  paint.fillText(bottom > 0 ? about(bottom) : "0", width - 4, height - EDGE + 2);
 }
 
 // A few turns, or as far back as was heard.
@@ -84,11 +116,6 @@ function foreseen({ narrow_us: narrow, width_us: now }, coming, nowUs, endUs) {
     points.push([to, from > nowUs ? narrow + to - from : now + to - nowUs], [to, narrow]);
   }
   return [...points, [Math.max(endUs, points.at(-1)[0]), narrow]];
-}
-
-function shade(paint, colour, from, to) {
-  paint.fillStyle = colour;
-  paint.fillRect(from, 0, Math.max(1, to - from), HEIGHT);
 }
 
 function line(paint, colour, points, dashes = []) {

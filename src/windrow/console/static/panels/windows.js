@@ -1,10 +1,9 @@
 // Windows: how wide each is against what was asked, what it takes of the budget, and its turns.
-import { html, useEffect, useState } from "../vendor/preact.js";
-import { get } from "../server/requests.js";
+import { html } from "../vendor/preact.js";
 import { bytes, count, percent, rate } from "../shown/numbers.js";
 import { about } from "../shown/times.js";
+import { Decisions } from "./decisions.js";
 import { Level } from "./query_list.js";
-import { Table } from "./table.js";
 import { Turns } from "./turns.js";
 
 export function Windows({ windows, widths }) {
@@ -58,18 +57,4 @@ function TimeLine({ windows, widths }) {
       <span class="muted">the line is the width, the dashes above it what was asked; shaded: a turn at being wide (level C), paler where it is still to come</span></div>
     ${windows.filter((each) => each.wanted_us).map((each) => html`<${Turns} window=${each} log=${widths.of(each.window)} key=${each.window} />`)}
   </section>`;
-}
-
-function Decisions() {
-  const [table, setTable] = useState(null);
-  useEffect(() => {
-    const load = () => get("decisions").then(setTable, () => {});
-    load();
-    const timer = setInterval(load, 3000);
-    return () => clearInterval(timer);
-  }, []);
-  if (!table?.rows.length) return null;
-  return html`<section class="panel" aria-labelledby="decisions-head">
-    <div class="panel-head"><h2 id="decisions-head">Decisions on widths</h2><span class="muted">newest first</span></div>
-    <${Table} columns=${table.columns} rows=${[...table.rows].reverse()} label="Decisions on widths" /></section>`;
 }

@@ -32,9 +32,10 @@ export class WatchedQuery {
   }
 
   /** Takes a piece that came live; what was asked for twice is taken once, what was not yet asked for not. */
-  take(feed, { columns, rows, next }) {
+  take(feed, { columns, rows, next, missed }) {
     const known = this.next[feed];
     if (known === null || next <= known) return;
+    if (missed && feed === "changes") this.count?.miss();
     this.#add(feed, columns, rows.slice(Math.max(0, rows.length - (next - known))), next);
   }
 
@@ -72,6 +73,7 @@ export class WatchedQuery {
   async #look() {
     try {
       this.result = await this.#get("result");
+      if (!this.result.truncated && this.result.at_us !== null) this.count?.note(this.result.at_us, this.result.rows.length);
       this.#changed();
     } catch (error) {
       if (error.name === "AbortError") return;

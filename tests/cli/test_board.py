@@ -74,6 +74,15 @@ def test_a_result_says_more_than_answers() -> None:
     assert "lab" not in text
 
 
+def test_answers_are_shown_with_their_own_instant() -> None:
+    board = Board(Screen(), "job.wql on Spark", ["alarms"])
+    board.answered("alarms", answers((5, "lab", 7)))
+    clock_us = round(AT.timestamp()) * 1_000_000 + 60_000_000
+    board.stood(lambda: [Standing("alarms", clock_us, None, None, 1)])
+    board.counted(pa.table({"stream": ["temp"], "late": [0], "bad_time": [0]}))
+    assert "alarms  at 2026-01-01 00:00:05  level A  1 answer\n" in drawn(board)
+
+
 def test_a_board_fits_the_terminal() -> None:
     board = Board(Screen(), "job.wql", ["a", "b"])
     many = pa.table({"text": ["long " * 40] * 500, "n": list(range(500))})

@@ -19,6 +19,7 @@ from windrow.shell.splitting import is_complete, split
         ("-- no; end\nSELECT 1;", ["-- no; end\nSELECT 1;"], ""),
         ("SELECT 1; -- done; really", ["SELECT 1;"], ""),
         ("SELECT /* ; */ 1;\n\\d s\n\\q", ["SELECT /* ; */ 1;", "\\d s", "\\q"], ""),
+        ("-- what there is;\n/* all */ \\d\nSELECT 1;", ["\\d", "SELECT 1;"], ""),
         ("\\push s 'a;b.csv'", ["\\push s 'a;b.csv'"], ""),
         ("SELECT 'never ends;", ["SELECT 'never ends;"], ""),
     ],

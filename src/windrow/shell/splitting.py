@@ -19,11 +19,13 @@ def split(text: str) -> tuple[list[str], str]:
 
     >>> split("\\d temp\nSELECT ';' -- no;\n FROM s; SELECT")
     (['\\d temp', "SELECT ';' -- no;\n FROM s;"], 'SELECT')
+    >>> split("-- what there is\n\\d")
+    (['\\d'], '')
     """
     found: list[str] = []
     start = position = 0
     while position < len(text):
-        if text[start:position].strip() == "" and text[position] == "\\":
+        if text[position] == "\\" and _BLANK.match(text[start:position]):
             line = text[position:].partition("\n")[0]
             found.append(line.strip())
             start = position = position + len(line)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from windrow.jobs.watcher import Standing
 from windrow.shell.workbench import Workbench
-from windrow.terminal.board import shown_clock
+from windrow.terminal.board import shown_answers, shown_clock
 from windrow.terminal.live_table import live_table, query_heading
 from windrow.terminal.screen import Screen
 
@@ -47,8 +47,7 @@ def _drawn(bench: Workbench, standings: list[Standing], height: int) -> Renderab
     parts: list[RenderableType] = []
     for standing in standings:
         level = f"level {standing.level}" if standing.level else ""
-        answers = f"{standing.answers:,} answers"
-        facts = [shown_clock(standing.clock_us), level, answers]
+        facts = [shown_clock(standing.clock_us), level, shown_answers(standing.answers)]
         parts += [query_heading(standing.query, facts), live_table(standing.result, rows), Text()]
     return Group(*parts, Text(f"{bench.rows:,} rows came; any key ends the watch", "dim italic"))
 

@@ -21,7 +21,7 @@ from windrow.terminal.live_table import live_table, query_heading
 from windrow.terminal.rows_set_aside import tell_of_rows_set_aside
 from windrow.terminal.screen import ENDING, Screen
 
-__all__ = ["Board", "shown_clock"]
+__all__ = ["Board", "shown_answers", "shown_clock"]
 
 LOOK_S = 0.25
 LEAST_ROWS = 3  # of each query, even where the terminal is too low for all of them
@@ -133,7 +133,8 @@ class _Panel:
         self._name = name
         self.result: pa.Table | None = None
         self.answers = 0
-        self._last: pa.Table | None = None  # the answers of the latest instant
+        self._last: pa.Table | None = None  # the answers of the latest instant, and which that is
+        self._last_us: int | None = None
         self._clock_us: int | None = None
         self._level: str | None = None
 
@@ -151,7 +152,7 @@ class _Panel:
         latest = answers.column("at")[-1]
         self._last = answers.filter(pc.equal(answers.column("at"), latest))
         self._level = str(answers.column("level")[-1])
-        self._clock_us = latest.value
+        self._clock_us = self._last_us = latest.value
 
     def stand(self, standing: Standing) -> None:
         """How the query stands now."""
@@ -162,9 +163,17 @@ class _Panel:
 
     def heading(self) -> Text:
         """Its name, instant, level, and how many answers there were."""
-        answers = f"{self.answers:,} answers" if self.answers else ""
+        answers = shown_answers(self.answers) if self.answers else ""
         level = f"level {self._level}" if self._level else ""
-        return query_heading(self._name, [shown_clock(self._clock_us), level, answers])
+        # Rows that are answers are true at their own instant, which the clock may have left.
+        is_result = self.result is not None or self._last is None
+        shown_us = self._clock_us if is_result else self._last_us
+        return query_heading(self._name, [shown_clock(shown_us), level, answers])
+
+
+def shown_answers(count: int) -> str:
+    """How many answers there were."""
+    return f"{count:,} answer{'s' * (count != 1)}"
 
 
 def shown_clock(clock_us: int | None) -> str:

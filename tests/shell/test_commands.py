@@ -7,6 +7,7 @@ import pytest
 
 from shell.desks import typing
 from windrow.errors import WindrowError
+from windrow.shell import commands
 from windrow.shell.commands import COMMANDS
 from windrow.shell.shown import show_newest
 from windrow.terminal.screen import Screen
@@ -89,3 +90,13 @@ def test_the_building_flows(capsys: pytest.CaptureFixture[str]) -> None:
         assert alarm["n"] > 5
         streams = {each.get("stream") for each in typist.types("\\d")}
         assert {"temp", "smoke"} <= streams
+
+
+def test_files_that_are_still_read_are_not_said_to_be_read(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with typing(capsys) as typist:
+        typist.types(BARE)
+        assert typist.types("\\again") == [{"event": "done", "kind": "rows", "rows": 0}]
+        monkeypatch.setattr(commands, "wait_until_read", lambda *_: False)
+        assert typist.types("\\again") == []

@@ -105,3 +105,10 @@ def test_the_whole_shell_on_a_terminal(tmp_path: Path) -> None:
         terminal.type("\x04")
         assert terminal.ended() == 0
     assert "Traceback" not in terminal.shown
+
+
+def test_a_terminal_on_which_nothing_can_be_drawn_is_told(tmp_path: Path) -> None:
+    with Terminal("shell", "--json", folder=tmp_path) as terminal:
+        terminal.wait_for("No prompt here")
+        terminal.type("\\d\n\x04")
+        assert terminal.ended() == 0

@@ -181,12 +181,11 @@ def _late(desk: Desk, stream: str) -> None:
 
 
 def _again(desk: Desk) -> None:
-    if desk.bench.read_again():
-        wait_until_read(desk.screen, desk.bench)
+    if not desk.bench.read_again():
+        desk.screen.note("Rows have flowed, and cannot be had again.")
+    elif wait_until_read(desk.screen, desk.bench):
         rows = desk.bench.rows
         show_done(desk.screen, f"{rows:,} rows were read again", kind="rows", rows=rows)
-    else:
-        desk.screen.note("Rows have flowed, and cannot be had again.")
 
 
 def _demo(desk: Desk) -> None:

@@ -30,4 +30,6 @@ def open_shell(screen: Screen, script: Path | None, *, demo: bool) -> None:
         if is_interactive:
             run_prompt(desk)
         else:
+            if sys.stdin.isatty():
+                screen.note("No prompt here: what is typed runs at its end, which is Ctrl-D.")
             run_lines(desk, sys.stdin)

@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 from windrow.spark.checkpoint.control import packet_of_line
 from windrow.spark.packing.packets import Packet
 
-__all__ = ["RecordedBatch", "committed_batches", "recorded_batches"]
+__all__ = ["CONTROL", "KEPT_ORDERS", "RecordedBatch", "committed_batches", "recorded_batches"]
 
 CONTROL = "control"
+KEPT_ORDERS = "orders-kept"  # beside it, by the job that is killed
 
 
 @dataclass
@@ -45,7 +46,8 @@ def recorded_batches(folder: Path) -> list[RecordedBatch]:
         for log, start, end in zip(logs, before, reached, strict=True):
             for file in (file for number in range(start + 1, end + 1) for file in log[number]):
                 if file.parent.name == CONTROL:
-                    batch.orders += map(packet_of_line, file.read_text().splitlines())
+                    kept = file.parent.with_name(KEPT_ORDERS) / file.name
+                    batch.orders += map(packet_of_line, kept.read_text().splitlines())
                 else:
                     batch.files.setdefault(file.parent.name, []).append(file)
         before = [max(pair) for pair in zip(before, reached, strict=True)]

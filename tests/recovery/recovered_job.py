@@ -18,8 +18,10 @@ from pyspark.sql import SparkSession
 from recovery.asked import ASKED, BUCKETS, LATENESS_S, plan_of_asked
 from recovery.placed_death import place_death
 from recovery.places import sink_at
+from recovery.recorded_batches import CONTROL, KEPT_ORDERS
 from windrow.errors import WindrowError
 from windrow.sinks import Sink
+from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.java import ensure_java
 from windrow.spark.query import SparkQuery
 from windrow.spark.session import SparkWindrowSession
@@ -37,6 +39,24 @@ SETTINGS = {
 }
 
 
+def _keep_orders() -> None:
+    """Every order is written a second time, as Spark deletes what it has committed.
+
+    The copy comes first: of an order that Spark has read there is one.
+    """
+    write = Storage.write
+
+    def twice(storage: Storage, name: str, data: bytes | memoryview) -> None:
+        folder = Path(storage.location)
+        if folder.name == CONTROL:
+            kept = folder.with_name(KEPT_ORDERS)
+            kept.mkdir(exist_ok=True)
+            (kept / name).write_bytes(data)
+        write(storage, name, data)
+
+    Storage.write = twice  # type: ignore[method-assign]  # in this process alone
+
+
 def main() -> None:
     """Run until all is through, or until somebody kills it."""
     parser = argparse.ArgumentParser()
@@ -48,6 +68,7 @@ def main() -> None:
     parser.add_argument("--shared", action="store_true")
     parser.add_argument("--die-at", nargs=2, metavar=("PLACE", "TIME"))
     given = parser.parse_args()
+    _keep_orders()
     if given.die_at:
         place_death(given.die_at[0], int(given.die_at[1]))
     jars = given.sink.get("jars", ())

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from join_texts import small_scenarios
 from live_texts import general_selects
+from recovery.asked import plan_of_asked
 from runners import Model, exactly
+from spark.driven_job import DrivenJob
+from spark.stream_files import SECOND, rows
 from streams import Action, Push, instant, plan_of
 from windrow.engine.pace import Pace
 from windrow.engine.prepare import Preparer, bucket_of, can_shard
 from windrow.engine.publish import Publisher
 from windrow.engine.shard import Shard
 from windrow.plan.model import QueryPlan
+from windrow.spark.bucket.frames import write_frame
 from windrow.spark.bucket.pieces import pieces_of, run_in_pieces
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.clock_steps import clock_steps
@@ -84,3 +91,15 @@ def test_a_burst_is_cut() -> None:
     in_pieces, count = published(plan, actions, 1, 10)
     assert in_pieces == whole
     assert count >= 100 // 10
+
+
+def test_what_is_complete_is_told_once_also_at_the_epoch(tmp_path: Path) -> None:
+    job = DrivenJob(plan_of_asked("ticks"), tmp_path)
+    outputs = job.outputs({"a": rows(("r1", -2 * SECOND, 1.0), ("r1", 9 * SECOND, 1.0))})
+    [piece] = pieces_of(outputs[0].partial)
+    partial = replace(piece.partial(), complete_at=-SECOND)
+    outputs[0].partial = write_frame({"stops": [piece.until_us]}, [partial.to_bytes()])
+    stops = iter([0])  # one step ends at the instant 0
+    steps = list(clock_steps(outputs, lambda until_us: next(stops, until_us)))
+    told = [each.complete_at for partials, _, _ in steps for _, each in partials]
+    assert told == [-SECOND, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,24 @@ def test_a_heartbeat_is_one_order_for_all_queries_of_an_operator(
     [bundle] = session._bundles._known.values()
     orders = [name for name in bundle._checkpoint.control.names() if "query-" not in name]
     assert len(orders) == 1
+
+
+def test_orders_go_once_their_batch_is_committed(files: Files, sessions: Sessions) -> None:
+    files.put_all(random_batches(1, seed=5))
+    session = registered(sessions.open(files), QUERIES)
+    session.start(dict.fromkeys(["rooms", "total"], "memory"))
+    [bundle] = session._bundles._known.values()
+    for second in range(1, 4):
+        session.advance("h", to=second)
+        session.advance("c", to=second)
+        bundle._catch_up()
+    until = time.monotonic() + 60
+    while len(bundle._checkpoint.control.names()) > 2:  # those of the last batch stay
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    session.stop()
+    again = registered(sessions.open(files), QUERIES)
+    running = again.start(dict.fromkeys(["rooms", "total"], "memory"))
+    again.finish()
+    assert running["rooms"].progress()["first_batch"] == 0
+    assert again.recorded() == ["rooms", "total"]

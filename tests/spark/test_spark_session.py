@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession, functions
 
 from spark.stream_files import Files, Sessions
 from windrow import sinks
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import BindingError, UnsupportedError, WindrowError
+from windrow.spark import query as spark_query
 from windrow.spark.bucket.buckets import spark_hash
+from windrow.spark.bundle import bundle
+from windrow.spark.history.stream import SparkHistory
 from windrow.spark.session import SparkWindrowSession
 from windrow.spark.settings import local_session, query_settings, settings_applied
 
@@ -72,6 +77,37 @@ def test_sessions_that_cannot_be(spark: SparkSession) -> None:
         SparkWindrowSession(cast("SparkSession", SimpleNamespace()))
     with pytest.raises(UnsupportedError, match="WU410"):
         local_session(cores=0)
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_start_that_fails_lets_go_of_the_checkpoint(
+    files: Files, sessions: Sessions, monkeypatch: pytest.MonkeyPatch, is_shared: bool
+) -> None:
+    def fail(*_given: object) -> None:
+        raise PySparkException("[NO_ROOM] for one more")
+
+    session = sessions.open(files)
+    query = session.query(COUNT, name="q")
+    with monkeypatch.context() as patch:
+        patch.setattr(bundle if is_shared else spark_query, "started_stream", fail)
+        with pytest.raises(WindrowError, match=r"WX401.*NO_ROOM"):
+            session.start({"q": "memory"}) if is_shared else query.start("memory")
+    [lock] = sessions.folder(".").glob("*/driver.lock")
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # another process could take it
+
+
+def test_a_history_that_cannot_start_is_an_error_of_ours(
+    files: Files, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_given: object) -> None:
+        raise PySparkException("[NO_ROOM] for one more")
+
+    session = sessions.open(files)
+    monkeypatch.setattr(SparkHistory, "_frame", fail)
+    with pytest.raises(WindrowError, match=r"WX401.*history of 'h'.*NO_ROOM"):
+        session.history("h", measures=["value"], levels=[("1 second", None)])
+    assert session.histories().num_rows == 0
 
 
 def test_only_memory_gives_answers(files: Files, sessions: Sessions) -> None:

@@ -85,8 +85,9 @@ def _between(partial: Partial, after_us: int | None, until_us: int) -> Partial:
     first = 0 if after_us is None else int(np.searchsorted(partial.at, after_us, side="right"))
     end = int(np.searchsorted(partial.at, until_us, side="right"))
     complete_at = partial.complete_at
-    if complete_at is not None and not (after_us or complete_at - 1) < complete_at <= until_us:
-        complete_at = None
+    if complete_at is not None:
+        is_told = after_us is not None and complete_at <= after_us
+        complete_at = None if is_told or complete_at > until_us else complete_at
     if first == 0 and end == partial.at.size and complete_at == partial.complete_at:
         return partial
     return replace(

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -157,21 +156,22 @@ class SparkQuery(Query):
         if is_governed_run:
             options = trigger_options(None)
         settings = query_settings(buckets, self._checkpoint.spark_location)
-        with settings_applied(self._spark, settings):
-            outputs = shard_outputs(
-                self._spark,
-                self._run_plan,
-                print_,
-                self._sources,
-                self._checkpoint,
-                bucket_ids(buckets, buckets),
-                grid_us,
-                routing,
-            )
-            try:
+        try:
+            with settings_applied(self._spark, settings):
+                outputs = shard_outputs(
+                    self._spark,
+                    self._run_plan,
+                    print_,
+                    self._sources,
+                    self._checkpoint,
+                    bucket_ids(buckets, buckets),
+                    grid_us,
+                    routing,
+                )
                 self._stream = started_stream(outputs, self._on_batch, self._checkpoint, options)
-            except SPARK_FAILURES as problem:
-                raise self._error(problem) from problem
+        except SPARK_FAILURES as problem:
+            self._lease.release()
+            raise self._error(problem) from problem
         if is_governed_run:
             arguments = (self._stream, self._gate)
             threading.Thread(target=_stop_when_done, args=arguments, daemon=True).start()
@@ -247,7 +247,7 @@ class SparkQuery(Query):
                 stream.awaitTermination()
                 return True
             return bool(stream.awaitTermination(max(1, int(timeout))))
-        except PySparkException as problem:
+        except SPARK_FAILURES as problem:
             raise self._error(problem) from problem
 
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
@@ -296,7 +296,7 @@ class SparkQuery(Query):
     def _catch_up(self) -> None:
         try:
             self._started().processAllAvailable()
-        except PySparkException as problem:
+        except SPARK_FAILURES as problem:
             raise self._error(problem) from problem
 
     def _error(self, problem: Exception) -> WindrowError:
@@ -418,6 +418,6 @@ class SparkQuery(Query):
 def _stop_when_done(stream: StreamingQuery, gate: BatchGate) -> None:
     try:
         stream.processAllAvailable()
-    except PySparkException:
+    except SPARK_FAILURES:
         return  # it has ended by itself, and says why to whoever awaits its end
     gate.stop(stream)

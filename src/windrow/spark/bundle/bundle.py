@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -159,19 +158,20 @@ class Bundle:
         self._begin()
         self._gate.open()
         settings = query_settings(buckets, self._checkpoint.spark_location)
-        with settings_applied(self._spark, settings):
-            outputs = bundle_outputs(
-                self._spark,
-                self.book.carrier,
-                print_,
-                self._sources,
-                self._checkpoint,
-                bucket_ids(buckets, buckets),
-            )
-            try:
+        try:
+            with settings_applied(self._spark, settings):
+                outputs = bundle_outputs(
+                    self._spark,
+                    self.book.carrier,
+                    print_,
+                    self._sources,
+                    self._checkpoint,
+                    bucket_ids(buckets, buckets),
+                )
                 self.stream = started_stream(outputs, self._on_batch, self._checkpoint, options)
-            except SPARK_FAILURES as problem:
-                raise self._error(problem) from problem
+        except SPARK_FAILURES as problem:
+            self._lease.release()
+            raise self._error(problem) from problem
 
     def _begin(self) -> None:
         """Becomes the one driver of the checkpoint, and checks what the last one left."""
@@ -266,7 +266,7 @@ class Bundle:
         assert self.stream is not None
         try:
             self.stream.processAllAvailable()
-        except PySparkException as problem:
+        except SPARK_FAILURES as problem:
             raise self._error(problem) from problem
 
     def await_end(self, timeout: float | None = None) -> bool:
@@ -277,7 +277,7 @@ class Bundle:
                 self.stream.awaitTermination()
                 return True
             return bool(self.stream.awaitTermination(max(1, int(timeout))))
-        except PySparkException as problem:
+        except SPARK_FAILURES as problem:
             raise self._error(problem) from problem
 
     def _error(self, problem: Exception) -> WindrowError:

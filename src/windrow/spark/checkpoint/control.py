@@ -29,6 +29,7 @@ __all__ = [
     "control_packets",
     "order_advance",
     "order_finish",
+    "order_lines",
     "order_member",
     "order_of_line",
     "order_widths",
@@ -88,8 +89,18 @@ def check_orders(control: Storage) -> None:
 
 def control_packets(session: SparkSession, location: str, buckets: tuple[int, ...]) -> DataFrame:
     """The control stream as packets, each order sent to every bucket."""
-    lines = session.readStream.format("text").load(location)
-    return lines.select("value").mapInArrow(_sent_to_all(buckets), PACKET_SCHEMA)
+    lines = order_lines(session, location)
+    return lines.mapInArrow(_sent_to_all(buckets), PACKET_SCHEMA)
+
+
+def order_lines(session: SparkSession, location: str) -> DataFrame:
+    """The lines of all orders; those of a batch are deleted once the batch is committed.
+
+    Spark lists the directory in every batch: with all the heartbeats of a day in it, that took
+    longer than all else.
+    """
+    reader = session.readStream.format("text").option("cleanSource", "delete")
+    return reader.load(location).select("value")
 
 
 def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:

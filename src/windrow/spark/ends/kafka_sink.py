@@ -52,7 +52,9 @@ class KafkaWriter:
                 return
             producer = self._opened()
             if batch_id >= producer.next_batch:
+                self._producer = None  # one that fails has closed itself
                 producer.write(self._frame(records, batch_id), batch_id)
+                self._producer = producer
 
     def close(self) -> None:
         """Lets go of the connections to Kafka; the next batch makes new ones."""

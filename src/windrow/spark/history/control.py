@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.bucket.arrivals import StreamArrivals
 from windrow.spark.bucket.shipped_errors import shipping_errors
-from windrow.spark.checkpoint.control import order_of_line, write_order
+from windrow.spark.checkpoint.control import order_lines, order_of_line, write_order
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history.declaration import rows_schema
 from windrow.spark.history.question import HistoryQuestion
@@ -47,8 +47,8 @@ def order_question(control: Storage, question: HistoryQuestion) -> None:
 
 def history_orders(session: SparkSession, location: str, buckets: tuple[int, ...]) -> DataFrame:
     """The control stream as packets, each order sent to every bucket."""
-    lines = session.readStream.format("text").load(location)
-    return lines.select("value").mapInArrow(_sent_to_all(buckets), PACKET_SCHEMA)
+    lines = order_lines(session, location)
+    return lines.mapInArrow(_sent_to_all(buckets), PACKET_SCHEMA)
 
 
 def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 import uuid
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -19,7 +18,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.bucket.buckets import bucket_ids
 from windrow.spark.bucket.shard_output import OUTPUT_SCHEMA
-from windrow.spark.bucket.shipped_errors import cause_line, received_error, shipping_errors
+from windrow.spark.bucket.shipped_errors import shipping_errors
 from windrow.spark.checkpoint.control import order_advance, order_finish
 from windrow.spark.history.checkpoint import HistoryCheckpoint
 from windrow.spark.history.control import history_orders, order_question
@@ -30,9 +29,11 @@ from windrow.spark.history.output import HistoryOutput, total_ledger
 from windrow.spark.history.packer import history_packing
 from windrow.spark.history.question import BucketReply, HistoryQuestion
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
+from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
 from windrow.spark.packing.packets import PACKET_SCHEMA
 from windrow.spark.pipeline import OUTPUT_MODE
 from windrow.spark.settings import query_settings, settings_applied
+from windrow.spark.usable import refuse_stopped
 
 __all__ = ["SparkHistory"]
 
@@ -63,16 +64,20 @@ class SparkHistory:
         span_ms = 0 if trigger is None else max(0, span_of(trigger) // 1_000)
         location = self._checkpoint.spark_location
         self._gate.open()
-        with settings_applied(self._spark, query_settings(buckets, location)):
-            self._stream = (
-                self._frame(source, bucket_ids(buckets, buckets), archive)
-                .writeStream.foreachBatch(self._on_batch)
-                .outputMode(OUTPUT_MODE)
-                .option("checkpointLocation", location)
-                .queryName(f"windrow history {uuid.uuid4().hex[:8]}")
-                .trigger(processingTime=f"{span_ms} milliseconds")
-                .start()
-            )
+        refuse_stopped(self._spark)
+        try:
+            with settings_applied(self._spark, query_settings(buckets, location)):
+                self._stream = (
+                    self._frame(source, bucket_ids(buckets, buckets), archive)
+                    .writeStream.foreachBatch(self._on_batch)
+                    .outputMode(OUTPUT_MODE)
+                    .option("checkpointLocation", location)
+                    .queryName(f"windrow history {uuid.uuid4().hex[:8]}")
+                    .trigger(processingTime=f"{span_ms} milliseconds")
+                    .start()
+                )
+        except SPARK_FAILURES as problem:
+            raise self._error(problem) from problem
 
     def _frame(self, source: DataFrame, buckets: tuple[int, ...], archive: str | None) -> DataFrame:
         """The stream of what the buckets give, one row per bucket and batch."""
@@ -132,7 +137,7 @@ class SparkHistory:
         stream = self._running()
         try:
             stream.processAllAvailable()
-        except PySparkException as problem:
+        except SPARK_FAILURES as problem:
             raise self._error(problem) from problem
         self._check(stream)
 
@@ -186,10 +191,5 @@ class SparkHistory:
         if problem is not None:
             raise self._error(problem) from problem
 
-    def _error(self, problem: PySparkException) -> WindrowError:
-        text = str(problem)
-        return received_error(text) or WindrowError(
-            "WX401",
-            f"the history of {self.schema.stream.name!r} failed on Spark: {cause_line(text)}",
-            hint="the cause of this exception is Spark's own error, with all its detail",
-        )
+    def _error(self, problem: Exception) -> WindrowError:
+        return failure_of(f"the history of {self.schema.stream.name!r}", problem)

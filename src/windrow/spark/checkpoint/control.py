@@ -27,6 +27,7 @@ from windrow.spark.packing.packets import PACKET_SCHEMA, Packet, packets_batch
 __all__ = [
     "check_orders",
     "control_packets",
+    "lines_of",
     "order_advance",
     "order_finish",
     "order_lines",
@@ -107,13 +108,18 @@ def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
     def send(batches: Batches) -> Batches:
         for batch in batches:
             with shipping_errors():
-                packets = [packet_of_line(line) for line in batch.column(0).to_pylist()]
+                packets = [packet_of_line(line) for line in lines_of(batch)]
             data = [packet.to_bytes() for packet in packets]
             yield packets_batch(
                 [bucket for bucket in buckets for _ in data], [one for _ in buckets for one in data]
             )
 
     return send
+
+
+def lines_of(batch: pa.RecordBatch) -> list[str]:
+    """Lines as Spark gives them; bytes that are no text become signs that no checksum fits."""
+    return [line.decode(errors="replace") for line in batch.column(0).cast(pa.binary()).to_pylist()]
 
 
 def packet_of_line(line: str) -> Packet:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.bucket.arrivals import StreamArrivals
 from windrow.spark.bucket.shipped_errors import shipping_errors
-from windrow.spark.checkpoint.control import order_lines, order_of_line, write_order
+from windrow.spark.checkpoint.control import lines_of, order_lines, order_of_line, write_order
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history.declaration import rows_schema
 from windrow.spark.history.question import HistoryQuestion
@@ -55,7 +55,7 @@ def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
     def send(batches: Batches) -> Batches:
         for batch in batches:
             with shipping_errors():
-                data = [control_frame(line) for line in batch.column(0).to_pylist()]
+                data = [control_frame(line) for line in lines_of(batch)]
             yield packets_batch(
                 [bucket for bucket in buckets for _ in data], [one for _ in buckets for one in data]
             )

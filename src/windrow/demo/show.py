@@ -144,7 +144,7 @@ def _conclude(screen: Screen, verdict: Verdict, seconds: float) -> None:
     screen.line()
     screen.line(
         f"{verdict.found} of {fires} fires found, {false or 'no'} false alarm{'s' * (false > 1)}, "
-        f"{len(verdict.lasting) or 'no'} alarm too long; {seconds:.0f} seconds.",
+        f"{len(verdict.lasting) or 'no'} alarm too long; {seconds:.0f} s.",
         "bold green" if verdict.is_right else "bold red",
     )
 

@@ -254,13 +254,22 @@ def test_a_folder_that_cannot_be_written(folder: Path) -> None:
 
 def test_files_of_an_earlier_run_are_not_mixed_with_those_of_this_one(folder: Path) -> None:
     write_job(folder)
-    (folder / "out").mkdir()
+    assert run("run", "job.wql", "--embedded")[0] == 0
     for name in ("batch-000000000099.parquet", "mine.parquet"):
         (folder / "out" / name).write_text("old")
     assert run("run", "job.wql", "--embedded")[0] == 0
     names = {file.name for file in (folder / "out").iterdir()}
     assert "batch-000000000099.parquet" not in names
     assert {"mine.parquet", "batch-000000000000.parquet"} <= names
+
+
+def test_files_of_a_job_on_spark_are_not_removed(folder: Path) -> None:
+    write_job(folder)
+    (folder / "out").mkdir()
+    (folder / "out" / "batch-000000000007.parquet").write_text("of Spark")
+    status, _, stderr = run("run", "job.wql", "--embedded")
+    assert (status, "[WD513]" in stderr) == (1, True)
+    assert (folder / "out" / "batch-000000000007.parquet").read_text() == "of Spark"
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

@@ -20,6 +20,8 @@ from windrow.sinks import Console, Memory, Parquet
 
 __all__ = ["Outlet", "check_sink", "standings"]
 
+# Says that the files of a folder are those of runs in a process; readers of Parquet skip it.
+_MARK = ".windrow-in-process"
 _BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
 
 
@@ -51,7 +53,7 @@ class Outlet:
         self._files = 0
         if isinstance(query.sink, Parquet):
             with self._written():
-                _begin_folder(Path(query.sink.path))
+                _begin_folder(query, Path(query.sink.path))
 
     def drain(self) -> None:
         """Hands on what is new."""
@@ -82,12 +84,24 @@ class Outlet:
             ) from None
 
 
-def _begin_folder(folder: Path) -> None:
-    """An empty folder: what an earlier run left would look as if this one had said it."""
+def _begin_folder(query: JobQuery, folder: Path) -> None:
+    """A folder without what an earlier run left: that would look as if this one had said it.
+
+    Only what a run in a process has written is removed. On Spark a job goes on in the same folder,
+    perhaps for months.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for file in folder.iterdir():
-        if _BATCH_FILE.fullmatch(file.name):
-            file.unlink()
+    files = [file for file in folder.iterdir() if _BATCH_FILE.fullmatch(file.name)]
+    if files and not (folder / _MARK).exists():
+        raise DataError(
+            "WD513",
+            f"{folder} has files that a job on Spark wrote, such as {min(files).name}",
+            hint="name another folder, or move these files away",
+            place=query.place,
+        )
+    for file in files:
+        file.unlink()
+    (folder / _MARK).touch()
 
 
 def standings(session: EmbeddedSession, outlets: Iterable[Outlet]) -> list[Standing]:

@@ -45,6 +45,11 @@ ASKED = {
     "combined": Asked(
         "SELECT room, COUNT(*) AS n FROM g [40 SECONDS] GROUP BY room EVERY (5 SECONDS)"
     ),
+    # The same rows, of which few are a room's largest or smallest: the others stay behind.
+    "picked": Asked(
+        """SELECT room, MIN(value) AS low, MAX(value) AS high FROM g [40 SECONDS] GROUP BY room
+           EVERY (5 SECONDS)"""
+    ),
     "late": Asked("SELECT room, COUNT(*) AS n, SUM(value) AS s FROM d [9 SECONDS] GROUP BY room"),
     "distinct": Asked("SELECT DISTINCT room, value FROM a [15 SECONDS]", "changes"),
     "extremes": Asked(

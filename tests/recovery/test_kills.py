@@ -24,6 +24,7 @@ from recovery.disturbed_run import DisturbedRun
 from recovery.places import Tables, TopicsOfKafka
 from spark.stream_files import SECOND
 from windrow.spark.packing.combining import can_combine
+from windrow.spark.packing.picking import can_pick
 
 pytestmark = [pytest.mark.recovery, pytest.mark.spark]
 
@@ -84,7 +85,8 @@ def test_killed_drivers_of_queries_that_share_an_operator_do_not_show(run_of: Ru
 
 def test_kills_do_not_show_where_rows_are_combined(run_of: Runs) -> None:
     assert can_combine(plan_of_asked("combined"), 5 * SECOND)
-    run = run_of("combined")
+    assert can_pick(plan_of_asked("picked"), 5 * SECOND)
+    run = run_of("combined", "picked")
     run.kill_drivers(DRIVERS_KILLED_ELSEWHERE)
     job = run.begin()
     run.kill_below(job, "worker", DRIVERS_KILLED_ELSEWHERE)

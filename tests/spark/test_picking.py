@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -13,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle import Oracle, assert_same_rows
+from oracle import Oracle, assert_same_rows, rows_of
+from spark.stream_files import Files, Sessions, embedded, random_batches, read_sink
 from spark.test_combining import SECOND, Run, plan_of
+from windrow import sinks
 from windrow.event_time import instant_of
 from windrow.spark.packing import panes_of_rows, picking
 from windrow.spark.packing.picking import PanePicker, can_pick
@@ -167,3 +170,23 @@ def test_other_queries_need_all_rows(text: str) -> None:
 
 def test_answers_at_every_row_need_every_row() -> None:
     assert not can_pick(plan_of(QUERIES[0]), 1)
+
+
+@pytest.mark.spark
+def test_on_spark_rows_are_left_out_and_answers_are_those_in_process(
+    files: Files, sessions: Sessions, tmp_path: Path
+) -> None:
+    text = """SELECT h.room, MIN(h.value) AS low, MAX(c.value) AS high
+        FROM h [20 SECONDS], c [15 SECONDS] WHERE h.room = c.room GROUP BY h.room
+        EVERY (5 SECONDS)"""
+    batches = random_batches(6, seed=3)
+    files.put_all(batches)
+    session = sessions.open(files, buckets=2)
+    sink = sinks.parquet(tmp_path / "out", feed="answers")  # others are told between ticks, too
+    query = session.query(text, name="extremes").start(sink, trigger="available")
+    query.await_end()
+    session.finish()
+    wanted, in_process = embedded(text, batches)
+    assert_same_rows(rows_of(read_sink(tmp_path / "out")), rows_of(wanted.answers()))
+    held = sum(session.windows()["rows"].to_pylist())
+    assert 0 < held < sum(in_process.windows()["rows"].to_pylist())

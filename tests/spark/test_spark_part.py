@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from windrow.errors import CheckpointError
-from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.checkpoint.spark_part import check_spark_part, checkpoint_trouble, last_offsets
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.operations.failures import failure_of
 
@@ -78,3 +78,15 @@ def test_other_trouble_is_no_trouble_with_the_checkpoint() -> None:
 def test_a_machine_that_is_too_busy_is_named() -> None:
     found = failure_of("query 'q'", PySparkException("Python worker failed to connect back."))
     assert "too busy" in found.hint
+
+
+def test_a_lost_log_of_a_source_is_trouble_with_the_checkpoint() -> None:
+    said = "made/spark/sources/0/3 doesn't exist (latestId: 5, compactInterval: 10)"
+    found = checkpoint_trouble("query 'q'", said, f"java.io.FileNotFoundException: {said}")
+    assert found is not None
+    assert (found.code, said in found.message) == ("WC223", True)
+
+
+def test_a_file_of_the_user_that_is_gone_is_not() -> None:
+    said = "File file:/data/temp/0001.parquet does not exist"
+    assert checkpoint_trouble("query 'q'", said, f"java.io.FileNotFoundException: {said}") is None

@@ -21,7 +21,7 @@ _TROUBLES = re.compile(
     r"\[[A-Z_.]*(?:CHECKPOINT|STATE_STORE|STATEFUL_OPERATOR|BATCH_METADATA|LOG_VERSION|LOG_FILE"
     r"|STREAM_LOG_UPDATE|STATE_SCHEMA)|ChecksumException|Checksum (?:error|file)|RocksDBException"
     r"|ZipException|Incomplete log file|[Mm]etadata log|batch \d+ doesn't exist|Failed to read log"
-    r"|StreamMetadata|No usable value for"
+    r"|StreamMetadata|No usable value for|doesn't exist \(latestId"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -255,8 +256,9 @@ def test_a_folder_that_cannot_be_written(folder: Path) -> None:
 def test_files_of_an_earlier_run_are_not_mixed_with_those_of_this_one(folder: Path) -> None:
     write_job(folder)
     assert run("run", "job.wql", "--embedded")[0] == 0
-    for name in ("batch-000000000099.parquet", "mine.parquet"):
-        (folder / "out" / name).write_text("old")
+    (folder / "out" / "mine.parquet").write_text("old")
+    written = folder / "out" / "batch-000000000000.parquet"
+    shutil.copy(written, folder / "out" / "batch-000000000099.parquet")
     assert run("run", "job.wql", "--embedded")[0] == 0
     names = {file.name for file in (folder / "out").iterdir()}
     assert "batch-000000000099.parquet" not in names
@@ -266,10 +268,13 @@ def test_files_of_an_earlier_run_are_not_mixed_with_those_of_this_one(folder: Pa
 def test_files_of_a_job_on_spark_are_not_removed(folder: Path) -> None:
     write_job(folder)
     (folder / "out").mkdir()
-    (folder / "out" / "batch-000000000007.parquet").write_text("of Spark")
+    theirs = folder / "out" / "batch-000000000007.parquet"
+    pq.write_table(pa.table({"n": [1]}), theirs)
     status, _, stderr = run("run", "job.wql", "--embedded")
     assert (status, "[WD513]" in stderr) == (1, True)
-    assert (folder / "out" / "batch-000000000007.parquet").read_text() == "of Spark"
+    assert pq.read_table(theirs)["n"].to_pylist() == [1]
+    theirs.write_text("half of a file")
+    assert "[WD513]" in run("run", "job.wql", "--embedded")[2]
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

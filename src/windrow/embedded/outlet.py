@@ -20,8 +20,8 @@ from windrow.sinks import Console, Memory, Parquet
 
 __all__ = ["Outlet", "check_sink", "standings"]
 
-# Says that the files of a folder are those of runs in a process; readers of Parquet skip it.
-_MARK = ".windrow-in-process"
+# In the schema of each file that a run in a process writes.
+_MARK = {b"windrow.written": b"in process"}
 _BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
 
 
@@ -68,7 +68,11 @@ class Outlet:
     def _write(self, sink: Parquet, table: pa.Table) -> None:
         if table.num_rows:
             with self._written():
-                pq.write_table(table, Path(sink.path) / f"batch-{self._files:012d}.parquet")
+                marked = table.replace_schema_metadata({**(table.schema.metadata or {}), **_MARK})
+                name = f"batch-{self._files:012d}.parquet"
+                hidden = Path(sink.path) / f".{name}"  # until it is whole
+                pq.write_table(marked, hidden)
+                hidden.rename(hidden.with_name(name))
             self._files += 1
 
     @contextmanager
@@ -92,16 +96,24 @@ def _begin_folder(query: JobQuery, folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = [file for file in folder.iterdir() if _BATCH_FILE.fullmatch(file.name)]
-    if files and not (folder / _MARK).exists():
+    others = [file for file in files if not _is_marked(file)]
+    if others:
         raise DataError(
             "WD513",
-            f"{folder} has files that a job on Spark wrote, such as {min(files).name}",
+            f"{folder} has files that no run in a process wrote, such as {min(others).name}",
             hint="name another folder, or move these files away",
             place=query.place,
         )
     for file in files:
         file.unlink()
-    (folder / _MARK).touch()
+
+
+def _is_marked(file: Path) -> bool:
+    try:
+        found = pq.read_schema(file).metadata or {}
+    except (OSError, pa.ArrowInvalid):
+        return False  # no whole Parquet file, and nobody knows whose
+    return found.items() >= _MARK.items()
 
 
 def standings(session: EmbeddedSession, outlets: Iterable[Outlet]) -> list[Standing]:

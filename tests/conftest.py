@@ -10,7 +10,7 @@ from hypothesis import settings
 # Random on purpose: each run tries new streams, and a failure prints the blob that repeats it.
 # No deadline: the first example of a kernel pays for its compilation. In CI the examples are the
 # same in every run, so that a change is judged by itself; new ones are found by dev and long.
-for _name, _examples in {"few": 5, "dev": 40, "ci": 25, "long": 5_000}.items():
+for _name, _examples in {"few": 5, "dev": 25, "ci": 25, "long": 5_000}.items():
     settings.register_profile(
         _name,
         max_examples=_examples,

@@ -19,7 +19,10 @@ CREATE QUERY counts AS SELECT COUNT(*) AS n FROM r [1 MINUTE] EVERY (1 SECOND) I
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],
+)
 def test_a_job_without_an_end_is_interrupted(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:

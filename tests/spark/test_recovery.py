@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,6 +159,21 @@ def test_a_batch_in_which_nothing_came_is_no_trouble(
     query.start("memory", trigger="available").await_end()
     query.finish()
     assert query.answers()["n"].to_pylist() == [1, 2]
+
+
+def test_a_driver_that_died_while_it_wrote_its_first_offsets_is_no_trouble(
+    files: Files, sessions: Sessions
+) -> None:
+    query = sessions.open(files).query(OTHER, name="q")
+    query.start("memory", trigger="available").await_end()
+    query.stop()
+    offsets = sessions.folder("q") / "spark" / "offsets"
+    assert list(offsets.iterdir()) == []
+    for name in (f".0.{uuid.uuid4()}.tmp", f"..0.{uuid.uuid4()}.tmp.crc"):
+        (offsets / name).write_text("v1")
+    files.put_all(random_batches(1, seed=30))
+    query.start("memory", trigger="available").await_end()
+    assert query.answers().num_rows > 0
 
 
 def test_a_failing_sink_gets_its_batch_again(files: Files, sessions: Sessions) -> None:

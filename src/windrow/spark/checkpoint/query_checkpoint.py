@@ -84,8 +84,12 @@ class QueryCheckpoint:
         return None if owner is None else owner.buckets
 
     def sweep(self) -> None:
-        """Removes what drivers that were killed have left unfinished."""
-        for each in (self.storage, self.control, self.publish):
+        """Removes what drivers that were killed have left unfinished.
+
+        Spark does not mind it but for its first offsets: it takes them for another query's.
+        """
+        offsets = self.storage.under("spark").under("offsets")
+        for each in (self.storage, self.control, self.publish, offsets):
             each.sweep()
 
     def _owner(self) -> CheckpointOwner | None:

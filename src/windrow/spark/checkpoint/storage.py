@@ -16,7 +16,8 @@ from windrow.errors import CheckpointError
 
 __all__ = ["Storage"]
 
-_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}")
+# Ours, and Spark's with their checksums.
+_UNFINISHED = re.compile(r"\..+\.([0-9a-f]{32}|[0-9a-f-]{36}\.tmp(\.crc)?)")
 # One letter before the colon would be a drive of Windows.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 # Hadoop's names of stores, as pyarrow calls them.

@@ -47,6 +47,8 @@ class HistoryCheckpoint:
 
     def claim(self, schema: HistorySchema, buckets: int, archive: str | None) -> None:
         """Takes a new directory for this declaration, or checks that an old one is its own."""
+        # Spark takes first offsets that were never finished for those of another query.
+        self._storage.under("spark").under("offsets").sweep()
         mine: dict[str, Any] = {
             "format": HISTORY_CHECKPOINT_FORMAT,
             **declared(schema),

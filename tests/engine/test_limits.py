@@ -89,7 +89,7 @@ def test_small_buffers_show_the_same(
     [queries, general_joins(), general_selects(), general_negations()],
     ids=["queries", "joins", "selects", "negations"],
 )
-@patched
+@settings(patched, max_examples=max(1, settings().max_examples // 2))
 @given(
     data=st.data(),
     actions=small_scenarios(),

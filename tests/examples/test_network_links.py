@@ -119,6 +119,7 @@ def test_strangers_at_every_change_and_at_the_end(
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_the_job_on_spark_gives_the_same(
     tmp_path: Path, job: dict[str, list[dict[str, object]]]
 ) -> None:

@@ -30,6 +30,7 @@ def script(folder: Path, *names: str) -> str:
     return STREAMS + "\n".join(queries)
 
 
+@pytest.mark.slow
 def test_queries_come_and_go_with_the_script(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:

@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-cluster test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
+.PHONY: help demo test test-spark test-long test-hard test-few-hard test-cluster test-recovery test-few-kills test-kafka test-notebook test-postgres test-browser check bench bench-papers lock clean distclean
 # Two pips at once in one environment would tread on each other.
 .NOTPARALLEL:
 
@@ -27,13 +27,30 @@ demo: $(STAMPS)/java  ## The smart building on Spark in local mode, until it has
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 
 # Those that start servers besides Spark's own session have targets of their own.
-APART := browser or cluster or kafka or postgres or recovery or notebook
+APART := browser or cluster or hard or long_spark or kafka or postgres or recovery or notebook
 
 test: $(STAMPS)/java $(STAMPS)/dev  ## All tests but the slow ones.
 	@$(PYTEST) -m "not (slow or $(APART))"
 
-test-long: $(STAMPS)/java $(STAMPS)/dev  ## All tests, with many more generated streams.
-	@HYPOTHESIS_PROFILE=long $(PYTEST) -m "not ($(APART))"
+test-spark: $(STAMPS)/java $(STAMPS)/dev  ## The long tests on Spark: restarts, changed scripts, every form of answer.
+	@$(PYTEST) -m "long_spark"
+
+MINUTES ?= 60
+
+test-long: $(STAMPS)/java $(STAMPS)/dev  ## All tests, then new generated streams for as long as MINUTES= says.
+	@FIRST="not ($(APART))" AGAIN="hypothesis and not ($(APART))" \
+	  sh tests/long-run.sh $(MINUTES) $(PYTEST)
+
+# Tests of kernels: they run once more with a check of every index.
+KERNELS := tests/windows tests/joins tests/results tests/exact tests/history tests/engine
+
+test-hard: $(STAMPS)/java $(STAMPS)/dev  ## Injected faults, hostile bytes, memory under a budget, checked indexes.
+	@WINDROW_HARD=all $(PYTEST) tests/hard -m hard
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/bounds-checked \
+	  $(PYTEST) $(KERNELS) -m "not (slow or $(APART))"
+
+test-few-hard: $(STAMPS)/java $(STAMPS)/dev  ## The shortest of make test-hard.
+	@WINDROW_HARD=few $(PYTEST) tests/hard -m hard
 
 test-cluster: $(STAMPS)/java $(STAMPS)/dev  ## A standalone cluster on this machine, some of it killed.
 	@$(BIN)/python -m pytest tests/cluster -m cluster

@@ -2,12 +2,15 @@
 
 Timestamps are BIGINT microseconds and dates INTEGER days throughout, as in the plan's literals.
 What has no value (division by zero, overflow) is NULL. NaN equals itself and is the largest number.
+Quotients of decimals are made by a function in Python: DuckDB's are doubles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+import duckdb
 
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.schema import ColumnType
@@ -25,11 +28,36 @@ def print_expression(expression: Expr, leaf: Callable[[Expr], str]) -> str:
     if not isinstance(expression, Call):
         return leaf(expression)
     parts = [print_expression(part, leaf) for part in expression.arguments]
-    if expression.function == "cast":
+    if expression.function in ("cast", "try_cast"):
         return _cast(parts[0], expression.arguments[0].type, expression.type)
     if expression.function in ("+", "-", "*", "negate", "abs", "%", "/"):
         return _arithmetic(expression, parts)
     return _call(expression, parts)
+
+
+def add_functions(database: duckdb.DuckDBPyConnection) -> None:
+    """The functions that texts made here call."""
+    kinds = ["VARCHAR", "VARCHAR", "INTEGER", "INTEGER"]
+    for function in (exact_quotient, exact_remainder):
+        database.create_function(
+            function.__name__, function, kinds, "VARCHAR", null_handling="special"
+        )
+
+
+def exact_quotient(one: str | None, other: str | None, precision: int, scale: int) -> str | None:
+    if one is None or other is None or not Decimal(other):
+        return None
+    context = Context(prec=300, rounding=ROUND_HALF_UP)
+    found = context.divide(Decimal(one), Decimal(other)).quantize(
+        Decimal(10) ** -scale, context=context
+    )
+    return None if abs(found) >= Decimal(10) ** (precision - scale) else format(found, "f")
+
+
+def exact_remainder(one: str | None, other: str | None, _precision: int, _scale: int) -> str | None:
+    if one is None or other is None or not Decimal(other):
+        return None
+    return format(Context(prec=300).remainder(Decimal(one), Decimal(other)), "f")
 
 
 def type_text(kind: ColumnType) -> str:
@@ -58,6 +86,10 @@ def key_text(text: str, kind: ColumnType) -> str:
 
 def _arithmetic(call: Call, parts: list[str]) -> str:
     kind = call.type
+    if call.function in ("/", "%") and kind.name == "DECIMAL":
+        name = "exact_quotient" if call.function == "/" else "exact_remainder"
+        texts = ", ".join(f"CAST({part} AS VARCHAR)" for part in parts)
+        return f"CAST({name}({texts}, {kind.precision}, {kind.scale}) AS {type_text(kind)})"
     if call.function in ("/", "%"):
         left, right = parts
         wide = "::HUGEINT" if kind.is_integer else ""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
-from duckdb_text import key_text, print_expression, type_text
+from duckdb_text import add_functions, key_text, print_expression, type_text
 from slow_aggregates import SumOverflowError, exact_sum, gathered_text, made
 from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef
 from windrow.plan.model import Negation, QueryPlan, WindowSpec
@@ -36,6 +36,7 @@ Rows = Mapping[str, pa.Table]
 RELATIVE_TOLERANCE = 1e-12
 # Registered tables replace each other; nothing else is kept in it.
 DATABASE = duckdb.connect(config={"threads": 1})
+add_functions(DATABASE)
 # One step of the smallest numbers: below it a relative bound means nothing.
 SMALLEST_STEP = 5e-324
 

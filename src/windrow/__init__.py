@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, overload
 
+from windrow import starting  # noqa: F401 # isort: skip - before all that takes long to load
 from windrow import dataframes, notebook, sinks, sources
 from windrow.errors import (
     AdmissionError,

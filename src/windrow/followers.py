@@ -7,12 +7,17 @@ from threading import RLock
 
 import pyarrow as pa
 
+from windrow.backlog import Backlog, joined_rows
+from windrow.errors import DataError
+
 __all__ = ["FOLLOWED_ROWS", "UNREAD_ROWS", "Followed", "Follower"]
 
 # What is kept for answers() once somebody else has taken it too, and what for each follower:
 # beyond it the oldest rows are let go.
 UNREAD_ROWS = 1_000_000
 FOLLOWED_ROWS = 200_000
+# The same in bytes, for each reader, where nobody says otherwise.
+FOLLOWED_BYTES = 64 << 20
 
 
 class _Unread:
@@ -20,23 +25,36 @@ class _Unread:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._tables: list[pa.Table] = []
-        self.rows = 0
+        self._answers: Backlog[pa.Table] = Backlog(joined_rows)
+        self._next = 0  # the number of the first row that was not read
+        self.trouble: DataError | None = None  # what the reader is still to be told
 
-    def add(self, table: pa.Table) -> None:
-        if table.num_rows == 0:
-            return
-        self._tables.append(table)
-        self.rows += table.num_rows
-        while self.rows > self._limit:
-            excess, oldest = self.rows - self._limit, self._tables[0]
-            cut = min(excess, oldest.num_rows)
-            self._tables[:1] = [oldest.slice(cut)] if cut < oldest.num_rows else []
-            self.rows -= cut
+    @property
+    def rows(self) -> int:
+        return self._answers.end - self._next
+
+    @property
+    def nbytes(self) -> int:
+        return self._answers.nbytes
+
+    def add(self, table: pa.Table, limit_bytes: int) -> None:
+        self._answers.append(table)
+        if self.rows > self._limit:
+            self._let_go(self._answers.end - self._limit)
+        self.shrink(limit_bytes)
+
+    def shrink(self, limit_bytes: int) -> None:
+        while self.nbytes > limit_bytes and self.rows:
+            self._let_go(self._answers.end - self.rows // 2)
 
     def take(self, empty: pa.Table) -> pa.Table:
-        tables, self._tables, self.rows = self._tables, [], 0
+        tables = self._answers.since(self._next)
+        self._let_go(self._answers.end)
         return pa.concat_tables(tables) if tables else empty
+
+    def _let_go(self, number: int) -> None:
+        self._next = number
+        self._answers.drop_before(number)
 
 
 class Followed:
@@ -50,18 +68,31 @@ class Followed:
         self._lock = lock
         self._own = _Unread(UNREAD_ROWS)
         self._others: list[_Unread] = []
+        self.limit_bytes = FOLLOWED_BYTES
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that wait for readers."""
+        return sum(each.nbytes for each in (self._own, *self._others))
+
+    def shrink(self, limit_bytes: int) -> None:
+        """Keep no more than so many bytes for all readers: each has the newest of its answers."""
+        for each in (self._own, *self._others):
+            each.shrink(limit_bytes // (1 + len(self._others)))
 
     def answers(self) -> pa.Table:
         """Every answer that the query's own reader has not had."""
         with self._lock:
-            if not self._others and not self._own.rows:
+            if not self._others and not self._own.rows and self._own.trouble is None:
                 return self._read()
             return self._taken(self._own)
 
     def follow(self) -> Follower:
         """One more reader, of the answers that come from now on."""
         with self._lock:
-            fresh = self._read()
+            fresh = self._fresh()
+            if fresh is None:  # of what is wrong so far the query's own reader is told
+                fresh = self._read()
             self._hand_out(fresh)
             unread = _Unread(FOLLOWED_ROWS)
             self._others.append(unread)
@@ -79,13 +110,26 @@ class Followed:
                 self._others.remove(unread)
 
     def _taken(self, unread: _Unread) -> pa.Table:
-        fresh = self._read()
-        self._hand_out(fresh)
+        fresh = self._fresh()
+        if fresh is not None:
+            self._hand_out(fresh)
+        trouble, unread.trouble = unread.trouble, None
+        if trouble is not None or fresh is None:
+            raise trouble or AssertionError("nothing was read, and nobody said why")
         return unread.take(fresh.slice(0, 0))
+
+    def _fresh(self) -> pa.Table | None:
+        """What is new; None where answers lack something, which every reader is to be told."""
+        try:
+            return self._read()
+        except DataError as error:
+            for each in (self._own, *self._others):
+                each.trouble = error
+            return None
 
     def _hand_out(self, fresh: pa.Table) -> None:
         for each in (self._own, *self._others):
-            each.add(fresh)
+            each.add(fresh, self.limit_bytes)
 
 
 class Follower:

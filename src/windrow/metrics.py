@@ -32,7 +32,7 @@ METRICS = (
         "windrow_rows_settled_total",
         "counter",
         ("query", "stream", "outcome"),
-        "Rows by what became of them: applied, late, bad_time or rejected.",
+        "Rows by what became of them: applied, late, bad_time, bad_value or rejected.",
     ),
     Metric(
         "windrow_rows_waiting",
@@ -78,7 +78,7 @@ METRICS = (
         "windrow_service_level",
         "gauge",
         ("query", "window", "level"),
-        "1 for the level at which a query is served: A, B, C or unmet.",
+        "1 for the level at which a query is served: A, B, C, unmet or incomplete.",
     ),
     Metric("windrow_memory_bytes", "gauge", (), "Bytes of all windows of running queries."),
     Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may take."),

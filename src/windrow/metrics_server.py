@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 from windrow.errors import BindingError
+from windrow.host_names import LOOPBACK_NAMES, is_address, is_loopback, name_and_port
 from windrow.metrics import CONTENT_TYPE
 
 __all__ = ["MetricsServer"]
 
 # A reader that has connected and says nothing is let go after so long.
 SILENT_S = 10
+# So many are answered at the same time; one more, and the one that was there first is let go.
+CONNECTIONS_LIMIT = 32
 
 
 class MetricsServer:
@@ -21,7 +27,7 @@ class MetricsServer:
 
     def __init__(self, text: Callable[[], str], host: str, port: int) -> None:
         try:
-            self._server = _Server((host, port), _handler_of(text))
+            self._server = _Server((host, port), _handler_of(text, _names_of(host)))
         except (OSError, OverflowError) as problem:
             raise BindingError(
                 "WB470",
@@ -46,17 +52,67 @@ class MetricsServer:
 
 
 class _Server(ThreadingHTTPServer):
+    """A thread for each connection, of which there are few: a scrape takes milliseconds."""
+
     daemon_threads = True
     allow_reuse_address = True
 
+    def __init__(self, *given: Any) -> None:
+        self._open: dict[socket.socket, None] = {}  # in the order in which they came
+        self._changing = threading.Lock()
+        super().__init__(*given)
 
-def _handler_of(text: Callable[[], str]) -> type[BaseHTTPRequestHandler]:
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._changing:
+            oldest = next(iter(self._open)) if len(self._open) >= CONNECTIONS_LIMIT else None
+            self._open[request] = None
+            if oldest is not None:
+                del self._open[oldest]
+                # Its thread finds the end of what it reads, and closes it.
+                with suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._changing:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """One that goes in the middle is nothing to tell."""
+
+
+def _names_of(host: str) -> Callable[[str | None], bool]:
+    """Which Host headers are answered: a page elsewhere must not make its name lead here.
+
+    Numbers are no names. Of names there are those of this machine, and the one that was given.
+    """
+    if is_loopback(host):
+        known = {*LOOPBACK_NAMES, host}
+        return lambda given: name_and_port(given)[0] in known
+    known = {*LOOPBACK_NAMES, host, socket.gethostname().lower()}
+
+    def allows(given: str | None) -> bool:
+        name, _ = name_and_port(given)
+        return name is not None and (name in known or is_address(name))
+
+    return allows
+
+
+def _handler_of(
+    text: Callable[[], str], allows: Callable[[str | None], bool]
+) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         timeout = SILENT_S
         server_version = "windrow"
         sys_version = ""
 
         def do_GET(self) -> None:
+            names = self.headers.get_all("Host", [])
+            if len(names) != 1 or not allows(names[0]):
+                words = "this server has another name: use its address in numbers"
+                self.send_error(HTTPStatus.MISDIRECTED_REQUEST, words)
+                return
             if self.path.partition("?")[0] != "/metrics":
                 self.send_error(HTTPStatus.NOT_FOUND, "only /metrics is here")
                 return

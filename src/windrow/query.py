@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from threading import RLock
@@ -14,6 +15,7 @@ from windrow.errors import WindrowError
 from windrow.followers import Followed, Follower
 from windrow.notebook.cards import query_card
 from windrow.notebook.charting import chart
+from windrow.service_levels import INCOMPLETE
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,6 +43,7 @@ class Query(ABC):
         self.name = name
         self._lock = lock
         self._followed = Followed(self._answers, lock)
+        self._told_incomplete = False
 
     @overload
     def answers(self, to: None = None) -> pa.Table: ...
@@ -189,6 +192,36 @@ class Query(ABC):
     @abstractmethod
     def is_running(self) -> bool:
         """Whether it is at work: registered in this process, or started on Spark."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the answer now lacks no row; False while one that was refused would count.
+
+        Rows are refused where there is no room for them (WA101), in one process only. Answers that
+        lack such rows are of the level 'incomplete'.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]").is_complete
+        True
+        """
+        return True
+
+    def _noted(self, result: pa.Table, *, is_complete: bool) -> pa.Table:
+        """A result has no level: who reads one that lacks rows is told, once until it is whole."""
+        if is_complete:
+            self._told_incomplete = False
+            return result
+        if not self._told_incomplete:
+            self._told_incomplete = True
+            warnings.warn(
+                f"query {self.name!r}: the result lacks rows that were refused, as there was no "
+                "room for them in the memory budget (WA101); is_complete says when it is whole",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        return result.replace_schema_metadata({b"windrow.level": INCOMPLETE.encode()})
 
     @abstractmethod
     def explain(self) -> str:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
 
 import pyarrow as pa
 
 from windrow.errors import BindingError
+from windrow.event_time import span_of
 
 __all__ = [
     "BIGINT",
@@ -30,6 +33,7 @@ __all__ = [
     "StreamSchema",
     "columns_of",
     "decimal",
+    "max_ahead_of",
     "type_named",
     "type_of_arrow",
 ]
@@ -37,6 +41,9 @@ __all__ = [
 MAX_DECIMAL_DIGITS = 18
 MAX_SUM_DIGITS = 38
 MAX_COLUMNS = 1_000
+# A row that is later than this after the clock on the wall has no time that can be believed.
+AHEAD_OF_CLOCK_US = 86_400_000_000
+BAD_ROW_POLICIES = ("auto", "fail", "set aside")
 
 
 @dataclass(frozen=True)
@@ -200,12 +207,22 @@ class Column:
 
 @dataclass(frozen=True)
 class StreamSchema:
-    """A stream: its columns, which of them is event time, and how late rows may come."""
+    """A stream: its columns, which of them is event time, and how late rows may come.
+
+    on_bad_row: 'fail' refuses what has a row that cannot be held, 'set aside' counts the row and
+    goes on, 'auto' sets aside what is damaged (text that is not UTF-8) and refuses the rest.
+    max_ahead: rows that are so many microseconds ahead of the others, or of the clock on the wall,
+    are set aside; 'auto': those a day ahead of the clock, 'off': none. bad_rows_into: a folder for
+    Parquet files of the bad rows.
+    """
 
     name: str
     columns: tuple[Column, ...]
     time: str
     lateness_us: int = 0
+    on_bad_row: str = "auto"
+    max_ahead: int | str = "auto"
+    bad_rows_into: str | None = None
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
@@ -233,6 +250,43 @@ class StreamSchema:
         if self.lateness_us < 0:
             message = f"the lateness of stream {self.name!r} is negative"
             raise BindingError("WB116", message, hint="give 0 or more")
+        if self.on_bad_row not in BAD_ROW_POLICIES:
+            raise BindingError(
+                "WB130",
+                f"bad rows of stream {self.name!r} cannot be treated as {self.on_bad_row!r}",
+                hint=f"give one of {', '.join(map(repr, BAD_ROW_POLICIES))}",
+            )
+
+    def declared(self) -> dict[str, Any]:
+        """What stream() of a session is given beside the name and the columns."""
+        ahead = self.max_ahead
+        return {
+            "time": self.time,
+            "lateness": self.lateness_us / 1_000_000,
+            "on_bad_row": self.on_bad_row,
+            "max_ahead": ahead if isinstance(ahead, str) else timedelta(microseconds=ahead),
+        }
+
+    def taking_all(self) -> StreamSchema:
+        """The same stream without its say about which rows are set aside."""
+        return replace(self, on_bad_row="auto", max_ahead="auto", bad_rows_into=None)
+
+    @property
+    def most_ahead_us(self) -> int | None:
+        """How far a row may be ahead of the clock on the wall; None: as far as it likes."""
+        if isinstance(self.max_ahead, str):
+            return AHEAD_OF_CLOCK_US if self.max_ahead == "auto" else None
+        return self.max_ahead
+
+    @property
+    def most_ahead_of_rows_us(self) -> int | None:
+        """How far a row may be ahead of those before it; None: as far as it likes."""
+        return None if isinstance(self.max_ahead, str) else self.max_ahead
+
+    @property
+    def sets_aside(self) -> bool:
+        """Whether a row with a value that does not fit is set aside rather than refused."""
+        return self.on_bad_row == "set aside"
 
     def column(self, name: str) -> Column:
         """The column of that name."""
@@ -242,6 +296,21 @@ class StreamSchema:
     def arrow(self) -> pa.Schema:
         """The Arrow schema that batches of this stream have."""
         return pa.schema([(column.name, column.type.arrow) for column in self.columns])
+
+
+def max_ahead_of(value: str | int | float | timedelta | None) -> int | str:
+    """How far rows may be ahead, as a stream's schema has it; None is 'off'.
+
+    >>> max_ahead_of("1 minute"), max_ahead_of(None), max_ahead_of("auto")
+    (60000000, 'off', 'auto')
+    """
+    if value is None or value in ("auto", "off"):
+        return "off" if value is None else str(value)
+    span_us = span_of(value)
+    if span_us <= 0:
+        message = f"rows cannot be at most {value!r} ahead"
+        raise BindingError("WB131", message, hint='give a span, such as "1 hour", or None')
+    return span_us
 
 
 def columns_of(schema: Mapping[str, str] | str | pa.Schema) -> tuple[Column, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 import pyarrow as pa
@@ -43,6 +43,8 @@ class Session(Protocol):
         time: str,
         lateness: str | int | float = 0,
         source: Source | None = None,
+        on_bad_row: str = "auto",
+        max_ahead: str | int | float | timedelta | None = "auto",
     ) -> None:
         """Declares a stream: its columns, its time column, how late rows may come."""
 
@@ -68,6 +70,9 @@ class Session(Protocol):
 
     def late(self, stream: str) -> pa.Table:
         """Late rows of a stream."""
+
+    def bad_rows(self, stream: str) -> pa.Table:
+        """Rows of a stream that were set aside because of a value."""
 
     def ledger(self) -> pa.Table:
         """What became of the rows of each stream."""

@@ -26,9 +26,7 @@ class Served:
     """A room that a thread of this process serves."""
 
     def __init__(self, room: Room, *, port: int = 0, secrets: Secrets | None = None) -> None:
-        self.server = ConsoleServer(room, Address(port=port))
-        if secrets is not None:
-            self.server.secrets.token, self.server.secrets.cookie = secrets.token, secrets.cookie
+        self.server = ConsoleServer(room, Address(port=port), secrets=secrets)
         ready = threading.Event()
         self._thread = threading.Thread(target=self.server.run, args=(ready.set,))
         self._thread.start()

@@ -68,6 +68,55 @@ def test_an_error_without_end_has_no_band(blank: Page) -> None:
     assert {*lows, *highs} == {None}
 
 
+# Answers of [at in seconds, group], changes of [at in seconds, change, group]: where lines end.
+GONE = """async ({ answers, changes, every, slices }) => {
+  const { AnswerLog } = await import("/static/charts/answer_log.js");
+  const { gapsWhere, wasGone } = await import("/static/charts/gaps.js");
+  const { thinned } = await import("/static/charts/thinning.js");
+  const typeOf = (name) => (name === "k" ? "string" : "bigint");
+  const named = (...names) => names.map((name) => ({ name, type: typeOf(name) }));
+  const columns = named("at", "level", "error_bound", "k", "n");
+  const log = new AnswerLog(columns, ["k"], every && every * 1e6);
+  log.append(answers.map(([at, k]) => [at * 1e6, "A", null, k, 1]));
+  const rows = changes.map(([at, change, k]) => [at * 1e6, change, k, 1]);
+  log.noteChanges(named("at", "change", "k", "n"), rows);
+  const data = thinned(log, log.lines, 0, log.seconds[0], log.seconds[log.size - 1], slices, false);
+  const plot = { data, valToPos: (second) => second };
+  return log.lines.map((line, place) => {
+    const isBroken = (one, other) => wasGone(line, data[0][one], data[0][other], data.slice_s);
+    return gapsWhere(isBroken)(plot, place + 1, 0, data[0].length - 1, []);
+  });
+}"""
+
+
+def gone(page: Page, **given: Any) -> list[list[list[float]]]:
+    return list(page.evaluate(GONE, {"changes": [], "every": None, "slices": 100} | given))
+
+
+def test_no_line_is_drawn_through_instants_without_rows(blank: Page) -> None:
+    answers = [[second, "a"] for second in (0, 5, 10, 60, 65)]
+    assert gone(blank, answers=answers, every=5) == [[[10, 60]]]
+    assert gone(blank, answers=answers, every=60) == [[]]
+    # Without EVERY: the group went at 15 s, and came back.
+    assert gone(blank, answers=answers) == [[]]
+    went = [[0, 1, "a"], [5, -1, "a"], [5, 1, "a"], [15, -1, "a"], [60, 1, "a"]]
+    assert gone(blank, answers=answers, changes=went) == [[[10, 60]]]
+
+
+def test_a_group_that_goes_breaks_its_own_line_only(blank: Page) -> None:
+    answers = [[0, "a"], [0, "b"], [60, "a"], [60, "b"]]
+    changes = [[0, 1, "a"], [0, 1, "b"], [20, -1, "b"], [60, 1, "b"], [61, 1, "a"]]
+    assert gone(blank, answers=answers, changes=changes) == [[], [[0, 60]]]
+
+
+def test_among_many_points_long_gaps_stay_gaps(blank: Page) -> None:
+    answers = [[second, "a"] for second in range(20_000) if not 5_000 <= second < 9_000]
+    ((gap,),) = gone(blank, answers=answers, every=1)
+    assert gap == pytest.approx([5_000, 9_000], abs=200)
+    ((gap,),) = gone(blank, answers=answers, changes=[[5_000, -1, "a"], [9_000, 1, "a"]])
+    assert gap == pytest.approx([5_000, 9_000], abs=200)
+
+
 # Changes of [at in seconds, change], the last of which has a number; then steps by the page.
 COUNTED = """async ({ changes, number, steps }) => {
   const { RowCount } = await import("/static/charts/row_count.js");

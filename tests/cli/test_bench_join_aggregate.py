@@ -112,7 +112,7 @@ def test_without_matplotlib_the_extra_is_named(
     with pytest.raises(UnsupportedError, match="matplotlib") as caught:
         bench_join_aggregate(Screen(), figures=[2], quick=True, out=tmp_path)
     assert (caught.value.code, list(tmp_path.iterdir())) == ("WU511", [])
-    assert "windrow[bench]" in (caught.value.hint or "")
+    assert "windrow-sql[bench]" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("figure", ["1", "8", "two"])

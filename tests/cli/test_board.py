@@ -67,7 +67,7 @@ def test_a_result_says_more_than_answers() -> None:
     standings = [Standing("alarms", clock_us, none, "B", 12)]
     board.stood(lambda: standings)  # too early: nobody looks yet
     assert "lab" in drawn(board)
-    board.counted(pa.table({"stream": ["temp"], "late": [0], "bad_time": [0]}))
+    board.counted(pa.table({"stream": ["temp"], "late": [0], "bad_time": [0]}), {})
     text = drawn(board)
     assert "alarms  at 2026-01-01 00:01:00  level B  12 answers" in text
     assert "no rows now" in text
@@ -79,7 +79,7 @@ def test_answers_are_shown_with_their_own_instant() -> None:
     board.answered("alarms", answers((5, "lab", 7)))
     clock_us = round(AT.timestamp()) * 1_000_000 + 60_000_000
     board.stood(lambda: [Standing("alarms", clock_us, None, None, 1)])
-    board.counted(pa.table({"stream": ["temp"], "late": [0], "bad_time": [0]}))
+    board.counted(pa.table({"stream": ["temp"], "late": [0], "bad_time": [0]}), {})
     assert "alarms  at 2026-01-01 00:00:05  level A  1 answer\n" in drawn(board)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +14,9 @@ import pytest
 from cli.command import events, windrow
 from windrow.cli.console import USUAL_PORT
 from windrow.errors import UnsupportedError
-from windrow.terminal import doctor
+from windrow.terminal import doctor, warming
 from windrow.terminal.doctor import Finding, findings
-from windrow.terminal.doctor_view import show_findings
+from windrow.terminal.doctor_view import show_findings, show_warming
 from windrow.terminal.free_memory import free_memory
 from windrow.terminal.screen import Screen
 
@@ -48,10 +49,65 @@ def test_without_spark_and_java_it_says_how_to_get_them(monkeypatch: pytest.Monk
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     no_java = SimpleNamespace(find_java=lambda: None, MINIMUM_JAVA=17)
     monkeypatch.setattr(doctor, "spark_module", lambda _name: no_java)
-    found = by_name()
+    found = by_name()["spark"]
+    assert (found.state, "windrow-sql[spark]" in found.remedy) == ("poor", True)
+    only_spark = lambda name: name if name == "pyspark" else None  # noqa: E731
+    monkeypatch.setattr(importlib.util, "find_spec", only_spark)
+    found = by_name()["java"]
+    assert (found.state, "windrow-sql[java]" in found.remedy) == ("poor", True)
+
+
+def test_a_user_without_a_name_cannot_start_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.os, "getuid", lambda: 4_000_000_000)
+    found = by_name()["spark"]
+    assert (found.state, "4000000000" in found.detail) == ("poor", True)
+    assert "/etc/passwd" in found.remedy
+
+
+def test_a_broken_numba_is_a_finding_and_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not even the modules of this process can be imported then.
+    monkeypatch.setitem(sys.modules, "windrow.embedded.session", None)
+    found = by_name()["numba"]
+    assert (found.state, "reinstall numba" in found.remedy) == ("bad", True)
+
+
+def test_it_says_where_compiled_code_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert str(tmp_path) in by_name()["numba"].detail
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/nowhere")
+    found = by_name()["numba"]
+    assert (found.state, "NUMBA_CACHE_DIR" in found.remedy) == ("poor", True)
+    assert "every start" in found.detail
+
+
+def test_warming_names_each_form(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warming, "FORMS", {"one": (), "another": ()})
+    show_warming(Screen(machine=True))
+    shown = events(capsys.readouterr().out)
+    assert [each["form"] for each in shown] == ["one", "another"]
+    show_warming(Screen())
+    told = capsys.readouterr()
+    assert "2 of 2: another" in told.err
+    assert told.out.startswith("compiled, or found compiled, in ")
+
+
+def test_without_spark_nothing_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    find_spec = importlib.util.find_spec
+    there = lambda name: None if name == "pyspark" else find_spec(name)  # noqa: E731
+    monkeypatch.setattr(importlib.util, "find_spec", there)
+
+    def missing(name: str) -> Any:
+        raise UnsupportedError("WU510", f"no {name}", hint="get it")
+
+    monkeypatch.setattr(doctor, "spark_module", missing)
+    found = {each.name: each for each in findings(starts_spark=True)}
     assert found["spark"].state == found["java"].state == "poor"
-    assert "windrow[spark]" in found["spark"].remedy
-    assert "windrow[java]" in found["java"].remedy
+    assert "query on Spark" not in found
+    assert "bad" not in {each.state for each in found.values()}
 
 
 def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +135,7 @@ def test_the_console_needs_its_parts_and_a_port(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(doctor, "CONSOLE_PARTS", ("starlette", "no_such_part"))
     found = by_name()["console"]
     assert (found.state, found.detail) == ("poor", "no_such_part not installed")
-    assert "windrow[console]" in found.remedy
+    assert "windrow-sql[console]" in found.remedy
 
 
 def test_the_console_is_expected_at_its_usual_port() -> None:

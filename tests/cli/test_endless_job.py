@@ -19,6 +19,7 @@ CREATE QUERY counts AS SELECT COUNT(*) AS n FROM r [1 MINUTE] EVERY (1 SECOND) I
 """
 
 
+@pytest.mark.long_spark
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,7 @@ BAD_SCRIPTS = {
     "WB510": ("parquet('temp.parquet')", "parket('temp.parquet')", "parket"),
     "WB511": ("header = TRUE", "delimiter = '::'", "csv"),
     "WB512": ("memory()", "memroy()", "memroy"),
+    "WB526": ("TIME ts FROM", "TIME ts ON BAD ROW SET ASIDE INTO console() FROM", "console"),
     "WB513": ("SET memory", "SET memroy", "memroy"),
     "WB103": ("'64 MB'", "'64 apples'", "memory"),
     "WB514": ("memory = '64 MB'", "checkpoint = 3", "checkpoint"),
@@ -93,9 +95,56 @@ def test_errors_for_machines_have_parts(folder: Path) -> None:
 
 def test_a_good_script_passes(folder: Path) -> None:
     write_job(folder)
-    assert run("check", "job.wql") == (0, "job.wql: good (2 streams, 3 queries)\n", "")
+    good = "job.wql: good (2 streams, 3 queries), runs on Spark and in this process\n"
+    for runner in ((), ("--spark",), ("--embedded",), ("--spark", "--embedded")):
+        assert run("check", "job.wql", *runner) == (0, good, "")
     status, stdout, _ = run("check", "job.wql", "--json")
-    assert (status, json.loads(stdout)["queries"]) == (0, 3)
+    event = json.loads(stdout)
+    assert (status, event["queries"], event["runs_on"]) == (0, 3, ["spark", "embedded"])
+
+
+def test_check_says_where_a_script_runs(folder: Path) -> None:
+    history = "CREATE HISTORY ON temp (celsius) LEVELS (1 SECOND FOREVER);"
+    write_job(folder, f"{SCRIPT}\n{history}")
+    status, stdout, stderr = run("check", "job.wql")
+    assert (status, stdout.endswith("runs in this process\n")) == (0, True)
+    assert stderr.startswith("not on Spark: [WU501]")
+    assert run("check", "job.wql", "--embedded")[0] == 0
+    status, stdout, stderr = run("check", "job.wql", "--spark")
+    assert (status, stdout, stderr[:7]) == (1, "", "[WU501]")
+    written = re.search(r"FROM parquet\([^)]*\)", SCRIPT)
+    assert written is not None
+    streaming = SCRIPT.replace(written[0], "FROM kafka('topic', servers = 'localhost:9092')", 1)
+    write_job(folder, streaming)
+    status, stdout, stderr = run("check", "job.wql")
+    assert (status, stdout.endswith("runs on Spark\n")) == (0, True)
+    assert stderr.startswith("not in this process: [WU502]")
+    assert run("check", "job.wql", "--embedded")[0] == 1
+    write_job(folder, f"{streaming}\n{history}")
+    status, stdout, stderr = run("check", "job.wql")
+    assert (status, stdout) == (1, "")
+    assert "[WU501]" in stderr
+    assert "[WU502]" in stderr
+
+
+def test_check_tells_all_that_is_wrong(folder: Path) -> None:
+    script = """
+CREATE STREAM temp (location STRING, ts TIMESTAMP, celsius DOUBLE) TIME ts FROM csv('a.csv');
+CREATE STREAM smoke (location STRING, ts TIMESTAMP, strength NUMBERS) TIME ts FROM csv('b.csv');
+CREATE QUERY one AS SELECT COUNT(*) AS n FROM temp [1 HOUR] WHERE celsus > 40;
+CREATE QUERY two AS SELEC 1;
+CREATE QUERY three AS SELECT COUNT(*) AS n FROM smoke [1 HOUR];
+CREATE QUERY four AS SELECT MEDIAN(celsius) AS m FROM temp [1 HOUR];
+CREATE QUERY five AS SELECT COUNT(*) AS n FROM temp [1 HOUR];
+"""
+    write_job(folder, script)
+    status, stdout, stderr = run("check", "job.wql")
+    told = [line for line in stderr.splitlines() if line.startswith("[W")]
+    assert (status, stdout) == (1, "")
+    found = [(line[1:3], line.split("(line ")[1][:1]) for line in told]
+    assert found == [("WB", "3"), ("WB", "4"), ("WS", "5"), ("WU", "7")]
+    events = [json.loads(line) for line in run("check", "job.wql", "--json")[1].splitlines()]
+    assert [each["line"] for each in events] == [3, 4, 5, 7]
 
 
 def test_a_script_that_is_not_text(folder: Path) -> None:
@@ -296,4 +345,4 @@ def test_an_empty_file_and_a_time_that_is_none_are_told_with_their_file(folder: 
     (folder / "smoke.csv").write_text("location,ts,strength\nlab,noon,1\n")
     stderr = run("run", "job.wql", "--embedded")[2]
     assert "[WD506] smoke.csv" in stderr
-    assert "'noon' is not an instant" in stderr
+    assert "smoke.csv, line 2, column 2 ('ts'): 'noon' is not TIMESTAMP" in stderr

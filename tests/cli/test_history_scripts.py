@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from cli import building_files
 from cli.command import events, windrow
 from windrow.cli import app
 
@@ -75,6 +76,13 @@ def test_on_spark_histories_are_refused(folder: Path) -> None:
     assert status == 1
     assert "WU501" in stderr
     assert "--embedded" in stderr
+
+
+def test_on_spark_bad_rows_are_not_written(folder: Path) -> None:
+    aside = "TIME ts ON BAD ROW SET ASIDE INTO parquet('bad') FROM parquet"
+    write_job(folder, building_files.SCRIPT.replace("TIME ts FROM parquet", aside))
+    status, _, stderr = run("run", "job.wql")
+    assert (status, "WU506" in stderr, "--embedded" in stderr) == (1, True, True)
 
 
 @pytest.mark.parametrize(

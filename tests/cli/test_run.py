@@ -40,6 +40,7 @@ def test_a_job_in_process_gives_every_answer(tmp_path: Path) -> None:
     assert dict(zip(*left.to_pydict().values(), strict=True)) == {"kitchen": 1, "lab": 1}
 
 
+@pytest.mark.long_spark
 @pytest.mark.spark
 def test_the_same_job_on_spark_gives_the_same(tmp_path: Path) -> None:
     for name in ("embedded", "spark"):
@@ -112,3 +113,33 @@ def test_a_missing_script_is_wrong_usage(tmp_path: Path) -> None:
     done = windrow("run", "nothing.wql", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "nothing.wql" in done.stderr
+
+
+def test_bad_rows_of_files_are_set_aside_told_and_written(tmp_path: Path) -> None:
+    aside = "TIME ts LATENESS 10 SECONDS MAX AHEAD 1 DAY ON BAD ROW SET ASIDE INTO parquet('bad')"
+    write_job(tmp_path, SCRIPT.replace("TIME ts LATENESS 10 SECONDS", aside))
+    with (tmp_path / "smoke.csv").open("ab") as file:
+        file.write(b"lab,2026-01-01 00:03:19,much\n\xff,2026-01-01 00:03:19,1\n")
+        file.write(b"lab\nlab,2199-01-01 00:00:00,1\n")
+    done = windrow("run", "job.wql", "--embedded", "--json", folder=tmp_path)
+    assert done.returncode == 0
+    ledger = next(e for e in events(done.stdout) if e.get("stream") == "smoke")
+    counts = [ledger[name] for name in ("rows_in", "applied", "bad_time", "bad_value", "waiting")]
+    assert counts == [204, 200, 1, 3, 0]
+    assert "stream smoke: 3 rows set aside, which had a value" in done.stderr
+    assert "  smoke: smoke.csv, line 202, strength: 'much' is not DOUBLE" in done.stderr
+    bad = pq.read_table(tmp_path / "bad").sort_by("line").to_pylist()
+    assert [row["line"] for row in bad] == [202, 203, 204, None]
+    assert [row["column"] for row in bad] == ["strength", "location", None, "ts"]
+
+
+def test_a_row_of_the_year_2199_does_not_keep_its_file_from_being_read(tmp_path: Path) -> None:
+    write_job(tmp_path)
+    lines = (tmp_path / "smoke.csv").read_text().splitlines(keepends=True)
+    lines.insert(1, "lab,2199-01-01 00:00:00,0.9\n")
+    (tmp_path / "smoke.csv").write_text("".join(lines))
+    done = windrow("run", "job.wql", "--embedded", "--json", folder=tmp_path)
+    ledger = next(e for e in events(done.stdout) if e.get("stream") == "smoke")
+    counts = [ledger[name] for name in ("rows_in", "applied", "late", "bad_time")]
+    assert counts == [201, 200, 0, 1]
+    assert [e for e in events(done.stdout) if e.get("query") == "alarms"]

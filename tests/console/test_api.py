@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,10 +19,12 @@ from windrow.console.limits import (
     QUERIES_LIMIT,
     QUERY_CHARACTERS_LIMIT,
 )
+from windrow.console.picture import PICTURE_S
 from windrow.console.refusals import RequestError, too_many
 from windrow.console.room import Room
 from windrow.console.standing import Seats
 from windrow.embedded.session import EmbeddedSession
+from windrow.errors import AdmissionError
 
 COUNT = "SELECT COUNT(*) AS n FROM temp [1 MINUTE]"
 JSON_TYPE = {"content-type": "application/json"}
@@ -232,6 +235,40 @@ def test_half_a_character_is_no_name() -> None:
     answer = client.post("/api/v1/queries", content=body, headers=JSON_TYPE)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "WH408")
     assert client.get("/api/v1/queries").status_code == 200  # no such name is in the list
+
+
+@pytest.mark.parametrize("path", ["x" * 300, "a/" * 200 + "b", "%00", "caf%E9", "..%2f" * 5])
+def test_a_file_that_cannot_be_is_not_there(client: TestClient, path: str) -> None:
+    answer = client.get(f"/static/{path}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "WH404")
+
+
+def test_trouble_with_rows_is_counted() -> None:
+    room = small_room()
+    client = client_of(room)
+    session = client.get("/api/v1/session").json()
+    assert (session["error"], session["errors"]) == (None, 0)
+    for problem in ("first", "second"):
+        room.note_problem(AdmissionError("WA101", problem, hint="more memory"))
+    session = client.get("/api/v1/session").json()
+    time.sleep(PICTURE_S)
+    session = client.get("/api/v1/session").json()
+    assert (session["error"]["message"], session["errors"]) == ("second", 2)
+
+
+def test_a_query_says_what_it_reads_and_how_often_it_answers(client: TestClient) -> None:
+    queries = {each["name"]: each for each in client.get("/api/v1/queries").json()["queries"]}
+    assert queries["rooms"]["streams"] == queries["all"]["streams"] == ["temp"]
+    assert (queries["rooms"]["every_us"], queries["hot"]["every_us"]) == (5_000_000, None)
+
+
+def test_queries_whose_sources_have_ended_do_not_run() -> None:
+    room = small_room()
+    assert {each.state for each in room.queries()} == {"running"}
+    room.note_end()
+    assert {each.state for each in room.queries()} == {"ended"}
+    assert room.follow("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", "late").state == "ended"
+    assert room.result("rooms").num_rows == 2
 
 
 def test_a_fault_of_ours_is_named_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:

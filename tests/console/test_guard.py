@@ -12,12 +12,14 @@ from starlette.websockets import WebSocketDisconnect
 
 from console.small_room import HOST, ORIGIN, PORT, SECRETS, client_of, guarded, small_room
 from windrow.console.guard import SECURITY_HEADERS
-from windrow.console.hosts import Hosts, is_loopback
-from windrow.console.limits import URL_BYTES_LIMIT
+from windrow.console.hosts import Hosts
+from windrow.console.limits import SESSION_S, SESSIONS_LIMIT, URL_BYTES_LIMIT
 from windrow.console.room import Room
 from windrow.console.token import Secrets
+from windrow.host_names import is_loopback
 
 FILLED = {"name": "rooms", "stream": "temp", "path": "index.html"}
+COOKIE = SECRETS.new_cookie()
 GOOD = {"authorization": f"Bearer {SECRETS.token}", "content-type": "application/json"}
 JSON_TYPE = "application/json"
 
@@ -27,7 +29,7 @@ BAD_REQUESTS = {
     "a wrong token": ({"authorization": "Bearer nonsense"}, 401),
     "a token that is not ASCII": ({"authorization": b"Bearer schl\xfcssel"}, 401),
     "the token as another scheme": ({"authorization": f"Basic {SECRETS.token}"}, 401),
-    "the cookie's value as a token": ({"authorization": f"Bearer {SECRETS.cookie}"}, 401),
+    "the cookie's value as a token": ({"authorization": f"Bearer {COOKIE}"}, 401),
     "a wrong cookie": ({"authorization": "", "cookie": f"windrow_session_{PORT}=no"}, 401),
     "the token as a cookie": (
         {"authorization": "", "cookie": f"windrow_session_{PORT}={SECRETS.token}"},
@@ -175,6 +177,59 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(client: TestClient) -
     client.cookies.clear()
 
 
+@pytest.mark.parametrize(
+    ("said", "is_secure"),
+    [({}, False), ({"x-forwarded-proto": "https"}, True), ({"x-forwarded-proto": "http"}, False)],
+)
+def test_behind_tls_the_cookie_is_sent_over_tls_only(
+    client: TestClient, said: dict[str, str], is_secure: bool
+) -> None:
+    answer = client.get(f"/?token={SECRETS.token}", headers=said)
+    assert ("; Secure" in answer.headers["set-cookie"]) == is_secure
+    client.cookies.clear()
+
+
+def test_who_logs_out_is_out_and_others_are_not(client: TestClient) -> None:
+    pairs = [f"windrow_session_{PORT}={SECRETS.new_cookie()}" for _ in range(2)]
+    sent = {"cookie": pairs[0], "content-type": JSON_TYPE}
+    address = SOCKETS[0]
+    with client.websocket_connect(address, headers={**sent, "host": HOST, "origin": ORIGIN}) as own:
+        own.receive_json()
+        answer = client.post("/api/v1/logout", headers=sent, json={})
+        assert (answer.status_code, answer.json()) == (200, {})
+        assert 'windrow_session_8642="";' in answer.headers["set-cookie"]
+        with pytest.raises(WebSocketDisconnect):
+            _ = [own.receive_json() for _ in range(100)]
+    statuses = [
+        client.get("/api/v1/session", headers={"cookie": pair}).status_code for pair in pairs
+    ]
+    assert statuses == [401, 200]
+    assert client.post("/api/v1/logout", headers=GOOD, json={}).status_code == 200
+    assert client.get("/api/v1/session", headers=GOOD).status_code == 200
+
+
+def test_a_browser_that_was_long_away_has_to_be_let_in_again() -> None:
+    now = [0.0]
+    secrets = Secrets(clock=lambda: now[0])
+    used, unused = secrets.new_cookie(), secrets.new_cookie()
+    now[0] += SESSION_S * 0.8
+    assert secrets.is_cookie(used)
+    now[0] += SESSION_S * 0.8
+    assert secrets.is_cookie(used)
+    assert not secrets.is_cookie(unused)
+
+
+def test_there_is_an_end_to_browsers() -> None:
+    now = [0.0]
+    secrets = Secrets(clock=lambda: now[0])
+    cookies = []
+    for _ in range(SESSIONS_LIMIT + 1):
+        now[0] += 1
+        cookies.append(secrets.new_cookie())
+    assert not secrets.is_cookie(cookies[0])
+    assert all(secrets.is_cookie(each) for each in cookies[1:])
+
+
 def test_a_wrong_token_in_the_address_gets_no_cookie(client: TestClient) -> None:
     answer = client.get("/?token=wrong")
     assert answer.status_code == 401
@@ -201,7 +256,7 @@ def test_the_exchange_is_guarded_against_other_places(client: TestClient) -> Non
 
 
 def test_a_cookie_alone_does_not_open_a_websocket_without_origin(client: TestClient) -> None:
-    cookie = {"cookie": f"windrow_session_{PORT}={SECRETS.cookie}", "host": HOST}
+    cookie = {"cookie": f"windrow_session_{PORT}={COOKIE}", "host": HOST}
     with (
         pytest.raises(WebSocketDisconnect),
         client.websocket_connect(SOCKETS[0], headers=cookie),

@@ -6,6 +6,7 @@ import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from console.small_room import small_room
+from windrow.console.guard import STILL_LET_IN
 from windrow.console.live import Live
 from windrow.console.picture import Pictures
 from windrow.console.standing import Standing
@@ -32,7 +33,8 @@ def test_who_goes_between_two_messages_ends_his_own_seat_only() -> None:
 
     async def serve() -> None:
         with anyio.fail_after(20):
-            await Live(standing)(WebSocket({"type": "websocket"}, receive, refuse))  # type: ignore[arg-type]
+            scope = {"type": "websocket", STILL_LET_IN: lambda: True}
+            await Live(standing)(WebSocket(scope, receive, refuse))  # type: ignore[arg-type]
 
     anyio.run(serve)
     assert standing.seats.taken == 0

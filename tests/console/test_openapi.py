@@ -90,6 +90,7 @@ def requests() -> list[tuple[str, str, Any]]:
         *(("get", f"/api/v1/queries/{name}/result", None) for name in ("rooms", "hot", "all")),
         *(("get", f"/api/v1/queries/{name}/answers", None) for name in ("rooms", "load", "all")),
         *(("get", f"/api/v1/queries/{name}/changes", None) for name in ("rooms", "hot", "all")),
+        ("post", "/api/v1/logout", {}),
         ("post", "/api/v1/explain", {"text": text}),
         ("post", "/api/v1/explain", {"text": "SELECT COUNT(* FROM temp"}),
         ("post", "/api/v1/ask", {"text": f"{past} GROUP BY location"}),

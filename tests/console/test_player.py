@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pytest
 
+from windrow.errors import WindrowError
 from windrow.jobs import player
 from windrow.jobs.player import BEHIND_S, Piece, Player
 
@@ -62,3 +63,31 @@ def test_a_long_stop_is_not_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None
     back = 1 + 60
     due = back - BEHIND_S
     assert taken == [0, 1, back, max(back, due + 1), due + 2, due + 3]
+
+
+def test_a_fault_is_told_and_does_not_end_the_rows(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[WindrowError] = []
+    taken: list[str] = []
+
+    def take(stream: str, _rows: pa.Table) -> None:
+        taken.append(stream)
+        if stream == "a":
+            raise ZeroDivisionError("a fault")
+
+    pieces = [Piece(None, {"a": ROWS}), Piece(None, {"b": ROWS})]
+    Player(pieces, take, lambda: taken.append("end"), told.append)._run()
+    assert taken == ["a", "b", "end"]
+    assert [(each.code, "ZeroDivisionError" in each.message) for each in told] == [("WX501", True)]
+    assert "a fault while rows were played" in caplog.text
+
+
+def test_a_fault_of_the_pieces_themselves_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[WindrowError] = []
+
+    def pieces() -> Iterator[Piece]:
+        yield Piece(None, {"a": ROWS})
+        raise ZeroDivisionError("a fault")
+
+    Player(pieces(), lambda *_: None, pytest.fail, told.append)._run()
+    assert [each.code for each in told] == ["WX501"]
+    assert caplog.text

@@ -11,9 +11,12 @@ import pyarrow as pa
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
+import windrow
 from console.small_room import START_US, small_room, temp_rows
 from windrow.console import event_stream, live
+from windrow.console.embedded_runner import EmbeddedRunner
 from windrow.console.event_stream import EventStream
+from windrow.console.guard import STILL_LET_IN
 from windrow.console.picture import Pictures
 from windrow.console.room import Room
 from windrow.console.standing import Seats, Standing
@@ -21,6 +24,7 @@ from windrow.errors import DataError, WindrowError
 from windrow.jobs.player import Piece, Player
 
 ROWS, PIECE_ROWS, CLIENTS = 1_200, 20, 3
+LET_IN = {STILL_LET_IN: lambda: True}
 
 
 def test_clients_read_the_whole_feed_while_rows_come() -> None:
@@ -119,7 +123,7 @@ def test_a_listener_that_takes_no_event_is_dropped(monkeypatch: pytest.MonkeyPat
 
     async def served() -> None:
         with anyio.fail_after(10):
-            await EventStream(ring, 0, seats)({}, receive, send)
+            await EventStream(ring, 0, seats)(LET_IN, receive, send)
 
     anyio.run(served)
     assert sent == ["http.response.start", "http.response.body"]
@@ -136,6 +140,8 @@ def test_a_page_that_takes_no_message_is_dropped(
 
     class Socket:
         """A client whose buffers are full."""
+
+        scope = LET_IN
 
         async def accept(self) -> None:
             return
@@ -173,6 +179,24 @@ def test_a_query_that_fails_is_shown_as_failed() -> None:
     assert query.state == "failed"
     room.collect()  # and is left alone from then on
     assert query.error is error
+
+
+def test_a_query_that_lacks_a_row_for_a_while_is_followed_on() -> None:
+    session = windrow.connect()
+    session.stream("s", "ts timestamp, x bigint", time="ts")
+    room = Room(EmbeddedRunner(session), "sums")
+    query = room.add("SELECT SUM(x) AS x FROM s [1 SECOND]", "sums")
+    session.push("s", {"ts": ["2026-01-01"] * 2, "x": [2**62] * 2})
+    session.advance("s", to="2026-01-01")
+    room.collect()
+    assert (query.state, room.problems) == ("running", 1)
+    assert room.problem is not None
+    assert room.problem.code == "WD302"
+    session.push("s", {"ts": "2026-01-01 00:00:05", "x": 3})
+    session.finish()
+    for _ in range(3):  # changes say so, too
+        room.collect()
+    assert (query.state, query.ring("answers").newest(1).table["x"].to_pylist()) == ("running", [3])
 
 
 def test_a_fault_of_ours_in_one_query_does_not_end_the_others(

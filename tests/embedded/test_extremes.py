@@ -45,11 +45,29 @@ def test_a_sum_of_decimals_has_digits_for_every_pair() -> None:
     assert result["s"].to_pylist() == [largest * 20_000 * 10_000]
 
 
+@pytest.mark.parametrize("function", ["MIN(a.x)", "MAX(b.x)", "COUNT(DISTINCT a.x)", "MIN(7)"])
+@pytest.mark.parametrize("where", ["", " WHERE a.k = b.k"])
+def test_a_constant_is_a_group(function: str, where: str) -> None:
+    session = windrow.connect()
+    for name in "ab":
+        session.stream(name, "ts timestamp, k int, x int", time="ts")
+    text = f"SELECT 'all' AS g, {function} AS v FROM a [9], b [9]{where} GROUP BY 'all'"
+    query, one = session.query(text), session.query("SELECT MIN(x) AS v FROM a [9] GROUP BY 1 + 1")
+    assert query.result().num_rows == 0
+    for name in "ab":
+        session.push(name, [{"ts": START, "k": 1, "x": 7}])
+    session.finish()
+    value = 1 if "COUNT" in function else 7
+    assert query.result().to_pylist() == [{"g": "all", "v": value}]
+    assert one.result().to_pylist() == [{"v": 7}]
+
+
 def test_heartbeats_after_the_end_move_nothing() -> None:
     session = windrow.connect()
     session.stream("s", "ts timestamp, x int", time="ts")
     query = session.query("SELECT COUNT(*) AS n FROM s [1 SECOND]")
     session.push("s", [{"ts": START, "x": 1}])
     session.finish()
-    session.advance("s", to=START + timedelta(days=1))
+    with pytest.raises(windrow.DataError, match="WD120"):
+        session.advance("s", to=START + timedelta(days=1))
     assert query.result()["n"].to_pylist() == [1]

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from streams import instant
+from windrow.embedded import unread_room
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import AdmissionError
@@ -76,6 +77,9 @@ def burst_rate(second: int) -> float:
 
 
 def test_a_tenfold_burst_stays_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What is unread has room beside the windows, which this is about.
+    monkeypatch.setattr(unread_room, "UNREAD_FLOOR", 4 << 20)
+    monkeypatch.setattr(unread_room, "PUBLISHED_FLOOR", 8 << 20)
     session = EmbeddedSession(memory="740 KB")
     session.stream("s", SCHEMA, time="ts")
     total = session.query(
@@ -83,6 +87,7 @@ def test_a_tenfold_burst_stays_within_the_budget(monkeypatch: pytest.MonkeyPatch
     )
     mean = session.query("SELECT AVG(x) AS m FROM s [2 MINUTES] ERROR (50%)", name="mean")
     generator, truth, widths = np.random.default_rng(5), Truth(), []
+    told, means = [], []
     with most_bytes(session, monkeypatch) as most:
         for second in range(0, 900, 10):
             rows = rows_of(generator, second, 10, burst_rate(second))
@@ -92,18 +97,19 @@ def test_a_tenfold_burst_stays_within_the_budget(monkeypatch: pytest.MonkeyPatch
             assert window["bytes"] == session.nbytes
             most[0] = max(most[0], session.nbytes)
             widths.append(window["width"])
+            told += total.answers().to_pylist()
+            means += mean.answers().to_pylist()
     assert most[0] <= 740 << 10
     calm, burst, after = widths[28], min(widths[30:45]), widths[-1]
     assert burst < 0.75 * calm, "the burst made it narrower"
     assert after > burst, "and it grew again"
-    told = total.answers().to_pylist()
     assert {row["level"] for row in told} >= {"A", "B"}
     for row in told:
         held = truth.held(row["at"], 240)
         errors = abs(row["n"] - held.size) / held.size, abs(row["t"] / held.sum() - 1)
         assert max(errors) <= (row["error_bound"] or 1e-12)
         assert (row["error_bound"] or 0) <= 0.7
-    for row in mean.answers().slice(0, 4_000).to_pylist():
+    for row in means[:4_000]:
         assert abs(row["m"] / truth.held(row["at"], 120).mean() - 1) <= (
             row["error_bound"] or 1e-12
         )
@@ -174,8 +180,31 @@ def test_exact_queries_are_served_or_rows_are_refused() -> None:
     )
     assert ledger["rejected"] > 0
     session.finish()
-    assert query.result().to_pylist() == [{"n": ledger["rows_in"] - ledger["rejected"]}]
-    assert all(row["level"] == "A" for row in query.answers().to_pylist())
+    with pytest.warns(RuntimeWarning, match="lacks rows that were refused"):
+        result = query.result()
+    assert result.to_pylist() == [{"n": ledger["rows_in"] - ledger["rejected"]}]
+    assert not query.is_complete
+    levels = query.answers()["level"].to_pylist()
+    assert set(levels) == {"A"}, "these are of the time before rows were refused"
+
+
+@pytest.mark.parametrize("kilobytes", [200, 230, 250])
+def test_all_that_is_tolerated_is_used_before_rows_are_refused(kilobytes: int) -> None:
+    session = EmbeddedSession(kilobytes << 10)
+    for stream, error in (("s", "ERROR (60%)"), ("t", "")):
+        session.stream(stream, SCHEMA, time="ts")
+        session.query(f"SELECT SUM(x) AS t FROM {stream} [2 MINUTES] {error}", name=stream)
+    generator, is_taken, second = np.random.default_rng(2), True, 0
+    while is_taken:
+        try:
+            for stream in ("s", "t"):
+                session.push(stream, rows_of(generator, second, 5, 40))
+            second += 5
+        except AdmissionError:
+            is_taken = False
+    levels = {row["query"]: row["level"] for row in session.queries().to_pylist()}
+    assert levels == {"s": "B", "t": "incomplete"}
+    assert session.decisions().to_pylist()[-1]["case"] == "B"
 
 
 def test_an_error_is_not_advised_where_it_would_be_refused() -> None:

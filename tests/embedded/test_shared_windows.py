@@ -154,9 +154,9 @@ def test_a_life_is_the_rows_of_that_time(case: tuple[list[Action], str, int, int
                 full.advance("a", to=model.streams["a"].through)
         mortal.finish()
         full.finish()
+        wanted = other.answers().to_pylist()
+        found = living.answers().to_pylist()
     except DataError:
         return
     del shared
-    wanted = other.answers().to_pylist()
-    found = living.answers().to_pylist()
     assert repr(found) == repr([row for row in wanted if row["at"] <= instant(end)])

@@ -141,8 +141,10 @@ def test_widths_change_what_is_held_and_nothing_else(
     try:
         agree_with_widths(plan, actions, changed)
     except DataError as refused:
-        if refused.code != "WD302":
+        if refused.code not in ("WD302", "WD304"):
             raise
+        if refused.code == "WD304":
+            return  # the slow twin has NULL there
     except SumOverflowError:
         return
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import math
 import operator
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from windrow.engine.evaluate import _FUNCTIONS, evaluate, evaluate_filter
+from windrow.engine.evaluate import (
+    _FUNCTIONS,
+    evaluate,
+    evaluate_checked,
+    evaluate_filter,
+    evaluate_or_null,
+    filter_checked,
+)
+from windrow.errors import DataError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.expressions import FUNCTIONS, Call, ColumnRef, Expr, Literal
@@ -92,14 +102,21 @@ def run(query: str | Expr, rows: list[dict[str, object]]) -> list[object]:
         assert isinstance(reference, ColumnRef)
         return table[reference.column].combine_chunks()
 
-    array = evaluate(expression, leaf, len(rows))
+    array = evaluate_or_null(expression, leaf, len(rows))
     assert array.type == expression.type.arrow
     assert len(array) == len(rows)
     array.validate(full=True)
+    faults = evaluate_checked(expression, leaf, len(rows))[1]
     if expression.type.name == "BOOLEAN":
-        kept = evaluate_filter(expression, leaf, len(rows))
+        kept, doubtful = filter_checked(expression, leaf, len(rows))
         assert kept.dtype == np.bool_
-        assert kept.tolist() == [value is True for value in array.to_pylist()]
+        if faults is None:
+            assert doubtful is None
+            assert kept.tolist() == [value is True for value in array.to_pylist()]
+    if faults is not None:
+        kinds = {"DATE": pa.int32(), "TIMESTAMP": pa.int64()}
+        shown = array.cast(kinds.get(expression.type.name, array.type)).to_pylist()
+        return [FAULT if flag else value for flag, value in zip(faults, shown, strict=True)]
     if expression.type.name == "TIMESTAMP":
         return array.cast(pa.int64()).to_pylist()
     return (
@@ -110,14 +127,68 @@ def run(query: str | Expr, rows: list[dict[str, object]]) -> list[object]:
 # ---- the slow twin: one row, plain Python -------------------------------------------------------
 
 
+FAULT = "a fault"
+
+
+class FaultyError(Exception):
+    """An expression without a value."""
+
+
 def slow(expression: Expr, row: dict[str, object]) -> object:
+    try:
+        return slow_value(expression, row)
+    except FaultyError:
+        return FAULT
+
+
+def slow_value(expression: Expr, row: dict[str, object]) -> object:
     if isinstance(expression, Literal):
         return expression.value
     if isinstance(expression, ColumnRef):
         return row.get(expression.column)
     assert isinstance(expression, Call)
-    values = [slow(part, row) for part in expression.arguments]
-    return slow_call(expression, values)
+    if expression.function in LAZY:
+        return LAZY[expression.function](expression.arguments, row)
+    values = [slow_value(part, row) for part in expression.arguments]
+    found = slow_call(expression, values)
+    if found is None and None not in values and may_fail(expression, values):
+        raise FaultyError
+    return found
+
+
+def may_fail(call: Call, values: list) -> bool:
+    """Where NULL out of no NULL is an error: not of TRY_CAST, nor of a division by zero."""
+    if call.function == "/":
+        return values[1] != 0
+    return call.function in ("+", "-", "*", "negate", "abs", "round", "ceil", "floor", "cast")
+
+
+def lazy_case(parts: tuple, row: dict) -> object:
+    for condition, value in zip(parts[0:-1:2], parts[1:-1:2], strict=True):
+        if slow_value(condition, row):
+            return slow_value(value, row)
+    return slow_value(parts[-1], row)
+
+
+def lazy_coalesce(parts: tuple, row: dict) -> object:
+    for part in parts:
+        found = slow_value(part, row)
+        if found is not None:
+            return found
+    return None
+
+
+def lazy_and(parts: tuple, row: dict) -> object:
+    left = slow_value(parts[0], row)
+    return False if left is False else WITH_NULL["and"]([left, slow_value(parts[1], row)])
+
+
+def lazy_or(parts: tuple, row: dict) -> object:
+    left = slow_value(parts[0], row)
+    return True if left is True else WITH_NULL["or"]([left, slow_value(parts[1], row)])
+
+
+LAZY = {"case": lazy_case, "coalesce": lazy_coalesce, "and": lazy_and, "or": lazy_or}
 
 
 def order(value: object) -> tuple[bool, object]:
@@ -137,10 +208,13 @@ def slow_call(call: Call, values: list[object]) -> object:
         overflows = call.type.name == "BIGINT" and not MIN <= result <= MAX
         return None if overflows else result
     if call.function == "%":
-        return slow_remainder(*values, whole=call.type.name == "BIGINT")
+        return slow_remainder(*values, kind=call.type.name)
+    if call.function == "/" and call.type.name == "DECIMAL":
+        one, other = (Fraction(value) for value in values)
+        return None if not other else slow_quotient(one / other, call)
     if call.function == "round":
         return slow_round(*values, call.type.name)
-    if call.function == "cast":
+    if call.function in ("cast", "try_cast"):
         return slow_cast(call.arguments[0].type.name, values[0], call)
     return NUMERIC[call.function](*values) if call.function in NUMERIC else slow_text(call, values)
 
@@ -194,10 +268,20 @@ ARITHMETIC = {
 }
 
 
-def slow_remainder(one, other, *, whole: bool) -> object:
+def slow_quotient(exact: Fraction, call: Call) -> Decimal | None:
+    """Rounded half up to the scale of its type."""
+    unscaled = math.floor(abs(exact) * 10**call.type.scale + Fraction(1, 2))
+    if unscaled >= 10**call.type.precision:
+        return None
+    return Decimal(unscaled if exact >= 0 else -unscaled).scaleb(-call.type.scale)
+
+
+def slow_remainder(one, other, *, kind: str) -> object:
     if other == 0:
         return None
-    if whole:
+    if kind == "DECIMAL":
+        return Context(prec=60).remainder(one, other)
+    if kind == "BIGINT":
         return int(math.copysign(1, one)) * (abs(one) % abs(other))
     return ieee(lambda: np.fmod(one, other))
 
@@ -341,6 +425,13 @@ EXPRESSIONS = [
         "k / 2",
     ),
     *("p + q", "p - 1", "p * 2", "p * 1.5", "-p", "abs(p)", "p / 3", "p + n", "q * q", "p % 3"),
+    *("p / q", "q / p", "q / 0.0003", "1 / p", "p / n", "p % q", "q % p", "q % 0.07", "k % p"),
+    *("0.30 % 0.1", "1.00 / 3", "p / 0", "p % 0.0", "q / 1e0", "p / NULL", "n % q"),
+    *("CASE WHEN k < 1000 THEN CAST(k AS SMALLINT) END", "coalesce(n, CAST(k AS INT))"),
+    *("k < 100 AND k * k < 50", "k > 100 OR -k < 50", "k IS NULL OR NOT (k + 1 > 5)"),
+    *("IF(k BETWEEN -100 AND 100, k * k, 0) + 1", "coalesce(k * k, 0)", "k * k IS NULL"),
+    *("TRY_CAST(k AS TINYINT)", "TRY_CAST(w AS INT)", "TRY_CAST(d AS DECIMAL(4, 1)) + 1"),
+    *("CASE WHEN NULL THEN k + 1 WHEN k * 2 > 3 THEN 1 ELSE k - 2 END", "-(-k)", "abs(k - 1)"),
     *("d < e", "d <= e", "d > e", "d >= e", "d = e", "d <> e", "d <=> e", "f = d", "f > 1"),
     *("d < 1", "d <= 1", "d > 1", "d >= 1", "d = 1", "d <> 1", "1 < d", "1 >= d", "d <=> NULL"),
     *("k < n", "k >= 7", "n > 0.5", "k = 1.0", "p > q", "p >= 0.005", "p = n", "t < 1000"),
@@ -376,6 +467,7 @@ EXPRESSIONS = [
         "round(q, 9)",
         "round(q, -1)",
     ),
+    *("round(p, -400)", "round(d, -400)", "round(k, -400)"),
     *("round(k)", "round(k, -1)", "round(k, -18)", "round(n, 2)"),
     *("upper(w)", "length(w)", "w || v", "concat(w, '-', v)", "trim(w)"),
     *("substring(w, 1, 2)", "substring(w, 0, 2)", "substring(w, 2)", "substring(w, -2)"),
@@ -481,11 +573,39 @@ def test_values_are_those_of_duckdb(rows: list[dict[str, object]]) -> None:
 # ---- single facts -------------------------------------------------------------------------------
 
 
-def test_overflow_is_null_in_its_row_only() -> None:
+def test_overflow_is_a_fault_in_its_row_only() -> None:
     rows = [{"k": MAX}, {"k": 1}, {"k": None}, {"k": MIN}]
-    assert run("k + 1", rows) == [None, 2, None, MIN + 1]
-    assert run("k * 2", rows) == [None, 2, None, None]
-    assert run("-k", rows) == [-MAX, -1, None, None]
+    assert run("k + 1", rows) == [FAULT, 2, None, MIN + 1]
+    assert run("k * 2", rows) == [FAULT, 2, None, FAULT]
+    assert run("-k", rows) == [-MAX, -1, None, FAULT]
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "words"),
+    [
+        ("1 + k * k", {"k": MAX}, f"k * k has no value of type BIGINT where k is {MAX}"),
+        ("-k", {"k": MIN}, f"-k has no value of type BIGINT where k is {MIN}"),
+        ("abs(k)", {"k": MIN}, "ABS(k) has no value of type BIGINT"),
+        ("round(k, -1)", {"k": MAX}, "ROUND(k, -1) has no value"),
+        ("ceil(d)", {"d": 1e19}, "CEIL(d) has no value of type BIGINT where d is 1e+19"),
+        ("floor(d)", {"d": NAN}, "FLOOR(d) has no value of type BIGINT where d is nan"),
+        ("CAST(k AS TINYINT)", {"k": 128}, "CAST(k AS TINYINT) has no value where k is 128"),
+        ("CAST(d AS BIGINT)", {"d": INF}, "CAST(d AS BIGINT) has no value where d is inf"),
+        ("CAST(w AS INT)", {"w": "12x"}, "CAST(w AS INT) has no value where w is '12x'"),
+        ("CAST(q AS DECIMAL(4, 2))", {"q": Decimal(100)}, "CAST(q AS DECIMAL(4, 2)) has no value"),
+        ("CAST(ts AS TINYINT)", {"ts": 10**9}, "no value where ts is 1970-01-01 00:16:40"),
+        ("q / 0.0001", {"q": Decimal(10**13)}, "q / 0.0001 has no value of type DECIMAL(18, 6)"),
+        ("k > 0 AND k + 1 > 0", {"k": MAX}, "k + 1 has no value"),
+    ],
+)
+def test_a_fault_names_the_expression_and_the_row(text: str, row: dict, words: str) -> None:
+    table = table_of([{}, row])
+    leaf = lambda part: table[part.column].combine_chunks()  # noqa: E731
+    with pytest.raises(DataError) as caught:
+        (evaluate_filter if " AND " in text else evaluate)(bound(text), leaf, 2)
+    assert caught.value.code == "WD304"
+    assert words in caught.value.message
+    assert caught.value.hint
 
 
 def test_nan_is_larger_than_all_and_equal_to_itself() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from history.comparison import AGGREGATES, asked, check
-from history.past_rows import MEASURES, STORAGES, Row, Step, specs, steps, take
+from history.past_rows import MEASURES, STORAGES, Advance, Row, Step, specs, steps, take
 from windrow.history.answers.answer import Answer
 from windrow.history.history import History
 from windrow.history.spec import HistorySpec, levels_of
@@ -115,3 +116,33 @@ def test_extremes_that_have_left_are_not_felt(storage: Any) -> None:
     assert answer.is_exact
     check(answer, rows, is_one=True)
     assert answer.bounds("sum", "v").value == math.fsum(row[2] for row in rows[4:] if row[2])
+
+
+def nearest(exact: Fraction) -> float:
+    """The nearest double, which may be infinite; bounds are rounded alike."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+huge = st.sampled_from([1e308, -1e308, 1.7e308, -1.7e308, 1.0, -1.0, 0.0])
+
+
+@given(st.lists(huge, min_size=1, max_size=4), st.lists(huge, min_size=1, max_size=4), st.data())
+def test_bounds_hold_where_sums_run_beyond_the_largest_double(
+    sure: list[float], cut: list[float], data: st.DataObject
+) -> None:
+    history = History(HistorySpec(levels_of([(10, None)]), MEASURES, split_above=0))
+    rows: list[Row] = [(data.draw(st.integers(0, 9)), None, value, 1) for value in cut]
+    rows += [(data.draw(st.integers(10, 19)), None, value, 1) for value in sure]
+    take(history, [rows, Advance(30)])
+    answer = history.snapshot(data.draw(st.integers(1, 9)), 20)
+    inside = [row[2] for row in rows if row[0] >= answer.asked.since_us]
+    for function in ("sum", "avg"):
+        found = answer.bounds(function, "v")
+        count = len(inside) if function == "avg" else 1
+        truth = nearest(sum(map(Fraction, inside), Fraction(0)) / count)
+        assert found.low == found.low, (function, found, inside)
+        assert found.low <= truth <= found.high, (function, found, inside)
+        assert found.low <= found.value <= found.high, (function, found, inside)

@@ -109,4 +109,4 @@ except UnsupportedError as error:
         env={"PYTHONPATH": ":".join(sys.path)},
     )
     assert "[WU414]" in done.stdout
-    assert "windrow[postgres]" in done.stdout
+    assert "windrow-sql[postgres]" in done.stdout

@@ -73,6 +73,19 @@ def test_history_has_a_place_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None
     assert history_path() == Path("/state/windrow/history")
 
 
+def test_a_user_without_a_home_has_a_shell_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("WINDROW_HISTORY")
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    assert history_path() is None
+    with prompting() as (keys, session):
+        keys.send_text("SELECT 1;\n")
+        assert session.prompt() == "SELECT 1;"
+
+
 def test_the_toolbar_says_how_things_stand() -> None:
     desk = Desk(Screen(machine=True))
     session = prompt_session(desk, None, DummyOutput())

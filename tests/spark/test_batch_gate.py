@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
+from typing import cast
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -102,3 +103,23 @@ def test_a_query_that_has_ended_is_stopped_at_once(spark: SparkSession, tmp_path
     assert job.enters.wait(60)
     stream.stop()
     assert job.gate.stop(stream)
+
+
+class AskingStream:
+    """A query of Spark whose source does not answer."""
+
+    def __init__(self) -> None:
+        self.isActive = True
+        self.status = {"isTriggerActive": True, "message": "Getting offsets from KafkaV2[...]"}
+
+    def stop(self) -> None:
+        self.isActive = False
+
+
+def test_a_source_that_does_not_answer_is_no_batch_to_wait_for() -> None:
+    stream, gate = AskingStream(), BatchGate()
+    assert gate.stop(cast("StreamingQuery", stream), timeout=60)
+    assert not stream.isActive
+    stream = AskingStream()
+    stream.status["message"] = "Processing new data"
+    assert not gate.stop(cast("StreamingQuery", stream), timeout=0.1)

@@ -55,6 +55,7 @@ def test_queries_come_and_go_with_the_script(
     assert session._queries.keys() == {"means"}
 
 
+@pytest.mark.long_spark
 def test_a_query_of_a_shared_operator_does_not_begin_anew_on_its_own(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_query_whose_sink_cannot_be_opened_has_not_begun(
     assert session.recorded() == []
 
 
+@pytest.mark.long_spark
 def test_what_was_stopped_is_not_started_by_the_end_of_its_streams(
     files: Files, sessions: Sessions
 ) -> None:

@@ -34,6 +34,7 @@ def check(answers: pa.Table, given: pa.Table) -> None:
             assert abs(found - exact) <= ((row["error_bound"] or 0) + 1e-9) * exact, row
 
 
+@pytest.mark.long_spark
 def test_a_window_is_narrowed_and_a_restart_does_not_show(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:

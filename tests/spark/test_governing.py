@@ -183,6 +183,20 @@ def test_a_query_that_does_not_fit_beside_the_others_is_not_admitted(tmp_path: P
     governing.admit(driven(tmp_path, wide + " ERROR (60%)", "tolerant"))
 
 
+@pytest.mark.parametrize("text", [FULL, SUM])
+def test_rows_of_one_moment_are_no_rate(tmp_path: Path, text: str) -> None:
+    first = driven(tmp_path, text, "first")
+    governing = Governing(1 << 20, lambda: [first])
+    moments = [{"ts": instant(SECOND + n // 500), "k": 1, "d": 1.0} for n in range(1_000)]
+    first.batch(batch_of("b", tuple(moments)))
+    governing.after_batch()
+    for seconds in (1, 60, 3_600):
+        governing.admit(driven(tmp_path, FULL.replace("60 SECONDS", f"{seconds} SECONDS"), "next"))
+    (row,) = [each.window_row() for each in windows_of(first)]
+    assert row.rate is not None
+    assert row.rate <= 1_000
+
+
 def test_a_query_without_error_keeps_its_range(tmp_path: Path) -> None:
     exact, loose = driven(tmp_path, FULL, "exact"), driven(tmp_path, SUM, "loose")
     governing = Governing(132_000, lambda: [exact, loose])

@@ -45,6 +45,7 @@ def answer(session: SparkWindrowSession | EmbeddedSession, text: str) -> list[An
     return sorted(table.to_pylist(), key=repr)
 
 
+@pytest.mark.long_spark
 @pytest.mark.parametrize(("buckets", "keys"), [(3, ["room"]), (1, ["room"]), (3, [])])
 def test_answers_are_those_of_a_session_in_this_process(
     files: Files, sessions: Sessions, buckets: int, keys: list[str]
@@ -88,6 +89,7 @@ def test_a_history_goes_on_where_it_stopped(files: Files, sessions: Sessions) ->
     assert answer(session, BY_ROOM) == answer(twin, BY_ROOM)
 
 
+@pytest.mark.long_spark
 def test_what_left_memory_is_in_the_archive(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import damaged_columns
 from embedded.history_truth import KEYS, LEVELS, MEASURES, Question, check, questions
 from oracle import assert_same_rows, rows_of
 from runners import Model
@@ -122,9 +123,10 @@ def batches_of_h(count: int) -> list[pa.Table]:
     ]
 
 
-def kept_of_h(count: int, archive: Path | None = None) -> Buckets:
+def kept_of_h(count: int, archive: Path | None = None, max_ahead: int | str = "auto") -> Buckets:
     return Buckets(
-        H, count, None if archive is None else str(archive), measures=["value"], by=["room"],
+        replace(H, max_ahead=max_ahead), count, None if archive is None else str(archive),
+        measures=["value"], by=["room"],
         levels=LEVELS_OF_H, quantiles=["value"], distincts=["room"],
     )  # fmt: skip
 
@@ -252,3 +254,31 @@ def test_large_snapshots_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     before = in_order(buckets.ask(BY_ROOM))
     buckets.restart()
     assert in_order(buckets.ask(BY_ROOM)) == before
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_damaged_rows_are_set_aside_and_counted(count: int) -> None:
+    buckets, twin = kept_of_h(count), kept_of_h(count)
+    for table in batches_of_h(3):
+        room = damaged_columns.texts([b"\xff", *table["room"].cast(pa.binary()).to_pylist()])
+        longer = pa.concat_tables([table.slice(0, 1), table])
+        place = longer.schema.get_field_index("room")
+        ledger = total_ledger(buckets.push(longer.set_column(place, "room", room)))
+        assert replace(ledger, bad_value=0, rows_in=ledger.rows_in - ledger.bad_value) == (
+            total_ledger(twin.push(table))
+        )
+    assert ledger.bad_value == 3
+    assert in_order(buckets.ask(BY_ROOM)) == in_order(twin.ask(BY_ROOM))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_rows_far_ahead_of_the_others_are_set_aside_and_counted(count: int) -> None:
+    buckets, twin = kept_of_h(count, max_ahead=60 * SECOND), kept_of_h(count)
+    for number in range(3):
+        good = [("r0", (10 * number + second) * SECOND, 1.0) for second in range(10)]
+        strange = [] if number == 0 else [("r0", 10_000 * number * SECOND, 1.0)]
+        ledger = total_ledger(buckets.push(rows(*good, *strange)))
+        other = total_ledger(twin.push(rows(*good)))
+        assert replace(ledger, bad_time=0, rows_in=ledger.rows_in - ledger.bad_time) == other
+    assert ledger.bad_time == 2
+    assert in_order(buckets.ask(BY_ROOM)) == in_order(twin.ask(BY_ROOM))

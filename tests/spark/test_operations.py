@@ -69,6 +69,7 @@ def test_metrics_follow_batches_and_failures(files: Files, sessions: Sessions) -
     assert server.port > 0
 
 
+@pytest.mark.long_spark
 def test_a_graceful_stop_gives_no_batch_twice(files: Files, sessions: Sessions) -> None:
     batches = random_batches(6, seed=32)
     files.put_all(batches)
@@ -98,6 +99,7 @@ def test_a_graceful_stop_gives_no_batch_twice(files: Files, sessions: Sessions) 
     assert pa.concat_tables(tables).to_pylist() == expected.answers().to_pylist()
 
 
+@pytest.mark.long_spark
 def test_hot_keys_are_split_from_the_start_and_while_it_runs(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def test_a_new_session_goes_on_where_the_last_one_stopped(
     assert read_sink(tmp_path / "out").to_pylist() == expected.answers().to_pylist()
 
 
+@pytest.mark.long_spark
 def test_ticks_and_changes_survive_a_restart_too(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:
@@ -68,6 +69,7 @@ def test_ticks_and_changes_survive_a_restart_too(
         assert in_order(read_sink(tmp_path / feed)) == in_order(wanted)
 
 
+@pytest.mark.long_spark
 def test_killed_workers_do_not_show(files: Files, sessions: Sessions) -> None:
     batches = random_batches(4, seed=23)
     files.put_all(batches)
@@ -117,6 +119,7 @@ def test_a_checkpoint_of_another_plan_is_refused(files: Files, sessions: Session
         fewer.start("memory")
 
 
+@pytest.mark.long_spark
 def test_state_of_another_plan_is_refused_in_the_worker(files: Files, sessions: Sessions) -> None:
     files.put_all(random_batches(1, seed=25))
     first = sessions.open(files).query(JOIN, name="q").start("memory", trigger="available")
@@ -131,6 +134,7 @@ def test_state_of_another_plan_is_refused_in_the_worker(files: Files, sessions: 
         other.await_end()
 
 
+@pytest.mark.long_spark
 def test_a_damaged_publication_is_refused(files: Files, sessions: Sessions) -> None:
     files.put_all(random_batches(1, seed=27))
     sessions.open(files).query(JOIN, name="q").start("memory", trigger="available").await_end()
@@ -145,6 +149,7 @@ def test_a_damaged_publication_is_refused(files: Files, sessions: Sessions) -> N
         query.await_end()
 
 
+@pytest.mark.long_spark
 def test_a_batch_in_which_nothing_came_is_no_trouble(
     spark: SparkSession, sessions: Sessions, tmp_path: Path
 ) -> None:
@@ -212,6 +217,7 @@ class Elsewhere:
         return str([row[name] for name in self.key])
 
 
+@pytest.mark.long_spark
 def test_a_table_elsewhere_equals_the_result(files: Files, sessions: Sessions) -> None:
     batches = random_batches(2, seed=31)
     files.put_all(batches)

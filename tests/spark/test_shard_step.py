@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+import damaged_columns
 from spark.stream_files import COLUMNS, SECOND, rows
-from windrow.errors import CheckpointError
+from windrow.engine.damaged_values import NOT_UTF8
+from windrow.errors import CheckpointError, DataError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
+from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.bucket import lending, pane_store
 from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.pieces import pieces_of
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.bucket.shard_step import ShardStep
+from windrow.spark.packing.bad_values import BAD_TIME
+from windrow.spark.packing.hidden_columns import NOW
 from windrow.spark.packing.packer import Packer
 from windrow.spark.packing.packets import Packet
 from windrow.sql import parse_query
@@ -288,3 +294,109 @@ def test_every_bucket_gets_a_packet_and_every_row_is_in_one() -> None:
     assert {packet.newest_us for packet in buckets} == {buckets[0].newest_us}
     assert [packet.times is not None for packet in buckets] == [True] + [False] * 7
     assert {packet.rows_in for packet in buckets} == {table.num_rows}
+
+
+def damaged(batch: pa.Table) -> pa.Table:
+    """The same rows, with one more in front whose room is no text."""
+    room = damaged_columns.texts([b"\xff\xfe", *batch["room"].cast(pa.binary()).to_pylist()])
+    longer = pa.concat_tables([batch.slice(0, 1), batch])
+    return longer.set_column(longer.schema.get_field_index("room"), "room", room)
+
+
+@pytest.mark.parametrize("text", [JOIN, LAST])
+def test_rows_that_are_damaged_are_set_aside_and_counted(text: str) -> None:
+    bucket, twin = Bucket(plan_of(text)), Bucket(plan_of(text))
+    batches = stream_batches(4)
+    for batch in batches:
+        one = bucket.batch({**batch, "h": damaged(batch["h"])})
+        other = twin.batch(batch)
+        assert touches(one) == touches(other)
+        assert one.bad["h"]["why"].to_pylist() == [NOT_UTF8, BAD_TIME, BAD_TIME]
+    ledger, without = one.ledgers["h"], other.ledgers["h"]
+    assert (ledger.bad_value, without.bad_value) == (len(batches), 0)
+    assert replace(ledger, bad_value=0, rows_in=ledger.rows_in - len(batches)) == without
+
+
+def test_damaged_rows_end_a_query_whose_stream_is_to_fail() -> None:
+    stream = StreamSchema("h", columns_of(COLUMNS), "ts", SECOND, on_bad_row="fail")
+    plan = bind(parse_query("SELECT COUNT(*) AS n FROM h [8 SECONDS]"), Catalog(stream))
+    with pytest.raises(DataError, match="WD420"):
+        packed(plan, "h", damaged(stream_batches(1)[0]["h"]))
+
+
+def test_what_becomes_of_bad_rows_is_no_matter_of_the_checkpoint() -> None:
+    stream = StreamSchema("h", columns_of(COLUMNS), "ts", SECOND, on_bad_row="set aside")
+    text = "SELECT COUNT(*) AS n FROM h [8 SECONDS]"
+    plan = bind(parse_query(text), Catalog(stream))
+    assert fingerprint(plan) == fingerprint(plan_of(text))
+    assert plan_from_json(plan_to_json(plan)).inputs[0].stream == stream
+
+
+DAY = 86_400 * SECOND
+
+
+def ahead_plan(span: int | str) -> QueryPlan:
+    stream = StreamSchema("h", columns_of(COLUMNS), "ts", SECOND, max_ahead=span)
+    return bind(parse_query("SELECT room, COUNT(*) AS n FROM h [8 SECONDS] GROUP BY room"),
+                Catalog(stream))  # fmt: skip
+
+
+def of_seconds(*seconds: int, now: int | None = None) -> pa.Table:
+    table = rows(*(("a", second * SECOND, 1.0) for second in seconds))
+    if now is None:
+        return table
+    return table.append_column(NOW, pa.array([now * SECOND] * len(seconds)))
+
+
+def test_rows_a_day_ahead_of_the_clock_of_the_batch_are_set_aside() -> None:
+    bucket = Bucket(ahead_plan("auto"))
+    far = 2 * DAY // SECOND
+    output = bucket.batch({"h": of_seconds(10, far, 12, now=11)})
+    assert (output.ledgers["h"].bad_time, output.clock_us) == (1, 11 * SECOND - 1)
+    assert output.bad["h"].num_rows == output.unplaced["h"].num_rows == 1
+    believing = Bucket(ahead_plan("off"))
+    output = believing.batch({"h": of_seconds(10, far, 12, now=11)})
+    assert output.ledgers["h"].bad_time == 0
+
+
+def numbered(plan: QueryPlan, count: int) -> list[Bucket]:
+    made = [Bucket(plan) for _ in range(count)]
+    for number, bucket in enumerate(made):
+        bucket.step.bucket = number
+    return made
+
+
+@pytest.mark.parametrize("buckets", [1, 3])
+def test_rows_far_ahead_of_the_others_are_set_aside_in_every_bucket(buckets: int) -> None:
+    plan = ahead_plan(60 * SECOND)
+    tried, twin = (numbered(plan, buckets) for _ in range(2))
+    for number in range(4):
+        good = [number * 10 + second for second in range(10)]
+        strange = [] if number == 0 else [100_000 * number]
+        for each, seconds in ((tried, good + strange), (twin, good)):
+            packets = packed(plan, "h", of_seconds(*seconds), buckets)
+            outputs = [one.step.run_batch(mine, one.state)
+                       for one, mine in zip(each, packets, strict=True)]  # fmt: skip
+            clocks = {output.clock_us for output in outputs}
+            assert clocks == {(good[-1] - 1) * SECOND - 1}
+            ledger = outputs[0].ledgers["h"]
+            parts = [ledger.applied, ledger.late, ledger.bad_time, ledger.waiting]
+            assert ledger.rows_in == sum(parts)
+            assert ledger.bad_time == (number if each is tried else 0)
+
+
+def test_a_gap_is_believed_when_enough_rows_follow_it_in_one_batch_or_in_several() -> None:
+    for batches in ([[1000, 1001, 1002]], [[1000], [1001], [1002]]):
+        bucket = Bucket(ahead_plan(60 * SECOND))
+        bucket.batch({"h": of_seconds(1, 2)})
+        for seconds in batches:
+            output = bucket.batch({"h": of_seconds(*seconds)})
+        assert output.clock_us == 1001 * SECOND - 1
+        assert output.ledgers["h"].bad_time == (0 if len(batches) == 1 else 2)
+
+
+def test_a_row_of_about_now_is_believed_at_once() -> None:
+    bucket = Bucket(ahead_plan(60 * SECOND))
+    bucket.batch({"h": of_seconds(1, 2)})
+    output = bucket.batch({"h": of_seconds(1000, now=1010)})
+    assert output.clock_us == 999 * SECOND - 1

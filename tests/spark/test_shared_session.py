@@ -106,6 +106,7 @@ def caught_up(
         bundle._catch_up()
 
 
+@pytest.mark.long_spark
 def test_a_bundle_is_taken_up_again_with_all_its_queries(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+import damaged_columns
 from spark.stream_files import SECOND, Files, Sessions, embedded, in_order, random_batches, rows
 
 pytestmark = pytest.mark.spark
@@ -45,6 +46,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.long_spark
 def test_answers_changes_and_results_are_those_of_the_embedded_session(
     files: Files, sessions: Sessions
 ) -> None:
@@ -94,13 +96,16 @@ def test_late_and_absurd_rows_are_set_aside_counted_and_kept(
             )
         },
     ]
+    damaged = rows(("", 11 * SECOND, 1.0))
+    place = damaged.schema.get_field_index("room")
+    batches += [{"h": damaged.set_column(place, "room", damaged_columns.texts([b"\xff"]))}]
     files.put_all(batches)
     session = sessions.open(files)
-    text = "SELECT COUNT(*) AS n FROM h [5 SECONDS] WHERE value > 0"
+    text = "SELECT COUNT(*) AS n FROM h [5 SECONDS] WHERE value > 0 AND room <> 'b'"
     query = session.query(text).start("memory", trigger="available")
     query.await_end()
     waiting = session.ledger().to_pylist()[0]
-    assert (waiting["rows_in"], waiting["applied"], waiting["waiting"]) == (8, 3, 1)
+    assert (waiting["rows_in"], waiting["applied"], waiting["waiting"]) == (9, 3, 1)
     session.finish()
     expected, twin = embedded(text, batches, files.lateness)
     assert query.answers().to_pylist() == expected.answers().to_pylist()
@@ -108,6 +113,7 @@ def test_late_and_absurd_rows_are_set_aside_counted_and_kept(
     assert ledger.pop("query") == query.name
     assert ledger == next(row for row in twin.ledger().to_pylist() if row["stream"] == "h")
     assert (ledger["late"], ledger["bad_time"], ledger["waiting"]) == (2, 2, 0)
+    assert (ledger["bad_value"], session.bad_rows("h").num_rows) == (1, 3)
     late = session.late("h").column("ts").cast(pa.int64()).to_pylist()
     assert late == [7 * SECOND, SECOND]
     assert query.bad_time("h").num_rows == 2

@@ -295,6 +295,6 @@ def test_kept_rows_stay_within_their_limit() -> None:
     kept = KeptRows(TABLE.schema)
     assert kept.table().num_rows == 0
     for start in range(0, KEPT_ROWS_LIMIT + 2_500, 1_000):
-        kept.add(pa.table({"n": list(range(start, start + 1_000))}))
+        kept = kept.with_rows(pa.table({"n": list(range(start, start + 1_000))}))
     numbers = kept.table().column("n").to_pylist()
     assert numbers == list(range(KEPT_ROWS_LIMIT + 3_000))[-KEPT_ROWS_LIMIT:]

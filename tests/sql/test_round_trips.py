@@ -42,6 +42,9 @@ EXAMPLES = [
     "CREATE STREAM s (a string, p decimal(10, 2), ts timestamp) TIME ts LATENESS 10 SECONDS "
     "FROM kafka('topic', kafka.bootstrap.servers = 'host:9092', n = -5, x = 1.5, y = true)",
     "CREATE STREAM s (ts timestamp) TIME ts",
+    "CREATE STREAM s (ts timestamp) TIME ts LATENESS 5 MAX AHEAD 90 MINUTES ON BAD ROW FAIL",
+    "CREATE STREAM s (ts timestamp) TIME ts MAX AHEAD OFF ON BAD ROW SET ASIDE FROM csv('x')",
+    "CREATE STREAM s (ts timestamp) TIME ts ON BAD ROW SET ASIDE INTO parquet('b') FROM csv('x')",
     "CREATE QUERY q AS SELECT a FROM t [5] INTO parquet('/tmp/x', feed = 'changes')",
     "CREATE QUERY q AS SELECT a FROM t [5] EVERY 5 INTO console",
     "EXPLAIN SELECT a FROM t [5]",

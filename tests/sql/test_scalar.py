@@ -29,8 +29,10 @@ def by_sqlglot(text: str) -> exp.Expr:
 
 
 def _as_ours(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, exp.Cast):  # also DATE '...': a failed cast is NULL in WQL
-        return exp.TryCast(this=node.this, to=node.args["to"])
+    if isinstance(node, exp.Cast):  # in Spark's dialect CAST is a TryCast without safe
+        kind = exp.TryCast if node.args.get("safe") else exp.Cast
+        safe = {"safe": True} if node.args.get("safe") else {}
+        return kind(this=node.this, to=node.args["to"], **safe)
     if node.args.get("negate"):  # a NOT LIKE b is NOT (a LIKE b), as with IN and BETWEEN
         node.set("negate", None)
         return exp.Not(this=node)
@@ -50,6 +52,7 @@ def _as_ours(node: exp.Expr) -> exp.Expr:
         *("a IN (1, 2, b + 1)", "a NOT IN (1)", "a BETWEEN 1 AND 2 AND b", "a NOT LIKE 'x'"),
         *("a RLIKE 'x'", "a NOT ILIKE b", "CASE a WHEN 1 THEN 2 ELSE 3 END", "COUNT(*)"),
         *("COUNT(DISTINCT a, b)", "SUM(DISTINCT a)", "CAST(a AS DECIMAL(10, 2))", "a::int", "1L"),
+        "TRY_CAST(a AS INT)",
         *("DATE '2026-01-01'", "TIMESTAMP '2026-01-01 00:00:00'", "foo(a, b)", "t.a", "t.*", "*"),
         *("NULL", "TRUE", "'x'", "1.5e3", "-1", "- -a", "+a", "NOT NOT a", "IF(a, b, c)"),
     ],
@@ -96,7 +99,7 @@ def _call_text(name: str, count: int) -> str:
         ("'x' || 1 NOT LIKE 'x2'", True),
         ("6 % 4 BETWEEN 2 AND 2", True),
         ("1 / 0", None),
-        ("CAST('x' AS int)", None),
+        ("TRY_CAST('x' AS int)", None),
         ("'it''s'", "it's"),
         ("coalesce(nullif(1, 1), least(4, 3), 9)", 3),
     ],

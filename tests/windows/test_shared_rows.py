@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.windows.codes import NO_CODE
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.marks import Assignments
 from windrow.windows.row_store import RowStore
 from windrow.windows.window import EventColumns, Window
 
@@ -120,20 +123,26 @@ def test_bytes_during_an_append_are_foretold(given_steps: list[tuple[Batch, int]
         _run(window, clock)
 
 
+def _changed(change: Callable[..., None], *given: object) -> Assignments:
+    changes = Assignments()
+    change(*given, changes)
+    return changes
+
+
 def test_words_can_be_added_and_taken_away() -> None:
     store = RowStore(1)
     first = Window(0, lifetime=Lifetime.closed(9), store=store, chosen=(0,))
     times = np.array([1, 2], np.int64)
     store.append(times, np.array([[5, 6]]))
     first.append(times, np.array([0, 1], np.int32), np.array([[5, 6]]))
-    assert store.add_value() == 1
+    store.make(_changed(store.add_value))
     second = Window(0, lifetime=Lifetime.closed(9), store=store, chosen=(1,))
     second.columns.begin_at(0)
     store.append(times[:1] + 2, np.array([[7], [8]]))
     for window, code, value in ((first, 2, 7), (second, 0, 8)):
         window.append(times[:1] + 2, np.array([code], np.int32), np.array([[value]]))
     first.columns.store.leave(first.columns)
-    store.keep_values([1])
+    store.make(_changed(store.keep_values, [1]))
     second.columns.chosen = np.array([0])
     assert store.reader_count == 1
     assert [event[2:5] for event in _run(second, 3)] == [(0, 3, [8])]

@@ -52,5 +52,5 @@ def _plots_module() -> ModuleType:
         raise UnsupportedError(
             "WU511",
             f"plots cannot be drawn here: there is no module {problem.name!r}",
-            hint='install it with pip install "windrow[bench]", or leave --out away',
+            hint='install it with pip install "windrow-sql[bench]", or leave --out away',
         ) from None

@@ -13,6 +13,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from windrow.starting import raise_again
+
 __all__ = ["COMMANDS", "LateCommands", "command_app", "examples", "loaded"]
 
 # In the order of `windrow --help`; each summary is what the command's own help says first.
@@ -80,4 +82,6 @@ class LateCommands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments call, loaded."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and loaded(command.name or ""), rest
+        found = command and loaded(command.name or "")
+        raise_again()
+        return name, found, rest

@@ -9,7 +9,7 @@ import typer
 from windrow.cli.commands import command_app, examples
 from windrow.cli.options import AsJson
 from windrow.cli.outcome import FAILED, failing_clearly
-from windrow.terminal.doctor_view import show_findings
+from windrow.terminal.doctor_view import show_findings, show_warming
 from windrow.terminal.screen import Screen
 
 __all__ = ["app"]
@@ -21,6 +21,7 @@ app = command_app()
     epilog=examples(
         "windrow doctor",
         "windrow doctor --no-spark --json",
+        "windrow doctor --no-spark --warm",
     )
 )
 def doctor(
@@ -28,9 +29,15 @@ def doctor(
     spark: Annotated[
         bool, typer.Option("--spark/--no-spark", help="Start Spark and have it run something.")
     ] = True,
+    warm: Annotated[
+        bool,
+        typer.Option("--warm", help="Compile ahead what common forms of queries need; minutes."),
+    ] = False,
 ) -> None:
     """Look at what this machine has of what is needed; say what to do."""
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
         if not show_findings(screen, starts_spark=spark):
             raise typer.Exit(FAILED)
+        if warm:
+            show_warming(screen)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import typer
 
+from windrow.compiling.notice import telling
 from windrow.errors import DataError, WindrowError
 from windrow.terminal.screen import Screen
 
@@ -32,7 +33,8 @@ def failing_clearly(screen: Screen) -> Iterator[Ending]:
     """Shows an error of ours as it renders, and ends with 1; Ctrl-C ends with 130."""
     ending = Ending()
     try:
-        yield ending
+        with telling(screen.note):
+            yield ending
     except WindrowError as error:
         screen.error(error)
         raise typer.Exit(FAILED) from None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 import windrow
 from windrow.cli.commands import LateCommands, examples
+from windrow.starting import IS_PROGRAM, end_quietly
 
 __all__ = ["app", "main"]
+
+ENDED_BY_CTRL_C = 130
 
 app = typer.Typer(
     name="windrow",
@@ -31,7 +35,13 @@ app = typer.Typer(
 
 def main() -> None:
     """What the program `windrow` calls."""
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before a command had begun
+        sys.exit(ENDED_BY_CTRL_C)
+    finally:
+        if IS_PROGRAM:
+            end_quietly()
 
 
 @app.callback(invoke_without_command=True)

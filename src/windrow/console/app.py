@@ -13,8 +13,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from windrow.console.answers import json_answer, refused
+from windrow.console.door import Door
 from windrow.console.endpoints.feeds import FeedEndpoints
 from windrow.console.endpoints.histories import HistoryEndpoints
+from windrow.console.endpoints.logout import Logout
 from windrow.console.endpoints.pages import Files, page
 from windrow.console.endpoints.queries import QueryEndpoints
 from windrow.console.endpoints.session import SessionEndpoints
@@ -36,11 +38,13 @@ __all__ = ["API", "application"]
 API = "/api/v1"
 
 
-def application(room: Room, hosts: Hosts, secrets: Secrets) -> Guard:
+def application(room: Room, hosts: Hosts, secrets: Secrets, door: Door | None = None) -> Guard:
     """The console of a room; the guard stands before what the framework itself answers, too."""
     handlers = {WindrowError: _failed, HTTPException: _http_failed, Exception: _broken}
-    guard = Guard(Starlette(), hosts, secrets)
+    guard = Guard(Starlette(), hosts, secrets, door)
     routes = _routes(Standing(room, Pictures(room)), document(guard.cookie_name))
+    logout = Logout(secrets, guard.cookie_name)
+    routes.append(Route(f"{API}/logout", logout.__call__, methods=["POST"]))
     before = [Middleware(RawPaths)]
     guard.app = Starlette(routes=routes, middleware=before, exception_handlers=handlers)
     return guard

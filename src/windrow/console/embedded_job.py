@@ -46,7 +46,7 @@ class EmbeddedJob:
         self.room.follow_all({query.name: query.text for query in job.queries.values()})
         self._session = session
         note = self.room.note_problem
-        self._player = Player(pieces, session.push, session.finish, note, pace)
+        self._player = Player(pieces, session.push, self._finish, note, pace)
 
     def start(self) -> None:
         """Rows come."""
@@ -57,3 +57,7 @@ class EmbeddedJob:
         self._player.stop()
         with self._session.lock:
             self._session.stop()
+
+    def _finish(self) -> None:
+        self._session.finish()
+        self.room.note_end()

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from windrow.console.guard import is_still_let_in
 from windrow.console.json_rows import column_types, dumped, plain_rows
 from windrow.console.limits import LIVE_ROWS, SEND_TIMEOUT_S
 from windrow.console.parameters import count_of
@@ -53,7 +54,7 @@ class EventStream(Response):
 
     async def __call__(
         self,
-        scope: Scope,  # noqa: ARG002 - the signature is Starlette's
+        scope: Scope,
         receive: Receive,
         send: Send,
     ) -> None:
@@ -64,20 +65,22 @@ class EventStream(Response):
             async with anyio.create_task_group() as both:
 
                 async def telling() -> None:
-                    await self._tell(send)
+                    await self._tell(scope, send)
                     both.cancel_scope.cancel()
 
                 both.start_soon(telling)
                 await _gone(receive)
                 both.cancel_scope.cancel()
 
-    async def _tell(self, send: Send) -> None:
-        """Until the client takes nothing any more."""
+    async def _tell(self, scope: Scope, send: Send) -> None:
+        """Until the client takes nothing any more, or has logged out."""
         columns = dumped({"columns": column_types(self._ring.schema)})
         text, silent_s = f"event: columns\ndata: {columns}\n\n", 0.0
         while await _is_sent(send, text):
             text = ""
             while not text:
+                if not is_still_let_in(scope):
+                    return
                 piece = self._ring.read(self._after, LIVE_ROWS)
                 if piece.table.num_rows:
                     text = await run_in_threadpool(_events, piece)

@@ -32,7 +32,10 @@ class FollowedQuery:
         self.group_columns = [
             each.name for each in plan.select if isinstance(each.expression, GroupRef)
         ]
+        self.every_us: int | None = plan.every_us
         self.last_level: str | None = None
+        # All its streams have ended: it keeps what it knows, and says nothing more.
+        self.has_all_rows = False
         self._rings: dict[str, FeedRing] = {}
         self._meter = Meter(clock)
 
@@ -65,7 +68,7 @@ class FollowedQuery:
         """'running', 'ended' or 'failed'."""
         if self.error is not None:
             return "failed"
-        return "running" if self.handle.is_running else "ended"
+        return "running" if self.handle.is_running and not self.has_all_rows else "ended"
 
     @property
     def answers(self) -> int:

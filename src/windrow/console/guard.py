@@ -16,13 +16,23 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from windrow.console.answers import refused
+from windrow.console.door import Door
 from windrow.console.hosts import Hosts
 from windrow.console.limits import URL_BYTES_LIMIT
 from windrow.console.refusals import RequestError, not_json, too_large
 from windrow.console.token import Secrets
 
-__all__ = ["SECURITY_HEADERS", "Guard"]
+__all__ = [
+    "POLICY_VIOLATED",
+    "SECURITY_HEADERS",
+    "STILL_LET_IN",
+    "Guard",
+    "cookie_of",
+    "is_still_let_in",
+]
 
+# In a request's scope: says whether its secret still serves.
+STILL_LET_IN = "windrow.still_let_in"
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; "
@@ -37,15 +47,18 @@ SECURITY_HEADERS = {
 # What a browser says of a request that a page elsewhere has caused: cross-site, same-site.
 _OWN_SITES = ("same-origin", "none")
 _CHANGING = ("POST", "PUT", "PATCH", "DELETE")
-_POLICY_VIOLATED = 1008
+POLICY_VIOLATED = 1008
 LOCKED_PAGE = Path(__file__).parent / "static" / "locked.html"
 
 
 class Guard:
     """Wraps an application."""
 
-    def __init__(self, app: ASGIApp, hosts: Hosts, secrets: Secrets) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Hosts, secrets: Secrets, door: Door | None = None
+    ) -> None:
         self.app, self._hosts, self._secrets = app, hosts, secrets
+        self._door = door or Door()
         # Cookies know no ports: consoles beside each other must not overwrite each other's.
         self.cookie_name = f"windrow_session_{hosts.port}"
 
@@ -62,6 +75,7 @@ class Guard:
             answer = self._exchanged(scope)
             if answer is None:
                 self._check(scope)
+            self._let_in(scope)
         except RequestError as refusal:
             answer = _locked(scope, refusal) or refused(refusal)
         await (answer or self.app)(scope, receive, send)
@@ -72,9 +86,15 @@ class Guard:
             self._check_sender(scope)
         except RequestError:
             await receive()
-            await send({"type": "websocket.close", "code": _POLICY_VIOLATED})
+            await send({"type": "websocket.close", "code": POLICY_VIOLATED})
             return
+        self._let_in(scope)
         await self.app(scope, receive, send)
+
+    def _let_in(self, scope: Scope) -> None:
+        """It may come in; what stays open asks now and then whether that still holds."""
+        self._door.let_in(scope.get("client"))
+        scope[STILL_LET_IN] = lambda: self._has_secret(Headers(scope=scope))
 
     def _check(self, scope: Scope) -> None:
         self._check_place(scope)
@@ -102,24 +122,27 @@ class Guard:
     def _check_sender(self, scope: Scope) -> None:
         """The token or the cookie."""
         headers = Headers(scope=scope)
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._secrets.is_token(given.strip()):
-            return
-        if self._secrets.is_cookie(self._cookie(headers)):
-            # Browsers say where a WebSocket is opened from; who has a cookie and does not is none.
-            if scope["type"] == "websocket" and "origin" not in headers:
-                raise _foreign("something that does not say where it comes from")
-            return
-        raise RequestError(
-            HTTPStatus.UNAUTHORIZED,
-            "WH401",
-            "the token is missing or wrong",
-            "open the address that windrow console has printed, "
-            "or send the header Authorization: Bearer TOKEN",
+        if not self._has_secret(headers):
+            raise RequestError(
+                HTTPStatus.UNAUTHORIZED,
+                "WH401",
+                "the token is missing or wrong",
+                "open the address that windrow console has printed, "
+                "or send the header Authorization: Bearer TOKEN",
+            )
+        # Browsers say where a WebSocket is opened from; who has a cookie and does not is none.
+        is_unsaid = scope["type"] == "websocket" and "origin" not in headers
+        if is_unsaid and not self._has_token(headers):
+            raise _foreign("something that does not say where it comes from")
+
+    def _has_secret(self, headers: Headers) -> bool:
+        return self._has_token(headers) or self._secrets.is_cookie(
+            cookie_of(headers, self.cookie_name)
         )
 
-    def _cookie(self, headers: Headers) -> str:
-        return cookie_parser(headers.get("cookie", "")).get(self.cookie_name, "")
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and self._secrets.is_token(given.strip())
 
     def _check_form(self, scope: Scope) -> None:
         url_bytes = len(scope.get("raw_path") or b"") + len(scope["query_string"])
@@ -142,9 +165,33 @@ class Guard:
             return None  # refused as one who has no token; a cookie still serves
         answer = RedirectResponse("/", status_code=HTTPStatus.SEE_OTHER)
         answer.set_cookie(
-            self.cookie_name, self._secrets.cookie, path="/", httponly=True, samesite="strict"
+            self.cookie_name,
+            self._secrets.new_cookie(),
+            path="/",
+            secure=_is_encrypted(scope),
+            httponly=True,
+            samesite="strict",
         )
         return answer
+
+
+def cookie_of(headers: Headers, name: str) -> str:
+    """The value of a cookie; "" where there is none."""
+    return cookie_parser(headers.get("cookie", "")).get(name, "")
+
+
+def is_still_let_in(scope: Scope) -> bool:
+    """Whether the secret that a request was let in with still serves."""
+    return bool(scope[STILL_LET_IN]())
+
+
+def _is_encrypted(scope: Scope) -> bool:
+    """Whether the browser speaks TLS: with a proxy before the console, as the proxy says.
+
+    Who lies about it gets a cookie that a browser keeps for itself, and nothing else.
+    """
+    said = Headers(scope=scope).get("x-forwarded-proto", "")
+    return "https" in (scope.get("scheme"), said.rpartition(",")[2].strip().lower())
 
 
 def _locked(scope: Scope, refusal: RequestError) -> Response | None:

@@ -16,8 +16,12 @@ __all__ = [
     "POINTS_LIMIT",
     "QUERIES_LIMIT",
     "QUERY_CHARACTERS_LIMIT",
+    "REQUEST_TIMEOUT_S",
     "RESULT_ROWS_LIMIT",
     "SEND_TIMEOUT_S",
+    "SESSIONS_LIMIT",
+    "SESSION_S",
+    "STRANGERS_LIMIT",
     "TREE_NODES_LIMIT",
     "URL_BYTES_LIMIT",
 ]
@@ -28,9 +32,13 @@ URL_BYTES_LIMIT = 8 * 1024
 MESSAGE_BYTES_LIMIT = 16 * 1024  # of a WebSocket, from the client
 QUERY_CHARACTERS_LIMIT = 50_000
 NAME_CHARACTERS_LIMIT = 100
+REQUEST_TIMEOUT_S = 10.0  # from its first byte to its last, and before the first one
 
 # ---- how many there may be
 CONNECTIONS_LIMIT = 128
+STRANGERS_LIMIT = 32  # of these, connections from which no request was let through
+SESSIONS_LIMIT = 64  # browsers that hold a cookie
+SESSION_S = 12 * 3600.0  # a browser that was not seen for so long has to be let in again
 LIVE_CLIENTS_LIMIT = 32  # WebSockets and event streams together
 QUERIES_LIMIT = 200  # of all that a console has seen, ended ones too
 

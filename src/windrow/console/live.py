@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from windrow.console.endpoints.feeds import piece_values
+from windrow.console.guard import POLICY_VIOLATED, is_still_let_in
 from windrow.console.history_values import histories_of
 from windrow.console.json_rows import dumped
 from windrow.console.limits import LIVE_ROWS, NAME_CHARACTERS_LIMIT, SEND_TIMEOUT_S
@@ -75,12 +76,13 @@ async def _listen(socket: WebSocket, client: _Client) -> None:
 
 
 async def _tell(socket: WebSocket, client: _Client) -> None:
-    """Until the client has gone, or takes nothing any more."""
-    while True:
+    """Until the client has gone, takes nothing any more, or has logged out."""
+    while is_still_let_in(socket.scope):
         text = await run_in_threadpool(client.message)
         if text is not None and not await _is_sent(socket, text):
             return
         await anyio.sleep(TICK_S)
+    await socket.close(POLICY_VIOLATED)  # the browser has logged out, or was too long away
 
 
 async def _is_sent(socket: WebSocket, text: str) -> bool:

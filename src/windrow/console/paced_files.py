@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from windrow.embedded.conversion import batch_of
+from windrow.embedded.file_rows import FileRows
 from windrow.embedded.side_by_side import SideBySide
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.jobs.player import Piece
@@ -48,14 +48,15 @@ def _at_once(files: SideBySide) -> Iterator[Piece]:
 def _stream_pieces(schema: StreamSchema, files: SideBySide, step_us: int) -> Iterator[Piece]:
     newest_us = START_OF_TIME
     while (read := files.next_batch()) is not None:
-        batch = batch_of(schema, read[1])
+        batch, bad = read[1].batch, read[1].bad
         steps = _steps(batch, schema.time, newest_us, step_us)
         if steps.size == 0:
+            yield Piece(newest_us if newest_us > START_OF_TIME else None, {schema.name: read[1]})
             continue
         newest_us = int(steps[-1]) * step_us
         borders = [0, *(np.flatnonzero(np.diff(steps)) + 1).tolist(), steps.size]
         for first, end in pairwise(borders):
-            rows = pa.Table.from_batches([batch.slice(first, end - first)])
+            rows = FileRows(batch.slice(first, end - first), () if first else bad)
             yield Piece(int(steps[first]) * step_us, {schema.name: rows})
 
 

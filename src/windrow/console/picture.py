@@ -14,6 +14,7 @@ from windrow.console.meter import Meter
 from windrow.console.refusals import error_of
 from windrow.console.room import Room
 from windrow.console.turns import turns_of, width_at_us
+from windrow.engine.ledger import LEDGER_COUNTS
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.version import __version__
 from windrow.windows.lifetime import Lifetime
@@ -81,6 +82,7 @@ class Pictures:
             "started_us": self._started_us,
             "now_us": _now_us(),
             "error": None if room.problem is None else error_of(room.problem),
+            "errors": room.problems,
         }
 
     def _streams(self) -> list[dict[str, Any]]:
@@ -92,7 +94,7 @@ class Pictures:
             # On Spark each query counts for itself: the one that is furthest speaks for all.
             if stream not in ledgers or row["rows_in"] > ledgers[stream]["rows_in"]:
                 ledgers[stream] = row
-        none = dict.fromkeys(("rows_in", "applied", "late", "bad_time", "rejected", "waiting"), 0)
+        none = dict.fromkeys(LEDGER_COUNTS, 0)
         table = room.table("streams")
         found = []
         for row, values in zip(table.to_pylist(), plain_rows(table), strict=True):
@@ -130,6 +132,8 @@ class Pictures:
             "name": query.name,
             "text": query.text,
             "kind": query.kind,
+            "streams": list(query.handle.plan.streams),
+            "every_us": query.every_us,
             "state": query.state,
             "level": max(levels) if levels else query.last_level,
             "clock_us": clock_us,

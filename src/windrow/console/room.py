@@ -14,7 +14,7 @@ from windrow.console.followed import FollowedQuery
 from windrow.console.limits import QUERIES_LIMIT
 from windrow.console.refusals import console_failed, no_such_query, read_only, too_many
 from windrow.console.runners import QueryHandle, Runner
-from windrow.errors import WindrowError
+from windrow.errors import DataError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.explain import explain
 from windrow.plan.figures import assumed_figures
@@ -23,6 +23,8 @@ from windrow.plan.history_plan import HistoryPlan
 
 __all__ = ["Room"]
 
+# A row of the result has no value while this lasts.
+ROW_IS_MISSING = ("WD302", "WD303", "WD304")
 _LOG = logging.getLogger(__name__)
 
 
@@ -35,6 +37,8 @@ class Room:
     def __init__(self, runner: Runner, title: str, *, is_read_only: bool = False) -> None:
         self.runner, self.title, self.is_read_only = runner, title, is_read_only
         self.problem: WindrowError | None = None
+        self.problems = 0
+        self._has_all_rows = False
         self._queries: dict[str, FollowedQuery] = {}
         self._adding = threading.Lock()
         self._collector = Collector(self.collect)
@@ -50,6 +54,13 @@ class Room:
     def note_problem(self, problem: WindrowError) -> None:
         """Something went wrong with the rows; the session tells of the latest."""
         self.problem = problem
+        self.problems += 1
+
+    def note_end(self) -> None:
+        """All sources have been read to their end: no query has anything more to say."""
+        self._has_all_rows = True
+        for query in self.queries():
+            query.has_all_rows = True
 
     def collect(self) -> None:
         """Reads all feeds off."""
@@ -62,6 +73,12 @@ class Room:
             with self.runner.lock:
                 query.drain()
             failure = None if query.handle.is_running else self.runner.failure(query.handle)
+        except DataError as error:
+            # A query that lacks a row for a while goes on, and is told of once.
+            is_passing = error.code in ROW_IS_MISSING and query.handle.is_running
+            failure = None if is_passing else error
+            if is_passing:
+                self.note_problem(error)
         except Exception as error:  # whatever it is, the others are followed on
             failure = error
         if failure is None:
@@ -94,6 +111,7 @@ class Room:
         ended = [each.name for each in self.queries() if each.state != "running"]
         if not ended:
             raise too_many("queries", QUERIES_LIMIT)
+        self._queries[ended[0]].handle.stop()
         with self.runner.lock:
             del self._queries[ended[0]]
 
@@ -105,6 +123,7 @@ class Room:
 
     def _take_in(self, handle: QueryHandle, text: str) -> FollowedQuery:
         query = FollowedQuery(handle, text)
+        query.has_all_rows = self._has_all_rows
         with self.runner.lock:
             query.drain()
             self._queries[query.name] = query

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 import uvicorn
 
 from windrow.console.app import application
-from windrow.console.hosts import Hosts, is_loopback
+from windrow.console.door import Door, timed_protocol
+from windrow.console.hosts import Hosts
 from windrow.console.limits import CONNECTIONS_LIMIT, MESSAGE_BYTES_LIMIT
 from windrow.console.room import Room
 from windrow.console.token import Secrets
 from windrow.errors import BindingError
+from windrow.host_names import is_loopback
 
 __all__ = ["Address", "ConsoleServer"]
 
@@ -46,18 +48,22 @@ class Address:
 class ConsoleServer:
     """A console that listens; run() serves, in this thread, until stop() or a signal."""
 
-    def __init__(self, room: Room, address: Address, usual_port: int = 0) -> None:
+    def __init__(
+        self, room: Room, address: Address, usual_port: int = 0, secrets: Secrets | None = None
+    ) -> None:
         address.check()
         self._room = room
         self._socket = _listening(address, usual_port)
         self.port = int(self._socket.getsockname()[1])
         self.host = address.host
-        self.secrets = Secrets()
+        self.secrets = secrets or Secrets()
+        door = Door()
         is_named = address.host not in _ANY and not is_loopback(address.host)
         names = (*address.names, *([address.host] if is_named else []))
         hosts = Hosts(self.port, names, address.is_remote)
         config = uvicorn.Config(
-            application(room, hosts, self.secrets),
+            application(room, hosts, self.secrets, door),
+            http=timed_protocol(door),
             log_level="warning",
             # The application has none; a second Ctrl-C would cut it off with a traceback.
             lifespan="off",

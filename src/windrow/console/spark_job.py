@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from windrow.console.paced_files import pieces_by_time
 from windrow.console.room import Room
 from windrow.console.spark_runner import SparkRunner
-from windrow.errors import WindrowError
+from windrow.embedded.file_rows import FileRows
+from windrow.errors import DataError, WindrowError
 from windrow.jobs.files import check_files
 from windrow.jobs.job import Job
 from windrow.jobs.player import Player
@@ -63,10 +64,7 @@ class SparkJob:
                 if pace:
                     (self._folder / name).mkdir()
                     source = FileSource("parquet", str(self._folder / name))
-                seconds = schema.lateness_us / 1_000_000
-                self._session.stream(
-                    name, schema.arrow, time=schema.time, lateness=seconds, source=source
-                )
+                self._session.stream(name, schema.arrow, source=source, **schema.declared())
             trigger = job.settings.trigger or TRIGGER
             self.room = Room(SparkRunner(self._session, trigger), title, is_read_only=read_only)
             self.room.follow_all({query.name: query.text for query in job.queries.values()})
@@ -94,16 +92,23 @@ class SparkJob:
         self._spark.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _write(self, stream: str, rows: pa.Table) -> None:
-        """Puts a file where Spark looks; it appears whole or not at all."""
+    def _write(self, stream: str, rows: FileRows) -> None:
+        """Puts a file where Spark looks; it appears whole or not at all.
+
+        What was set aside while the rows were read never comes to Spark: it is told as a problem.
+        """
+        for bad in rows.bad:
+            message = f"{bad.file}, line {bad.line}: a row of stream {stream!r} was set aside"
+            self.room.note_problem(DataError("WD506", f"{message}: {bad.why}", hint="mend it"))
         self._files += 1
         target = self._folder / stream / f"{self._files:09d}.parquet"
         hidden = target.with_name(f".{target.name}")
-        pq.write_table(rows, hidden)
+        pq.write_table(pa.Table.from_batches([rows.batch]), hidden)
         hidden.rename(target)
 
     def _finish(self) -> None:
         try:
             self._session.finish()
+            self.room.note_end()
         except WindrowError as error:
             self.room.note_problem(error)

@@ -1,37 +1,101 @@
-"""Rows in any of the forms that push() takes, as an Arrow batch of the stream's schema."""
+"""Rows in any of the forms that push() takes, as an Arrow batch of the stream's schema.
+
+A row that the stream cannot hold is set aside, or the push is refused as a whole, as the stream's
+policy says (StreamSchema.on_bad_row).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from windrow.embedded.arrow_columns import column_as, without_absurd_times
 from windrow.embedded.given_rows import is_columns, rows_given
+from windrow.embedded.halving import halved
 from windrow.embedded.python_values import array_of
-from windrow.errors import DataError, WindrowError
-from windrow.schema import ColumnType, StreamSchema
+from windrow.engine.bad_rows import BadRow, cut
+from windrow.engine.damaged_values import check_buffers, damaged_rows
+from windrow.errors import DataError
+from windrow.schema import Column, ColumnType, StreamSchema
 
-__all__ = ["RowChecker", "batch_of"]
+__all__ = ["Converted", "RowChecker", "UnfitRowError", "batch_of"]
+
+# What Arrow and Python raise at a value that a column cannot hold.
+VALUE_ERRORS = (pa.ArrowException, OverflowError, ValueError, TypeError)
+_NOTHING_TAKEN = "nothing of this push was taken; convert the column, declare the stream otherwise"
 
 
-def batch_of(stream: StreamSchema, rows: Any) -> pa.RecordBatch:
+@dataclass(frozen=True)
+class Converted:
+    """Rows that fit, and those that were set aside, by their number among those given (from 0)."""
+
+    batch: pa.RecordBatch
+    bad: Mapping[int, BadRow] = field(default_factory=dict)
+
+
+def batch_of(stream: StreamSchema, rows: Any) -> Converted:
     """Rows of any form as a batch of the stream's columns."""
     given = rows_given(stream, rows)
     if isinstance(given, pa.Table):
         _check_names(stream, given.schema.names, allow_missing=False)
-        return _of_columns(stream, {name: given.column(name) for name in given.schema.names})
+        given = {name: given.column(name) for name in given.schema.names}
     if isinstance(given, Mapping):
         return _of_columns(stream, given)
     return _of_dicts(stream, given)
 
 
-def _of_columns(stream: StreamSchema, given: Mapping[str, Any]) -> pa.RecordBatch:
+class _Values:
+    """A column as Python's values."""
+
+    is_sound = True
+
+    def __init__(self, column: Column, values: list[Any]) -> None:
+        self.column, self.values = column, values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def converted(self, start: int, stop: int) -> pa.Array:
+        return array_of(self.column.type, self.values[start:stop])
+
+    def shown(self, place: int) -> Any:
+        return self.values[place]
+
+
+class _ArrowColumn:
+    """A column of Arrow's, of whatever type; its buffers are looked at first."""
+
+    def __init__(self, stream: StreamSchema, column: Column, values: pa.ChunkedArray) -> None:
+        self.column, self.values = column, values
+        self.is_sound = check_buffers(values)
+        self._is_time = column.name == stream.time
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def converted(self, start: int, stop: int) -> pa.Array:
+        values = self.values.slice(start, stop - start)
+        return column_as(
+            self.column.type, without_absurd_times(values) if self._is_time else values
+        )
+
+    def shown(self, place: int) -> Any:
+        value = self.values[place]
+        try:
+            return value.as_py()
+        except ValueError:  # bytes that are not UTF-8
+            return value.cast(pa.binary()).as_py()
+
+
+def _of_columns(stream: StreamSchema, given: Mapping[str, Any]) -> Converted:
     _check_names(stream, list(given), allow_missing=False)
-    columns = [_column(stream, each.name, each.type, given[each.name]) for each in stream.columns]
-    lengths = {each.name: len(column) for each, column in zip(stream.columns, columns, strict=True)}
+    columns = [_column(stream, each, given[each.name]) for each in stream.columns]
+    lengths = {each.column.name: len(each) for each in columns}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise DataError(
@@ -39,23 +103,22 @@ def _of_columns(stream: StreamSchema, given: Mapping[str, Any]) -> pa.RecordBatc
             f"columns for stream {stream.name!r} are of different lengths: {shown}",
             hint="give every column as many values, or a list of dicts",
         )
-    return pa.RecordBatch.from_arrays(columns, schema=stream.arrow)
+    return _converted(stream, columns, {})
 
 
-def _column(stream: StreamSchema, name: str, kind: ColumnType, given: Any) -> pa.Array:
+def _column(stream: StreamSchema, column: Column, given: Any) -> _Values | _ArrowColumn:
     if isinstance(given, (list, tuple)):
-        return _of_values(stream, name, kind, list(given))
-    if not is_columns({name: given}):
+        return _Values(column, list(given))
+    if not is_columns({column.name: given}):
         raise DataError(
             "WD105",
-            f"column {name!r} of stream {stream.name!r} is one value beside whole columns",
+            f"column {column.name!r} of stream {stream.name!r} is one value beside whole columns",
             hint="give a list of as many values as the other columns have",
         )
     try:
-        column = _arrow(given)
+        return _ArrowColumn(stream, column, _arrow(given))
     except (pa.ArrowException, TypeError, ValueError) as problem:
-        raise _bad_column(stream, name, kind, problem) from None
-    return _converted(stream, name, column, kind)
+        raise _bad_column(stream, column, problem) from None
 
 
 def _arrow(given: Any) -> pa.Array | pa.ChunkedArray:
@@ -85,45 +148,122 @@ def _check_names(stream: StreamSchema, names: Sequence[str], *, allow_missing: b
         )
 
 
-def _converted(stream: StreamSchema, name: str, column: pa.Array, kind: ColumnType) -> pa.Array:
-    try:
-        return column_as(kind, without_absurd_times(column) if name == stream.time else column)
-    except pa.ArrowException as problem:
-        raise _bad_column(stream, name, kind, problem) from None
+def _of_dicts(stream: StreamSchema, rows: Sequence[Any]) -> Converted:
+    bad: dict[int, BadRow] = {}
+    for place, row in enumerate(rows):
+        try:
+            _check_row(stream, row)
+        except DataError as problem:
+            if not stream.sets_aside:
+                raise
+            bad[place] = BadRow(problem.message, line=place + 1, row=cut(repr(row)))
+    values = [row if place not in bad else {} for place, row in enumerate(rows)] if bad else rows
+    columns = [_Values(each, [row.get(each.name) for row in values]) for each in stream.columns]
+    return _converted(stream, columns, bad)
 
 
-def _of_dicts(stream: StreamSchema, rows: Sequence[Any]) -> pa.RecordBatch:
-    for row in rows:
-        if not isinstance(row, Mapping):
-            raise DataError(
-                "WD101",
-                f"stream {stream.name!r} cannot take a row from {type(row).__name__}",
-                hint="a row is a dict of column names to values",
-            )
-        if not row.keys() <= {column.name for column in stream.columns}:
-            _check_names(stream, list(row), allow_missing=True)
-    columns = [
-        _of_values(stream, column.name, column.type, [row.get(column.name) for row in rows])
-        for column in stream.columns
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=stream.arrow)
+def _check_row(stream: StreamSchema, row: Any) -> None:
+    if not isinstance(row, Mapping):
+        raise DataError(
+            "WD101",
+            f"stream {stream.name!r} cannot take a row from {type(row).__name__}",
+            hint="a row is a dict of column names to values",
+        )
+    if not row.keys() <= {column.name for column in stream.columns}:
+        _check_names(stream, list(row), allow_missing=True)
 
 
-def _of_values(stream: StreamSchema, name: str, kind: ColumnType, values: list[Any]) -> pa.Array:
-    try:
-        return array_of(kind, values)
-    except (pa.ArrowException, OverflowError, ValueError, TypeError) as problem:
-        raise _bad_column(stream, name, kind, problem) from None
+def _converted(
+    stream: StreamSchema, columns: Sequence[_Values | _ArrowColumn], bad: dict[int, BadRow]
+) -> Converted:
+    """The columns converted, without the rows that are bad already or found to be."""
+    arrays = []
+    for each in columns:
+        try:
+            arrays.append(each.converted(0, len(each)))
+        except VALUE_ERRORS as problem:
+            array, unfit = _with_gaps(stream, each, problem)
+            arrays.append(array)
+            for place, why in unfit.items():
+                bad.setdefault(place, _bad_row(columns, place, each.column.name, str(why)))
+    batch = pa.RecordBatch.from_arrays(arrays, schema=stream.arrow)
+    batch = _without(batch, bad)
+    if all(each.is_sound for each in columns):
+        return Converted(batch, bad)
+    return _without_damage(stream, columns, batch, bad)
+
+
+def _without_damage(
+    stream: StreamSchema,
+    columns: Sequence[_Values | _ArrowColumn],
+    batch: pa.RecordBatch,
+    bad: dict[int, BadRow],
+) -> Converted:
+    """The rows without those whose bytes are no values; they are set aside unless FAIL is asked."""
+    places = [place for place in range(len(columns[0])) if place not in bad]
+    found = damaged_rows(batch)
+    for row, name, why in found.values():
+        if stream.on_bad_row == "fail":
+            column = stream.column(name)
+            raise _bad_column(stream, column, ValueError(why), places[row])
+        bad[places[row]] = _bad_row(columns, places[row], name, why)
+    return Converted(_without(batch, found), bad)
+
+
+def _without(batch: pa.RecordBatch, rows: Iterable[int]) -> pa.RecordBatch:
+    """The batch without these rows."""
+    kept = np.ones(batch.num_rows, np.bool_)
+    kept[list(rows)] = False
+    return batch if kept.all() else batch.filter(pa.array(kept))
+
+
+def _with_gaps(
+    stream: StreamSchema, given: _Values | _ArrowColumn, problem: Exception
+) -> tuple[pa.Array, dict[int, Exception]]:
+    """The column with NULL where a value cannot be held; raises where that is not for rows to say.
+
+    problem: with which the column failed as a whole.
+    """
+    is_of_all = isinstance(problem, (pa.ArrowTypeError, pa.ArrowNotImplementedError))
+    if isinstance(given, _ArrowColumn) and is_of_all:
+        raise _bad_column(stream, given.column, problem) from None
+    kind = given.column.type.arrow
+    pieces, unfit = [pa.array([], kind)], {}
+    for place, piece in halved(given.converted, len(given), VALUE_ERRORS):
+        if isinstance(piece, Exception):
+            if not stream.sets_aside:
+                raise _bad_column(stream, given.column, piece, place) from None
+            unfit[place], piece = piece, pa.nulls(1, kind)
+        pieces.append(piece)
+    return pa.concat_arrays(pieces), unfit
+
+
+def _bad_row(columns: Sequence[_Values | _ArrowColumn], place: int, name: str, why: str) -> BadRow:
+    row = {each.column.name: each.shown(place) for each in columns}
+    return BadRow(cut(why), name, line=place + 1, row=cut(repr(row)))
+
+
+class UnfitRowError(DataError):
+    """A row that cannot be held, in a stream that refuses such rows; `row` counts from 0."""
+
+    column: str = ""
+    row: int = 0
+    why: str = ""
 
 
 def _bad_column(
-    stream: StreamSchema, name: str, kind: ColumnType, problem: Exception
-) -> WindrowError:
-    return DataError(
+    stream: StreamSchema, column: Column, problem: Exception, place: int | None = None
+) -> DataError:
+    where = "" if place is None else f" (row {place + 1} of the push)"
+    kind = DataError if place is None else UnfitRowError
+    error = kind(
         "WD103",
-        f"column {name!r} of stream {stream.name!r} is {kind}: {problem}",
-        hint="nothing of this push was taken; convert the column, or declare the stream otherwise",
+        f"column {column.name!r} of stream {stream.name!r} is {column.type}: {problem}{where}",
+        hint=f'{_NOTHING_TAKEN}, or with on_bad_row="set aside"',
     )
+    if isinstance(error, UnfitRowError) and place is not None:
+        error.column, error.row, error.why = column.name, place, str(problem)
+    return error
 
 
 class RowChecker:

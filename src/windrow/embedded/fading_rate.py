@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from windrow.governor.measured_rates import is_measured, measured_rate
+
 __all__ = ["HALF_LIFE_US", "FadingRate"]
 
 # Rows that are older by this much count half.
@@ -35,6 +37,12 @@ class FadingRate:
         spread_us = max(0, latest_us - max(self._last_us, earliest_us))
         self._rows = self._rows * 0.5 ** (ahead_us / HALF_LIFE_US) + rows * _mean_weight(spread_us)
         self._last_us = max(self._last_us, latest_us)
+
+    def rate_for(self, range_us: int) -> float:
+        """Rows a second, as far as they tell something of a window of this range."""
+        if self._first_us is None or is_measured(self._last_us - self._first_us, range_us):
+            return self.rows_per_second
+        return measured_rate(self._rows, 0, range_us)
 
     @property
     def rows_per_second(self) -> float:

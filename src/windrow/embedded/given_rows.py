@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from windrow.embedded.file_rows import FileRows
 from windrow.errors import DataError
 from windrow.schema import StreamSchema
 
@@ -46,7 +47,8 @@ class _LazyFrame(Protocol):
 
 
 Rows = (
-    _ArrowStream
+    FileRows
+    | _ArrowStream
     | _ArrowArray
     | _DataFrame
     | _LazyFrame

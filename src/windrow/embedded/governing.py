@@ -7,6 +7,8 @@ narrower window (level B) or turns (level C). When even that is not enough, rows
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from math import inf
 
 import pyarrow as pa
@@ -14,20 +16,25 @@ import pyarrow as pa
 from windrow.embedded.demands import demand_of, demands_on
 from windrow.embedded.measured_windows import MeasuredWindow, measured_windows
 from windrow.embedded.query import EmbeddedQuery
-from windrow.embedded.service_tables import UNMET, query_rows, window_rows
+from windrow.embedded.service_tables import query_rows, window_rows
+from windrow.embedded.shedding import Allowance, let_go
+from windrow.embedded.unread_room import UnreadRoom
+from windrow.embedded.whole_ranges import WholeRanges
 from windrow.engine.prepare import lifetime_of
 from windrow.engine.refusals import not_admitted, not_taken
 from windrow.engine.shared_rows import RowPool
 from windrow.engine.window_table import QueryRow, WindowRow
+from windrow.errors import AdmissionError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.admission import Refused
 from windrow.governor.better_groups import BetterGroups
-from windrow.governor.decide import decide
+from windrow.governor.decide import decide, narrowest
 from windrow.governor.decision_log import DecisionLog, record_of
 from windrow.governor.figures import active_demands, figures_of
 from windrow.governor.memory_taken import memory_taken
 from windrow.governor.tables import Decision, Demand, WidthGiven, WindowState
 from windrow.governor.triggers import moved_windows, next_change_us, start_matters
+from windrow.service_levels import UNMET
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["Governing"]
@@ -37,11 +44,13 @@ INCOMING_PARTS = 32
 # While less than this part of the budget is in use, and nothing was narrowed, nothing is decided.
 EASY_PARTS = 2
 # More than a row needs, its key and spare room included, by algorithm; joined rows are unforeseen.
-ROW_COSTS = {"factorised": 512.0}
+ROW_COSTS = {"factorised": 768.0}
+# A row of more bytes than this is foreseen with its bytes, in so many copies for each query: in the
+# window, as a key and in the result.
+ORDINARY_ROW_BYTES = 256
+WIDE_ROW_COPIES = 3
 # More than a row adds to a history of its stream.
 HISTORY_ROW_COST = 256.0
-# A push is cut into slices, down to so many rows, when memory is short.
-SMALLEST_SLICE = 256
 # A width that differs by less than this factor is not worth a change, unless memory is short.
 WORTH_CHANGING = 1.02
 # How often tolerances are looked at anew, as a part of the shortest range that is not exact.
@@ -51,7 +60,8 @@ REVIEW_PARTS = 8
 class Governing:
     """Governs the windows of one session under `budget` bytes.
 
-    beside: bytes of what else the session holds; histories are not governed, but count.
+    beside: bytes of what else the session holds; histories are not governed, but count. set_aside:
+    bytes of rows that no window holds.
     """
 
     def __init__(
@@ -60,6 +70,7 @@ class Governing:
         pool: RowPool,
         running: Callable[[], list[EmbeddedQuery]],
         beside: Callable[[], int],
+        set_aside: Callable[[], int],
     ) -> None:
         self._budget, self._pool, self._running = budget, pool, running
         self._beside = beside
@@ -68,24 +79,67 @@ class Governing:
         self._decided_by: Sequence[WindowState] = ()
         self._next_review_us = self._next_life_us = END_OF_TIME
         self._better = BetterGroups()
+        self._ranges = WholeRanges(budget)
+        self.unread = UnreadRoom(budget, running, set_aside)
+        self._wide_bytes: dict[str, float] = {}
         # More than is held, as long as rows need no more than is foreseen; known exactly now and
         # then, as adding up all arrays at every push would cost more than the push.
         self._at_most = 0.0
         self._row_costs: dict[str, float] = {}
+        self._allowances: dict[str, Allowance] = {}
+        self._refused: Refused | None = None
 
     # ---- when to decide
 
-    def admit(self, query: EmbeddedQuery, rate_of: Callable[[str], float]) -> None:
+    def admit(self, query: EmbeddedQuery, rate_of: Callable[[str, int], float]) -> None:
         """Refuse a query that cannot be served at any level; nothing that runs changes by it."""
-        windows, demands, fixed = self._tables(rate_of)
-        found = decide(windows, demands, self._available(), fixed, self._clock())
-        if isinstance(found, Refused):
-            raise not_admitted(query.name, found, self._budget)
+        if self._has_room_for(query, rate_of):
+            return
+        if self._held_is_enough(query, rate_of):
+            return
+        refused: list[Refused] = []
+        for is_average in (True, False):
+            windows, demands, fixed = self._tables(rate_of, is_average=is_average)
+            found = decide(windows, demands, self._available(), fixed, self._clock())
+            if isinstance(found, Decision):
+                return
+            refused.append(found)
+        raise not_admitted(query.name, refused[0], self._budget)
 
-    def started(self, query: EmbeddedQuery) -> None:
-        """A query was registered."""
+    def _held_is_enough(self, query: EmbeddedQuery, rate_of: Callable[[str, int], float]) -> bool:
+        """Whether there is room for what a query adds, while all windows stay as wide as they are.
+
+        Rows that others hold for as long as it asks for cost nothing more.
+        """
+        measured = self._measured()
+        if not all(each.is_timed for each in measured):
+            return False
+        grown = [each.growth_with(query, rate_of) for each in measured]
+        moved = [
+            (each.bytes + more) * each.store.largest_share
+            for each, more in zip(measured, grown, strict=True)
+            if more
+        ]
+        room = self._budget - self._budget / INCOMING_PARTS
+        return self.nbytes + sum(grown) + max(moved, default=0.0) <= room
+
+    def _has_room_for(self, query: EmbeddedQuery, rate_of: Callable[[str, int], float]) -> bool:
+        """Whether all have their whole ranges, with a new query too: nothing is to be decided."""
+        if not self._is_at_ease or query.plan.duration is not None:
+            return False
+        own = partial(measured_windows, [query], self._pool)
+        return self._ranges.have_room(own, self._measured, self._beside, rate_of)
+
+    @property
+    def _is_at_ease(self) -> bool:
+        """Whether every query has its whole range, and none has a life to watch."""
+        is_decided = self._decision is not None and self.case == "A"
+        return is_decided and self._next_review_us == END_OF_TIME
+
+    def started(self, query: EmbeddedQuery, rate_of: Callable[[str, int], float]) -> None:
+        """A query was admitted."""
         self._row_costs = {}
-        if self._start_matters(query):
+        if not self._has_room_for(query, rate_of) and self._start_matters(query):
             self._review(f"query {query.name} starts")
 
     def _start_matters(self, query: EmbeddedQuery) -> bool:
@@ -102,13 +156,15 @@ class Governing:
     def ended(self, query: EmbeddedQuery) -> None:
         """A query was stopped, or its life is over."""
         self._row_costs = {}
-        if self._running():
-            self._review(f"query {query.name} ends")
-        else:
+        if not self._running():
             self._decision = None
+        elif not self._is_at_ease:
+            self._review(f"query {query.name} ends")
 
     def after_step(self) -> None:
         """Rows were taken and clocks have moved: decide again where that changes anything."""
+        self._ranges.forget()
+        self.unread.settle()
         if self._is_easy():
             return
         clock = self._clock()
@@ -142,35 +198,89 @@ class Governing:
         is_served = all(self._level(each) != UNMET for each in alive)
         return is_served and needed + fixed <= WORTH_CHANGING * self._available()
 
-    def make_room(self, stream: str, rows: int) -> int:
-        """How many of so many rows of a stream may be taken now; windows shrink if they must."""
-        incoming = rows * self._row_cost(stream)
+    def note_size(self, stream: str, rows: pa.RecordBatch) -> None:
+        """Rows of a stream will be taken: wide ones need more room than others."""
+        reading = sum(stream in query.plan.streams for query in self._running())
+        wide = max(0.0, rows.nbytes / max(1, rows.num_rows) - ORDINARY_ROW_BYTES)
+        self._wide_bytes[stream] = WIDE_ROW_COPIES * reading * wide
+
+    def make_room(self, stream: str, rows: int, move_on: Callable[[], None]) -> int:
+        """How many of so many rows of a stream may be taken now; windows shrink if they must.
+
+        0: none, as refusal() says. move_on: lets time go on as far as the rows allow, so that what
+        is too old leaves.
+        """
+        incoming = rows * (self._row_cost(stream) + self._wide_bytes.get(stream, 0.0))
         self._at_most += incoming
-        if self._is_easy(incoming):
+        if self._is_easy(incoming) or self._lets_in(stream, rows):
             return rows
-        is_decided = False
-        while not self._fits(stream, rows):
+        move_on()
+        self._trim()
+        if not self._fits(stream, rows):
+            self._refused = self._review("memory is short", is_short=True)
             self._trim()
-            if self._fits(stream, rows):
+        if not self._fits(stream, 1):
+            self._use_tolerance()
+        while not self._lets_in(stream, rows) and not self._shed(stream, rows):
+            rows //= 2
+            if not rows:
+                self._note_refusal(stream)
                 break
-            if not is_decided:
-                refused = self._review("memory is short", is_short=True)
-                is_decided = True
-                if refused is not None:
-                    raise not_taken(self.nbytes, self._budget, refused)
-            elif rows > SMALLEST_SLICE:
-                rows = max(SMALLEST_SLICE, rows // 2)
-            else:
-                raise not_taken(self.nbytes, self._budget, None)
         return rows
+
+    def refusal(self) -> AdmissionError:
+        """What is said of rows that could not be taken last."""
+        return not_taken(self.nbytes, self._budget, self._refused)
+
+    def _use_tolerance(self) -> None:
+        """Before a row is refused, windows become as narrow as their queries allow.
+
+        What was decided foresees the rows to come; here and now it may be too much, or too little.
+        """
+        windows, demands, _ = self._tables()
+        if self.case == "C" or not any(each.tolerance_us for each in demands):
+            return
+        self._use(
+            narrowest(windows, demands, self._clock()), windows, "rows have no room", is_short=True
+        )
+        self._note_next_review(demands, self._clock())
+
+    def _lets_in(self, stream: str, rows: int) -> bool:
+        """Whether there is room for rows of a stream that is not kept for others to come."""
+        if not self._fits(stream, rows):
+            return False
+        allowance = self._allowances.get(stream)
+        return allowance is None or allowance.lets_in(rows, self._clock())
+
+    def _shed(self, stream: str, rows: int) -> bool:
+        """Make room for rows by letting go of others that no complete answer needs."""
+        allowance = self._allowances.get(stream)
+        if allowance is None or not allowance.spend(rows, self._clock()):
+            return False
+        gone = 0
+        while more := let_go((each for each in self._measured() if each.stream == stream), rows):
+            gone += more
+            if self._fits(stream, rows):
+                allowance.keep(gone - rows)
+                return True
+        return False
+
+    def _note_refusal(self, stream: str) -> None:
+        """Rows that come after those refused may take the place of others, within limits."""
+        windows = [each for each in self._measured() if each.stream == stream and each.is_timed]
+        known, clock = self._allowances.get(stream), self._clock()
+        if windows and (known is None or not known.prolong(clock)):
+            ranges = [demand.range_us for each in windows for demand in demands_on(each)]
+            rows = max(each.store.row_count for each in windows)
+            self._allowances[stream] = Allowance(rows, max(ranges), clock)
 
     # ---- what is so
 
     @property
     def nbytes(self) -> int:
-        """Bytes of everything that the running queries and histories hold."""
-        held = self._pool.nbytes + sum(query.nbytes for query in self._running())
-        return held + self._beside()
+        """Bytes of everything that the running queries and histories hold, as far as it counts."""
+        held = self._pool.nbytes + sum(query.state_bytes for query in self._running())
+        return held + self._beside() + self.unread.counted_bytes
 
     @property
     def case(self) -> str:
@@ -251,22 +361,24 @@ class Governing:
         return True
 
     def _tables(
-        self, rate_of: Callable[[str], float] | None = None, *, is_average: bool = False
+        self,
+        rate_of: Callable[[str, int], float] | None = None,
+        *,
+        is_average: bool = False,
     ) -> tuple[list[WindowState], list[Demand], float]:
         """Windows and demands, and the bytes that no width changes.
 
-        rate_of: of a stream, for windows that have no rows to tell it by.
+        rate_of: of a stream and for a range, for windows that have no rows to tell it by.
         """
-        windows, demands, fixed = [], [], float(self._beside())
+        windows, demands = [], []
+        fixed = float(self._beside() + self.unread.counted_bytes)
         for window in self._measured():
             if not window.is_timed:
                 fixed += window.bytes
                 continue
             state = window.state(is_average=is_average)
             if rate_of is not None and not state.rate and not _is_filtered(window):
-                state = WindowState(
-                    state.window, state.row_bytes, rate_of(window.stream), state.width_us
-                )
+                state = replace(state, rate=rate_of(window.stream, window.range_us))
             windows.append(state)
             fixed += window.fixed_bytes
             demands += demands_on(window)
@@ -329,7 +441,8 @@ class Governing:
         return (self._budget - self._budget / INCOMING_PARTS) / (1 + share)
 
     def _fits(self, stream: str, rows: int) -> bool:
-        held, most = self.nbytes, 0
+        held, most = self.nbytes + self.unread.growth_bytes(stream, rows), 0
+        held += int(rows * self._wide_bytes.get(stream, 0.0))
         for window in self._measured():
             if window.stream != stream:
                 continue

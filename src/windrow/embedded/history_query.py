@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.engine.change_limit import check_limit
 from windrow.engine.due_instants import INSTANTS_LIMIT
 from windrow.engine.history_feed import HistoryFeed
 from windrow.engine.history_growth import HistoryGrowth
 from windrow.engine.history_keeper import HistoryKeeper
-from windrow.errors import UnsupportedError
+from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import show_instant, show_span
 from windrow.notebook.plan_text import PlanText
 from windrow.plan.answer_shape import AnswerShape, answer_shape
@@ -28,7 +29,7 @@ __all__ = ["EmbeddedHistoryQuery"]
 Instants = NDArray[np.int64]
 
 
-class EmbeddedHistoryQuery(Query):
+class EmbeddedHistoryQuery(Failing, Query):
     """A running question: FROM HISTORY(s) [FROM ... TO NOW].
 
     >>> import windrow
@@ -44,7 +45,7 @@ class EmbeddedHistoryQuery(Query):
     Of its answers those of level A are exact; at level B error_bound is the largest relative error
     that one can have. With EVERY its changes are those from tick to tick, and from the last one to
     the clock. settle: brings rows that were pushed but not yet applied into it. lock: of
-    the session.
+    the session. ended: is told when it looks no more.
     """
 
     def __init__(
@@ -54,10 +55,12 @@ class EmbeddedHistoryQuery(Query):
         keeper: HistoryKeeper,
         settle: Callable[[], None],
         lock: RLock,
+        ended: Callable[[EmbeddedHistoryQuery], None],
     ) -> None:
         super().__init__(name, lock)
         self.plan = plan
         self._is_running = True
+        self._ended = ended
         self._keeper = keeper
         self._settle = settle
         self._growth = HistoryGrowth(keeper, plan)
@@ -85,21 +88,35 @@ class EmbeddedHistoryQuery(Query):
 
     @one_at_a_time
     def _answers(self) -> pa.Table:
-        self._settle()
+        self._be_ready()
         return self._feed.answers()
 
     @one_at_a_time
     def _result(self) -> pa.Table:
+        self._be_ready()
+        is_complete = not self._growth.lacks_rows
+        result = self._feed.preview(self._growth.rows()) if self._is_behind else self._feed.result
+        return self._noted(result, is_complete=is_complete)
+
+    @property
+    @one_at_a_time
+    def is_complete(self) -> bool:
+        """Whether no row is lacking now; False once one of the interval was refused."""
         self._settle()
-        return self._feed.preview(self._growth.rows()) if self._is_behind else self._feed.result
+        return not self._growth.lacks_rows
 
     @one_at_a_time
     def _changes(self, limit: int | None) -> pa.Table:
         check_limit(limit)
-        self._settle()
+        self._be_ready()
         if self._is_behind:
             self._show(self.clock)
         return self._feed.changes(limit)
+
+    def _be_ready(self) -> None:
+        self._settle()
+        self._raise_failure()
+        self._keeper.check_whole()
 
     @one_at_a_time
     def explain(self) -> str:
@@ -136,13 +153,14 @@ class EmbeddedHistoryQuery(Query):
         """
         if self.is_running:
             self._settle()
-            if self._is_behind:
+            if self._is_behind and self._keeper.history.is_whole:
                 self._show(self.clock)
             self.end()
 
     def end(self) -> None:
         """It looks no more; nothing that waits is looked at."""
         self._is_running = False
+        self._ended(self)
 
     def start(self, *_: object, **__: object) -> EmbeddedHistoryQuery:
         """Only queries on Spark have sinks."""
@@ -162,6 +180,11 @@ class EmbeddedHistoryQuery(Query):
         if self._is_behind:
             ticks = np.append(ticks, (self.clock // every + 1) * every)
         return np.unique(ticks[ticks <= clock])
+
+    def fail(self, error: DataError) -> None:
+        """An answer that has no value ends it; every read says so."""
+        self.end()
+        super().fail(error)
 
     def fold(self, instant_us: int) -> None:
         """Rows up to the instant are there, and nothing has become coarser by it yet."""

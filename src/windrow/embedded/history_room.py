@@ -9,7 +9,9 @@ from threading import RLock
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from windrow.embedded.delayed_interrupts import delayed_interrupts
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
@@ -17,7 +19,7 @@ from windrow.engine.history_asking import ask, ask_progressively
 from windrow.engine.history_keeper import HistoryKeeper, spec_of
 from windrow.engine.history_rows import instants_of
 from windrow.engine.history_series import group_keys, series_of, shape_table
-from windrow.errors import BindingError, WindrowError
+from windrow.errors import BindingError, DataError
 from windrow.event_time import START_OF_TIME, show_span
 from windrow.history.parquet_archive import ParquetArchive
 from windrow.plan.history_plan import HistoryPlan
@@ -34,8 +36,8 @@ class Histories:
 
     def __init__(self) -> None:
         self._keepers: dict[str, HistoryKeeper] = {}
-        self._queries: dict[str, list[EmbeddedHistoryQuery]] = {}
-        self.names: list[str] = []  # of all queries there have been
+        # Those that run, by stream and name.
+        self._queries: dict[str, dict[str, EmbeddedHistoryQuery]] = {}
 
     @property
     def schemas(self) -> dict[str, HistorySchema]:
@@ -64,9 +66,10 @@ class Histories:
         folder = None if archive is None else _archive(archive, schema)
         newest_us = inlet.completeness.newest
         known_from_us = START_OF_TIME if inlet.first_us is None else newest_us + 1
-        self._keepers[name] = HistoryKeeper(schema, folder, known_from_us)
-        self._queries[name] = []
-        self.apply(name, None, inlet)
+        keeper = HistoryKeeper(schema, folder, known_from_us)
+        _bring_up(keeper, [], None, inlet)
+        keepers, queries = {**self._keepers, name: keeper}, {**self._queries, name: {}}
+        self._keepers, self._queries = keepers, queries
 
     def complete(self, query: EmbeddedQuery, stream: str, since_us: int = START_OF_TIME) -> None:
         """Let the history of a stream fill in what a narrowed window lacks.
@@ -79,11 +82,11 @@ class Histories:
 
     def ask(self, plan: HistoryPlan) -> pa.Table:
         """The answer to a question."""
-        return ask(self._keepers[plan.streams[0]], plan)
+        return ask(self._keeper(plan.streams[0]), plan)
 
     def ask_progressively(self, plan: HistoryPlan) -> Iterator[pa.Table]:
         """Answers to a question, coarse first."""
-        return ask_progressively(self._keepers[plan.streams[0]], plan)
+        return ask_progressively(self._keeper(plan.streams[0]), plan)
 
     def series(
         self, stream: str, measure: str | None, interval: Interval, points: int, group: list[str]
@@ -106,6 +109,7 @@ class Histories:
                 f"stream {stream!r} has no history",
                 hint=f"declare one with session.history(); there are those of: {known}",
             )
+        keeper.check_whole()
         return keeper
 
     def follow(
@@ -113,10 +117,18 @@ class Histories:
     ) -> EmbeddedHistoryQuery:
         """Ask a question again and again as time goes on."""
         stream = plan.streams[0]
-        query = EmbeddedHistoryQuery(name, plan, self._keepers[stream], settle, lock)
-        self._queries[stream].append(query)
-        self.names.append(name)
+        parts = (self._keeper(stream), settle, lock, self._ended)
+        query = self._queries[stream][name] = EmbeddedHistoryQuery(name, plan, *parts)
         return query
+
+    def is_followed_by(self, name: str) -> bool:
+        """Whether a query of that name goes on."""
+        return any(name in queries for queries in self._queries.values())
+
+    def _ended(self, query: EmbeddedHistoryQuery) -> None:
+        queries = self._queries[query.plan.streams[0]]
+        if queries.get(query.name) is query:
+            del queries[query.name]
 
     def stop(self) -> None:
         """End all continuous questions."""
@@ -125,22 +137,20 @@ class Histories:
 
     def running(self) -> list[EmbeddedHistoryQuery]:
         """The continuous questions that go on."""
-        return [each for queries in self._queries.values() for each in queries if each.is_running]
+        return [each for queries in self._queries.values() for each in queries.values()]
 
     def apply(self, stream: str, batch: pa.RecordBatch | None, inlet: Inlet) -> None:
         """Rows of a stream were accepted, or its time has moved on."""
         keeper = self._keepers.get(stream)
         if keeper is None:
             return
-        if batch is not None:
-            keeper.take(batch)
-        if inlet.completeness.is_finished:
-            keeper.finish()
-        queries = [query for query in self._queries[stream] if query.is_running]
-        self._queries[stream] = queries
-        problem = _advance(keeper, queries, clock_of([inlet.completeness]))
-        if problem is not None:
-            raise problem
+        _bring_up(keeper, list(self._queries[stream].values()), batch, inlet)
+
+    def miss(self, stream: str, times: NDArray[np.int64]) -> None:
+        """Rows of a stream with these times were refused."""
+        keeper = self._keepers.get(stream)
+        if keeper is not None:
+            keeper.miss(times)
 
     def table(self) -> pa.Table:
         """One row per history: what it keeps, what it knows, and its bytes."""
@@ -160,16 +170,37 @@ class Histories:
         )
 
 
-def _advance(
-    keeper: HistoryKeeper, queries: list[EmbeddedHistoryQuery], clock: int
-) -> WindrowError | None:
-    """Move on to the clock, and stop wherever a query looks; returns what one has failed with."""
+def _bring_up(
+    keeper: HistoryKeeper,
+    queries: list[EmbeddedHistoryQuery],
+    batch: pa.RecordBatch | None,
+    inlet: Inlet,
+) -> None:
+    """Let a history take rows, and move on to where its stream is complete.
+
+    It cannot be made anew from rows: those that it has summed up are gone. So Ctrl-C waits, and
+    where something else breaks it off, it says so from then on.
+    """
+    if not keeper.history.is_whole:
+        return
+    with delayed_interrupts():
+        keeper.history.is_whole = False
+        if batch is not None:
+            keeper.take(batch)
+        if inlet.completeness.is_finished:
+            keeper.finish()
+        _advance(keeper, queries, clock_of([inlet.completeness]))
+        keeper.history.is_whole = True
+
+
+def _advance(keeper: HistoryKeeper, queries: list[EmbeddedHistoryQuery], clock: int) -> None:
+    """Move on to the clock, and stop wherever a query looks."""
     due = keeper.take_due(clock)
     looking: dict[int, list[EmbeddedHistoryQuery]] = {}
     for query in queries:
         for instant in query.stops(due.instants, clock).tolist():
             looking.setdefault(instant, []).append(query)
-    first, problem = 0, None
+    first = 0
     for instant in sorted({*looking, clock}):
         end = int(np.searchsorted(due.times, instant, side="right"))
         keeper.insert(due, first, end)
@@ -178,22 +209,19 @@ def _advance(
             query.fold(instant)
         keeper.history.advance(instant)
         for query in looking.get(instant, ()):
-            problem = _look(query, instant) or problem
+            _look(query, instant)
     for query in queries:
         query.advance(clock)
-    return problem
 
 
-def _look(query: EmbeddedHistoryQuery, instant: int) -> WindrowError | None:
+def _look(query: EmbeddedHistoryQuery, instant: int) -> None:
     """Let a query look; one that fails ends, and does not hold up the history."""
     if not query.is_running:
-        return None
+        return
     try:
         query.look(instant)
-    except WindrowError as error:
-        query.end()
-        return error
-    return None
+    except DataError as error:
+        query.fail(error)
 
 
 def _archive(folder: str | os.PathLike[str], schema: HistorySchema) -> ParquetArchive:

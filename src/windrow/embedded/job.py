@@ -36,8 +36,8 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
 
 def declare_stream(session: EmbeddedSession, schema: StreamSchema) -> None:
     """Declares a stream of a script."""
-    seconds = schema.lateness_us / 1_000_000
-    session.stream(schema.name, schema.arrow, time=schema.time, lateness=seconds)
+    into = schema.bad_rows_into
+    session.stream(schema.name, schema.arrow, bad_rows_into=into, **schema.declared())
 
 
 def declare_history(session: EmbeddedSession, schema: HistorySchema) -> None:
@@ -84,7 +84,9 @@ def _end(job: Job, session: EmbeddedSession, outlets: list[Outlet], watcher: Job
     for question in job.questions.values():
         watcher.ended(question.name, session.ask(question.text))
     watcher.stood(lambda: standings(session, outlets))
-    watcher.counted(session.ledger())
+    ledger = session.ledger()
+    bad_rows = {name: session.bad_rows(name) for name in ledger["stream"].to_pylist()}
+    watcher.counted(ledger, bad_rows)
 
 
 def _read(

@@ -5,13 +5,14 @@ Queries that share rows are on one window; any other input of a query is a windo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.shared_rows import RowPool
+from windrow.governor.measured_rates import is_measured, measured_rate
 from windrow.governor.tables import SECOND_US, WindowState
 from windrow.windows.row_store import SPARE_PARTS, RowStore
 from windrow.windows.window import Window
@@ -22,15 +23,14 @@ Member = tuple[EmbeddedQuery, int]  # a query and the position of its input
 
 # The recent rate is that of the last part of the time that a window covers.
 RECENT_PARTS = 8
-# Rows of one instant have no rate: they count as spread over this much.
-SHORTEST_SPAN_US = 1_000
 
 
 @dataclass(frozen=True)
 class MeasuredWindow:
     """slot_bytes: one row in all columns. fixed_bytes: rows that wait, and what is beside rows.
 
-    average_rate: over all the time that it covers. rate: that, or the one of late if it is higher.
+    average_rate: over all the time that it covers. rate: that, or the one of late if it is higher;
+    both as memory is foreseen by them. span_us: the time of which it has the rows.
     """
 
     name: str
@@ -43,6 +43,7 @@ class MeasuredWindow:
     fixed_bytes: float
     rate: float
     average_rate: float
+    span_us: int
     is_timed: bool
 
     @property
@@ -54,6 +55,29 @@ class MeasuredWindow:
     def width_us(self) -> int:
         """The width of the widest of its readers."""
         return max(width_of(*member) for member in self.members)
+
+    @property
+    def shown_rate(self) -> float:
+        """Rows a second of the time of which it has them."""
+        return self.rows * SECOND_US / max(self.span_us, SECOND_US) if self.span_us else 0.0
+
+    @property
+    def range_us(self) -> int:
+        """The longest range that is asked of it."""
+        return max(_range_us(*member) for member in self.members)
+
+    def growth_with(self, query: EmbeddedQuery, rate_of: Callable[[str, int], float]) -> float:
+        """Bytes that come to what it holds until it is full, by average rates, for a new query too.
+
+        It stays as wide as it is, unless the query asks for more.
+        """
+        asked = [_range_us(*each) for each in self.members if each[0] is query]
+        others = [width_of(*each) for each in self.members if each[0] is not query]
+        rate = self.average_rate
+        if not rate and not _has_filter(*self.members[0]):
+            rate = rate_of(self.stream, max(asked + others))
+        more_us = max(asked + others) - self.span_us
+        return max(0.0, self.row_bytes * rate * more_us / SECOND_US)
 
     def state(self, *, is_average: bool = False) -> WindowState:
         """The row of the governor's table."""
@@ -107,7 +131,9 @@ def _measured(name: str, members: list[Member], store: RowStore) -> MeasuredWind
         # Indexes and slots are for each row; codes and sums of the others are for each key.
         grows, fixed = beside / rows, 0.0
     entry = members[0][0].plan.inputs[members[0][1]]
-    average, recent = _rates(store, windows)
+    range_us = max(_range_us(*member) for member in members)
+    watched_us = max(min(query.watched_us, width_of(query, place)) for query, place in members)
+    average, recent, span_us = _rates(store, windows, watched_us, range_us)
     return MeasuredWindow(
         name=name,
         stream=entry.stream.name,
@@ -119,6 +145,7 @@ def _measured(name: str, members: list[Member], store: RowStore) -> MeasuredWind
         fixed_bytes=fixed + waiting,
         rate=max(average, recent),
         average_rate=average,
+        span_us=span_us,
         is_timed=all(
             query.plan.inputs[position].window.kind in ("time", "slide")
             for query, position in members
@@ -126,20 +153,33 @@ def _measured(name: str, members: list[Member], store: RowStore) -> MeasuredWind
     )
 
 
+def _range_us(query: EmbeddedQuery, position: int) -> int:
+    return query.plan.inputs[position].window.length_us
+
+
+def _has_filter(query: EmbeddedQuery, position: int) -> bool:
+    return query.plan.inputs[position].filter is not None
+
+
 def _beside(query: EmbeddedQuery) -> int:
     """What a query holds beside the rows of its windows, for one of its inputs."""
     rows = sum(window.columns.nbytes for window in query.windows)
-    return (query.nbytes - rows) // len(query.windows)
+    return (query.state_bytes - rows) // len(query.windows)
 
 
-def _rates(store: RowStore, windows: list[Window]) -> tuple[float, float]:
-    """Rows a second: over the time covered, and lately."""
+def _rates(
+    store: RowStore, windows: list[Window], watched_us: int, range_us: int
+) -> tuple[float, float, int]:
+    """Rows a second: over the time covered, and lately; and that time."""
     head = min(window.columns.head for window in windows)
     tail = max(window.columns.tail for window in windows)
     times = store.times[head:tail]
     if times.size < 2:
-        return 0.0, 0.0
-    span = max(int(times[-1] - times[0]), SHORTEST_SPAN_US)
-    part = max(span // RECENT_PARTS, 1)
-    recent = times.size - int(np.searchsorted(times, times[-1] - part, side="right"))
-    return times.size / span * SECOND_US, recent / part * SECOND_US
+        return 0.0, 0.0, 0
+    span_us = max(watched_us, int(times[-1] - times[0]))
+    part_us = span_us // RECENT_PARTS
+    average = measured_rate(times.size, span_us, range_us)
+    if not is_measured(part_us, range_us):
+        return average, average, span_us
+    recent = times.size - int(np.searchsorted(times, times[-1] - part_us, side="right"))
+    return average, measured_rate(recent, part_us, range_us), span_us

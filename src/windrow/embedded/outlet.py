@@ -71,8 +71,12 @@ class Outlet:
                 marked = table.replace_schema_metadata({**(table.schema.metadata or {}), **_MARK})
                 name = f"batch-{self._files:012d}.parquet"
                 hidden = Path(sink.path) / f".{name}"  # until it is whole
-                pq.write_table(marked, hidden)
-                hidden.rename(hidden.with_name(name))
+                try:
+                    pq.write_table(marked, hidden)
+                    hidden.rename(hidden.with_name(name))
+                except BaseException:
+                    hidden.unlink(missing_ok=True)  # on a full disk its room is wanted
+                    raise
             self._files += 1
 
     @contextmanager

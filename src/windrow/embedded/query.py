@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from threading import RLock
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
+from windrow.embedded.query_run import QueryRun
 from windrow.engine.change_limit import check_limit
 from windrow.engine.inner_plan import inner_plan
 from windrow.engine.judged_answers import JudgedAnswers
 from windrow.engine.keepers import first_algorithm
-from windrow.engine.life import ALWAYS, in_life, life_of
+from windrow.engine.life import life_of
+from windrow.engine.missed_rows import MissedRows
 from windrow.engine.pace import Pace
-from windrow.engine.partial import Partial
 from windrow.engine.prepare import Preparer
 from windrow.engine.publish import Publisher
 from windrow.engine.shard import Shard
 from windrow.engine.shared_rows import RowPool, RowReader, can_share
-from windrow.errors import UnsupportedError
-from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
+from windrow.errors import DataError, UnsupportedError
+from windrow.event_time import START_OF_TIME, show_instant
 from windrow.history.history import History
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
@@ -31,7 +31,7 @@ from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.query import Query
-from windrow.windows.instants import WaitingInstants, merged
+from windrow.windows.instants import WaitingInstants
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
@@ -39,11 +39,11 @@ __all__ = ["EmbeddedQuery"]
 
 # What is tolerated holds for an eighth of the range (error_bounds.tolerance): found twice as often.
 TOLERANCE_PARTS = 16
-# The life of a query while nobody knows when it begins: no row is of that time.
-NEVER = (END_OF_TIME, START_OF_TIME)
+# What is unread waits in the feed, for followers, or judged.
+UNREAD_HOLDERS = 3
 
 
-class EmbeddedQuery(Query):
+class EmbeddedQuery(Failing, QueryRun, Query):
     """A running query.
 
     settle: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
@@ -70,16 +70,29 @@ class EmbeddedQuery(Query):
         self._life = life_of(plan, first_us)
         inner = None if plan.error_percent is None else inner_plan(plan)
         run = plan if inner is None else inner.plan
-        self._readers = _readers(run, pool, clock)
-        self._shard = Shard(run, readers=self._readers)
-        self._shard.advance({}, clock)
+        self._readers = _readers(run, pool, clock, lambda: self._is_running)
+        self._shard = self._new_shard(run, clock)
         self._publisher = Publisher(run)
         self._told_lost = 0  # instants of which a reader knows that their answers were let go
+        self._told_netted = 0  # changes of which a reader knows that they were netted
         self._judged = None if inner is None else JudgedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
         self._preparers = [Preparer(run, position) for position in range(len(run.inputs))]
         self._entries = [WaitingInstants() for _ in run.inputs]
+        self._missed = MissedRows(plan)
+        self._first_clock: int | None = None if clock == START_OF_TIME else clock
+        self._taken = 0
+        self._mark = None
+
+    def _new_shard(self, run: QueryPlan, clock: int) -> Shard:
+        try:
+            shard = Shard(run, readers=self._readers)
+            shard.advance({}, clock)
+        except BaseException:
+            self._is_running = False  # nobody wants what its readers would be given
+            raise
+        return shard
 
     @property
     def text(self) -> str:
@@ -98,20 +111,42 @@ class EmbeddedQuery(Query):
 
     @one_at_a_time
     def _answers(self) -> pa.Table:
-        self._settle()
+        self._be_ready()
         self._tell_of_lost()
-        return (self._judged or self._publisher).answers()
+        if self._judged is None and self._missed.is_empty:
+            return self._publisher.answers()
+        # Told before the part that is undone by an error: that one would be told for ever.
+        self._publisher.check_answers()
+        # Its answers go through several hands: broken off in between, they would be lost.
+        with self._part():
+            answers = (self._judged or self._publisher).answers()
+            return self._missed.judged(answers, self.clock)
 
     @one_at_a_time
     def _result(self) -> pa.Table:
+        self._be_ready()
+        result = (self._judged or self._publisher).result()
+        return self._noted(result, is_complete=self._missed.is_complete(self.clock))
+
+    @property
+    @one_at_a_time
+    def is_complete(self) -> bool:
+        """Whether no row is lacking now; False while one that was refused would count."""
         self._settle()
-        return (self._judged or self._publisher).result()
+        return self._missed.is_complete(self.clock)
 
     @one_at_a_time
     def _changes(self, limit: int | None) -> pa.Table:
         check_limit(limit)
-        self._settle()
+        self._be_ready()
+        self._tell_of_netted()
         return (self._judged or self._publisher).changes(limit)
+
+    def _be_ready(self) -> None:
+        """All rows are in, and nothing is half done; a query that failed says so."""
+        self._settle()
+        self._raise_failure()
+        self.repair()
 
     @one_at_a_time
     def explain(self) -> str:
@@ -124,7 +159,7 @@ class EmbeddedQuery(Query):
         >>> print(text.splitlines()[0])
         aggregate over one window
         """
-        self._settle()
+        self._be_ready()
         shard = self._shard
         text = explain(self.plan, shard.figures(), shard.algorithm)
         lines = [text, f"clock: {show_instant(shard.clock)}"]
@@ -158,25 +193,54 @@ class EmbeddedQuery(Query):
         if self.is_running:
             self._settle()
             self._end()
-            if self._stopped is not None:
-                self._stopped(self)
+        self.tell_end()
+
+    def tell_end(self) -> None:
+        """The session knows that it has ended; being told again does no harm."""
+        if self._stopped is not None:
+            self._stopped(self)
+            self._stopped = None
+
+    def give_up(self, problem: DataError) -> None:
+        """End the query: it gives no answers any more but this error."""
+        self._failure = problem
+        self._end()
 
     def _tell_of_lost(self) -> None:
         """A reader who comes too late would take what is left for all there was."""
-        lost = self._publisher.instants_lost - self._told_lost
+        rows = 0 if self._judged is None else self._judged.rows_lost
+        lost = self._publisher.instants_lost + rows - self._told_lost
         if lost:
             self._told_lost += lost
+            what = "instants" if self._judged is None else "instants, or of groups at these,"
             warnings.warn(
-                f"query {self.name!r}: answers at {lost:,} instants were let go: more were due "
+                f"query {self.name!r}: answers at {lost:,} {what} were let go: more were due "
                 "than are kept unread; push some rows at a time, and call answers() on the way",
                 RuntimeWarning,
                 stacklevel=2,
             )
 
+    def _tell_of_netted(self) -> None:
+        """A reader of changes who comes late is told what became of them."""
+        netted = self._publisher.changes_netted - self._told_netted
+        if not netted:
+            return
+        self._told_netted += netted
+        what = "were netted: one change of each row is left, and they still add up to result()"
+        if self._publisher.starts_over:
+            what = (
+                "were let go: these are all rows of the result, with change +1; "
+                "forget the rows that were read before"
+            )
+        warnings.warn(
+            f"query {self.name!r}: {netted:,} changes {what}; call changes() more often",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
     def _end(self) -> None:
-        if self.is_running:
-            self._is_running = False
-            self._shard.close()
+        self._is_running = False
+        self._shard.close()
 
     def start(self, *_: object, **__: object) -> EmbeddedQuery:
         """Only queries on Spark have sinks."""
@@ -200,8 +264,50 @@ class EmbeddedQuery(Query):
     @property
     @one_at_a_time
     def nbytes(self) -> int:
+        """Bytes of windows, keys, sums and the result, of arrivals, and of what nobody has read."""
+        return self.state_bytes + self.published_bytes
+
+    @property
+    def state_bytes(self) -> int:
         """Bytes of its windows, keys and sums, and of what is known about arrivals."""
-        return self._shard.nbytes + (0 if self._judged is None else self._judged.nbytes)
+        return self._shard.nbytes + (0 if self._judged is None else self._judged.watch.nbytes)
+
+    @property
+    def published_bytes(self) -> int:
+        """Bytes of its result, of what nobody has read, and of instants to come."""
+        held = self._publisher.nbytes + self._followed.nbytes
+        held += sum(waiting.nbytes for waiting in self._entries)
+        return held + (0 if self._judged is None else self._judged.unread_bytes)
+
+    def published_growth(self, rows: int) -> int:
+        """Bytes that the result may need for so many rows at most, for a moment too."""
+        return self._publisher.growth_bytes(rows)
+
+    @property
+    def unread_bytes(self) -> int:
+        """About so many of them are for readers that have not come."""
+        judged = 0 if self._judged is None else self._judged.unread_bytes
+        return self._publisher.unread_bytes + judged + self._followed.nbytes
+
+    def limit_unread(self, limit_bytes: int) -> None:
+        """Keep at most so many bytes for answers() and changes(), and for each follower."""
+        self._publisher.unread_limit = self._followed.limit_bytes = limit_bytes
+        if self._judged is not None:
+            self._judged.unread_limit = limit_bytes
+
+    def shrink_unread(self, limit_bytes: int) -> None:
+        """Let go of what is not read beyond so many bytes."""
+        self.repair()
+        with self._part():
+            self._publisher.shrink(limit_bytes // UNREAD_HOLDERS)
+            self._followed.shrink(limit_bytes // UNREAD_HOLDERS)
+            if self._judged is not None:
+                self._judged.shrink(limit_bytes // UNREAD_HOLDERS)
+
+    @property
+    def watched_us(self) -> int:
+        """For how long it has seen the rows of its streams."""
+        return 0 if self._first_clock is None else self.clock - self._first_clock
 
     def growth_bytes(self, rows: int) -> int:
         """Bytes beside the windows that so many rows may need at most, for a moment too."""
@@ -212,28 +318,9 @@ class EmbeddedQuery(Query):
         """The windows of its inputs."""
         return self._shard.windows
 
-    @property
-    def readers(self) -> tuple[RowReader, ...]:
-        """Where it reads shared rows: for all inputs or, where it has rows of its own, none."""
-        is_shared = bool(self._readers) and self._readers[0].is_open
-        return self._readers if is_shared else ()
-
     def lifetime(self, position: int) -> Lifetime:
         """How long rows of an input stay now."""
         return self._shard.lifetime(position)
-
-    def change_lifetime(self, position: int, lifetime: Lifetime) -> None:
-        """Let rows go by another lifetime from the clock on; what is too old goes at once.
-
-        A window that takes turns answers at the end of each.
-        """
-        shard = self._shard
-        if self._judged is not None and position == 0:
-            self._judged.change_lifetime(lifetime, shard.clock)
-            self._publisher.answer_at_turns(lifetime.turn_ends)
-        shard.change_lifetimes({position: lifetime})
-        if shard.clock > START_OF_TIME:
-            self._publish(shard.advance({}, shard.clock), shard.clock)
 
     def fill_from(self, history: History, known_from_us: int) -> None:
         """Complete answers of a narrowed window from a history, where it can."""
@@ -260,92 +347,12 @@ class EmbeddedQuery(Query):
         """Per input: position, rows held, bytes."""
         return self._shard.window_statistics()
 
-    def begin(self, first_us: int) -> None:
-        """The first row of its first stream has come: DURATION may count from there."""
-        if self._life is None:
-            self._life = life_of(self.plan, first_us)
 
-    @property
-    def life(self) -> tuple[int, int] | None:
-        """Its first and last instant; None while they are not known."""
-        return self._life
-
-    def expect(self) -> None:
-        """Say to shared rows which of those to come take part, before they come."""
-        for reader in self._readers:
-            reader.life = self._life or NEVER
-
-    def apply(self, batches: Mapping[str, pa.RecordBatch], clock: int) -> None:
-        """Take rows of streams, in order of arrival, and run to the clock.
-
-        Shared rows have been taken before: this query's part of them is ready.
-        """
-        first, last = self._life or NEVER
-        prepared = self._prepared(batches)
-        clock = min(clock, last)
-        if prepared or clock > self._shard.clock:
-            self._shard.take(prepared)
-            is_done = False
-            while not is_done:
-                is_done = self._step(clock)
-        if last <= self._shard.clock and first <= last:
-            self._end()
-
-    def _prepared(self, batches: Mapping[str, pa.RecordBatch]) -> dict[int, pa.RecordBatch]:
-        prepared = {}
-        is_shared = bool(self.readers)
-        for position, entry in enumerate(self.plan.inputs):
-            batch = batches.get(entry.stream.name)
-            if batch is None or batch.num_rows == 0:
-                continue
-            batch = self._living(batch, entry.stream.time)
-            preparer = self._preparers[position]
-            times = batch.column(entry.stream.time).cast(pa.int64()).to_numpy()
-            self._entries[position].add(preparer.instants(times))
-            if self._judged is not None:
-                self._judged.watch.take(batch)
-            shared = self._readers[position].prepared if is_shared else None
-            prepared[position] = preparer.prepare(batch) if shared is None else shared
-        return prepared
-
-    def _living(self, batch: pa.RecordBatch, time: str) -> pa.RecordBatch:
-        """The rows of the query's life."""
-        if self._life == ALWAYS:
-            return batch
-        times = batch.column(time).cast(pa.int64()).to_numpy()
-        return batch.filter(pa.array(in_life(times, self._life or NEVER)))
-
-    def _step(self, clock: int) -> bool:
-        """Run towards the clock, as far as a step may go; whether it was reached.
-
-        After silence an hour of results may expire at once. What a step gives is published before
-        the next one, so that only a step's worth is ever held beside the result.
-        """
-        shard, pace = self._shard, self._pace
-        stop = shard.next_stop(max(clock, shard.clock), pace.events)
-        if self._judged is not None:
-            stop = max(shard.clock, self._judged.watch.next_stop(stop))
-        before = shard.event_count()
-        partial = shard.advance({}, stop)
-        pace.note(shard.event_count() - before, partial.size)
-        self._publish(partial, stop)
-        return stop >= clock
-
-    def _publish(self, partial: Partial, clock: int) -> None:
-        self._publisher.absorb([(0, partial)], self._entered(clock), clock)
-        if self._judged is not None:
-            self._judged.advance(clock)
-
-    def _entered(self, clock: int) -> NDArray[np.int64]:
-        entered = [waiting.release(clock) for waiting in self._entries]
-        out = entered[0]
-        for more in entered[1:]:
-            out = merged(out, more)
-        return out
-
-
-def _readers(plan: QueryPlan, pool: RowPool, clock: int) -> tuple[RowReader, ...]:
+def _readers(
+    plan: QueryPlan, pool: RowPool, clock: int, is_wanted: Callable[[], bool]
+) -> tuple[RowReader, ...]:
     """Places to read shared rows, for all inputs or for none."""
     if not can_share(plan, first_algorithm(plan)):
         return ()
-    return tuple(pool.reader(plan, position, clock) for position in range(len(plan.inputs)))
+    positions = range(len(plan.inputs))
+    return tuple(pool.reader(plan, position, clock, is_wanted) for position in positions)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from windrow.embedded.demands import demand_of, demands_on
-from windrow.embedded.measured_windows import MeasuredWindow
+from windrow.embedded.measured_windows import MeasuredWindow, Member
 from windrow.engine.window_table import QueryRow, WindowRow
 from windrow.governor.tables import Demand
+from windrow.service_levels import INCOMPLETE, LEVELS
 
-__all__ = ["UNMET", "query_rows", "window_rows"]
-
-# The level of a query that the last decision does not serve as its clauses say, as they are read
-# now: what its answers lack is still bounded, and said with each of them.
-UNMET = "unmet"
+__all__ = ["query_rows", "window_rows"]
 
 
 def window_rows(
@@ -25,6 +22,7 @@ def window_rows(
 
 def _window_row(window: MeasuredWindow, level_of: Callable[[Demand], str]) -> WindowRow:
     demands = demands_on(window)
+    levels = [_level(window, member, level_of) for member in window.members]
     timed = window.is_timed
     return WindowRow(
         window.name,
@@ -36,8 +34,8 @@ def _window_row(window: MeasuredWindow, level_of: Callable[[Demand], str]) -> Wi
         window.rows,
         window.bytes,
         window.row_bytes,
-        window.rate if timed else None,
-        max(level_of(each) for each in demands),
+        window.shown_rate if timed else None,
+        max(levels, key=LEVELS.index),
     )
 
 
@@ -61,8 +59,14 @@ def query_rows(
                     demand.delay_us,
                     demand.begin_us,
                     demand.end_us,
-                    level_of(demand),
+                    _level(window, (query, position), level_of),
                     query.algorithm,
                 )
             )
     return sorted(rows, key=lambda row: (row.query, row.alias))
+
+
+def _level(window: MeasuredWindow, member: Member, level_of: Callable[[Demand], str]) -> str:
+    """How a query is served: rows that were refused are worse than any width."""
+    query, position = member
+    return INCOMPLETE if query.lacks_rows() else level_of(demand_of(window.name, query, position))

@@ -6,8 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
-from itertools import count
+from datetime import datetime, timedelta
 
 import pyarrow as pa
 
@@ -22,7 +21,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.engine.ledger import ledger_table
 from windrow.engine.stream_table import StreamRow, stream_table
 from windrow.engine.window_table import query_table, window_table
-from windrow.errors import AdmissionError, BindingError, UnsupportedError
+from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.metrics import exposition
@@ -35,7 +34,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
-from windrow.schema import StreamSchema, columns_of
+from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
 from windrow.sql.statements import Select
 
@@ -58,8 +57,10 @@ class EmbeddedSession(Asking):
         self.memory = memory_of(memory)
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
+        self._is_stopped = False
         self._catalog = Catalog()
-        self._queries: dict[str, EmbeddedQuery] = {}
+        self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
+        self._unnamed = 0  # names that were made up so far
         self._histories = Histories()
         self._intake = Intake(self._lock, self._running, self._histories, self.memory)
         self._settle = self._intake.settle
@@ -74,10 +75,19 @@ class EmbeddedSession(Asking):
         time: str,
         lateness: str | int | float = 0,
         source: object = None,
+        on_bad_row: str = "auto",
+        max_ahead: str | int | float | timedelta | None = "auto",
+        bad_rows_into: str | os.PathLike[str] | None = None,
     ) -> None:
         """Declare a stream: its columns, which of them is event time, how late rows may come.
 
         source: refused; in this process rows are pushed, or a script names their files.
+        on_bad_row: 'fail' refuses a push with a value that its column cannot hold, 'set aside'
+        counts such a row, keeps it for bad_rows() and takes the others; 'auto' refuses, but sets
+        aside rows that are damaged, such as text that is not UTF-8. bad_rows_into: a folder to
+        which all bad rows are written, as Parquet. max_ahead: rows that are further ahead of the
+        others than this, or of the clock on the wall, are set aside; 'auto' sets rows aside that
+        are a day ahead of the clock, None none.
 
         >>> session = EmbeddedSession()
         >>> session.stream("temp", "ts timestamp, celsius double", time="ts", lateness="5 seconds")
@@ -89,7 +99,15 @@ class EmbeddedSession(Asking):
                 f"in this process stream {name!r} cannot read from a source",
                 hint="push() rows, run a script that names its files, or connect to Spark",
             )
-        declared = StreamSchema(name, columns_of(schema), time, span_of(lateness))
+        declared = StreamSchema(
+            name,
+            columns_of(schema),
+            time,
+            span_of(lateness),
+            on_bad_row,
+            max_ahead_of(max_ahead),
+            None if bad_rows_into is None else os.fspath(bad_rows_into),
+        )
         self._catalog = self._catalog.with_stream(declared)
         self._intake.declare(declared)
 
@@ -116,18 +134,19 @@ class EmbeddedSession(Asking):
         self._settle()
         clock = self._intake.clock_of(plan.streams)
         first_us = self._intake.inlets[plan.streams[0]].first_us
-        beside = (self._settle, self._lock, self._intake.pool, first_us, self._governing.ended)
+        beside = (self._settle, self._lock, self._intake.pool, first_us, self._ended)
         query = EmbeddedQuery(name, plan, clock, *beside)
-        self._queries[name] = query
+        query.limit_unread(self._governing.unread.limit)
         try:
-            self._governing.admit(query, lambda each: self._intake.inlets[each].rate)
-        except AdmissionError:
+            self._queries[name] = query
+            self._governing.admit(query, self._rate_of)
+            newest_us = self._intake.inlets[plan.streams[0]].completeness.newest
+            self._histories.complete(query, plan.streams[0], newest_us + 1)
+            self._governing.started(query, self._rate_of)
+        except BaseException:
+            # Nobody has it: whatever has come in between, it is as if it had never been asked for.
             query.stop()
-            del self._queries[name]
             raise
-        self._governing.started(query)
-        newest_us = self._intake.inlets[plan.streams[0]].completeness.newest
-        self._histories.complete(query, plan.streams[0], newest_us + 1)
         return query
 
     def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
@@ -150,6 +169,7 @@ class EmbeddedSession(Asking):
         >>> session.ledger()["rows_in"].to_pylist()
         [4]
         """
+        self._check_open(stream)
         self._intake.push(stream, rows)
 
     @one_at_a_time
@@ -164,6 +184,7 @@ class EmbeddedSession(Asking):
         >>> count.result().to_pylist()  # the row has left the window
         [{'n': 0}]
         """
+        self._check_open(stream)
         instant = instant_of(to)
         if not is_plausible(instant):
             raise BindingError(
@@ -251,8 +272,21 @@ class EmbeddedSession(Asking):
         return self._intake.inlet(stream).late_rows()
 
     @one_at_a_time
+    def bad_rows(self, stream: str) -> pa.Table:
+        """Rows that were set aside because of a value or a time; the newest are kept, as text.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts", on_bad_row="set aside")
+        >>> session.push("s", {"ts": ["2026-01-01", "2026-01-02"], "x": [1, "two"]})
+        >>> session.bad_rows("s").select(["column", "line"]).to_pylist()
+        [{'column': 'x', 'line': 2}]
+        """
+        self._settle()
+        return self._intake.inlet(stream).bad_rows()
+
+    @one_at_a_time
     def ledger(self) -> pa.Table:
-        """Per stream what became of its rows: applied, late, bad_time, rejected or waiting.
+        """Per stream what became of its rows: applied, late, bad, rejected or waiting.
 
         >>> session = EmbeddedSession()
         >>> session.stream("s", "ts timestamp, x int", time="ts")
@@ -295,7 +329,7 @@ class EmbeddedSession(Asking):
     @property
     @one_at_a_time
     def nbytes(self) -> int:
-        """Bytes of all windows, keys and sums of the running queries, and of histories."""
+        """Bytes of windows, keys, sums and results, of what is unread, and of histories."""
         return self._governing.nbytes
 
     @one_at_a_time
@@ -369,7 +403,7 @@ class EmbeddedSession(Asking):
 
     @one_at_a_time
     def stop(self) -> None:
-        """End all queries.
+        """End all queries; no more rows are taken.
 
         >>> session = EmbeddedSession()
         >>> session.stream("s", "ts timestamp, x int", time="ts")
@@ -383,6 +417,22 @@ class EmbeddedSession(Asking):
         self._histories.stop()
         while self._servers:
             self._servers.pop().close()
+        self._is_stopped = True
+
+    def _check_open(self, stream: str) -> None:
+        """Rows and heartbeats are refused where nothing would come of them."""
+        if self._is_stopped:
+            raise DataError(
+                "WD121",
+                f"the session is stopped, and takes no more rows of {stream!r}",
+                hint="push() before stop(), or connect() a new session",
+            )
+        if self._intake.inlet(stream).completeness.is_finished:
+            raise DataError(
+                "WD120",
+                f"stream {stream!r} has ended: finish() says that no more rows come",
+                hint="push() before finish(), or connect() a new session",
+            )
 
     def _follow(self, select: Select, name: str | None) -> EmbeddedHistoryQuery:
         """Register a question about the past that goes on."""
@@ -393,14 +443,30 @@ class EmbeddedSession(Asking):
         return self._histories.follow(name, plan, self._settle, self._lock)
 
     def _free_name(self, name: str | None) -> str:
-        """A name that no running query has; without one, a new one that none ever had."""
-        if name is None:
-            ever = {*self._queries, *self._histories.names}
-            return next(name for number in count(1) if (name := f"query{number}") not in ever)
-        running = [query.name for query in self._running()]
-        if name in running + [query.name for query in self._histories.running()]:
+        """A name that no running query has; without one, the next that is made up."""
+        while name is None:
+            self._unnamed += 1
+            made_up = f"query{self._unnamed}"
+            name = None if self._is_taken(made_up) else made_up
+        if self._is_taken(name):
             raise BindingError("WB104", f"there is a query named {name!r}", hint="choose another")
         return name
 
+    def _is_taken(self, name: str) -> bool:
+        known = self._queries.get(name)
+        return (known is not None and known.is_running) or self._histories.is_followed_by(name)
+
+    def _ended(self, query: EmbeddedQuery) -> None:
+        """A query was stopped: who holds it can read what it has answered; nobody else needs it."""
+        if self._queries.get(query.name) is query:
+            del self._queries[query.name]
+        self._governing.ended(query)
+
+    def _rate_of(self, stream: str, range_us: int) -> float:
+        return self._intake.inlets[stream].rate_for(range_us)
+
     def _running(self) -> list[EmbeddedQuery]:
-        return [query for query in self._queries.values() if query.is_running]
+        running = [query for query in self._queries.values() if query.is_running]
+        if len(running) < len(self._queries):  # the life of some is over
+            self._queries = {query.name: query for query in running}
+        return running

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.embedded.file_rows import FileRows
 from windrow.embedded.files import batches_of
+from windrow.embedded.inlet import wall_clock_us
 from windrow.errors import UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.jobs.files import check_files
@@ -28,7 +30,7 @@ class SideBySide:
             self._readers.append(_Reader(schema, batches_of(schema, only_files(name, source))))
         self._count = len(self._readers)
 
-    def next_batch(self) -> tuple[str, pa.Table] | None:
+    def next_batch(self) -> tuple[str, FileRows] | None:
         """The name of a stream and rows for it; None when all files are read."""
         while self._readers:
             reader = min(self._readers, key=lambda each: each.newest_us)
@@ -50,18 +52,22 @@ class _Reader:
     """One stream's files."""
 
     schema: StreamSchema
-    batches: Iterator[tuple[pa.Table, float]]
+    batches: Iterator[tuple[FileRows, float]]
     newest_us: int = START_OF_TIME
     fraction: float = 0.0
 
-    def next_batch(self) -> pa.Table | None:
-        batch, self.fraction = next(self.batches, (None, 1.0))
-        if batch is not None:
-            newest = pc.max(batch.column(self.schema.time))
-            if pa.types.is_timestamp(newest.type) and newest.is_valid:
-                # A time far ahead would keep the stream from being read on.
-                self.newest_us = min(END_OF_TIME, newest.cast(pa.timestamp("us", "UTC")).value)
-        return batch
+    def next_batch(self) -> FileRows | None:
+        rows, self.fraction = next(self.batches, (None, 1.0))
+        if rows is not None:
+            times = rows.batch.column(self.schema.time).cast(pa.int64())
+            ahead_us = self.schema.most_ahead_us
+            if ahead_us is not None:
+                # A row that is set aside must not keep the stream from being read on.
+                times = times.filter(pc.less_equal(times, wall_clock_us() + ahead_us))
+            newest = pc.max(times)
+            if newest.is_valid:
+                self.newest_us = min(END_OF_TIME, newest.as_py())
+        return rows
 
 
 def only_files(stream: str, source: Source) -> FileSource:

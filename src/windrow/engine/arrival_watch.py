@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.checked_columns import leaf_of
 from windrow.engine.counted_arrivals import (
     CountedArrivals,
     cells_table,
@@ -22,7 +23,7 @@ from windrow.engine.entities import Entities
 from windrow.engine.evaluate import evaluate, evaluate_filter
 from windrow.engine.frames import pack, unpack
 from windrow.engine.inner_plan import InnerPlan, JudgedAggregate
-from windrow.engine.prepare import leaf_of, lifetime_of
+from windrow.engine.prepare import lifetime_of
 from windrow.governor.error_bounds import kernels
 from windrow.governor.error_bounds.arrival_cells import ArrivalCells, first_pane_us
 from windrow.governor.error_bounds.arrival_profile import ArrivalProfile

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.errors import BindingError
 
-__all__ = ["check_limit", "cut_between_instants", "whole_instants"]
+__all__ = ["check_limit", "cut_between_instants", "first_instants", "whole_instants"]
 
 
 def check_limit(limit: object) -> None:
@@ -31,6 +33,24 @@ def whole_instants(times: NDArray[np.int64], limit: int) -> int:
         return times.size
     count = int(np.searchsorted(times, times[limit]))
     return count or int(np.searchsorted(times, times[0], side="right"))
+
+
+def first_instants(parts: Iterable[NDArray[np.int64]], limit: int) -> int:
+    """The same for sorted times in parts, none of them empty; no more of them are looked at.
+
+    >>> first_instants(iter([np.array([1, 1]), np.array([2, 3, 3]), np.array([4])]), 4)
+    3
+    """
+    seen: list[NDArray[np.int64]] = []
+    count = 0
+    for part in parts:
+        seen.append(part)
+        count += part.size
+        if count > limit and part[-1] > seen[0][0]:
+            break
+    if not seen:
+        return 0
+    return whole_instants(seen[0] if len(seen) == 1 else np.concatenate(seen), limit)
 
 
 def cut_between_instants(changes: pa.Table, limit: int) -> int:

@@ -99,6 +99,11 @@ class Combiner:
             out_extras[:used],
         )  # fmt: skip
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the last states of all buckets."""
+        return self._last_count.nbytes + self._last_lanes.nbytes + self._last_extras.nbytes
+
     def header(self) -> dict[str, Any]:
         """Layout and buckets, for saving."""
         return {

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.backlog import Backlog
+
 __all__ = ["INSTANTS_LIMIT", "DueInstants"]
 
 # The newest so many are kept for a reader that does not come; the others are counted.
 INSTANTS_LIMIT = 1_000_000
 
 Instants = NDArray[np.int64]
+NONE: Instants = np.empty(0, np.int64)
 
 
 class DueInstants:
@@ -23,29 +26,26 @@ class DueInstants:
     """
 
     def __init__(self) -> None:
-        self._parts: list[Instants] = []
-        self._count = 0
+        self._instants: Backlog[Instants] = Backlog(np.concatenate)
+        self._next = 0  # the number of the first that is due
         self.lost = 0
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        return (self, self._instants)
 
     def add(self, instants: Instants) -> None:
         """Take instants that are later than all before."""
-        if not instants.size:
-            return
-        self._parts.append(instants)
-        self._count += instants.size
-        while self._count > INSTANTS_LIMIT:
-            excess = self._count - INSTANTS_LIMIT
-            oldest = self._parts[0]
-            gone = min(excess, oldest.size)
-            self._parts[:1] = [oldest[gone:]] if gone < oldest.size else []
-            self._count -= gone
-            self.lost += gone
+        self._instants.append(instants)
+        excess = self._instants.end - self._next - INSTANTS_LIMIT
+        if excess > 0:
+            self._lose(excess)
 
     def all(self) -> Instants:
         """All of them."""
-        if len(self._parts) != 1:
-            self._parts = [np.concatenate([*self._parts, np.empty(0, np.int64)])]
-        return self._parts[0]
+        parts = self._instants.since(self._next)
+        return np.concatenate([*parts, NONE]) if len(parts) != 1 else parts[0]
 
     def take(self) -> Instants:
         """All of them, which are then no longer due."""
@@ -53,11 +53,41 @@ class DueInstants:
         self.drop()
         return instants
 
+    def after_all(self) -> DueInstants:
+        """How it is when all of them were answered."""
+        rest = DueInstants()
+        rest.lost = self.lost
+        return rest
+
     def drop(self) -> None:
         """Let go of them uncounted: nobody will read."""
-        self._parts, self._count = [], 0
+        self._let_go(self._instants.end)
 
     def lose(self) -> None:
         """Let go of them, counted."""
-        self.lost += self._count
-        self.drop()
+        self._lose(self._instants.end - self._next)
+
+    def lose_before(self, instant: int) -> None:
+        """Let go of those before an instant, counted."""
+        self._lose(sum(int(np.searchsorted(part, instant)) for part in self._due))
+
+    def lose_half(self) -> None:
+        """Let go of the older half of them, counted."""
+        self._lose((self._instants.end - self._next + 1) // 2)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of those that are due."""
+        return 8 * (self._instants.end - self._next)
+
+    @property
+    def _due(self) -> list[Instants]:
+        return self._instants.since(self._next)
+
+    def _lose(self, count: int) -> None:
+        self.lost += count
+        self._let_go(self._next + count)
+
+    def _let_go(self, number: int) -> None:
+        self._next = number
+        self._instants.drop_before(number)

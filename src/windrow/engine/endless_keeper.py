@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.engine.factorised_keeper import FactorisedKeeper
+from windrow.engine.factorised_keeper import FactorisedKeeper, SumsMark
+from windrow.engine.keeper import KeeperMark
 from windrow.engine.ranks import ranks_of_values
 from windrow.engine.shape import QueryShape
 from windrow.engine.tree_coding import argument_column
@@ -81,6 +82,13 @@ class EndlessKeeper(FactorisedKeeper):
             values = coder.acquire([lists.flatten()])
             self._extras.load_values(index, groups, values)
         return codes
+
+    def mark(self) -> KeeperMark:
+        """How its rows, sums and extras are now, for a step that may fail."""
+        copies = self._copied_sums() + self._extras.copies()
+        return SumsMark(
+            (*self._windows, self._extras.window), [self, self._aggregate, self._extras], copies
+        )
 
     @property
     def nbytes(self) -> int:

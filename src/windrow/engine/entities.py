@@ -13,9 +13,11 @@ from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["IDLE_ENTITIES", "Entities"]
 
-# Entities that nothing refers to are forgotten when there are this many more than twice those in
-# use.
+# Entities that nothing refers to are forgotten when there may be this many more than those in use.
 IDLE_ENTITIES = 10_000
+# The same in bytes, or this part of those in use if that is more.
+IDLE_BYTES = 1 << 18
+GROWTH_PARTS = 4
 
 Codes = NDArray[np.int32]
 
@@ -27,6 +29,8 @@ class Entities:
         self._coder = KeyCoder(types) if types else None
         self._known = np.zeros(0, np.bool_)
         self._seen, self._stamp = np.zeros(0, np.int64), 1  # for distinct()
+        self._in_use = 0  # so many were in use when they were last looked through
+        self._bytes_in_use = 0
 
     def codes_of(self, columns: list[pa.Array], count: int) -> Codes:
         """The codes of `count` entities; a code is an entity's for as long as it is known."""
@@ -45,6 +49,16 @@ class Entities:
         """The values of entities."""
         return [] if self._coder is None else self._coder.columns(codes)
 
+    def know(self, used: NDArray[np.bool_]) -> None:
+        """These are known, although a step that failed may have forgotten them: they can be read.
+
+        All but reading needs a new table: see Publisher.rewind.
+        """
+        known = np.zeros(max(self._known.size, used.size), np.bool_)
+        known[: self._known.size] = self._known
+        known[: used.size] |= used
+        self._known = known
+
     def known(self) -> Codes:
         """The codes of all entities that are known."""
         if self._coder is None:
@@ -57,8 +71,9 @@ class Entities:
         if highest > self._seen.size:
             self._seen = np.zeros(2 * highest, np.int64)
         places, distinct = np.empty(codes.size, np.int32), np.empty(codes.size, np.int32)
-        count = int(renumber(codes, self._seen, self._stamp, places, distinct))
-        self._stamp += count
+        # Moved on first: a stamp that was used must not be used again, whatever happens.
+        stamp, self._stamp = self._stamp, self._stamp + codes.size
+        count = int(renumber(codes, self._seen, stamp, places, distinct))
         return distinct[:count], places
 
     def rank(self, codes: Codes) -> Vector:
@@ -73,19 +88,53 @@ class Entities:
 
     @property
     def are_many(self) -> bool:
-        """Whether so many are known that it may pay to forget some."""
-        return self._coder is not None and self._coder.size >= 2 * IDLE_ENTITIES
+        """Whether so many are known that it may pay to forget some.
+
+        Looking through all of them at every step would cost more than the step: they are when they
+        may have doubled.
+        """
+        if self._coder is None:
+            return False
+        are_many = self._coder.size > 2 * (self._in_use + IDLE_ENTITIES)
+        return are_many or self._are_large
+
+    @property
+    def _are_large(self) -> bool:
+        """Whether they take so many bytes that it may pay to forget some."""
+        growth = 0 if self._coder is None else self._coder.nbytes - self._bytes_in_use
+        return growth > max(IDLE_BYTES, self._bytes_in_use // GROWTH_PARTS)
+
+    @property
+    def size(self) -> int:
+        """How many are known."""
+        return 1 if self._coder is None else self._coder.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of their values and codes."""
+        coded = 0 if self._coder is None else self._coder.nbytes
+        return int(coded + self._known.nbytes + self._seen.nbytes)
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes that so many new ones may need at most, for a moment too."""
+        if self._coder is None:
+            return 0
+        known = 0 if self._coder.size + rows <= self._known.size else 2 * self._known.nbytes
+        return self._coder.growth_bytes(rows) + known
 
     def forget_others(self, used: NDArray[np.bool_]) -> None:
         """Forget entities that are not used, when they are most of them."""
-        assert self._coder is not None
+        if self._coder is None:
+            return
         known = self.known()
         in_use = np.zeros(self._known.size, np.bool_)
         in_use[: used.size] = used[: in_use.size]
         idle = known[~in_use[known]]
-        if idle.size > known.size // 2:
+        self._in_use = known.size - idle.size
+        if idle.size > known.size // 2 or self._are_large:
             self._coder.release(idle)
             self._known[idle] = False
+        self._bytes_in_use = self._coder.nbytes
 
 
 def _sorted(values: list[pa.Array]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.engine.coding import Coding, GroupParts, value_columns, value_words
-from windrow.engine.keeper import NeedsSingleRowsError, WorkDone
+from windrow.engine.keeper import KeeperMark, NeedsSingleRowsError, WorkDone
 from windrow.engine.partial import Partial, one_batch
 from windrow.engine.prepare import Preparer, window_of
 from windrow.engine.shape import QueryShape
@@ -23,9 +23,24 @@ from windrow.joins.touches import Touches
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.marks import Copies, Mark, set_back
 from windrow.windows.window import Window
 
 __all__ = ["FactorisedKeeper"]
+
+
+class SumsMark(KeeperMark):
+    """The same where rows never leave: sums of groups that waiting rows will change are copied."""
+
+    def __init__(self, windows: Sequence[Window], parts: Sequence[object], copies: Copies) -> None:
+        super().__init__(windows)
+        self._parts, self._copies = Mark(*parts), copies
+
+    def rewind(self) -> None:
+        """Let windows and sums be what they were."""
+        super().rewind()
+        self._parts.rewind()
+        set_back(self._copies)
 
 
 class FactorisedKeeper:
@@ -130,6 +145,18 @@ class FactorisedKeeper:
         """Another keeper has taken over: shared rows are no longer read here."""
         for reader in self._readers:
             reader.close()
+
+    def mark(self) -> KeeperMark:
+        """How its rows are now, for a step that may fail; of endless ones, the sums too."""
+        if self.is_endless:
+            return SumsMark(self._windows, [self, self._aggregate], self._copied_sums())
+        return KeeperMark(self._windows)
+
+    def _copied_sums(self) -> Copies:
+        """The sums of the groups that waiting rows will change."""
+        columns = self._windows[0].columns
+        groups = np.unique(columns.codes[columns.tail : columns.end])
+        return self._aggregate.copies(groups[groups != NO_CODE])
 
     @property
     def windows(self) -> tuple[Window, ...]:

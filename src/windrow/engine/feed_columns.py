@@ -9,7 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["equal_rows", "timestamps", "with_answer_columns"]
+__all__ = ["STARTS_OVER", "anew", "equal_rows", "timestamps", "with_answer_columns"]
+
+# In the schema of changes that begin with all rows of the result: what was read before is void.
+STARTS_OVER = {b"windrow.changes": b"start over"}
 
 Vector = NDArray[np.int64]
 
@@ -19,6 +22,18 @@ def with_answer_columns(at: Vector, table: pa.Table) -> pa.Table:
     level, error_bound = _exact_columns(at.size)
     names = ["at", "level", "error_bound", *table.schema.names]
     return pa.Table.from_arrays([timestamps(at), level, error_bound, *table.columns], names=names)
+
+
+def anew(at_us: int, rows: pa.Table, *, is_marked: bool) -> pa.Table:
+    """Changes that lead from nothing to these rows; marked where a reader must forget others."""
+    columns = [timestamps(np.full(rows.num_rows, at_us, np.int64)), _comes(rows.num_rows)]
+    names = ["at", "change", *rows.schema.names]
+    table = pa.Table.from_arrays([*columns, *rows.columns], names=names)
+    return table.replace_schema_metadata(STARTS_OVER) if is_marked else table
+
+
+def _comes(size: int) -> pa.Array:
+    return pa.array(np.ones(size, np.int8))
 
 
 def timestamps(instants: Vector) -> pa.Array:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.engine.evaluate import evaluate
+from windrow.engine.evaluate import evaluate_checked
 from windrow.engine.inner_plan import InnerPlan, JudgedAggregate
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers.answer import Answer
@@ -57,12 +58,16 @@ def reason_against_filling(plan: QueryPlan, spec: HistorySpec) -> str | None:
 
 @dataclass(frozen=True)
 class _Bounded:
-    """Values as they are shown, and as doubles with their bounds."""
+    """Values as they are shown, and as doubles with their bounds.
+
+    is_beyond: where the type does not hold the value.
+    """
 
     shown: pa.Array
     value: Floats
     low: Floats
     high: Floats
+    is_beyond: NDArray[np.bool_] | bool = False
 
 
 class FillIn:
@@ -99,7 +104,7 @@ class FillIn:
         if self._keys:
             columns = [rows.column(name) for name in self._inner.groups]
             keys = pa.table(dict(zip(self._keys, columns, strict=True)))
-        if at - self._range_us < self._known_from_us:
+        if at - self._range_us < self._known_from_us or not self._history.is_whole:
             return rows.select(list(self._inner.shown)), np.full(rows.num_rows, np.inf)
         tail = self._history.tail(at, self._range_us, edge, keys=keys, total=not self._keys)
         with np.errstate(all="ignore"):  # what NaN and infinities make unknown has infinite bounds
@@ -107,19 +112,29 @@ class FillIn:
 
     def _completed_rows(self, rows: pa.Table, tail: Answer) -> tuple[pa.Table, Floats]:
         columns_of: dict[Expr, pa.Array] = {}
-        bound = np.zeros(rows.num_rows)
+        bound, broken = np.zeros(rows.num_rows), np.zeros(rows.num_rows, np.bool_)
         for number, judged in enumerate(self._inner.judged):
             kind = self._inner.plan.aggregates[number].type
             found = self._completed(judged, rows, _Tail(tail, self._measure(judged)))
             columns_of[AggregateRef(number, kind)] = found.shown.cast(kind.arrow)
             bound = np.maximum(bound, _relative(found))
+            broken |= found.is_beyond
         for number, name in enumerate(self._inner.groups):
             part = self._inner.plan.group_by[number]
             columns_of[GroupRef(number, part.type)] = rows.column(name).combine_chunks()
-        shown = self._inner.plan.select[: len(self._inner.shown)]
-        chosen = [
-            evaluate(each.expression, columns_of.__getitem__, rows.num_rows) for each in shown
-        ]
+        chosen = []
+        for item in self._inner.plan.select[: len(self._inner.shown)]:
+            leaf = columns_of.__getitem__
+            values, faults = evaluate_checked(item.expression, leaf, rows.num_rows)
+            chosen.append(values)
+            broken |= False if faults is None else faults
+        if broken.any():  # what is beyond its type stays as the rows held say
+            bound[broken] = np.inf
+            held, stays = rows.select(list(self._inner.shown)), pa.array(broken)
+            chosen = [
+                pc.if_else(stays, one.combine_chunks().cast(other.type), other)
+                for one, other in zip(held.columns, chosen, strict=True)
+            ]
         return pa.Table.from_arrays(chosen, names=list(self._inner.shown)), bound
 
     def _measure(self, judged: JudgedAggregate) -> str | None:
@@ -134,7 +149,7 @@ class FillIn:
         if judged.function in ("count_star", "count"):
             return _added(held, tail.of("count"))
         if judged.function == "sum":
-            return _added(held, tail.of("sum"))
+            return _added(held, tail.of("sum"), tail.may_lack())
         if judged.function in ("min", "max"):
             return _extreme(judged.function, held, tail)
         count = _doubles(rows.column(judged.count).combine_chunks())
@@ -153,18 +168,49 @@ class _Tail:
     def of(self, function: str) -> list[pa.Array]:
         return self._answer.columns(Aggregate(function, self._measure))
 
+    def may_lack(self) -> NDArray[np.bool_]:
+        """Where all rows that have a value may turn out not to be missing: then there is none."""
+        lacks: NDArray[np.bool_] = _doubles(self.of("count")[1]) == 0
+        return lacks
 
-def _added(held: pa.Array, tail: Sequence[pa.Array]) -> _Bounded:
+
+def _added(
+    held: pa.Array, tail: Sequence[pa.Array], may_lack: NDArray[np.bool_] | None = None
+) -> _Bounded:
     """Counts and sums; NULL where neither part has a value."""
     is_null = pc.and_(held.is_null(), tail[0].is_null())
     own = pc.fill_null(held, 0)
     parts = [pc.fill_null(each, 0) for each in tail]
-    shown = pc.if_else(is_null, pa.scalar(None, held.type), pc.add(own, parts[0].cast(held.type)))
+    total = _plus(own, parts[0])
+    shown = pc.if_else(is_null, pa.scalar(None, held.type), total)
     values = [_doubles(own) + _doubles(each) for each in parts]
     slack = ROUNDING * (np.abs(_doubles(own)) + np.abs(_doubles(parts[0])))
     if pa.types.is_integer(held.type):
         slack = np.zeros_like(slack)
-    return _Bounded(shown, values[0], values[1] - slack, values[2] + slack)
+    # A sum that its type does not hold, or that may be NULL, is not known.
+    is_beyond = unknown = total.is_null().to_numpy(zero_copy_only=False)
+    if may_lack is not None:
+        some = pc.and_(held.is_null(), tail[0].is_valid()).to_numpy(zero_copy_only=False)
+        unknown = unknown | (may_lack & some)
+    low, high = (np.where(unknown, np.nan, side) for side in (values[1] - slack, values[2] + slack))
+    return _Bounded(shown, values[0], low, high, is_beyond)
+
+
+def _plus(held: pa.Array, more: pa.Array) -> pa.Array:
+    """The sums of two columns in the type of the first; NULL where it does not hold them."""
+    try:
+        return pc.add_checked(held, more.cast(held.type)).cast(held.type)
+    except pa.ArrowInvalid:  # some sum has too many digits
+        pairs = zip(held.to_pylist(), more.to_pylist(), strict=True)
+        totals = [_fitting(one + type(one)(other), held.type) for one, other in pairs]
+        return pa.array(totals, held.type)
+
+
+def _fitting(total: int | Decimal | float, kind: pa.DataType) -> int | Decimal | float | None:
+    try:
+        return pa.scalar(total, kind).as_py()  # type: ignore[no-any-return]
+    except (pa.ArrowInvalid, OverflowError):
+        return None
 
 
 def _extreme(function: str, held: pa.Array, tail: _Tail) -> _Bounded:
@@ -184,7 +230,8 @@ def _extreme(function: str, held: pa.Array, tail: _Tail) -> _Bounded:
         if pa.types.is_floating(each.type):
             is_nan = pc.fill_null(pc.is_nan(each), False).to_numpy(zero_copy_only=False)
             bounds[1] = np.where(is_nan, np.nan, bounds[1])
-    return _Bounded(found[0], *bounds)
+    value_bounds, low_bounds, high_bounds = bounds
+    return _Bounded(found[0], value_bounds, low_bounds, high_bounds)
 
 
 def _average(count: Floats, mean: Floats, tail: _Tail) -> _Bounded:
@@ -234,5 +281,6 @@ def _relative(found: _Bounded) -> Floats:
 
 
 def _doubles(column: pa.Array) -> Floats:
-    values: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    # Not safe: an integer beyond 53 bits is the nearest double, and no error.
+    values: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return values

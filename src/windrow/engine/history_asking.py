@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -72,9 +73,11 @@ def _tightened(rows: AnswerRows, known: Known) -> AnswerRows:
             _cut(known, (index, *group), *triple)
             for group, triple in zip(groups, shown, strict=True)
         ]
-        sides = [pa.array([row[side] for row in cut], each.value.type) for side in range(3)]
-        aggregates.append(Bounded(*sides))
-    return AnswerRows(rows.groups, tuple(aggregates), rows.is_sure)
+        value, low, high = (
+            pa.array([row[side] for row in cut], each.value.type) for side in range(3)
+        )
+        aggregates.append(Bounded(value, low, high, each.is_there))
+    return replace(rows, aggregates=tuple(aggregates))
 
 
 def _cut(

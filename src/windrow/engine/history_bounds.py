@@ -2,7 +2,8 @@
 
 A bound that is NULL says that nothing is known. Bounds hold for what the same expression would give
 over exact aggregates: every step rounds alike for the value and its bounds, and rounding keeps
-order. An infinity or NaN in a bound ends what can be said.
+order. An infinity or NaN in a bound ends what can be said. They bound the true value if it is not
+NULL; `is_there` says where it cannot be.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.engine.evaluate import evaluate
+from windrow.engine.evaluate import evaluate, evaluate_or_null
 from windrow.engine.scalar.comparisons import equal
 from windrow.plan.expressions import AggregateRef, Call, Expr, Literal
 from windrow.plan.history_plan import has_aggregate
@@ -26,16 +27,25 @@ _RISING = frozenset(["cast", "sqrt", "exp", "ln", "floor", "ceil", "round"])
 
 @dataclass(frozen=True)
 class Bounded:
-    """A column of values, and columns of bounds that the true ones lie between."""
+    """A column of values, and columns of bounds that the true ones lie between.
+
+    is_there: where the true value is surely not NULL; None: wherever there is a value.
+    """
 
     value: pa.Array
     low: pa.Array
     high: pa.Array
+    is_there: pa.Array | None = None
+
+    @property
+    def is_present(self) -> pa.Array:
+        """Where the true value is surely not NULL."""
+        return pc.is_valid(self.value) if self.is_there is None else self.is_there
 
     @property
     def is_sure(self) -> pa.Array:
-        """Where the bounds leave no doubt."""
-        return pc.fill_null(equal(self.low, self.high), False)
+        """Where the bounds leave no doubt: of which value there is, and that there is one."""
+        return pc.and_(pc.fill_null(equal(self.low, self.high), False), self.is_present)
 
 
 def evaluate_bounded(expression: Expr, leaf: Callable[[Expr], Bounded], length: int) -> Bounded:
@@ -103,7 +113,8 @@ def _apply(call: Call, values: Sequence[pa.Array], length: int) -> pa.Array:
         for place, part in enumerate(call.arguments)
     ]
     columns: dict[Expr, pa.Array] = dict(zip(leaves, values, strict=True))
-    return evaluate(Call(call.function, tuple(leaves), call.type), columns.__getitem__, length)
+    whole = Call(call.function, tuple(leaves), call.type)
+    return evaluate_or_null(whole, columns.__getitem__, length)
 
 
 def _is_ordered(call: Call) -> bool:
@@ -122,7 +133,9 @@ def _finite(low: pa.Array, high: pa.Array, parts: Sequence[Bounded]) -> tuple[pa
 def _with_sure(value: pa.Array, low: pa.Array, high: pa.Array, parts: Sequence[Bounded]) -> Bounded:
     """Where no argument is in doubt, the value is not either, whatever the function."""
     sure = _all([part.is_sure for part in parts])
-    return Bounded(value, pc.if_else(sure, value, low), pc.if_else(sure, value, high))
+    is_there = pc.and_(_all([part.is_present for part in parts]), pc.is_valid(value))
+    low, high = (pc.if_else(sure, value, side) for side in (low, high))
+    return Bounded(value, low, high, is_there)
 
 
 def _is_number(column: pa.Array) -> pa.Array:

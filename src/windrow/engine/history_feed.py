@@ -14,6 +14,7 @@ from windrow.engine.history_bounds import Bounded
 from windrow.engine.history_rows import AnswerRows, select_table
 from windrow.plan.history_plan import HistoryPlan
 from windrow.schema import TIMESTAMP
+from windrow.service_levels import INCOMPLETE
 
 __all__ = ["ANSWERS_LIMIT", "HistoryFeed"]
 
@@ -126,19 +127,21 @@ def _judged(table: pa.Table, rows: AnswerRows, items: list[Bounded]) -> pa.Table
     errors = np.zeros(rows.count)
     for item in items if not rows.is_sure.all() else ():
         errors = np.maximum(errors, _relative_errors(item))
-    levels = pa.array(np.where(rows.is_sure, "A", "B"), pa.string())
+    doubtful = INCOMPLETE if rows.lacks_rows else "B"
+    levels = pa.array(np.where(rows.is_sure, "A", doubtful), pa.string())
     table = table.add_column(0, "level", levels)
     return table.add_column(1, "error_bound", pa.array(errors, mask=rows.is_sure))
 
 
 def _relative_errors(item: Bounded) -> NDArray[np.float64]:
-    """|value - true| / |true| at most; infinite where nothing is known, or 0 may be true."""
+    """|value - true| / |true| at most; infinite where nothing is known, or 0 or NULL is true."""
     value, low, high = (_doubles(side) for side in (item.value, item.low, item.high))
     with np.errstate(all="ignore"):
         farthest = np.maximum(value - low, high - value)
         least = np.where(low * high > 0, np.minimum(np.abs(low), np.abs(high)), 0.0)
         errors = np.where(farthest > 0, farthest / least, 0.0)
-    unknown = ~(np.isfinite(low) & np.isfinite(high))
+    there = item.is_present.to_numpy(zero_copy_only=False)
+    unknown = ~(np.isfinite(low) & np.isfinite(high) & there)
     sure: NDArray[np.bool_] = item.is_sure.to_numpy(zero_copy_only=False)
     found: NDArray[np.float64] = np.where(sure, 0.0, np.where(unknown, np.inf, errors))
     return found

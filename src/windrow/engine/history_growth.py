@@ -42,6 +42,11 @@ class HistoryGrowth:
         looked = self._with(self._between(self._edge_us, self._edge_us + self._step_us))
         return kept_rows(plan, rows_of(plan, arranged(plan, looked, keeper.history), self._reach()))
 
+    @property
+    def lacks_rows(self) -> bool:
+        """Whether rows up to now were refused that would count."""
+        return self._reach().lacks_rows()
+
     def _reach(self) -> Reach:
         # What is to come is no part of the interval: it ends now.
         return self._keeper.reach(self._plan.since_us, None)

@@ -13,17 +13,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.broken_off import history_broken_off
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.history.answers.answer import Interval
 from windrow.history.history import History
 from windrow.history.past import Archive
 from windrow.history.spec import SPLIT_ABOVE, HistorySpec, levels_of
 from windrow.plan.history_schema import HistorySchema
+from windrow.windows.instant_spans import InstantSpans
 from windrow.windows.kernels import is_sorted
 
 __all__ = ["DueRows", "HistoryKeeper", "Reach", "spec_of"]
 
 Instants = NDArray[np.int64]
+
+# Of rows that are refused together so many gaps are known in which none was refused.
+MISSED_SPANS = 7
 
 
 def spec_of(schema: HistorySchema) -> HistorySpec:
@@ -43,13 +48,24 @@ class Reach:
     """Which part of an interval a history can speak of.
 
     asked: the whole interval. known: the part of it that lies in the time which the history knows,
-    [known_from_us, known_to_us).
+    [known_from_us, known_to_us). missed: times of rows that were refused and are not in it.
     """
 
     asked: Interval
     known: Interval
     known_from_us: int
     known_to_us: int
+    missed: InstantSpans
+
+    def lacks_rows(self, interval: Interval | None = None) -> bool:
+        """Whether rows of an interval were refused; None: of that which is asked for."""
+        interval = interval or self.asked
+        return self.missed.meets(interval.since_us, interval.until_us - 1)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it knows all of the interval, and every row of it."""
+        return self.is_known_before and self.is_known_after and not self.lacks_rows()
 
     @property
     def is_known_before(self) -> bool:
@@ -91,8 +107,14 @@ class HistoryKeeper:
         self.rows = 0
         self._is_finished = False
         self._waiting: list[pa.RecordBatch] = []
+        self.missed = InstantSpans()
         kept = [column.name for column in (*schema.keys, *schema.measures, *schema.distincts)]
         self._names = list(dict.fromkeys([schema.stream.time, *kept]))
+
+    def check_whole(self) -> None:
+        """Refuse to answer from a history that something broke off."""
+        if not self.history.is_whole:
+            raise history_broken_off(self.schema.stream.name)
 
     def take(self, batch: pa.RecordBatch) -> None:
         """Rows that were accepted, in any order; those of time that it does not know are left."""
@@ -101,6 +123,20 @@ class HistoryKeeper:
             batch = batch.filter(pa.array(_times(batch) >= self.known_from_us))
         if batch.num_rows:
             self._waiting.append(batch)
+
+    def miss(self, times: Instants) -> None:
+        """Rows with these times were refused: what is asked about their time is not certain.
+
+        A few spans of time are told apart for each push, those with the widest gaps between them.
+        """
+        times = np.sort(times[times >= self.known_from_us])
+        if not times.size:
+            return
+        gaps = np.diff(times)
+        widest = np.sort(np.argsort(gaps)[::-1][:MISSED_SPANS])
+        breaks = widest[gaps[widest] > self.history.spec.granularities_us[0]]
+        for first, last in zip(times[[0, *(breaks + 1)]], times[[*breaks, -1]], strict=True):
+            self.missed.add(int(first), int(last))
 
     def take_due(self, clock: int) -> DueRows:
         """The waiting rows that are complete at the clock, in order of time; they are in no place.
@@ -150,7 +186,8 @@ class HistoryKeeper:
         known_from_us, known_to_us = self.known_from_us, self.known_to_us
         since_us = min(max(since_us, known_from_us), END_OF_TIME)
         until_us = max(since_us, min(asked.until_us, known_to_us))
-        return Reach(asked, Interval(since_us, until_us), known_from_us, known_to_us)
+        known = Interval(since_us, until_us)
+        return Reach(asked, known, known_from_us, known_to_us, self.missed)
 
     def uncut(self, interval: Interval) -> Interval:
         """The interval, with ends that cut no node where it reaches over all rows."""

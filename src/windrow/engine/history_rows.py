@@ -18,8 +18,8 @@ from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers.answer import Answer, Interval
-from windrow.history.cells.kernels import PARTS
-from windrow.history.states.kernels import ROWS
+from windrow.history.cells.kernels import EXACT, PARTS
+from windrow.history.states.kernels import ROWS, VALID, WHOLE_STEP
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.history_plan import (
     BOUND_ENDINGS,
@@ -38,11 +38,15 @@ _INT64 = range(-(1 << 63), 1 << 63)
 
 @dataclass(frozen=True)
 class AnswerRows:
-    """Groups and aggregates of an answer; is_sure: rows of which nothing is in doubt."""
+    """Groups and aggregates of an answer; is_sure: rows of which nothing is in doubt.
+
+    lacks_rows: rows of the stream were refused that would count.
+    """
 
     groups: tuple[pa.Array, ...]
     aggregates: tuple[Bounded, ...]
     is_sure: Flags
+    lacks_rows: bool = False
 
     @property
     def count(self) -> int:
@@ -66,7 +70,7 @@ def rows_of(plan: HistoryPlan, answer: Answer, reach: Reach) -> AnswerRows:
         answer.keys.column(f"g{index}").combine_chunks() for index in range(len(plan.group_by))
     )
     in_doubt = answer.whole[ROWS].reshape(-1, PARTS)[:, 1:].sum(axis=1) > 0
-    is_known = reach.is_known_before and reach.is_known_after
+    is_known = reach.is_whole
     is_sure = ~in_doubt & is_known
     aggregates = []
     for aggregate in plan.aggregates:
@@ -74,7 +78,7 @@ def rows_of(plan: HistoryPlan, answer: Answer, reach: Reach) -> AnswerRows:
         if aggregate.function in ("quantile", "distinct"):
             is_sure = is_sure & _sketch_is_sure(aggregate, answer, found)
         aggregates.append(found if is_known else _open(aggregate, found))
-    return AnswerRows(groups, tuple(aggregates), is_sure)
+    return AnswerRows(groups, tuple(aggregates), is_sure, reach.lacks_rows())
 
 
 def select_table(plan: HistoryPlan, rows: AnswerRows) -> tuple[pa.Table, Mapping[str, Bounded]]:
@@ -86,7 +90,7 @@ def select_table(plan: HistoryPlan, rows: AnswerRows) -> tuple[pa.Table, Mapping
         if has_aggregate(item.expression):
             sure = pa.array(rows.is_sure)
             low, high = (pc.if_else(sure, found.value, side) for side in (found.low, found.high))
-            bounded[item.name] = Bounded(found.value, low, high)
+            bounded[item.name] = replace(found, low=low, high=high)
     return pa.table(shown), bounded
 
 
@@ -99,12 +103,14 @@ def kept_rows(plan: HistoryPlan, rows: AnswerRows) -> AnswerRows:
     chosen = pa.array(kept)
     return AnswerRows(
         tuple(column.filter(chosen) for column in rows.groups),
-        tuple(
-            Bounded(each.value.filter(chosen), each.low.filter(chosen), each.high.filter(chosen))
-            for each in rows.aggregates
-        ),
+        tuple(Bounded(*(side.filter(chosen) for side in _sides(each))) for each in rows.aggregates),
         rows.is_sure[kept],
+        rows.lacks_rows,
     )
+
+
+def _sides(item: Bounded) -> tuple[pa.Array, ...]:
+    return item.value, item.low, item.high, item.is_present
 
 
 def table_of(plan: HistoryPlan, rows: AnswerRows, found: LookedUp, reach: Reach) -> pa.Table:
@@ -129,12 +135,16 @@ def table_of(plan: HistoryPlan, rows: AnswerRows, found: LookedUp, reach: Reach)
 
 
 def _sure_inside(found: LookedUp, reach: Reach) -> Interval | None:
+    if found.inside is None or reach.lacks_rows(found.inside):
+        return None
     return found.inside if reach.known.since_us < reach.known.until_us else None
 
 
 def _sure_around(found: LookedUp, reach: Reach) -> Interval | None:
-    """No interval is exact that reaches into time which is not known."""
-    return found.outside if reach.is_known_before and reach.is_known_after else None
+    """No interval is exact that reaches into time which is not known, or lacks rows."""
+    if found.outside is None or reach.lacks_rows(found.outside):
+        return None
+    return found.outside if reach.is_whole else None
 
 
 def instants_of(values: Sequence[int | None]) -> pa.Array:
@@ -151,11 +161,27 @@ def instants_of(values: Sequence[int | None]) -> pa.Array:
 def _values(aggregate: HistoryAggregate, answer: Answer) -> Bounded:
     asked = Aggregate(aggregate.function, aggregate.measure, aggregate.rank)
     value, low, high = answer.columns(asked)
+    is_there = pa.array(_is_there(aggregate, answer))
     if value.type == aggregate.type.arrow:
-        return Bounded(value, low, high)
+        return Bounded(value, low, high, is_there)
     if aggregate.type.is_integer:
-        return Bounded(_integers(aggregate, value), *map(_within_64_bits, (low, high)))
-    return Bounded(*(column.cast(aggregate.type.arrow) for column in (value, low, high)))
+        value, low, high = (_integers(aggregate, value), *map(_within_64_bits, (low, high)))
+    else:
+        value, low, high = (side.cast(aggregate.type.arrow) for side in (value, low, high))
+    return Bounded(value, low, high, is_there)
+
+
+def _is_there(aggregate: HistoryAggregate, answer: Answer) -> Flags:
+    """Where the true value is not NULL, whichever of the rows in doubt are in the interval."""
+    if aggregate.function in ("count", "distinct"):
+        return np.ones(len(answer), np.bool_)
+    if aggregate.function == "quantile":
+        sketches = answer.sketches[f"{aggregate.measure}_quantile"]
+        return np.array([not each.is_empty() for each in sketches.inner], np.bool_)
+    assert aggregate.measure is not None
+    valid = answer.whole[VALID + WHOLE_STEP * answer.spec.measure_index(aggregate.measure)]
+    sure: Flags = valid[EXACT::PARTS] >= (2 if aggregate.function.endswith("_samp") else 1)
+    return sure
 
 
 def _integers(aggregate: HistoryAggregate, sums: pa.Array) -> pa.Array:
@@ -188,10 +214,14 @@ def _sketch_is_sure(aggregate: HistoryAggregate, answer: Answer, found: Bounded)
 
 
 def _open(aggregate: HistoryAggregate, found: Bounded) -> Bounded:
-    """Where rows may be missing: more of them only raise a count, lower a least value."""
+    """Where rows may be missing: more of them only raise a count, lower a least value.
+
+    They bound what there is: where no row is sure, those that are missing may be all there are.
+    """
     nothing = pa.nulls(len(found.value), found.value.type)
+    none = pa.scalar(None, found.value.type)
     if aggregate.function in ("count", "distinct", "max"):
-        return replace(found, high=nothing)
+        return replace(found, low=pc.if_else(found.is_present, found.low, none), high=nothing)
     if aggregate.function == "min":
-        return replace(found, low=nothing)
+        return replace(found, low=nothing, high=pc.if_else(found.is_present, found.high, none))
     return replace(found, low=nothing, high=nothing)

@@ -54,6 +54,8 @@ def series_of(
     rows = []
     for begin_us, end_us in _intervals(history, since_us, until_us, max(1, points)):
         row = _point(history, measure, begin_us, end_us, keys)
+        if keeper.missed.meets(begin_us, end_us - 1):
+            row |= {"exact": False, "lower": None, "upper": None}
         if row["count"]:
             rows.append(row)
     return pa.Table.from_pylist(rows, schema=SERIES_SCHEMA)

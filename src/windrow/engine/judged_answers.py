@@ -7,24 +7,36 @@ the width changes.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.backlog import Backlog, joined_rows
 from windrow.engine.arrival_watch import ArrivalWatch
 from windrow.engine.fill_in import FillIn, reason_against_filling
 from windrow.engine.frames import pack, unpack
 from windrow.engine.inner_plan import InnerPlan, net_changes
 from windrow.engine.prepare import lifetime_of
 from windrow.engine.publish import Publisher
+from windrow.engine.unread_limit import UNREAD_BYTES
 from windrow.event_time import START_OF_TIME
 from windrow.history.history import History
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
+from windrow.windows.marks import DeepMark, Mark
 
-__all__ = ["ANSWERS_LIMIT", "JudgedAnswers"]
+__all__ = ["ANSWERS_LIMIT", "JudgedAnswers", "JudgedMark"]
 
 # Judged answers that nobody reads: the newest so many rows are kept, the others counted as lost.
 ANSWERS_LIMIT = 1_000_000
+
+
+class JudgedMark(NamedTuple):
+    """How judged answers were before a step."""
+
+    own: Mark
+    watch: DeepMark
 
 
 class JudgedAnswers:
@@ -37,9 +49,21 @@ class JudgedAnswers:
         self._full = self._lifetime
         self._edge = START_OF_TIME  # rows that entered before are gone
         self._clock = START_OF_TIME
-        self._given: list[pa.Table] = []
+        self._given: Backlog[pa.Table] = Backlog(joined_rows)
+        self._next = 0  # the number of the first row of answers that nobody has read
+        self._empty: pa.Table | None = None
         self.rows_lost = 0
+        self.unread_limit = UNREAD_BYTES
         self._fill: FillIn | None = None
+
+    def mark(self) -> JudgedMark:
+        """How it is now, for a step that may fail; the publisher has a mark of its own."""
+        return JudgedMark(Mark(self, self._given), DeepMark(self.watch))
+
+    def rewind(self, mark: JudgedMark) -> None:
+        """Be as at the mark."""
+        mark.own.rewind()
+        mark.watch.rewind()
 
     def fill_from(self, history: History, known_from_us: int) -> str | None:
         """Complete answers from a history from now on; why not, where it cannot.
@@ -59,6 +83,11 @@ class JudgedAnswers:
         self._lifetime = lifetime
         self._edge = max(self._edge, int(lifetime.edge(np.array([clock]))[0]))
 
+    def lose_before(self, edge: int) -> None:
+        """Rows that entered before the edge leave now, after the answers up to the clock."""
+        self._take()
+        self._edge = max(self._edge, edge)
+
     def advance(self, clock: int) -> None:
         """The publisher has absorbed the step to this clock."""
         self.watch.advance(clock)
@@ -75,9 +104,11 @@ class JudgedAnswers:
 
     def answers(self) -> pa.Table:
         """Every answer since the last call: at, level, error_bound, then the select list."""
+        self._publisher.check_answers()
         self._take()
-        given, self._given = self._given, []
-        return pa.concat_tables(given)
+        given = pa.concat_tables([self._empty, *self._given.since(self._next)])
+        self._let_go(self._given.end)
+        return given
 
     def result(self) -> pa.Table:
         """The answer at the clock."""
@@ -89,12 +120,19 @@ class JudgedAnswers:
 
     def changes(self, limit: int | None = None) -> pa.Table:
         """Rows that came and went since the last call."""
-        return net_changes(self._inner, self._publisher.changes(limit))
+        changes = self._publisher.changes(limit)
+        net = net_changes(self._inner, changes)
+        return net.replace_schema_metadata(changes.schema.metadata)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is known about arrivals."""
-        return self.watch.nbytes
+        """Bytes of what is known about arrivals, and of answers that nobody has read."""
+        return self.watch.nbytes + self._given.nbytes
+
+    @property
+    def unread_bytes(self) -> int:
+        """Bytes of answers that nobody has read."""
+        return self._given.nbytes
 
     @property
     def lifetime(self) -> Lifetime:
@@ -109,7 +147,8 @@ class JudgedAnswers:
             "clock": self._clock,
             "rows_lost": self.rows_lost,
         }
-        tables = {str(number): table for number, table in enumerate(self._given)}
+        given = self._given.since(self._next)
+        tables = {str(number): table for number, table in enumerate(given)}
         return pack("judged", header, tables), self.watch.snapshot()
 
     @classmethod
@@ -122,7 +161,8 @@ class JudgedAnswers:
         judged._lifetime = lifetimes_from_json(header["lifetimes"])[0]
         judged._edge, judged._clock = header["edge"], header["clock"]
         judged.rows_lost = header["rows_lost"]
-        judged._given = list(tables.values())
+        for table in tables.values():
+            judged._given.append(table)
         judged.watch.load(saved[1])
         return judged
 
@@ -131,17 +171,27 @@ class JudgedAnswers:
         return edges
 
     def _take(self) -> None:
-        table = self._publisher.answers()
-        if table.num_rows or not self._given:
-            self._given.append(self._judged(table))
-        excess = sum(map(len, self._given)) - ANSWERS_LIMIT
-        while excess > 0:
-            gone = min(excess, self._given[0].num_rows)
-            self._given[0] = self._given[0].slice(gone)
-            if not self._given[0].num_rows and len(self._given) > 1:
-                del self._given[0]
-            self.rows_lost += gone
-            excess -= gone
+        table = self._publisher.take_answers()
+        if table.num_rows or self._empty is None:
+            judged = self._judged(table)
+            self._empty = judged.schema.empty_table()
+            self._given.append(judged)
+        self._lose(self._given.end - self._next - ANSWERS_LIMIT)
+        self.shrink(self.unread_limit)
+
+    def shrink(self, limit_bytes: int) -> None:
+        """Let go of the older half of the answers until they take no more bytes than that."""
+        while self._given.nbytes > limit_bytes and self._next < self._given.end:
+            self._lose((self._given.end - self._next + 1) // 2)
+
+    def _lose(self, count: int) -> None:
+        if count > 0:
+            self.rows_lost += count
+            self._let_go(self._next + count)
+
+    def _let_go(self, number: int) -> None:
+        self._next = number
+        self._given.drop_before(number)
 
     def _judged(self, table: pa.Table) -> pa.Table:
         at = table.column("at").cast(pa.int64()).to_numpy()

@@ -6,6 +6,7 @@ is how a running query changes its algorithm.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,9 +14,16 @@ import pyarrow as pa
 
 from windrow.engine.partial import Partial
 from windrow.windows.lifetime import Lifetime
-from windrow.windows.window import Window
+from windrow.windows.window import Window, WindowMark
 
-__all__ = ["Keeper", "NeedsPairsError", "NeedsSingleRowsError", "WorkDone", "growth_by_rows"]
+__all__ = [
+    "Keeper",
+    "KeeperMark",
+    "NeedsPairsError",
+    "NeedsSingleRowsError",
+    "WorkDone",
+    "growth_by_rows",
+]
 
 # While fewer rows come than this part of those held, arrays that double have mostly room.
 FREE_PARTS = 8
@@ -30,6 +38,28 @@ class NeedsPairsError(Exception):
 
     Never seen by users: the shard changes its algorithm.
     """
+
+
+class KeeperMark:
+    """How the windows of a keeper were before a step.
+
+    A keeper that was set back can be asked for its rows and nothing else: sums, indexes and codes
+    are what the step that failed has left. The codes of rows that left since the mark still have
+    their meaning, as none is given to another key before rows come in again.
+    """
+
+    def __init__(self, windows: Sequence[Window]) -> None:
+        self._windows: list[tuple[Window, WindowMark]] = [(each, each.mark()) for each in windows]
+
+    def rewind(self) -> None:
+        """Let the windows hold what they held."""
+        for window, mark in self._windows:
+            window.rewind(mark)
+
+    def keep(self) -> None:
+        """The step is whole."""
+        for window, _ in self._windows:
+            window.keep()
 
 
 @dataclass(frozen=True)
@@ -60,6 +90,9 @@ class Keeper(Protocol):
 
     def close(self) -> None:
         """Another keeper has taken over."""
+
+    def mark(self) -> KeeperMark:
+        """How its rows are now, for a step that may fail."""
 
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.exact.kernels import LIMB_BITS, LOWEST_BIT, carry_over, scale_by_power
 
 # So many limbs, squared, stay far inside the doubles, and so does a shift by so many bits.

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import pyarrow as pa
 
-__all__ = ["Ledger", "ledger_table"]
+__all__ = ["LEDGER_COUNTS", "Ledger", "ledger_table"]
 
 
 @dataclass
 class Ledger:
-    """rows_in = applied + late + bad_time + rejected + waiting, at every moment."""
+    """rows_in = applied + late + bad_time + bad_value + rejected + waiting, at every moment."""
 
     rows_in: int = 0
     applied: int = 0
     late: int = 0
     bad_time: int = 0
+    bad_value: int = 0
     rejected: int = 0
     waiting: int = 0
 
 
+LEDGER_COUNTS = tuple(each.name for each in fields(Ledger))
+
+
 def ledger_table(ledgers: Mapping[str, Ledger]) -> pa.Table:
     """One row per stream."""
-    names = ("rows_in", "applied", "late", "bad_time", "rejected", "waiting")
-    columns = {name: [getattr(each, name) for each in ledgers.values()] for name in names}
+    columns = {name: [getattr(each, name) for each in ledgers.values()] for name in LEDGER_COUNTS}
     return pa.table(
         {
             "stream": pa.array(list(ledgers), pa.string()),

@@ -16,7 +16,7 @@ SECOND_US = 1_000_000
 
 def ledger_samples(query: str, stream: str, ledger: Ledger) -> list[Sample]:
     """What became of the rows of a stream; query: '' where all queries read the same rows."""
-    outcomes = ("applied", "late", "bad_time", "rejected")
+    outcomes = ("applied", "late", "bad_time", "bad_value", "rejected")
     return [
         Sample("windrow_rows_in_total", ledger.rows_in, (query, stream)),
         *(

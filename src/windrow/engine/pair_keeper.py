@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.keeper import WorkDone, growth_by_rows
+from windrow.engine.keeper import KeeperMark, WorkDone, growth_by_rows
 from windrow.engine.live_results import LiveResults
 from windrow.engine.negations import Negations
 from windrow.engine.pair_blocks import BlockEvaluator, Words
@@ -315,6 +315,10 @@ class PairKeeper:
 
     def close(self) -> None:
         """Another keeper has taken over: nothing outside is held."""
+
+    def mark(self) -> KeeperMark:
+        """How its rows are now, for a step that may fail."""
+        return KeeperMark(self._windows)
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -8,18 +8,20 @@ Prepared rows have the columns ts (int64), k0.. (join key), g0.. (groups), p0.. 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.engine.evaluate import Leaf, evaluate, evaluate_filter
+from windrow.engine.checked_columns import CheckedColumns, leaf_of
+from windrow.engine.evaluate import evaluate_filter
 from windrow.engine.shape import SideShape, shape_of
 from windrow.plan.expressions import Call, ColumnRef, Expr, walk
 from windrow.plan.model import QueryPlan, WindowSpec
 from windrow.plan.partitioning import partitioning
+from windrow.plan.show import show
 from windrow.schema import BOOLEAN
 from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.key_coder import words_of_array
@@ -34,12 +36,11 @@ __all__ = [
     "can_shard",
     "key_columns",
     "key_words",
-    "leaf_of",
     "lettered",
     "lifetime_of",
     "mixed_words",
     "needed_columns",
-    "value_column",
+    "prepared_names",
     "window_of",
 ]
 
@@ -68,13 +69,15 @@ class Preparer:
             if self._is_timed and not live.all():
                 batch = batch.filter(pa.array(live))
         columns = [batch.column(self._entry.stream.time).cast(pa.int64())]
-        leaf = leaf_of(batch)
+        # Rows that take no part in a window that counts them need no values.
+        found = CheckedColumns(batch, None if self._is_timed else live)
         parts = [part for _, listed in lettered(self._side) for part in listed]
-        columns += [evaluate(part, leaf, batch.num_rows) for part in parts]
+        columns += [found.plain(part) for part in parts]
         columns += [
-            value_column(part, kind, leaf, batch.num_rows)
+            found.value(part, kind)
             for part, kind in zip(self._side.values, self._side.value_types, strict=True)
         ]
+        found.check()
         if not self._is_timed:
             columns.append(pa.array(np.ones(batch.num_rows, np.bool_) if live is None else live))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
@@ -205,16 +208,6 @@ def _words(column: pa.Array) -> NDArray[np.uint64]:
     return text_words
 
 
-def leaf_of(batch: pa.RecordBatch) -> Leaf:
-    """Columns of rows as expressions name them."""
-
-    def column(part: Expr) -> pa.Array:
-        assert isinstance(part, ColumnRef)
-        return batch.column(part.column)
-
-    return column
-
-
 def _with_keys_present(condition: Expr | None, keys: tuple[Expr, ...]) -> Expr | None:
     """The condition, and that no part of the join key is NULL: such a row matches nothing."""
     for key in keys:
@@ -223,17 +216,16 @@ def _with_keys_present(condition: Expr | None, keys: tuple[Expr, ...]) -> Expr |
     return condition
 
 
-def value_column(part: Expr, wanted: pa.DataType, leaf: Leaf, length: int) -> pa.Array:
-    """A value in the type in which it is kept."""
-    column = evaluate(part, leaf, length)
-    if column.type == wanted:
-        return column
-    if part.type.is_numeric:
-        return column.cast(wanted)
-    # Of other types only COUNT is asked: whether there is a value.
-    zeros = np.zeros(length, np.int64)
-    missing = column.is_null().to_numpy(zero_copy_only=False)
-    return pa.array(zeros, pa.int64(), mask=missing)
+def prepared_names(plan: QueryPlan) -> Callable[[Expr], str]:
+    """What the columns of prepared rows are made of, as it was written."""
+
+    def named(leaf: Expr) -> str:
+        assert isinstance(leaf, ColumnRef)
+        side = shape_of(plan).sides[leaf.source]
+        parts = dict([*lettered(side), ("v", side.values)])
+        return show(parts[leaf.column[0]][int(leaf.column[1:])], plan)
+
+    return named
 
 
 def _schema(side: SideShape, is_timed: bool) -> pa.Schema:

@@ -3,39 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.aggregate_values import aggregate_values
-from windrow.engine.change_limit import cut_between_instants, whole_instants
+from windrow.engine.change_limit import cut_between_instants, first_instants
 from windrow.engine.combine import Combiner, EntityTouches, with_gone
 from windrow.engine.due_instants import INSTANTS_LIMIT
 from windrow.engine.entities import Entities
-from windrow.engine.evaluate import evaluate, evaluate_filter
 from windrow.engine.feed import Feed
 from windrow.engine.frames import pack, unpack
 from windrow.engine.kernels import is_increasing
 from windrow.engine.partial import Partial
+from windrow.engine.result_faults import ResultFaults
+from windrow.engine.result_rows import ResultRows
 from windrow.engine.selects.feed import SelectFeed
 from windrow.engine.shape import shape_of
+from windrow.engine.unread_limit import UNREAD_BYTES
 from windrow.engine.whole_feed import WholeFeed
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.joins.lanes import LaneLayout, Vector
-from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
+from windrow.windows.marks import Mark
 
-__all__ = ["Publisher"]
+__all__ = ["Publisher", "PublisherMark"]
 
 # A step of the clock over more ticks than this answers at the newest ones and counts the others.
 TICKS_LIMIT = INSTANTS_LIMIT
 
 
+class PublisherMark(NamedTuple):
+    """How a publisher was before a step."""
+
+    own: Mark
+
+
 class Publisher:
-    """Takes what all shards of a query give for each step of the clock."""
+    """Takes what all shards of a query give for each step of the clock.
+
+    unread_limit: bytes for answers and changes that nobody has read.
+    """
+
+    unread_limit = UNREAD_BYTES
 
     def __init__(self, plan: QueryPlan) -> None:
         self._plan = plan
@@ -54,6 +67,8 @@ class Publisher:
             self._feed = WholeFeed(schema)
         else:
             self._feed = Feed(schema, self._entities.rank)
+        self._rows = ResultRows(plan, self._shape, self._entities)
+        self._faults = ResultFaults()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
         self._turns: tuple[int, int] | None = None
         # A select that one shard gives alone: rows go by the shard's own codes.
@@ -71,10 +86,26 @@ class Publisher:
             self._record_rows(self._feed, partials, instants)
         else:
             self._record_states(self._feed, self._touches(partials), instants)
-        self._feed.ask(self._ticks(until) if self._plan.every_us else instants)
+        due = self._ticks(until) if self._plan.every_us else instants
+        self._feed.ask(due)
+        self._faults.ask(due)
         self._clock = max(self._clock, until)
-        self._feed.settle()
+        self._feed.settle(self.unread_limit)
         self._forget_idle()
+
+    def mark(self) -> PublisherMark:
+        """How it is now: rewind() goes back to it. Of one shard alone, and before anything new."""
+        self._feed.begin_step()
+        return PublisherMark(Mark(self, self._faults, *self._feed.parts))
+
+    def rewind(self, mark: PublisherMark) -> None:
+        """Go back to the mark: what a step that failed left behind is made anew from the feed."""
+        self._feed.undo_step()
+        mark.own.rewind()
+        self._feed.derive()
+        if not isinstance(self._feed, SelectFeed) or not self._takes_codes:
+            self._entities.know(self._feed.entities_in_use())
+        vars(self).update(vars(Publisher.restore(self._plan, self.snapshot())))
 
     def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
         """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
@@ -88,7 +119,7 @@ class Publisher:
         if is_first and self._first_instant < END_OF_TIME and self._is_whole:
             self._begin(feed, touches)
         if touches.at.size:
-            feed.record(touches.at, touches.entity, *self._rows(touches))
+            self._record(feed, touches)
 
     def _record_rows(
         self, feed: SelectFeed, partials: Sequence[tuple[int, Partial]], instants: Vector
@@ -138,20 +169,37 @@ class Publisher:
         return np.minimum(count, 1) if self._shape.is_distinct else count
 
     def answers(self) -> pa.Table:
-        """Every answer since the last call: at, level, error_bound, then the select list."""
+        """Every answer since the last call: at, level, error_bound, then the select list.
+
+        Where they lack a row that has no value, the first call says so.
+        """
+        self._faults.check_answers()
         return self._feed.answers()
+
+    def take_answers(self) -> pa.Table:
+        """The same for one who tells of faults later."""
+        return self._feed.answers()
+
+    def check_answers(self) -> None:
+        """Tell of rows that the answers lack."""
+        self._faults.check_answers()
 
     def changes(self, limit: int | None = None) -> pa.Table:
         """Rows that came (+1) and went (-1) since the last call; they add up to result().
 
         limit: at most so many rows, in whole instants unless one alone has more.
         """
+        self._faults.check_changes()
+        if self._feed.starts_over:
+            self._cut = None
         if limit is None:
-            given, self._cut = self._cut, None
-            rest = self._feed.changes()
-            return rest if given is None else pa.concat_tables([given, rest])
+            if self._cut is not None:
+                self._cut = pa.concat_tables([self._cut, self._feed.changes()])
+                given, self._cut = self._cut, None
+                return given
+            return self._feed.changes()
         while self._cut is None or not self._cut.num_rows:
-            count = whole_instants(self._feed.unread_changes(), limit)
+            count = first_instants(self._feed.unread_changes(), limit)
             self._cut = self._feed.first_changes(count)
             if not count:
                 break
@@ -161,18 +209,21 @@ class Publisher:
 
     def drop_answers(self) -> None:
         """Let go of the answers that are due, for a reader that takes changes only."""
+        self._faults.drop_answers()
         self._feed.drop_answers()
 
     def drop_changes(self) -> None:
         """Let go of the changes so far, for a reader that takes answers only."""
+        self._faults.drop_changes()
         self._cut = None
         self._feed.drop_changes()
 
     def result(self) -> pa.Table:
-        """The answer at the clock."""
+        """The answer at the clock; an error where a row of it has no value."""
+        self._faults.check_result()
         if self._is_whole and self._first_instant == END_OF_TIME:
-            many, rows = self._rows(self._nothing(START_OF_TIME))
-            return rows.slice(0, int(many[0]))
+            found = self._rows.of(self._nothing(START_OF_TIME))
+            return found.table.slice(0, int(found.many[0]))
         return self._feed.result()
 
     def snapshot(self) -> bytes:
@@ -186,7 +237,11 @@ class Publisher:
             "clock": self._clock,
             "first_instant": self._first_instant,
             "instants_lost": self._feed.instants_lost,
+            "has_told": self._feed.has_told,
+            "starts_over": self._feed.starts_over,
+            "changes_netted": self._feed.changes_netted,
             "turns": self._turns,
+            "faults": self._faults.saved(),
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
         alive = np.isin(codes, np.flatnonzero(self._alive))
@@ -217,6 +272,12 @@ class Publisher:
         new_code, codes = publisher._recode(tables["entities"])
         publisher._cut = tables.get("cut")
         publisher._feed.load(tables, new_code)
+        if "faults" in header:
+            publisher._faults.load(header["faults"], new_code)
+        publisher._feed.has_told = header.get("has_told", True)
+        publisher._feed.changes_netted = header.get("changes_netted", 0)
+        if header.get("starts_over", False):
+            publisher._feed.begin_over(publisher._clock)
         alive = codes[tables["entities"].column("alive").to_numpy()]
         publisher._alive = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
         publisher._alive[alive] = True
@@ -237,6 +298,38 @@ class Publisher:
     def instants_lost(self) -> int:
         """Answers that were due but let go because nobody called answers() for too long."""
         return self._feed.instants_lost
+
+    @property
+    def changes_netted(self) -> int:
+        """Changes that were put together with others because nobody called changes() for long."""
+        return self._feed.changes_netted
+
+    @property
+    def starts_over(self) -> bool:
+        """Whether the next changes are all rows of the result, and those read before are void."""
+        return self._feed.starts_over and self._feed.has_told
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the result, of what nobody has read, and of what groups are known by."""
+        combined = 0 if self._combiner is None else self._combiner.nbytes
+        cut = 0 if self._cut is None else self._cut.nbytes
+        return self._feed.nbytes + self._entities.nbytes + self._alive.nbytes + combined + cut
+
+    @property
+    def unread_bytes(self) -> int:
+        """About so many of them are for readers that have not come."""
+        return self._feed.unread_bytes + (0 if self._cut is None else self._cut.nbytes)
+
+    def shrink(self, limit_bytes: int) -> None:
+        """Let go of what is not read beyond so many bytes."""
+        self._feed.shrink(limit_bytes)
+        self._entities.forget_others(self._entities_in_use()[0])
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes that so many rows may need at most, for a moment too, if each is a new group."""
+        entities = self._entities.size + rows
+        return self._entities.growth_bytes(rows) + self._feed.growth_bytes(entities)
 
     def _touches(self, partials: Sequence[tuple[int, Partial]]) -> EntityTouches:
         parts = [(bucket, self._of_entities(bucket, partial)) for bucket, partial in partials]
@@ -285,29 +378,13 @@ class Publisher:
         """An ungrouped aggregate shows its empty state from the first instant on."""
         earliest = self._first_instant
         if not touches.at.size or touches.at[0] != earliest:
-            many, rows = self._rows(self._nothing(earliest))
-            feed.record(np.array([earliest], np.int64), np.zeros(1, np.int32), many, rows)
+            self._record(feed, self._nothing(earliest))
 
-    def _rows(self, touches: EntityTouches) -> tuple[Vector, pa.Table]:
-        """For each touch the row of the select list, and whether the result has it (1) or not."""
-        size = touches.at.size
-        groups = self._group_columns(touches.entity)
-        columns: dict[Expr, pa.Array] = {}
-        for index, aggregate in enumerate(self._plan.aggregates):
-            columns[AggregateRef(index, aggregate.type)] = aggregate_values(
-                aggregate, self._shape.readings[index], self._shape, touches
-            )
-        for index, expression in enumerate(self._plan.group_by):
-            columns[GroupRef(index, expression.type)] = groups[index]
-        leaf = columns.__getitem__
-        chosen = [evaluate(column.expression, leaf, size) for column in self._plan.select]
-        names = [column.name for column in self._plan.select]
-        many = np.ones(size, np.int64)
-        if not self._is_whole:
-            many[touches.count == 0] = 0
-        if self._plan.having is not None:
-            many[~evaluate_filter(self._plan.having, leaf, size)] = 0
-        return many, pa.Table.from_arrays(chosen, names=names)
+    def _record(self, feed: Feed | WholeFeed, touches: EntityTouches) -> None:
+        """Take touches into the feed, and note those that have no value."""
+        found = self._rows.of(touches)
+        feed.record(touches.at, touches.entity, found.many, found.table)
+        self._faults.record(touches.at, touches.entity, found.faults, found.words_of)
 
     def _entity_rows(self, entity: NDArray[np.int32]) -> pa.Table:
         """The rows of a select that entities stand for."""
@@ -317,39 +394,12 @@ class Publisher:
         """Rows of a select from the values of what is no constant in it."""
         found = iter(values)
         columns = [
-            self._constant(number, size)
+            self._rows.constant(number, size)
             if place.kind == "constant"
-            else self._typed(next(found), number)
+            else self._rows.typed(next(found), number)
             for number, place in enumerate(self._shape.group_places)
         ]
         return pa.Table.from_arrays(columns, names=[column.name for column in self._plan.select])
-
-    def _group_columns(self, entity: NDArray[np.int32]) -> list[pa.Array]:
-        """The group columns of each touch, in the order of the plan."""
-        if not self._shape.group_places:
-            return []
-        distinct, places = self._entities.distinct(entity)
-        index = pa.array(places)
-        found = iter(self._entities.columns(distinct))
-        return [
-            self._constant(number, entity.size)
-            if place.kind == "constant"
-            else self._typed(next(found), number).take(index)
-            for number, place in enumerate(self._shape.group_places)
-        ]
-
-    def _constant(self, number: int, size: int) -> pa.Array:
-        return evaluate(self._named(number), _no_leaf, size)
-
-    def _typed(self, column: pa.Array, number: int) -> pa.Array:
-        # A group that is a join key was coded in the type that both sides of the join share.
-        wanted = self._named(number).type.arrow
-        return column if column.type == wanted else column.cast(wanted)
-
-    def _named(self, number: int) -> Expr:
-        """What the plan groups by; for a select, its list."""
-        plan = self._plan
-        return plan.select[number].expression if self._shape.is_select else plan.group_by[number]
 
     def _ticks(self, until: int) -> Vector:
         if self._first_instant == END_OF_TIME:
@@ -366,15 +416,29 @@ class Publisher:
         return np.arange(first, until + 1, every, dtype=np.int64)
 
     def _forget_idle(self) -> None:
+        """Forget groups that nothing refers to, when they may be many.
+
+        Where most are only known because of what nobody has read, some of that goes first.
+        """
         if not self._entities.are_many:
             return
-        used = [self._feed.entities_in_use(), self._alive]
+        used, live = self._entities_in_use()
+        unread = int(np.count_nonzero(used & ~live)) / max(1, int(np.count_nonzero(used)))
+        if unread * self._entities.nbytes > self.unread_limit // 2:
+            self._feed.shrink(self.unread_limit // 4)
+            used, live = self._entities_in_use()
+        self._entities.forget_others(used)
+
+    def _entities_in_use(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Flags of entities that something refers to, and of those that have rows."""
+        live = [self._feed.entities_shown(), self._alive]
         if self._combiner is not None:
-            used.append(self._combiner.alive())
+            live.append(self._combiner.alive())
+        live.append(self._faults.entities_in_use(0))
+        used = [self._feed.entities_in_use(), *live]
         size = max(flags.size for flags in used)
-        self._entities.forget_others(
-            np.logical_or.reduce([np.pad(flags, (0, size - flags.size)) for flags in used])
-        )
+        padded = [np.pad(flags, (0, size - flags.size)) for flags in used]
+        return np.logical_or.reduce(padded), np.logical_or.reduce(padded[1:])
 
 
 def _rows_of_groups(
@@ -390,7 +454,3 @@ def _rows_of_groups(
         return table_of([column.take(index) for column in columns], groups.size)
 
     return rows
-
-
-def _no_leaf(part: Expr) -> pa.Array:
-    raise AssertionError(f"{part} in a constant")

@@ -37,7 +37,8 @@ def not_taken(held: int, budget: int, refused: Refused | None) -> AdmissionError
         "WA101",
         f"there is no room for these rows: the windows hold {show_memory(held)}, the budget is "
         f"{show_memory(budget)}, and what grows needs room beside it",
-        hint=f"{advice}; the rows that were not taken are counted as rejected",
+        hint=f"{advice}; the rows that were not taken are counted as rejected, and answers that "
+        "would have had them are of the level 'incomplete'",
     )
 
 

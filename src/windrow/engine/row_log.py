@@ -6,12 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from windrow.backlog import Backlog, joined_rows
 
 __all__ = ["RowLog"]
 
-# Taking rows out of more pieces than this is slower than joining the pieces first.
-MOST_PIECES = 32
+# For fewer rows than this part of the log, only what is wanted is gathered from its pieces.
+FEW_PARTS = 4
+# What buffers may be larger than their rows without being copied.
+SLACK_BYTES = 4096
 
 Numbers = NDArray[np.int64]
 
@@ -21,23 +26,41 @@ class RowLog:
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
-        self._pieces: list[pa.Table] = []
-        self._starts = np.zeros(1, np.int64)  # the number of each piece's first row, then the size
+        self._rows: Backlog[pa.Table] = Backlog(joined_rows)
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        return (self, self._rows)
 
     @property
     def size(self) -> int:
         """Rows in the log."""
-        return int(self._starts[-1])
+        return self._rows.end
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows."""
+        return self._rows.nbytes
 
     def append(self, rows: pa.Table) -> int:
         """Add rows; returns the number of the first."""
         first = self.size
-        if rows.num_rows:
-            self._pieces.append(rows)
-            self._starts = np.append(self._starts, first + rows.num_rows)
-            if len(self._pieces) > MOST_PIECES:
-                self._join()
+        # A slice would hold on to all of what it was cut from.
+        is_slice = rows.get_total_buffer_size() > 2 * rows.nbytes + SLACK_BYTES
+        self._rows.append(joined_rows([rows]) if is_slice else rows)
         return first
+
+    def nbytes_of(self, numbers: Numbers) -> int:
+        """Bytes of the rows of these numbers, each of which is named once."""
+        numbers, total = np.sort(numbers), 0
+        edges = np.cumsum([0, *(piece.num_rows for piece in self._rows.parts)])
+        places = np.searchsorted(numbers, edges)
+        for number, piece in enumerate(self._rows.parts):
+            start, low, high = int(edges[number]), places[number], places[number + 1]
+            if low < high:
+                total += _row_bytes(piece, numbers[low:high] - start)
+        return total
 
     def take(self, numbers: Numbers) -> pa.Table:
         """The rows of these numbers."""
@@ -45,11 +68,14 @@ class RowLog:
             return self._schema.empty_table()
         if _is_sorted(numbers):
             return self._take_sorted(numbers)
+        if FEW_PARTS * numbers.size < self.size:
+            different, places = np.unique(numbers, return_inverse=True)
+            return self._take_sorted(different).take(pa.array(places)).combine_chunks()
         return self.table().take(pa.array(numbers)).combine_chunks()
 
     def table(self) -> pa.Table:
         """All rows, by number."""
-        return pa.concat_tables([self._schema.empty_table(), *self._pieces])
+        return pa.concat_tables([self._schema.empty_table(), *self._rows.parts])
 
     def compact(self, references: Sequence[Numbers]) -> list[Numbers]:
         """Drop the rows that no array refers to; returns the arrays with the new numbers."""
@@ -76,23 +102,32 @@ class RowLog:
         ]
 
     def _begin_with(self, rows: pa.Table) -> None:
-        self._pieces, self._starts = [], np.zeros(1, np.int64)
-        self.append(rows.combine_chunks())
+        self._rows = Backlog(joined_rows)
+        self.append(joined_rows([rows]))
 
     def _take_sorted(self, numbers: Numbers) -> pa.Table:
-        edges = np.searchsorted(numbers, self._starts)
-        taken = []
-        for piece, start, low, high in zip(
-            self._pieces, self._starts, edges[:-1], edges[1:], strict=False
-        ):
+        # From the end: what is asked for is most often what came last.
+        taken, after, high = [], self.size, numbers.size
+        for piece in reversed(self._rows.parts):
+            after -= piece.num_rows
+            low = int(np.searchsorted(numbers[:high], after))
             if low < high:
-                places = numbers[low:high] - start
-                taken.append(_taken(piece, places))
-        return taken[0] if len(taken) == 1 else pa.concat_tables(taken)
+                taken.append(_taken(piece, numbers[low:high] - after))
+            high = low
+            if not low:
+                break
+        return taken[0] if len(taken) == 1 else pa.concat_tables(taken[::-1])
 
-    def _join(self) -> None:
-        self._pieces = [self.table().combine_chunks()]
-        self._starts = np.array([0, self._pieces[0].num_rows], np.int64)
+
+def _row_bytes(piece: pa.Table, places: Numbers) -> int:
+    total = 0
+    for column in piece.columns:
+        if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
+            lengths = pc.fill_null(pc.binary_length(column), 0).to_numpy()
+            total += int(lengths[places].sum()) + 4 * places.size
+        else:
+            total += -(-column.type.bit_width * places.size // 8)
+    return total
 
 
 def _taken(piece: pa.Table, places: Numbers) -> pa.Table:

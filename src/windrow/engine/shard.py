@@ -6,19 +6,20 @@ give the same bytes, however they were cut into batches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from windrow.engine.choosing import Chooser
 from windrow.engine.factorised_keeper import FactorisedKeeper
+from windrow.engine.faults import FaultError
 from windrow.engine.frames import pack, unpack
-from windrow.engine.keeper import Keeper, NeedsPairsError, NeedsSingleRowsError
+from windrow.engine.keeper import Keeper, KeeperMark, NeedsPairsError, NeedsSingleRowsError
 from windrow.engine.keepers import first_algorithm, keeper_for
 from windrow.engine.partial import Partial, one_batch
-from windrow.engine.prepare import lifetime_of
+from windrow.engine.prepare import lifetime_of, prepared_names
 from windrow.engine.shape import shape_of
 from windrow.engine.shared_rows import RowReader
 from windrow.engine.weighted_rows import expanded
@@ -30,12 +31,21 @@ from windrow.plan.figures import Figures
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
+from windrow.windows.marks import Mark
 from windrow.windows.window import Window
 
-__all__ = ["Shard"]
+__all__ = ["Shard", "ShardMark"]
 
 # Algorithms that note with a row who leaves first: they cannot go on when lifetimes change.
 FORETELLING = frozenset(["charged"])
+
+
+class ShardMark(NamedTuple):
+    """How a shard was before a step."""
+
+    own: Mark
+    keeper: KeeperMark
+    taking: tuple[int, ...]
 
 
 class Shard:
@@ -60,14 +70,48 @@ class Shard:
         self._lifetimes: dict[int, Lifetime] = {}  # where they are not those of the plan
         self._chooser = Chooser(plan)
         self._is_first_keeper = True
+        self._is_marked = False
+        self._replaced: list[Keeper] = []  # keepers that others have taken over from in this step
         self._tells_apart = False  # whether rows that stand for several are taken one by one
         self._complete_at: int | None = None  # where all live groups are put out after a rebuild
+
+    def mark(self, taking: Iterable[int] = ()) -> ShardMark:
+        """How it is now: rewind() goes back to it until keep() is called.
+
+        taking: the inputs whose rows are about to be taken.
+        """
+        mark = ShardMark(Mark(self, self._chooser), self._keeper.mark(), tuple(taking))
+        self._is_marked = True
+        return mark
+
+    def keep(self, mark: ShardMark) -> None:
+        """The step since the mark is whole."""
+        mark.keeper.keep()
+        self._is_marked = False
+        while self._replaced:
+            self._replaced[-1].close()
+            self._replaced.pop()
+
+    def rewind(self, mark: ShardMark) -> None:
+        """Go back to the mark: what a step that failed left behind is made anew from the rows."""
+        mark.own.rewind()
+        mark.keeper.rewind()
+        for side in mark.taking:
+            self._keeper.windows[side].columns.refuse_appended()
+        self._is_marked = True  # the keeper that is replaced has the rows until all is made anew
+        if isinstance(self._keeper, FactorisedKeeper) and self._keeper.is_endless:
+            self._begin_with_sums(self._keeper)
+        elif not self._begin_anew(self.algorithm):
+            self._begin_anew("charged")
 
     def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
         """Take prepared rows, all later than the clock, and run to `until`, inclusive."""
         self.take(batches)
         self.clock = max(self.clock, until)
-        partial = self._keeper.advance(self.clock)
+        try:
+            partial = self._keeper.advance(self.clock)
+        except FaultError as fault:
+            raise fault.in_words(prepared_names(self.plan)) from None
         if not self._is_first_keeper:  # its codes mean other groups than those of the first one
             partial = replace(partial, codes=None)
         if self._complete_at is not None and self._complete_at <= self.clock:
@@ -126,12 +170,30 @@ class Shard:
         except NeedsPairsError:
             return False
         keeper.advance(self.clock)
-        self._keeper.close()
+        self._replace(keeper, algorithm)
+        return True
+
+    def _begin_with_sums(self, old: FactorisedKeeper) -> None:
+        """The same where rows never leave: sums stand for those that the clock has passed."""
+        keeper = keeper_for(self.plan, self._shape, self._grid_us, self.algorithm)
+        assert isinstance(keeper, FactorisedKeeper)
+        layout, sums = old.sums()
+        keeper.load_sums(sums, LaneLayout.from_json(layout))
+        keeper.append(0, old.rows(0))
+        keeper.advance(self.clock)
+        self._replace(keeper, self.algorithm)
+
+    def _replace(self, keeper: Keeper, algorithm: str) -> None:
+        """The old keeper is closed once the step is whole: until then it has the rows."""
+        old = self._keeper
+        if self._is_marked:
+            self._replaced.append(old)
         self._keeper, self.algorithm = keeper, algorithm
+        if not self._is_marked:
+            old.close()
         self._is_first_keeper = False
         self._chooser.begin(keeper, self.clock)
         self.show_all_on_grid()
-        return True
 
     def change_lifetimes(self, lifetimes: Mapping[int, Lifetime]) -> None:
         """Windows of these inputs let rows go by other lifetimes, from their floor on."""
@@ -143,13 +205,19 @@ class Shard:
         for side, lifetime in lifetimes.items():
             self._keeper.change_lifetime(side, lifetime)
 
+    @property
+    def foretells(self) -> bool:
+        """Whether lifetimes cannot change without another algorithm."""
+        return self.algorithm in FORETELLING or self._shape.is_select
+
     def lifetime(self, side: int) -> Lifetime:
         """How long rows of an input stay now."""
         return self._lifetimes.get(side) or lifetime_of(self.plan.inputs[side].window)
 
     def close(self) -> None:
         """Nothing is run any more: shared rows are no longer read here."""
-        self._keeper.close()
+        for keeper in (*self._replaced, self._keeper):
+            keeper.close()
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -7,22 +7,25 @@ their windows are; each query has its own codes and its own range. Expressions a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.engine.checked_columns import CheckedColumns, leaf_of
 from windrow.engine.coding import value_words
-from windrow.engine.evaluate import evaluate, evaluate_filter
+from windrow.engine.evaluate import error_at, filter_checked
+from windrow.engine.faults import FaultError
 from windrow.engine.life import ALWAYS, in_life
-from windrow.engine.prepare import Preparer, leaf_of, lettered, value_column
+from windrow.engine.prepare import Preparer, lettered
 from windrow.engine.shape import SideShape, shape_of
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema
-from windrow.windows.row_store import Rows, RowStore
+from windrow.windows.marks import Assignments
+from windrow.windows.row_store import Rows, RowStore, StoreMark
 from windrow.windows.window import Window
 
 __all__ = ["RowPool", "RowReader", "SharedRows", "can_share"]
@@ -35,7 +38,8 @@ class RowReader:
     """One input of one query on shared rows.
 
     prepared: its rows of the last batch. words: their values and flags, as the store has them.
-    life: rows before and after take no part.
+    fault: what one of its expressions had no value in, which only its own query fails by.
+    life: rows before and after take no part. is_wanted: whether its query still runs.
     """
 
     shared: SharedRows
@@ -46,7 +50,9 @@ class RowReader:
     chosen: tuple[int, ...] = ()
     prepared: pa.RecordBatch | None = None
     words: tuple[Rows, NDArray[np.uint8]] | None = None
+    fault: FaultError | None = None
     window: Window | None = field(default=None)
+    is_wanted: Callable[[], bool] = lambda: True
 
     def open(self, window: Window) -> None:
         """The window that reads the rows from now on."""
@@ -54,7 +60,7 @@ class RowReader:
         window.columns.begin_at(self.clock)
 
     def close(self) -> None:
-        """Nobody reads through it any more."""
+        """Nobody reads through it any more; closing it again, or to the end, does no harm."""
         if self.window is not None:
             self.shared.store.leave(self.window.columns)
         self.shared.drop(self)
@@ -76,55 +82,81 @@ class SharedRows:
         self._values: list[Value] = []
         self._readers: list[RowReader] = []
 
-    def reader(self, plan: QueryPlan, position: int, clock: int) -> RowReader:
+    def reader(
+        self,
+        plan: QueryPlan,
+        position: int,
+        clock: int,
+        is_wanted: Callable[[], bool],
+    ) -> RowReader:
         """A place to read for one input of a query that stands at this clock."""
         side = shape_of(plan).sides[position]
         schema = Preparer(plan, position).schema
-        reader = RowReader(self, side, schema, clock)
+        reader = RowReader(self, side, schema, clock, is_wanted=is_wanted)
         reader.chosen = tuple(self._number(value) for value in _values_of(side))
-        self._readers.append(reader)
+        self._readers = [*self._readers, reader]
         return reader
+
+    def mark(self) -> StoreMark:
+        """How the rows are now: rewind() goes back to it until keep() is called."""
+        self.store.complete()
+        for reader in self._readers:
+            if not reader.is_wanted():
+                reader.close()
+        return self.store.mark()
 
     def take(self, batch: pa.RecordBatch) -> None:
         """Rows of the stream in order of arrival: held once, and prepared for every reader."""
-        batch = self._kept(batch)
+        batch, fault = self._kept(batch)
         times = batch.column(self.stream.time).cast(pa.int64())
-        found = _Evaluated(batch)
+        found = CheckedColumns(batch)
         names = [f"v{number}" for number in range(len(self._values))]
-        arrays = [found.value(value) for value in self._values]
+        arrays = [found.value(*value) for value in self._values]
         words, flags = value_words(_batch(arrays, names, batch.num_rows))
         self.store.append(times.to_numpy(), words, flags)
         for reader in self._readers:
-            reader.prepared = _prepared(reader, times, found)
+            reader.prepared, reader.fault = _prepared(reader, times, found)
+            reader.fault = fault or reader.fault
             chosen = list(reader.chosen)
             if chosen == list(range(len(self._values))):
                 reader.words = words, flags
             else:
                 reader.words = words[chosen], flags[chosen] if flags.size else flags
 
-    def _kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows that the condition keeps and that are of the life of any reader."""
-        kept = np.ones(batch.num_rows, np.bool_)
+    def _kept(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, FaultError | None]:
+        """The rows that the condition keeps and that are of the life of any reader.
+
+        Where the condition has no value, all readers have a fault.
+        """
+        kept, fault = np.ones(batch.num_rows, np.bool_), None
         if self._condition is not None:
-            kept = evaluate_filter(self._condition, leaf_of(batch), batch.num_rows)
+            leaf = leaf_of(batch)
+            kept, faults = filter_checked(self._condition, leaf, batch.num_rows)
+            fault = None if faults is None else error_at(self._condition, leaf, faults)
         lives = {reader.life for reader in self._readers}
         if ALWAYS not in lives:
             times = batch.column(self.stream.time).cast(pa.int64()).to_numpy()
             kept = kept & np.logical_or.reduce([in_life(times, life) for life in lives])
-        return batch if kept.all() else batch.filter(pa.array(kept))
+        return (batch if kept.all() else batch.filter(pa.array(kept))), fault
 
     def drop(self, reader: RowReader) -> None:
         """A reader is gone, and the values that only it read with it."""
-        self._readers.remove(reader)
-        used = sorted({number for each in self._readers for number in each.chosen})
-        if len(used) == len(self._values):
+        self.store.complete()
+        if reader not in self._readers:
             return
-        self._values = [self._values[number] for number in used]
-        self.store.keep_values(used)
-        for each in self._readers:
-            each.chosen = tuple(used.index(number) for number in each.chosen)
-            if each.window is not None:
-                each.window.columns.chosen = np.array(each.chosen, np.int64)
+        rest = [each for each in self._readers if each is not reader]
+        used = sorted({number for each in rest for number in each.chosen})
+        changes = Assignments()
+        changes.add(self, _readers=rest)
+        if len(used) < len(self._values):
+            changes.add(self, _values=[self._values[number] for number in used])
+            self.store.keep_values(used, changes)
+            for each in rest:
+                chosen = tuple(used.index(number) for number in each.chosen)
+                changes.add(each, chosen=chosen)
+                if each.window is not None:
+                    changes.add(each.window.columns, chosen=np.array(chosen, np.int64))
+        self.store.make(changes)
 
     @property
     def is_read(self) -> bool:
@@ -137,9 +169,12 @@ class SharedRows:
         return [reader.window for reader in self._readers if reader.window is not None]
 
     def _number(self, value: Value) -> int:
+        self.store.complete()
         if value not in self._values:
-            self._values.append(value)
-            self.store.add_value()
+            changes = Assignments()
+            changes.add(self, _values=[*self._values, value])
+            self.store.add_value(changes)
+            self.store.make(changes)
         return self._values.index(value)
 
 
@@ -149,14 +184,24 @@ class RowPool:
     def __init__(self) -> None:
         self._shared: dict[tuple[str, Expr | None], SharedRows] = {}
 
-    def reader(self, plan: QueryPlan, position: int, clock: int) -> RowReader:
+    def reader(
+        self,
+        plan: QueryPlan,
+        position: int,
+        clock: int,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> RowReader:
         """A place to read for one input, on rows that others may read already."""
         entry = plan.inputs[position]
         condition = None if entry.filter is None else of_one_input(entry.filter)
         key = (entry.stream.name, condition)
         if key not in self._shared or not self._shared[key].is_read:
             self._shared[key] = SharedRows(entry.stream, condition)
-        return self._shared[key].reader(plan, position, clock)
+        return self._shared[key].reader(plan, position, clock, is_wanted)
+
+    def mark(self, stream: str) -> list[tuple[RowStore, StoreMark]]:
+        """How the rows of a stream are now, for rewind()."""
+        return [(each.store, each.mark()) for each in self.of(stream)]
 
     def take(self, stream: str, batch: pa.RecordBatch) -> None:
         """Rows of a stream for all that read it."""
@@ -194,50 +239,38 @@ def of_one_input(expression: Expr) -> Expr:
     return expression
 
 
-class _Evaluated:
-    """Columns of one batch, each expression evaluated once."""
-
-    def __init__(self, batch: pa.RecordBatch) -> None:
-        self._leaf, self._size = leaf_of(batch), batch.num_rows
-        self._plain: dict[Expr, pa.Array] = {}
-        self._values: dict[Value, pa.Array] = {}
-
-    def plain(self, part: Expr) -> pa.Array:
-        """The expression in its own type."""
-        part = of_one_input(part)
-        if part not in self._plain:
-            self._plain[part] = evaluate(part, self._leaf, self._size)
-        return self._plain[part]
-
-    def value(self, value: Value) -> pa.Array:
-        """The expression in the type in which it is kept."""
-        if value not in self._values:
-            self._values[value] = value_column(*value, self._leaf, self._size)
-        return self._values[value]
-
-
 def _values_of(side: SideShape) -> list[Value]:
     pairs = zip(side.values, side.value_types, strict=True)
     return [(of_one_input(part), kind) for part, kind in pairs]
 
 
-def _prepared(reader: RowReader, times: pa.Array, found: _Evaluated) -> pa.RecordBatch:
+def _prepared(
+    reader: RowReader, times: pa.Array, found: CheckedColumns
+) -> tuple[pa.RecordBatch, FaultError | None]:
     """The rows as the reader's query has them; those with a NULL key take no part.
 
-    Neither do those outside of the query's life.
+    Neither do those outside of the query's life. What has no value in a row that takes part, or
+    whose key has none, is a fault.
     """
     side = reader.side
-    plain = [found.plain(part) for _, parts in lettered(side) for part in parts]
-    values = [found.value(value) for value in _values_of(side)]
-    rows = pa.RecordBatch.from_arrays([times, *plain, *values], schema=reader.schema)
-    keys = [found.plain(key) for key in side.keys]
+    parts = [of_one_input(part) for _, listed in lettered(side) for part in listed]
+    values = _values_of(side)
+    columns = [found.plain(part) for part in parts] + [found.value(*value) for value in values]
+    rows = pa.RecordBatch.from_arrays([times, *columns], schema=reader.schema)
+    keys = [found.plain(of_one_input(key)) for key in side.keys]
+    lives = None if reader.life == ALWAYS else in_life(times.to_numpy(), reader.life)
+    fault = found.error_in(map(of_one_input, side.keys), lives)
     takes_part = np.ones(len(times), np.bool_)
     for key in keys:
         if key.null_count:
             takes_part &= key.is_valid().to_numpy(zero_copy_only=False)
-    if reader.life != ALWAYS:
-        takes_part &= in_life(times.to_numpy(), reader.life)
-    return rows if takes_part.all() else rows.append_column("live", pa.array(takes_part))
+    if lives is not None:
+        takes_part &= lives
+    if fault is None:
+        fault = found.error_in((*parts, *(part for part, _ in values)), takes_part)
+    if takes_part.all():
+        return rows, fault
+    return rows.append_column("live", pa.array(takes_part)), fault
 
 
 def _batch(arrays: Sequence[pa.Array], names: list[str], rows: int) -> pa.RecordBatch:

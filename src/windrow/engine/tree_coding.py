@@ -94,6 +94,8 @@ class TreeCoding:
     def group_columns(self, groups: Codes) -> list[pa.Array]:
         """The values of the group columns of groups."""
         source = self._sources.group
+        if source == NOTHING:  # all that is grouped by are constants
+            return []
         columns = self._coders[source].columns(groups)
         if self._sources.has_group_coder:
             return columns

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.keeper import NeedsPairsError, WorkDone, growth_by_rows
+from windrow.engine.keeper import KeeperMark, NeedsPairsError, WorkDone, growth_by_rows
 from windrow.engine.partial import Partial
 from windrow.engine.prepare import Preparer, window_of
 from windrow.engine.ranks import ranks_of_values
@@ -134,6 +134,10 @@ class TreeKeeper:
 
     def close(self) -> None:
         """Another keeper has taken over: nothing outside is held."""
+
+    def mark(self) -> KeeperMark:
+        """How its rows are now, for a step that may fail."""
+        return KeeperMark(self._windows)
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -14,8 +14,9 @@ Source: the "small superaccumulator" of Neal (2015), with multiplication by a co
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
+
+from windrow.compiling.kernels import njit
 
 LIMB_BITS = 32
 LIMB_MASK = 0xFFFFFFFF

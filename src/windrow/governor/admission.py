@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -47,7 +48,8 @@ class Refused:
     """No level fits the budget.
 
     least_bytes: the least budget that would do, what cannot be governed included, by the best
-    solution known; bound_bytes: no less would. solver: what found it.
+    solution known; bound_bytes: no less would. solver: what found it. advise: finds suggestions,
+    which takes longer than all the rest, and is needed only for what people read.
     """
 
     budget: float
@@ -55,7 +57,12 @@ class Refused:
     least_bytes: float
     bound_bytes: float
     solver: str
-    suggestions: tuple[Suggestion, ...]
+    advise: Callable[[], tuple[Suggestion, ...]] = field(compare=False)
+
+    @cached_property
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """Clauses that would help, the most helpful first."""
+        return self.advise()
 
     @property
     def is_proven(self) -> bool:
@@ -77,7 +84,7 @@ def refusal(
         need.least_bytes + fixed_bytes,
         need.bound_bytes + fixed_bytes,
         need.grouping.solver,
-        suggestions(windows, demands, budget, fixed_bytes, need),
+        partial(suggestions, windows, demands, budget, fixed_bytes, need),
     )
 
 

@@ -13,7 +13,7 @@ from windrow.governor.groups.solve import TIME_LIMIT_S
 from windrow.governor.memory_taken import memory_taken, static_sum
 from windrow.governor.tables import Decision, Demand, WidthGiven, WindowState
 
-__all__ = ["case_of", "decide"]
+__all__ = ["case_of", "decide", "narrowest"]
 
 
 def decide(
@@ -57,6 +57,21 @@ def decide(
         return refusal(windows, demands, budget, fixed_bytes, need)
     widths = c_support(figures, need, available, at_us)
     return _decision(case, widths, figures, need, need.grouping.solver)
+
+
+def narrowest(
+    windows: Sequence[WindowState], demands: Iterable[Demand], at_us: int = 0
+) -> Decision:
+    """Widths at which all is within its error, always, and no more: whether they fit or not.
+
+    >>> rows = WindowState("s", row_bytes=10, rate=100)
+    >>> minute = Demand("minute", "s", range_us=60_000_000, tolerance_us=20_000_000)
+    >>> narrowest([rows], [minute]).of("s").width_us
+    40000000
+    """
+    figures = figures_of(windows, active_demands(demands, at_us))
+    widths = tuple(WidthGiven(each.window, each.least_us) for each in figures)
+    return _decision("B", widths, figures, need_at_once(figures), "greedy")
 
 
 def case_of(figures: Sequence[WindowFigures], available_bytes: float) -> str:

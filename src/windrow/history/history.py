@@ -49,6 +49,7 @@ class History:
         self.sketches = SketchLevels(spec, self.storage.regions)
         self.past = Past(spec, self.groups, archive)
         self.now_us = START_OF_TIME
+        self.is_whole = True  # whoever changes it says so before, and takes it back after it
 
     def insert(self, times: Longs, columns: Mapping[str, pa.Array]) -> None:
         """Take rows in any order, all later than the completeness that was announced."""

@@ -7,6 +7,8 @@ that is repeated from an older state writes the same files again, and nothing is
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +17,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from windrow.errors import DataError
 from windrow.history.nodes.table import schema_of_nodes
 from windrow.history.spec import START_COLUMN, HistorySpec
+from windrow.private_files import create_private, is_full, make_private
 from windrow.schema import TIMESTAMP
 
 __all__ = ["ParquetArchive"]
@@ -32,11 +36,12 @@ class ParquetArchive:
 
     def write(self, nodes: pa.Table) -> None:
         """Write nodes, a file for each of the coarsest level that they lie in."""
-        self._folder.mkdir(parents=True, exist_ok=True)
         starts = nodes.column(START_COLUMN).cast(pa.int64()).to_numpy() // self._step_us
-        for start in np.unique(starts).tolist():
-            part = nodes.filter(pa.array(starts == start))
-            self._write_file(int(start) * self._step_us, part)
+        with self._writing():
+            make_private(self._folder)
+            for start in np.unique(starts).tolist():
+                part = nodes.filter(pa.array(starts == start))
+                self._write_file(int(start) * self._step_us, part)
 
     def read(self, since_us: int, until_us: int) -> pa.Table:
         """All nodes that begin in an interval, or before it and perhaps reach into it."""
@@ -58,5 +63,23 @@ class ParquetArchive:
     def _write_file(self, start_us: int, nodes: pa.Table) -> None:
         path = self._folder / f"{start_us}.parquet"
         unfinished = path.with_suffix(".unfinished")
-        pq.write_table(nodes, unfinished)
-        unfinished.replace(path)
+        unfinished.unlink(missing_ok=True)
+        try:
+            with create_private(unfinished) as file:
+                pq.write_table(nodes, file)
+            unfinished.replace(path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            what = "there is no room in" if is_full(problem) else "nothing can be written to"
+            raise DataError(
+                "WD520",
+                f"{what} the archive of a history at {self._folder}: {problem}",
+                hint="make room on that disk, or let this user write there",
+            ) from problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import glob
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from windrow.errors import DataError
 from windrow.schema import StreamSchema
 from windrow.sources import FileSource
 
-__all__ = ["check_files", "files_of"]
+__all__ = ["check_files", "check_unchanged", "files_of"]
 
 # What a folder of Spark's or a half-written file is called; Spark does not read these either.
 _HIDDEN = (".", "_")
@@ -42,16 +43,53 @@ def files_of(source: FileSource) -> list[Path]:
 def check_files(schema: StreamSchema, source: FileSource) -> None:
     """Refuses files that lack columns of the stream, so that no runner reads them as NULL."""
     for file in files_of(source):
-        if source.format == "parquet":
-            _check_parquet(schema, source, file)
-        elif source.format == "csv" and source.header:
-            _check_header(schema, source, file)
+        try:
+            if source.format == "parquet":
+                _check_parquet(schema, source, file)
+            elif source.format == "csv" and source.header:
+                _check_header(schema, source, file)
+        except OSError as problem:
+            why = os.strerror(problem.errno) if problem.errno else str(problem)
+            raise DataError(
+                "WD508",
+                f"{file} cannot be read: {why}",
+                hint="see that it is still there, and that this user may read it",
+                place=source.place,
+            ) from problem
+
+
+def check_unchanged(source: FileSource, file: Path, before: os.stat_result) -> None:
+    """Refuses a file that became another one while it was read: rows are missing, or of two files.
+
+    Text to which lines were added is taken: they had not been there. So is a file that has gone
+    since it was opened.
+    """
+    try:
+        now = file.stat()
+    except FileNotFoundError:
+        return
+    has_grown = now.st_ino == before.st_ino and now.st_size > before.st_size
+    if has_grown and source.format != "parquet":
+        return
+    if _marks(now) != _marks(before):
+        raise DataError(
+            "WD507",
+            f"{file} has changed while it was read",
+            hint="run it again; write a file elsewhere and move it there when it is whole",
+            place=source.place,
+        )
+
+
+def _marks(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _check_parquet(schema: StreamSchema, source: FileSource, file: Path) -> None:
     try:
         names = pq.read_schema(file).names
     except (pa.ArrowInvalid, OSError) as problem:
+        if isinstance(problem, OSError) and problem.errno:
+            raise  # Arrow's own complaints about what is in a file have no number
         raise DataError(
             "WD502",
             f"{file} is not a Parquet file: {problem}",
@@ -64,10 +102,12 @@ def _check_parquet(schema: StreamSchema, source: FileSource, file: Path) -> None
 
 
 def _check_header(schema: StreamSchema, source: FileSource, file: Path) -> None:
-    with file.open(encoding="utf-8-sig", newline="") as text:
+    # What is not UTF-8 below the header is a matter of the rows in which it stands.
+    with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
         try:
             names = next(csv.reader(text, delimiter=source.delimiter), [])
-        except (UnicodeDecodeError, csv.Error) as problem:
+            "".join(names).encode()
+        except (UnicodeError, csv.Error) as problem:
             raise DataError(
                 "WD503",
                 f"{file} is not a CSV file: {problem}",

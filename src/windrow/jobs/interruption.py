@@ -7,7 +7,7 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-__all__ = ["Interruption", "is_ending"]
+__all__ = ["EndingError", "Interruption", "is_ending", "raise_if_ending"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # What a shell sees of a program that a signal has ended.
@@ -18,6 +18,16 @@ _noted: set[int] = set()  # the interruptions, by id, whose signal has come and 
 def is_ending() -> bool:
     """Whether a signal has come, and what runs is about to stop where it is whole."""
     return bool(_noted)
+
+
+class EndingError(BaseException):
+    """A signal has come, and what was waited for is not waited for any more."""
+
+
+def raise_if_ending() -> None:
+    """For those who wait, in short pieces, where nothing is half done: a signal ends it."""
+    if _noted:
+        raise EndingError
 
 
 class Interruption:
@@ -49,11 +59,11 @@ class Interruption:
     ) -> None:
         self._restore()
         _noted.discard(id(self))
-        if self._came is None or kind is not None:
+        if self._came is None or (kind is not None and not issubclass(kind, EndingError)):
             return
         if self._came == signal.SIGINT:
-            raise KeyboardInterrupt
-        raise SystemExit(_ENDED_BY_SIGNAL + self._came)
+            raise KeyboardInterrupt from None
+        raise SystemExit(_ENDED_BY_SIGNAL + self._came) from None
 
     def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - Python gives it
         self._came = number

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from itertools import count
 
 from windrow.engine.history_keeper import spec_of
@@ -19,6 +21,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.schema import Column, StreamSchema, type_named
+from windrow.sinks import Parquet
 from windrow.sources import Source
 from windrow.sql import parse_script
 from windrow.sql.statements import (
@@ -95,21 +98,28 @@ class Job:
 
     def sources(self) -> dict[str, tuple[StreamSchema, Source]]:
         """The streams that queries read, each with its source; refused when one has none."""
+        return {name: (self.streams[name].schema, self._source(name)) for name in self._read()}
+
+    def source_checks(self) -> list[Callable[[], object]]:
+        """For each stream that queries read a look whether it has a source."""
+        return [partial(self._source, name) for name in self._read()]
+
+    def _read(self) -> list[str]:
         plans = [query.plan for query in self.queries.values()]
         plans += [question.plan for question in self.questions.values()]
         read = {name for plan in plans for name in plan.streams}
-        found = {}
-        for name in (name for name in self.streams if name in read):
-            stream = self.streams[name]
-            if stream.source is None:
-                raise BindingError(
-                    "WB515",
-                    f"the script does not say where the rows of stream {name!r} come from",
-                    hint="end CREATE STREAM with FROM parquet('...'), csv('...') or jsonl('...')",
-                    place=stream.place,
-                )
-            found[name] = (stream.schema, stream.source)
-        return found
+        return [name for name in self.streams if name in read]
+
+    def _source(self, name: str) -> Source:
+        stream = self.streams[name]
+        if stream.source is None:
+            raise BindingError(
+                "WB515",
+                f"the script does not say where the rows of stream {name!r} come from",
+                hint="end CREATE STREAM with FROM parquet('...'), csv('...') or jsonl('...')",
+                place=stream.place,
+            )
+        return stream.source
 
     def check_runnable(self) -> None:
         """Refuses a script in which there is nothing to run, or nothing to run it on."""
@@ -127,6 +137,15 @@ class Job:
 
     def check_on_spark(self) -> None:
         """Refuses what runs in this process only."""
+        for stream in self.streams.values():
+            if stream.schema.bad_rows_into is not None:
+                raise UnsupportedError(
+                    "WU506",
+                    f"bad rows of stream {stream.schema.name!r} are not written on Spark yet",
+                    hint="leave INTO out: they are counted, and some shown by bad_rows(); or run "
+                    "the script in this process, with --embedded",
+                    place=stream.place,
+                )
         for history in self.histories.values():
             raise UnsupportedError(
                 "WU501",
@@ -180,12 +199,35 @@ def _add(job: Job, statement: Statement) -> None:
 def _add_stream(job: Job, statement: CreateStream) -> None:
     columns = tuple(Column(name, type_named(kind)) for name, kind in statement.columns)
     try:
-        schema = StreamSchema(statement.name, columns, statement.time, statement.lateness_us)
+        schema = StreamSchema(
+            statement.name,
+            columns,
+            statement.time,
+            statement.lateness_us,
+            statement.on_bad_row,
+            statement.max_ahead,
+            _folder_of(statement.bad_rows_into),
+        )
         job.catalog = job.catalog.with_stream(schema)
     except WindrowError as error:
         raise _placed(error, statement.place) from None
     source = None if statement.source is None else source_of(statement.source)
     job.streams[schema.name] = JobStream(schema, source, statement.place)
+
+
+def _folder_of(endpoint: Endpoint | None) -> str | None:
+    """Where bad rows go."""
+    if endpoint is None:
+        return None
+    sink = sink_of(endpoint)
+    if not isinstance(sink, Parquet):
+        raise BindingError(
+            "WB526",
+            f"bad rows cannot be set aside into {endpoint.name}()",
+            hint="write ON BAD ROW SET ASIDE INTO parquet('folder'), or leave INTO out",
+            place=endpoint.place,
+        )
+    return sink.path
 
 
 def _add_history(job: Job, statement: CreateHistory) -> None:

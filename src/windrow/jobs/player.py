@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-
-import pyarrow as pa
+from typing import Any
 
 from windrow.errors import WindrowError
 
 __all__ = ["Piece", "Player"]
+
+_LOG = logging.getLogger(__name__)
 
 # What was missed beyond this, while nobody took rows, is not made up for by haste.
 BEHIND_S = 1.0
@@ -23,7 +25,7 @@ class Piece:
     """Rows by stream that are there when event time reaches until_us; None: at once."""
 
     until_us: int | None
-    rows: Mapping[str, pa.Table]
+    rows: Mapping[str, Any]  # in a form that sessions take
 
 
 class Player:
@@ -37,7 +39,7 @@ class Player:
     def __init__(
         self,
         pieces: Iterable[Piece],
-        take: Callable[[str, pa.Table], None],
+        take: Callable[[str, Any], None],
         end: Callable[[], None],
         failed: Callable[[WindrowError], None],
         pace: float | None = None,
@@ -61,8 +63,8 @@ class Player:
     def _run(self) -> None:
         try:
             self._play()
-        except WindrowError as error:  # of the pieces themselves: a file that cannot be read
-            self._failed(error)
+        except Exception as problem:  # of the pieces themselves: a file that cannot be read
+            self._failed(_known(problem))
             return
         if not self._stopping.is_set():
             self._tried(self._end)
@@ -83,5 +85,17 @@ class Player:
     def _tried(self, step: Callable[[], None]) -> None:
         try:
             step()
-        except WindrowError as error:
-            self._failed(error)
+        except Exception as problem:
+            self._failed(_known(problem))
+
+
+def _known(problem: Exception) -> WindrowError:
+    """An error of ours; a fault, which nobody would see who only looks at results, becomes one."""
+    if isinstance(problem, WindrowError):
+        return problem
+    _LOG.error("a fault while rows were played", exc_info=problem)
+    return WindrowError(
+        "WX501",
+        f"a fault of Windrow's own while rows were played: {type(problem).__name__}",
+        hint="see what was printed where it runs, and report it",
+    )

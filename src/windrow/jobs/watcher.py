@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,5 +41,5 @@ class JobWatcher(Protocol):
     def stood(self, look: Callable[[], list[Standing]]) -> None:
         """Between two batches: whoever wants to know how each query stands may look, now."""
 
-    def counted(self, ledger: pa.Table) -> None:
-        """What became of every row, at the end."""
+    def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None:
+        """What became of every row, at the end; by stream, some of those that are bad."""

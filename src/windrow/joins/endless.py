@@ -15,6 +15,7 @@ from windrow.joins.lanes import Matrix, Vector
 from windrow.joins.touches import Touches
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.marks import Copies
 from windrow.windows.window import Window
 
 __all__ = ["EndlessExtras"]
@@ -26,7 +27,7 @@ class EndlessExtras:
     def __init__(self, tallies: int, extremes: int) -> None:
         self._tallies, self._extremes = tallies, extremes
         # A row's words: the code of (group, value) for each tally, the rank for each extreme.
-        self._window = Window(tallies + extremes, lifetime=Lifetime.unbounded())
+        self.window = Window(tallies + extremes, lifetime=Lifetime.unbounded())
         self._pairs = [SweptTuples(2) for _ in range(tallies)]
         self._is_seen = np.zeros((tallies, 0), np.bool_)
         self.states = np.zeros((0, tallies + 2 * extremes), np.int64)
@@ -46,12 +47,12 @@ class EndlessExtras:
         words[self._tallies :] = ranks
         flags = np.ones(words.shape, np.uint8)
         flags[self._tallies :] = present
-        self._window.append(times, groups, words, flags)
+        self.window.append(times, groups, words, flags)
         self._reserve(int(groups.max(initial=-1)) + 1)
 
     def advance(self, touches: Touches, until: int) -> Matrix:
         """Apply the rows up to `until`; the extras of each touch, whose groups have rows."""
-        columns = self._window.columns
+        columns = self.window.columns
         waiting = columns.times[columns.tail : columns.end]
         first = columns.tail
         end = first + int(np.searchsorted(waiting, until, side="right"))
@@ -63,6 +64,18 @@ class EndlessExtras:
         )  # fmt: skip
         columns.cursor[0] = columns.cursor[1] = end
         return out
+
+    def copies(self) -> Copies:
+        """What the waiting rows will change, for a step that may fail."""
+        columns = self.window.columns
+        waiting = slice(columns.tail, columns.end)
+        groups = np.unique(columns.codes[waiting])
+        found: Copies = [(self.states, groups, self.states[groups])]
+        for tally in range(self._tallies):
+            pairs = columns.values[tally, waiting]
+            places = (tally, pairs[pairs != NO_CODE])
+            found.append((self._is_seen, places, self._is_seen[places]))
+        return found
 
     def values_of(self, tally: int) -> tuple[Codes, Codes]:
         """The groups and values that were seen, of one tally."""
@@ -84,7 +97,7 @@ class EndlessExtras:
     def nbytes(self) -> int:
         """Bytes held."""
         pairs = sum(pairs.nbytes for pairs in self._pairs)
-        return self._window.nbytes + pairs + self._is_seen.nbytes + self.states.nbytes
+        return self.window.nbytes + pairs + self._is_seen.nbytes + self.states.nbytes
 
     def _pair_codes(self, tally: int, groups: Codes, values: Codes) -> Codes:
         out = np.full(values.size, NO_CODE, np.int32)

@@ -14,6 +14,7 @@ from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.joins.touches import OutputRoom, Touches
 from windrow.windows.codes import Codes, WordCodes
 from windrow.windows.kernels import largest_magnitude, merge_events
+from windrow.windows.marks import Copies
 from windrow.windows.window import EventColumns, Window
 
 __all__ = ["SINGLE", "FactorisedAggregate"]
@@ -99,6 +100,11 @@ class FactorisedAggregate:
         self._group_lanes[groups] = lanes
         self._rows_gone = int(count.sum())
         self._largest[0] = _largest(lanes)
+
+    def copies(self, groups: Codes) -> Copies:
+        """The counts and sums of groups, for a step that may fail."""
+        changing = (self._group_count, self._group_lanes)
+        return [(each, groups, each[groups]) for each in changing]
 
     def forget_rows(self, count: int) -> None:
         """So many rows will never leave: they stay in the sums, but not in the window."""

@@ -26,9 +26,9 @@ says which place stands first in the arrays. There must be room for one row an e
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.exact.kernels import LIMB_BITS
 from windrow.windows.kernels import AHEAD, EMPTY, LARGE_TABLE, home_slot, prefetch, take_code
 

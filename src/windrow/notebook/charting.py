@@ -109,6 +109,6 @@ def _widget() -> Any:
         raise UnsupportedError(
             "WU321",
             f"a chart needs anywidget, which cannot be imported: {problem}",
-            hint='pip install "windrow[notebook]"',
+            hint='pip install "windrow-sql[notebook]"',
         ) from None
     return importlib.import_module("windrow.notebook.widget")

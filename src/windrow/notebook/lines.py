@@ -134,7 +134,7 @@ def band(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
 
 
 def _floats(column: pa.ChunkedArray, missing: float) -> Floats:
-    values: Floats = pc.fill_null(column.cast(pa.float64()), missing).to_numpy()
+    values: Floats = pc.fill_null(column.cast(pa.float64(), safe=False), missing).to_numpy()
     return values
 
 

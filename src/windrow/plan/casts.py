@@ -1,10 +1,12 @@
 """CAST and ::, as far as a cast gives the same value in every row as Spark's does.
 
 DOUBLE and TIMESTAMP to STRING are not run: Spark's digits are Java's. Text to TIMESTAMP or DATE is
-read for constants only. A cast that fails for a row is NULL there, as with Spark's try_cast.
+read for constants only. A CAST that fails for a row is an error, a TRY_CAST NULL there.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -20,7 +22,7 @@ __all__ = ["bind_cast"]
 
 
 def bind_cast(scope: Scope, node: exp.Cast) -> Expr:
-    """CAST(x AS type), which is TRY_CAST(x AS type) here."""
+    """CAST(x AS type) or TRY_CAST(x AS type)."""
     bound = scope.bind(node.this)
     kind = _target(scope, node)
     if bound.type == kind or is_null(bound):
@@ -36,6 +38,8 @@ def bind_cast(scope: Scope, node: exp.Cast) -> Expr:
             node,
             hint=f"{source} can be cast to {', '.join(sorted(CAST_TARGETS[source.name]))}",
         )
+    if isinstance(node, exp.TryCast) and isinstance(bound, Call) and bound.function == "cast":
+        return replace(bound, function="try_cast")
     return bound
 
 

@@ -1,8 +1,8 @@
 """Bound, typed scalar expressions: what remains of sqlglot's tree once every name is resolved.
 
-Only what this file can express can run: it is the allow-list. Expressions without a value for a row
-(division by zero, integer overflow, a failed cast) are NULL there, as with Spark's try_ functions.
-NaN follows Spark: equal to itself and larger than every other number.
+Only what this file can express can run: it is the allow-list. What is divided by zero is NULL; an
+expression without a value of its type for a row (an overflow, a failed cast) is a fault there, as
+in Spark's ANSI mode. NaN follows Spark: equal to itself and larger than every other number.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FUNCTIONS = frozenset(
     [
         *("+", "-", "*", "/", "%", "negate"),
         *("=", "<>", "<", "<=", ">", ">=", "is_same"),  # is_same is <=>: NULL-safe equality
-        *("and", "or", "not", "is_null", "in", "case", "cast", "coalesce", "nullif"),
+        *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "coalesce", "nullif"),
         *("abs", "ceil", "floor", "round", "sqrt", "exp", "ln", "power", "least", "greatest"),
         *("lower", "upper", "length", "concat", "substring", "trim", "like"),
         *("square", "square_error"),  # of doubles, for variances; no text names them

@@ -15,8 +15,10 @@ def fingerprint(plan: QueryPlan) -> str:
     """SHA-256 over the plan with its streams.
 
     Spacing and aliases of the text do not count, nor do algorithm and store: state is rows, and
-    any of them goes on from those.
+    any of them goes on from those. Nor does it matter which rows streams set aside from now on.
     """
-    inputs = tuple(replace(entry, alias="") for entry in plan.inputs)
+    inputs = tuple(
+        replace(entry, alias="", stream=entry.stream.taking_all()) for entry in plan.inputs
+    )
     canonical = plan_to_json(replace(plan, text="", inputs=inputs, algorithm="", store=""))
     return hashlib.sha256(canonical.encode()).hexdigest()

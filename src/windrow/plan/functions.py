@@ -15,7 +15,7 @@ from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.nearest import nearest
 from windrow.plan.operators import bind_alike
 from windrow.plan.scope import Scope
-from windrow.plan.types import convert, is_null
+from windrow.plan.types import convert, fits, is_null
 from windrow.schema import BIGINT, DOUBLE, INT, STRING, ColumnType, decimal
 from windrow.sql.elsewhere import FUNCTIONS
 
@@ -112,11 +112,12 @@ def _need(scope: Scope, name: str, node: exp.Expr, *, text: bool = False) -> Exp
 
 def _constant_integer(scope: Scope, name: str, node: exp.Expr) -> Literal:
     bound = scope.bind(node)
-    if not isinstance(bound, Literal) or not isinstance(bound.value, int):
+    value = bound.value if isinstance(bound, Literal) and bound.type.is_integer else None
+    if not isinstance(value, int) or not fits(value, INT):
         raise scope.wrong(
             "WB232", f"{name.upper()} takes a written integer here", node, hint="such as 2"
         )
-    return Literal(bound.value, INT)
+    return Literal(value, INT)
 
 
 def _doubles(scope: Scope, name: str, nodes: Nodes) -> Expr:

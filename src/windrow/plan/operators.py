@@ -17,6 +17,8 @@ from windrow.plan.types import (
     common_type,
     convert,
     digits_limit,
+    fits,
+    integer_type,
     is_null,
 )
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
@@ -120,10 +122,24 @@ def _negate(scope: Scope, node: exp.Neg) -> Expr:
         return Literal(-(2**63), BIGINT)
     bound = _number(scope, inner, "-")
     if isinstance(bound, Literal) and isinstance(bound.value, (int, float, Decimal)):
-        return Literal(-bound.value, bound.type)
+        return _negated(scope, node, bound.value, bound.type)
     kind = BIGINT if bound.type.is_integer else bound.type
     kind = DOUBLE if kind.is_float or is_null(bound) else kind
     return Call("negate", (convert(bound, kind),), kind)
+
+
+def _negated(
+    scope: Scope, node: exp.Neg, value: int | float | Decimal, kind: ColumnType
+) -> Literal:
+    """The constant with its sign turned; -(-2147483648) is a BIGINT."""
+    if not isinstance(value, int):
+        return Literal(-value, kind)
+    wide = kind if fits(-value, kind) else integer_type(-value)
+    if wide is None:
+        raise scope.wrong(
+            "WB225", f"{-value} does not fit a BIGINT", node, hint="write it as a DOUBLE: 1e19"
+        )
+    return Literal(-value, wide)
 
 
 def _comparison(scope: Scope, node: exp.Binary) -> Expr:

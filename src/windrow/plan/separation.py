@@ -94,9 +94,14 @@ def _joined(one: Term, other: Term, *, is_sum: bool) -> Term:
 
 
 def _quotient(call: Call) -> Terms | None:
-    """Divided by a constant; by anything else, a quotient is no sum of products."""
+    """Divided by a constant; by anything else, a quotient is no sum of products.
+
+    Quotients of decimals are rounded to their scale, each one for itself.
+    """
     terms, divisor = _terms(call.arguments[0]), call.arguments[1]
     if terms is None or not isinstance(divisor, Literal) or not divisor.value:
+        return None
+    if call.type.name == "DECIMAL":
         return None
     found = [_scaled("/", term, divisor, is_sum=len(terms) > 1) for term in terms]
     return tuple(term for term in found if term) if all(found) else None

@@ -29,6 +29,7 @@ from windrow.schema import Column, ColumnType, StreamSchema
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
 PLAN_FORMAT = 4
+_ADDED = frozenset(["on_bad_row", "max_ahead", "bad_rows_into"])
 _ANEW = "register the query again from its text"
 
 _CLASSES: dict[str, type[Any]] = {
@@ -77,7 +78,12 @@ def _to_json(value: Any) -> Any:
         return {"is": "float", "value": repr(value)}  # JSON has no infinity and no NaN
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    parts = {field.name: _to_json(getattr(value, field.name)) for field in fields(value)}
+    parts = {
+        field.name: _to_json(getattr(value, field.name))
+        for field in fields(value)
+        # What was added since plans were first stored is left out where nobody says it.
+        if field.name not in _ADDED or getattr(value, field.name) != field.default
+    }
     return {"is": type(value).__name__, **parts}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from windrow.event_time import show_instant, show_span
@@ -10,7 +10,9 @@ from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, GroupR
 from windrow.plan.model import Aggregate, QueryPlan, WindowSpec
 from windrow.schema import DATE, STRING, TIMESTAMP
 
-__all__ = ["show", "show_aggregate", "show_list", "show_window"]
+__all__ = ["show", "show_aggregate", "show_list", "show_window", "show_with"]
+
+Named = Callable[[Expr], str]
 
 _ARITHMETIC = frozenset(["+", "-", "*", "/", "%"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
@@ -20,15 +22,23 @@ _DAY_US = 86_400_000_000
 
 def show(expression: Expr, plan: QueryPlan) -> str:
     """The expression as it may have been written."""
-    if isinstance(expression, ColumnRef):
-        return f"{plan.inputs[expression.source].alias}.{expression.column}"
+
+    def named(leaf: Expr) -> str:
+        if isinstance(leaf, ColumnRef):
+            return f"{plan.inputs[leaf.source].alias}.{leaf.column}"
+        if isinstance(leaf, GroupRef):
+            return show(plan.group_by[leaf.index], plan)
+        assert isinstance(leaf, AggregateRef)
+        return show_aggregate(plan.aggregates[leaf.index], plan)
+
+    return show_with(expression, named)
+
+
+def show_with(expression: Expr, named: Named) -> str:
+    """The expression with its columns, groups and aggregates as they are named."""
     if isinstance(expression, Literal):
         return _literal(expression)
-    if isinstance(expression, GroupRef):
-        return show(plan.group_by[expression.index], plan)
-    if isinstance(expression, AggregateRef):
-        return show_aggregate(plan.aggregates[expression.index], plan)
-    return _call(expression, plan)
+    return _call(expression, named) if isinstance(expression, Call) else named(expression)
 
 
 def show_list(expressions: Sequence[Expr], plan: QueryPlan) -> str:
@@ -70,12 +80,14 @@ def _literal(literal: Literal) -> str:
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
-def _call(call: Call, plan: QueryPlan) -> str:
-    parts = [show(part, plan) for part in call.arguments]
+def _call(call: Call, named: Named) -> str:
+    parts = [show_with(part, named) for part in call.arguments]
     if call.function == "cast":
         return parts[0]
+    if call.function == "try_cast":
+        return f"TRY_CAST({parts[0]} AS {call.type})"
     if call.function in _INFIX:
-        return " ".join([_inner(call, 0, plan), call.function.upper(), _inner(call, 1, plan)])
+        return " ".join([_inner(call, 0, named), call.function.upper(), _inner(call, 1, named)])
     if call.function == "is_same":
         return f"{parts[0]} <=> {parts[1]}"
     if call.function == "is_null":
@@ -83,7 +95,7 @@ def _call(call: Call, plan: QueryPlan) -> str:
     if call.function == "not":
         return f"NOT ({parts[0]})"
     if call.function == "negate":
-        return f"-{_inner(call, 0, plan)}"
+        return f"-{_inner(call, 0, named)}"
     if call.function == "in":
         return f"{parts[0]} IN ({', '.join(parts[1:])})"
     if call.function == "case":
@@ -91,9 +103,9 @@ def _call(call: Call, plan: QueryPlan) -> str:
     return f"{call.function.upper()}({', '.join(parts)})"
 
 
-def _inner(call: Call, position: int, plan: QueryPlan) -> str:
+def _inner(call: Call, position: int, named: Named) -> str:
     part = call.arguments[position]
-    shown = show(part, plan)
+    shown = show_with(part, named)
     while isinstance(part, Call) and part.function == "cast":
         part = part.arguments[0]
     plain = not isinstance(part, Call) or part.function not in _INFIX

@@ -1,9 +1,10 @@
 """Type rules: the type that two values meet in, the type of arithmetic, and casts made explicit.
 
 Integers meet in the wider integer, a number and a FLOAT or DOUBLE meet in DOUBLE, decimals meet in
-the decimal that holds both. Arithmetic of integers is BIGINT, `/` is DOUBLE; `+ - *` of decimals
+the decimal that holds both. Arithmetic of integers is BIGINT, their `/` DOUBLE. `+ - *` of decimals
 stay exact while the result fits the digits of a column (of a sum, where an aggregate takes part)
-and are DOUBLE beyond; `%` of decimals is DOUBLE. Text never becomes a number by itself.
+and are DOUBLE beyond; `/` and `%` of decimals are decimals by Spark's rules, with those digits in
+place of Spark's 38. Text never becomes a number by itself.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ __all__ = [
 
 DAY_US = 86_400_000_000
 _WIDE = Context(prec=MAX_SUM_DIGITS)
+_QUOTIENT_SCALE = 6
 _INTEGER_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 
@@ -65,7 +67,8 @@ def _meet(left: ColumnType, right: Expr) -> ColumnType | None:
     if left == right.type:
         return left
     if isinstance(right, Literal):
-        if left.is_integer and isinstance(right.value, int) and fits(right.value, left):
+        value = right.value if right.type.is_integer else None
+        if left.is_integer and isinstance(value, int) and fits(value, left):
             return left
         if left in (TIMESTAMP, DATE) and right.type == STRING:
             return left
@@ -107,11 +110,35 @@ def arithmetic(function: str, left: Expr, right: Expr) -> Call:
         right = convert(right, left.type)
     if left.type.is_integer and right.type.is_integer and function != "/":
         return Call(function, (convert(left, BIGINT), convert(right, BIGINT)), BIGINT)
-    if function in ("+", "-", "*") and not (left.type.is_float or right.type.is_float):
-        exact = _exact(function, left, right)
+    if "DECIMAL" in (left.type.name, right.type.name) and not (
+        left.type.is_float or right.type.is_float
+    ):
+        exact = _of_decimals(function, left, right)
         if exact is not None:
             return exact
     return Call(function, (convert(left, DOUBLE), convert(right, DOUBLE)), DOUBLE)
+
+
+def _of_decimals(function: str, left: Expr, right: Expr) -> Call | None:
+    one, other = _as_decimal(left), _as_decimal(right)
+    if function not in ("/", "%"):
+        return _exact(function, left, right)
+    if function == "/":
+        kind = _quotient_type(one, other, digits_limit(left, right))
+    else:
+        scale = max(one.scale, other.scale)
+        whole = min(one.precision - one.scale, other.precision - other.scale)
+        kind = decimal(max(1, whole + scale), scale)
+    return Call(function, (convert(left, one), convert(right, other)), kind)
+
+
+def _quotient_type(one: ColumnType, other: ColumnType, limit: int) -> ColumnType:
+    """Spark's: digits before the point come first, behind it stay 6 at least."""
+    whole = one.precision - one.scale + other.scale
+    scale = max(_QUOTIENT_SCALE, one.scale + other.precision + 1)
+    if whole + scale <= limit:
+        return decimal(whole + scale, scale)
+    return decimal(limit, max(limit - whole, min(scale, _QUOTIENT_SCALE)))
 
 
 def _exact(function: str, left: Expr, right: Expr) -> Call | None:

@@ -180,6 +180,13 @@ def _late(desk: Desk, stream: str) -> None:
     show_newest(desk.screen, "late", table, table.num_rows, stream=name)
 
 
+def _bad(desk: Desk, stream: str) -> None:
+    name = desk.bench.job.catalog.stream(stream).name
+    with desk.bench.lock:
+        table = desk.bench.session.bad_rows(name)
+    show_newest(desk.screen, "bad", table, table.num_rows, stream=name)
+
+
 def _again(desk: Desk) -> None:
     if not desk.bench.read_again():
         desk.screen.note("Rows have flowed, and cannot be had again.")
@@ -218,6 +225,7 @@ COMMANDS = {
     "\\windows": Command("", "windows: wanted and real width, rows, bytes, level", _windows),
     "\\ledger": Command("", "what became of every row", _ledger),
     "\\late": Command("STREAM", "rows that came too late", _late, 1, 1),
+    "\\bad": Command("STREAM", "rows with a value or a time that cannot be", _bad, 1, 1),
     "\\demo": Command("", "a smart building with fires, to try things on", _demo),
     "\\help": Command("", "this", _help),
     "\\q": Command("", "leave; so does Ctrl-D", _leave),

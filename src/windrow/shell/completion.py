@@ -24,7 +24,7 @@ _SOURCE = re.compile(
     re.I,
 )
 _QUERY_COMMANDS = ("\\watch", "\\answers", "\\explain", "\\stop")
-_STREAM_COMMANDS = ("\\push", "\\late")
+_STREAM_COMMANDS = ("\\push", "\\late", "\\bad")
 
 
 def possible(bench: Workbench, text: str, behind: str = "") -> list[tuple[str, str]]:
@@ -69,7 +69,9 @@ def _by_last_word(bench: Workbench, text: str, word: str) -> Iterator[tuple[str,
         yield from ((each, "keyword") for each in BEGINNINGS)
     elif re.match(r"\s*CREATE\s+STREAM", text, re.I):
         yield from ((each, "type") for each in TYPES)
-        yield from ((each, "keyword") for each in ("TIME", "LATENESS", "FROM"))
+        yield from (
+            (each, "keyword") for each in ("TIME", "LATENESS", "MAX AHEAD", "ON BAD ROW", "FROM")
+        )
         yield from ((f"{each}(", "source") for each in ("parquet", "csv", "jsonl"))
         yield from ((each, "unit") for each in UNITS)
     elif word in ("FROM", "JOIN"):

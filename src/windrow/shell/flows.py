@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from windrow.embedded.file_rows import FileRows
 from windrow.embedded.files import batches_of
 from windrow.errors import WindrowError
 from windrow.schema import StreamSchema
@@ -17,7 +18,7 @@ from windrow.sources import FileSource
 
 __all__ = ["flow", "flow_of_file"]
 
-Flowing = Iterator[tuple[str, pa.Table, float]]
+Flowing = Iterator[tuple[str, pa.Table | FileRows, float]]
 
 
 def flow(bench: Workbench, name: str, rows: Flowing) -> threading.Thread:
@@ -42,6 +43,8 @@ def flow(bench: Workbench, name: str, rows: Flowing) -> threading.Thread:
 
 def flow_of_file(schema: StreamSchema, source: FileSource, pace: Pace) -> Flowing:
     """The rows of files at a pace."""
-    for batch, _ in batches_of(schema, source):
-        for part, pause_s in pace.slices(schema, batch):
+    for rows, _ in batches_of(schema, source):
+        if rows.bad:
+            yield schema.name, FileRows(rows.batch.slice(0, 0), rows.bad), 0.0
+        for part, pause_s in pace.slices(schema, pa.Table.from_batches([rows.batch])):
             yield schema.name, part, pause_s

@@ -16,6 +16,7 @@ from prompt_toolkit.output import Output
 
 from windrow.errors import WindrowError
 from windrow.event_time import START_OF_TIME, show_instant
+from windrow.private_folder import home_folder
 from windrow.shell.checking import Checker
 from windrow.shell.completion import Completing
 from windrow.shell.desk import Desk
@@ -146,6 +147,8 @@ def _toolbar(desk: Desk, checker: Checker, text: str) -> StyleAndTextTuples:
 def _history() -> History:
     """What was typed before, in a file of its owner; without one, as long as the shell runs."""
     path = history_path()
+    if path is None:
+        return InMemoryHistory()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
@@ -154,10 +157,16 @@ def _history() -> History:
     return FileHistory(str(path)) if os.access(path, os.W_OK) else InMemoryHistory()
 
 
-def history_path() -> Path:
-    """Where what was typed is kept: WINDROW_HISTORY, or the user's folder for state."""
+def history_path() -> Path | None:
+    """Where what was typed is kept: WINDROW_HISTORY, or the user's folder for state.
+
+    None for a user without a home: what was typed is nothing for a temporary directory.
+    """
     given = os.environ.get(HISTORY_VARIABLE)
     if given:
         return Path(given)
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "windrow" / "history"
+    state, home = os.environ.get("XDG_STATE_HOME"), home_folder()
+    if not state and home is None:
+        return None
+    folder = Path(state) if state else Path(home or "") / ".local" / "state"
+    return folder / "windrow" / "history"

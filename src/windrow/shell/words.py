@@ -23,6 +23,7 @@ KEYWORDS = (
     *("ERROR", "EVERY", "DURATION", "INTO"),
     *("CREATE", "STREAM", "QUERY", "HISTORY", "EXPLAIN", "SET"),
     *("TIME", "LATENESS", "LEVELS", "FOR", "FOREVER"),
+    *("MAX", "AHEAD", "OFF", "BAD", "ROW", "FAIL", "ASIDE"),
 )
 WINDOW_WORDS = ("RANGE", "ROWS", "SLIDE", "UNBOUNDED", "PARTITION", "BY", "FROM", "TO", "NOW", "AT")
 UNITS = tuple(f"{unit}{end}" for unit in UNITS_US for end in ("S", ""))

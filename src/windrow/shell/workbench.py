@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
+from windrow.embedded.file_rows import FileRows
 from windrow.embedded.job import declare_history, declare_stream
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
@@ -92,7 +93,7 @@ class Workbench:
                 self._begin_anew(self.job)
             self.has_flowed = True
 
-    def give(self, stream: str, rows: pa.Table) -> None:
+    def give(self, stream: str, rows: pa.Table | FileRows) -> None:
         """Gives rows to a stream, and answers to their sinks; problems are kept."""
         with self.lock:
             self._fed.add(stream)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from windrow.errors import UnsupportedError
+from windrow.private_folder import cache_folder, temporary_cache
 
 __all__ = ["MINIMUM_JAVA", "ensure_java", "find_java"]
 
@@ -130,6 +131,8 @@ def _wrapped_home(runtime: Path) -> Path:
             _write_program(java, script)
     except OSError as error:
         raise _no_cache(home, str(error)) from error
+    if not os.access(java, os.X_OK):
+        raise _no_cache(home, "no program may be started from there")
     return home
 
 
@@ -145,17 +148,10 @@ def _write_program(program: Path, script: str) -> None:
 
 def _private_folder() -> Path:
     """Our folder in the user's cache; programs start from it, so nobody else may write to it."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(Path.home(), ".cache")
-    folder = Path(base) / "windrow"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
-        if found.st_uid != os.getuid() or not folder.is_dir() or folder.is_symlink():
-            raise _no_cache(folder, "it is not a folder of this user")
-        folder.chmod(0o700)
+        return cache_folder()
     except OSError as error:
-        raise _no_cache(folder, str(error)) from error
-    return folder
+        raise _no_cache(temporary_cache(), str(error)) from error
 
 
 def _no_cache(folder: Path, reason: str) -> UnsupportedError:

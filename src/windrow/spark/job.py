@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -12,9 +13,11 @@ from windrow.jobs.files import check_files
 from windrow.jobs.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher, Standing
+from windrow.kafka import KafkaSource
 from windrow.schema import StreamSchema
 from windrow.sinks import Console, Memory, Sink
 from windrow.sources import FileSource, Source
+from windrow.spark.ends.kafka_reach import check_servers
 from windrow.spark.query import SparkQuery
 from windrow.spark.session import SparkWindrowSession
 from windrow.spark.settings import local_session
@@ -24,6 +27,7 @@ __all__ = ["DEFAULT_MEMORY_BYTES", "run_on_spark"]
 
 DEFAULT_MEMORY_BYTES = 1 << 30
 POLL_S = 0.5
+SIGNAL_POLL_S = 0.05
 
 
 def run_on_spark(
@@ -38,6 +42,8 @@ def run_on_spark(
     for schema, source in sources.values():
         if isinstance(source, FileSource) and source.is_local:
             check_files(schema, source)
+        if isinstance(source, KafkaSource):  # Spark takes its time to start
+            check_servers(source.servers, source.options, source.place)
     spark = local_session(ui=ui, jars=jars)
     try:
         # Spark's own handler of Ctrl-C would cancel the batch in flight.
@@ -58,16 +64,15 @@ def _run(
     session = SparkWindrowSession(spark, memory, job.settings.checkpoint)
     try:
         for name, (schema, source) in sources.items():
-            seconds = schema.lateness_us / 1_000_000
-            session.stream(name, schema.arrow, time=schema.time, lateness=seconds, source=source)
+            session.stream(name, schema.arrow, source=source, **schema.declared())
         is_endless = any(source.is_endless for _, source in sources.values())
         trigger = job.settings.trigger if is_endless else AVAILABLE
         started = _started(job, session, watcher, trigger)
         running = list(started.values())
-        while running := [query for query in running if not query.await_end(POLL_S)]:
+        while running := [query for query in running if not _has_ended(query)]:
             watcher.advanced(_rows_read(session), None)
             watcher.stood(lambda: [_standing(query) for query in started.values()])
-            if interruption.came:
+            if _is_ending_within(interruption, POLL_S):
                 return
         session.finish()
         for query in job.queries.values():
@@ -75,9 +80,22 @@ def _run(
                 watcher.ended(query.name, started[query.name].result())
         watcher.advanced(_rows_read(session), 1.0)
         watcher.stood(lambda: [_standing(query) for query in started.values()])
-        watcher.counted(session.ledger())
+        watcher.counted(session.ledger(), {name: session.bad_rows(name) for name in sources})
     finally:
         session.stop()
+
+
+def _has_ended(query: SparkQuery) -> bool:
+    """Whether a query has; raises what it failed with."""
+    return not query.is_running and query.await_end()
+
+
+def _is_ending_within(interruption: Interruption, span_s: float) -> bool:
+    """Waits so long, but no longer than until a signal comes."""
+    deadline = time.monotonic() + span_s
+    while not interruption.came and time.monotonic() < deadline:
+        time.sleep(SIGNAL_POLL_S)
+    return interruption.came
 
 
 def _started(

@@ -14,10 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
-__all__ = ["own_log", "temporary_folder"]
+__all__ = ["opened_log", "temporary_folder"]
 
 # A log is looked at after its process has ended.
 LOG_KEPT_S = 86_400
+
+# By process, as one that was forked has a log of its own.
+_LOGS: dict[int, Path] = {}
 
 
 def temporary_folder() -> Path:
@@ -26,10 +29,22 @@ def temporary_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix=f"{_prefix()}{os.getpid()}-"))
 
 
-def own_log() -> Path:
-    """The file for what the JVM of this process has to say; old ones are removed."""
+def opened_log() -> int:
+    """The file for what the JVM of this process has to say, opened; old ones are removed.
+
+    Nobody can know its name before: another user's link of that name would be written through.
+    """
     _sweep()
-    return Path(tempfile.gettempdir()) / f"{_prefix()}{os.getpid()}.log"
+    known = _LOGS.get(os.getpid())
+    flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        if known is not None and known.exists():
+            return os.open(known, flags)
+        file, name = tempfile.mkstemp(prefix=f"{_prefix()}{os.getpid()}-", suffix=".log")
+    except OSError:  # no room, or nothing to be written: what would have been said is not kept
+        return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    _LOGS[os.getpid()] = Path(name)
+    return file
 
 
 def _prefix() -> str:
@@ -37,7 +52,7 @@ def _prefix() -> str:
 
 
 def _sweep() -> None:
-    named = re.compile(re.escape(_prefix()) + r"(\d+)(\.log|-\w+)")
+    named = re.compile(re.escape(_prefix()) + r"(\d+)(-\w+\.log|\.log|-\w+)")
     for path in Path(tempfile.gettempdir()).glob("windrow-*"):
         found = named.fullmatch(path.name)
         if found is None or not _has_ended(int(found[1])):
@@ -46,7 +61,7 @@ def _sweep() -> None:
             status = path.lstat()
             if status.st_uid != os.getuid():
                 continue
-            if found[2] != ".log":
+            if not found[2].endswith(".log"):
                 shutil.rmtree(path, ignore_errors=True)
             elif time.time() - status.st_mtime > LOG_KEPT_S:
                 path.unlink()

@@ -6,7 +6,7 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -15,12 +15,14 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
+from windrow.schema import StreamSchema
 from windrow.spark.bucket.operator import ShardOperator
 from windrow.spark.bucket.shard_output import OUTPUT_SCHEMA
 from windrow.spark.bundle.packer import BundlePacker
 from windrow.spark.bundle.plan import carried_columns
 from windrow.spark.checkpoint.control import control_packets
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.ends.judged_frames import judged
 from windrow.spark.packing.columns import columns_read
 from windrow.spark.packing.packer import packing
 from windrow.spark.packing.packets import PACKET_SCHEMA
@@ -44,7 +46,7 @@ def shard_outputs(
     """The stream of what the shards give, one row per bucket and batch."""
     text, owner = plan_to_json(plan), checkpoint.spark_location
     packed = [
-        _selected(sources[stream], columns_read(plan, stream)).mapInArrow(
+        judged(sources[stream], columns_read(plan, stream), _stream_of(plan, stream)).mapInArrow(
             packing(text, stream, buckets, routing, grid_us=grid_us, owner=owner), PACKET_SCHEMA
         )
         for stream in plan.streams
@@ -64,9 +66,9 @@ def bundle_outputs(
     """The stream of what the buckets of a bundle give, one row per bucket and batch."""
     text = plan_to_json(carrier)
     packed = [
-        _selected(sources[stream], carried_columns(carrier, position)).mapInArrow(
-            packing(text, stream, buckets, packer_of=BundlePacker), PACKET_SCHEMA
-        )
+        judged(
+            sources[stream], carried_columns(carrier, position), _stream_of(carrier, stream)
+        ).mapInArrow(packing(text, stream, buckets, packer_of=BundlePacker), PACKET_SCHEMA)
         for position, stream in enumerate(carrier.streams)
     ]
     packed.append(control_packets(session, checkpoint.control_location, buckets))
@@ -95,5 +97,5 @@ def _given_by(operator: ShardOperator, packed: list[DataFrame]) -> DataFrame:
     )
 
 
-def _selected(source: DataFrame, names: Iterable[str]) -> DataFrame:
-    return source.select(*[source[f"`{name.replace('`', '``')}`"] for name in names])
+def _stream_of(plan: QueryPlan, name: str) -> StreamSchema:
+    return next(entry.stream for entry in plan.inputs if entry.stream.name == name)

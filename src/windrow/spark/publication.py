@@ -2,12 +2,16 @@
 
 What the driver knows after batch n is saved under n before Spark commits the batch. When Spark
 gives batch n again, the driver goes back to what it knew after n - 1 and gets the same answers.
+
+Whatever breaks off inside a batch leaves a publisher that stands at no batch: it is never read nor
+gone on with, but restored from what was saved.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +21,7 @@ from windrow.engine.inner_plan import inner_plan
 from windrow.engine.judged_answers import JudgedAnswers
 from windrow.engine.publish import Publisher
 from windrow.errors import CheckpointError
+from windrow.governor.measured_rates import measured_rate
 from windrow.plan.model import QueryPlan
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bucket.shard_output import ShardOutput
@@ -27,6 +32,7 @@ from windrow.spark.operations.status import QueryStatus
 __all__ = ["BATCHES_KEPT", "Publication"]
 
 BATCHES_KEPT = 3
+_NOWHERE = -2  # the batch of a publisher that is being changed, or was left in the middle of it
 
 
 class Publication:
@@ -43,8 +49,8 @@ class Publication:
         self._lock = threading.Lock()
         self._publisher = Publisher(self._run)
         self._judged = self._new_judged()
-        self._batch_id = -1
         self.status = self._last_status()
+        self._batch_id = -1 if self.status.batch_id < 0 else _NOWHERE
 
     def absorb(
         self, batch_id: int, outputs: Sequence[ShardOutput], feeds: Sequence[str]
@@ -54,21 +60,22 @@ class Publication:
             # What a first batch saved before a crash must not count twice when it comes again.
             if self._batch_id != batch_id - 1 or batch_id <= self.status.batch_id:
                 self._load(batch_id - 1)
-            # Until the batch is done the publisher stands at no batch at all.
-            self._batch_id = -2
+            self._batch_id = _NOWHERE
             tables = self._published(outputs, feeds)
-            self._batch_id = batch_id
-            self.status.absorb(batch_id, outputs, sum(map(len, tables.values())))
+            status = replace(self.status)
+            status.absorb(batch_id, outputs, sum(map(len, tables.values())))
             if "result" in feeds:
                 tables["result"] = self._source.result()
+            # Nothing can come between the two: whoever asks is told of one batch.
+            self.status, self._batch_id = status, batch_id
             return tables
 
     def begin(self, batch_id: int, clock_us: int) -> None:
         """The query begins with this batch and at this clock, though others ran before."""
         with self._lock:
             self._forget()
-            self._batch_id = batch_id - 1
-            self.status.first_batch, self.status.began_us = batch_id, clock_us
+            begun = replace(self.status, first_batch=batch_id, began_us=clock_us)
+            self.status, self._batch_id = begun, batch_id - 1
 
     def pass_over(self, batch_id: int) -> None:
         """A batch gave nothing at all, not even a clock; the next one goes on from it."""
@@ -123,6 +130,7 @@ class Publication:
     def tolerated_span_us(self) -> int:
         """How much narrower the window may be for answers within the tolerated error."""
         with self._lock:
+            self._settle()
             clock_us = self.status.clock_us
             if self._judged is None or self._plan.error_percent is None or clock_us is None:
                 return 0
@@ -131,10 +139,12 @@ class Publication:
     def rows_per_second(self, span_us: int) -> float:
         """Rows of a query with ERROR that came within a span, held by a window or not."""
         with self._lock:
+            self._settle()
             clock_us = self.status.clock_us
             if self._judged is None or clock_us is None:
                 return 0.0
-            return self._judged.watch.profile.rows_per_second(clock_us, span_us)
+            profile = self._judged.watch.profile
+            return measured_rate(*profile.arrivals_within(clock_us, span_us), profile.range_us)
 
     def save(self) -> None:
         """Saves what the driver knows after the last batch; a few earlier ones stay."""
@@ -149,9 +159,15 @@ class Publication:
                     self._storage.remove(name)
 
     def result(self) -> pa.Table:
-        """The answer at the clock."""
+        """The answer at the clock, after the last batch that was absorbed whole."""
         with self._lock:
+            self._settle()
             return self._source.result()
+
+    def _settle(self) -> None:
+        """Goes back to what was saved, where a batch broke off or none has come yet."""
+        if self._batch_id == _NOWHERE:
+            self._load(self.last_saved)
 
     def empty(self, feed: str) -> pa.Table:
         """A table without rows that has the columns of the feed."""
@@ -177,19 +193,22 @@ class Publication:
                 f"the file of batch {batch_id} holds batch {header['batch']}",
                 hint="restore the checkpoint from a copy, or start from a new one",
             )
+        self._batch_id = _NOWHERE
         publisher, *judged = map(bytes, sections)
         self._publisher = Publisher.restore(self._run, publisher)
         if self._inner is not None:
             saved = (judged[0], judged[1])
             self._judged = JudgedAnswers.restore(self._inner, self._publisher, saved)
-        self._batch_id = batch_id
-        self.status = QueryStatus.from_dict(self._plan, header["status"])
+        status = QueryStatus.from_dict(self._plan, header["status"])
+        self.status, self._batch_id = status, batch_id
 
     def _forget(self) -> None:
         """Stands where a new query stands."""
-        self._publisher, self._batch_id = Publisher(self._run), -1
+        self._batch_id = _NOWHERE
+        self._publisher = Publisher(self._run)
         self._judged = self._new_judged()
-        self.status = QueryStatus.new(self._plan)
+        status = QueryStatus.new(self._plan)
+        self.status, self._batch_id = status, -1
 
     def _new_judged(self) -> JudgedAnswers | None:
         return None if self._inner is None else JudgedAnswers(self._inner, self._publisher)

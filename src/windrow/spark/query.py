@@ -29,11 +29,14 @@ from windrow.spark.checkpoint.control import check_orders, order_advance, order_
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.ends.files_read import check_files_read
+from windrow.spark.ends.kafka_reach import check_brokers, servers_behind
 from windrow.spark.governor.governed_window import windows_of
 from windrow.spark.governor.governing import Governing
 from windrow.spark.governor.query_widths import QueryWidths
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
+from windrow.spark.operations.first_start import FirstStart
 from windrow.spark.operations.progress import progress_of
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.packing.query_routing import NO_SPLIT, QueryRouting
@@ -86,9 +89,11 @@ class SparkQuery(Query):
         self._stream: StreamingQuery | None = None
         self._trigger: str | None = None
         self._failure: WindrowError | None = None
+        self._options: Mapping[str, Any] = {}  # of the run
         self._gate = BatchGate()
         self._routing = QueryRouting(self._run_plan, checkpoint.storage)
-        self._lease = DriverLease(checkpoint.storage, name, lambda: self.is_running)
+        self._lease = DriverLease(checkpoint.storage, name, lambda: self._is_active)
+        self._first = FirstStart(f"query {name!r}", lambda: self._run(self._options))
 
     def start(
         self, sink: object, trigger: str | None = None, split: Split | None = None
@@ -119,6 +124,7 @@ class SparkQuery(Query):
         self._was_stopped = False
         self._outlet.open(sink, self._checkpoint)
         self._trigger = trigger
+        self._first.begun()
         self._run(options, split or {})
         self._governing.started(self)
         return self
@@ -138,10 +144,21 @@ class SparkQuery(Query):
         """Whether Spark is at work on it."""
         if self._bundle is not None:
             return self._bundle.runs(self._outlet)
+        return self._is_active or self._began_again()
+
+    @property
+    def _is_active(self) -> bool:
         return self._stream is not None and bool(self._stream.isActive)
+
+    def _began_again(self) -> bool:
+        """Whether it has ended for want of a Python worker, and runs once more."""
+        problem = None if self._stream is None or self._was_stopped else self._stream.exception()
+        return problem is not None and self._first.again(problem)
 
     def _run(self, options: Mapping[str, Any], split: Split = NO_SPLIT) -> None:
         refuse_stopped(self._spark)
+        check_brokers(self._sources.values())
+        self._options = options
         print_ = fingerprint(self._run_plan)
         buckets = self._bucket_count()
         grid_us = self._outlet.grid_us
@@ -207,6 +224,7 @@ class SparkQuery(Query):
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         """Takes what the shards gave in one batch; Spark commits the batch when this returns."""
         with self._gate.passed():
+            self._first.batch_came()
             self._take_batch(frame, batch_id)
 
     def _take_batch(self, frame: DataFrame, batch_id: int) -> None:
@@ -214,6 +232,7 @@ class SparkQuery(Query):
         outlet = self._outlet
         try:
             column = frame.select("output").toArrow().column("output")
+            check_files_read(self._spark)
             outputs = [ShardOutput.from_bytes(bytes(each.as_buffer())) for each in column]
             if not outputs:
                 outlet.pass_over(batch_id)
@@ -248,6 +267,8 @@ class SparkQuery(Query):
                 return True
             return bool(stream.awaitTermination(max(1, int(timeout))))
         except SPARK_FAILURES as problem:
+            if self._first.again(problem):
+                return self.await_end(timeout)
             raise self._error(problem) from problem
 
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
@@ -290,6 +311,7 @@ class SparkQuery(Query):
             self._catch_up()
             return
         order_finish(self._checkpoint.control, self.plan.streams)
+        self._first.begun()
         self._run(trigger_options(AVAILABLE))
         self.await_end()
 
@@ -297,10 +319,14 @@ class SparkQuery(Query):
         try:
             self._started().processAllAvailable()
         except SPARK_FAILURES as problem:
+            if self._first.again(problem):
+                self._catch_up()
+                return
             raise self._error(problem) from problem
 
     def _error(self, problem: Exception) -> WindrowError:
-        return self._failure or failure_of(f"query {self.name!r}", problem)
+        servers = servers_behind(self._sources.values())
+        return self._failure or failure_of(f"query {self.name!r}", problem, servers)
 
     def _answers(self) -> pa.Table:
         return self._outlet.answers()
@@ -366,6 +392,15 @@ class SparkQuery(Query):
             query.bad_time("temp").num_rows
         """
         return self._outlet.bad_time(stream)
+
+    def bad_rows(self, stream: str) -> pa.Table:
+        """Some of the rows that were set aside because of a value, as text.
+
+        Example::
+
+            query.bad_rows("temp")["why"].to_pylist()
+        """
+        return self._outlet.bad_rows(stream)
 
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, from what running shards have measured.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from windrow.engine.bad_rows import BadRow, BadRows
 from windrow.engine.change_limit import check_limit
 from windrow.errors import UnsupportedError
 from windrow.plan.explain import explain
@@ -22,6 +23,8 @@ from windrow.spark.publication import Publication
 
 __all__ = ["QueryOutlet"]
 
+Kept = dict[str, KeptRows]  # by stream
+
 
 class QueryOutlet:
     """Takes what shards give in each batch, however the query is run; it is opened with a sink."""
@@ -33,9 +36,11 @@ class QueryOutlet:
         self._place = ""  # where it is saved
         self._writer: Writer | None = None
         schemas = {stream: schema_read(plan, stream) for stream in plan.streams}
-        self._kept_through = -1  # the newest batch whose rows that were set aside are kept
-        self._late = {stream: KeptRows(schema) for stream, schema in schemas.items()}
-        self._unplaced = {stream: KeptRows(schema) for stream, schema in schemas.items()}
+        nothing = {stream: KeptRows(schema) for stream, schema in schemas.items()}
+        bad = {stream: BadRows() for stream in plan.streams}
+        # The newest batch whose rows that were set aside are kept, those that were late, those
+        # without a time and bad ones: one value, so that no batch is ever kept in part.
+        self._kept = (-1, nothing, nothing, bad)
 
     def open(self, sink: object, checkpoint: QueryCheckpoint) -> None:
         """Goes on with a sink from what the checkpoint has published."""
@@ -48,7 +53,7 @@ class QueryOutlet:
             self._writer = writer_of(given, self.plan, checkpoint)
         if not goes_on:
             self._publication = Publication(self.plan, checkpoint.publish)
-            self._place, self._kept_through = place, -1
+            self._place, self._kept = place, (-1, *self._kept[1:])
 
     @property
     def publication(self) -> Publication | None:
@@ -88,14 +93,12 @@ class QueryOutlet:
     ) -> None:
         """Gives a batch to the sink, and keeps the rows that its shards set aside."""
         self._opened[1].write(tables, batch_id)
-        if batch_id <= self._kept_through:
-            return
-        self._kept_through = batch_id
-        for output in outputs:
-            for stream, rows in output.late.items():
-                self._late[stream].add(rows)
-            for stream, rows in output.unplaced.items():
-                self._unplaced[stream].add(rows)
+        through, late, unplaced, bad = self._kept
+        if batch_id > through:
+            late = _with_all(late, [output.late for output in outputs])
+            unplaced = _with_all(unplaced, [output.unplaced for output in outputs])
+            bad = _with_bad(bad, [output.bad for output in outputs])
+            self._kept = (batch_id, late, unplaced, bad)
 
     def pass_over(self, batch_id: int) -> None:
         """A batch gave nothing at all."""
@@ -139,11 +142,15 @@ class QueryOutlet:
 
     def late(self, stream: str) -> pa.Table:
         """Late rows that this query has kept, of the columns that it reads."""
-        return self._late[stream].table()
+        return self._kept[1][stream].table()
 
     def bad_time(self, stream: str) -> pa.Table:
         """Some of the rows whose time was missing or absurd."""
-        return self._unplaced[stream].table()
+        return self._kept[2][stream].table()
+
+    def bad_rows(self, stream: str) -> pa.Table:
+        """Some of the rows that were set aside because of a value, as text."""
+        return self._kept[3][stream].table()
 
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, from what running shards have measured."""
@@ -171,3 +178,22 @@ class QueryOutlet:
                 hint=f"start it with the sink {Memory()} or 'memory'",
             )
         return self._writer
+
+
+def _with_all(kept: Kept, given: Sequence[Mapping[str, pa.Table]]) -> Kept:
+    """What is kept by stream, and the rows that buckets have set aside besides."""
+    kept = dict(kept)
+    for tables in given:
+        for stream, rows in tables.items():
+            kept[stream] = kept[stream].with_rows(rows)
+    return kept
+
+
+def _with_bad(
+    kept: dict[str, BadRows], given: Sequence[Mapping[str, pa.Table]]
+) -> dict[str, BadRows]:
+    kept = dict(kept)
+    for tables in given:
+        for stream, rows in tables.items():
+            kept[stream] = kept[stream].with_rows(BadRow(**row) for row in rows.to_pylist())
+    return kept

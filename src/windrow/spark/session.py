@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, Protocol, cast
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.asking import Asking
+from windrow.engine.ledger import LEDGER_COUNTS
 from windrow.engine.stream_table import StreamRow, stream_table
 from windrow.engine.window_table import query_table, window_table
 from windrow.errors import BindingError, UnsupportedError
@@ -30,7 +31,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
-from windrow.schema import StreamSchema, columns_of
+from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sources import Source, source_given
 from windrow.spark.bucket.buckets import MAX_BUCKETS
 from windrow.spark.bundle.room import BundleRoom
@@ -38,7 +39,7 @@ from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_m
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.ends.source_frames import source_frame
-from windrow.spark.ends.stream_schema import schema_of
+from windrow.spark.ends.stream_schema import columns_of_frame
 from windrow.spark.governor.governed_window import GovernedWindow, windows_of
 from windrow.spark.governor.governing import Governing
 from windrow.spark.history.room import SparkHistories, refuse_history
@@ -54,8 +55,7 @@ __all__ = ["SparkSession", "SparkWindrowSession"]
 _LEDGER_SCHEMA = pa.schema(
     [
         ("stream", pa.string()),
-        *((name, pa.int64()) for name in ("rows_in", "applied", "late", "bad_time")),
-        *((name, pa.int64()) for name in ("rejected", "waiting")),
+        *((name, pa.int64()) for name in LEDGER_COUNTS),
         ("query", pa.string()),
     ]
 )
@@ -118,10 +118,17 @@ class SparkWindrowSession(Asking):
         time: str,
         lateness: str | int | float = 0,
         source: Source | None = None,
+        on_bad_row: str = "auto",
+        max_ahead: str | int | float | timedelta | None = "auto",
     ) -> None:
         """Declares a stream: its rows, its time column, and how late rows may come.
 
-        schema: a streaming DataFrame; or, with source=windrow.sources..., the columns.
+        schema: a streaming DataFrame; or, with source=windrow.sources..., the columns. on_bad_row:
+        'fail' ends queries at a value that its column cannot hold, 'set aside' counts the row,
+        keeps some for bad_rows() and goes on; 'auto' fails, but sets aside damaged rows, such as
+        text that is not UTF-8. max_ahead: rows that are further ahead of the others than this, or
+        of the clock on the wall, are set aside; 'auto' sets rows aside that are a day ahead of the
+        clock, None none.
 
         Example::
 
@@ -130,11 +137,13 @@ class SparkWindrowSession(Asking):
             session.stream("smoke", "ts timestamp, strength double", time="ts", source=source)
         """
         if source is None:
-            declared = schema_of(name, schema, time, lateness)
-            frame = cast("DataFrame", schema)
+            columns, frame = columns_of_frame(name, schema), cast("DataFrame", schema)
         else:
             refuse_stopped(self._spark)
-            declared = StreamSchema(name, columns_of(schema), time, span_of(lateness))
+            columns = columns_of(schema)
+        taking = (on_bad_row, max_ahead_of(max_ahead))
+        declared = StreamSchema(name, columns, time, span_of(lateness), *taking)
+        if source is not None:
             frame = source_frame(self._spark, declared, source_given(source))
         self._catalog = self._catalog.with_stream(declared)
         self._sources[declared.name] = frame
@@ -334,12 +343,27 @@ class SparkWindrowSession(Asking):
 
             session.late("temp", query="count").num_rows
         """
+        reader = self._reader(stream, query)
+        return reader.late(self._catalog.stream(stream).name)
+
+    def bad_rows(self, stream: str, query: str | None = None) -> pa.Table:
+        """Rows that one query set aside because of a value, as text; some of them are kept.
+
+        Example::
+
+            session.bad_rows("temp").select(["why", "column", "row"]).to_pylist()
+        """
+        reader = self._reader(stream, query)
+        return reader.bad_rows(self._catalog.stream(stream).name)
+
+    def _reader(self, stream: str, query: str | None) -> SparkQuery:
+        """The query of that name, or the first, among those that read the stream."""
         name = self._catalog.stream(stream).name
         readers = [each for each in self._reading(name) if query in (None, each.name)]
         if not readers:
             message = f"no query {query or ''} reads stream {name!r}"
             raise BindingError("WB421", message, hint="register one, or name another")
-        return readers[0].late(name)
+        return readers[0]
 
     def ledger(self) -> pa.Table:
         """Per stream and query, or history, where its rows went: counts that add up to rows_in.

@@ -19,7 +19,8 @@ from pyspark.sql import SparkSession
 from windrow.errors import UnsupportedError
 from windrow.spark.jar_files import jar_files
 from windrow.spark.java import ensure_java
-from windrow.spark.leftovers import own_log
+from windrow.spark.jvm_start import jvm_of_this_start
+from windrow.spark.leftovers import opened_log
 
 __all__ = ["local_session", "query_settings", "settings_applied", "tuned_settings"]
 
@@ -130,19 +131,18 @@ def local_session(
         builder = builder.config(name, value)
     if jars:
         builder = builder.config("spark.jars", ",".join(jar_files(jars)))
-    with _stderr_into(own_log()) if quiet else nullcontext():
+    with _stderr_into_log() if quiet else nullcontext(), jvm_of_this_start():
         return builder.getOrCreate()
 
 
 @contextmanager
-def _stderr_into(log: Path) -> Iterator[None]:
-    """Inside, processes that are started write their errors into the file.
+def _stderr_into_log() -> Iterator[None]:
+    """Inside, processes that are started write their errors into a file of their own.
 
     Spark's worker for state greets on the JVM's error stream, and no log level silences it.
     """
     sys.stderr.flush()
-    kept = os.dup(2)
-    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    kept, file = os.dup(2), opened_log()
     try:
         os.dup2(file, 2)
         yield

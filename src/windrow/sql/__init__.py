@@ -2,9 +2,10 @@
 
 from windrow.sql.places import place_of
 from windrow.sql.printer import print_expression, print_statement
-from windrow.sql.script import parse_query, parse_script, parse_statement
+from windrow.sql.script import parse_all, parse_query, parse_script, parse_statement
 
 __all__ = [
+    "parse_all",
     "parse_query",
     "parse_script",
     "parse_statement",

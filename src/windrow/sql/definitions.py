@@ -11,6 +11,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    Endpoint,
     HistoryLevel,
     SetOption,
     Statement,
@@ -57,10 +58,45 @@ def _stream(cursor: Cursor) -> CreateStream:
     cursor.expect("TIME", hint="TIME and the column that is the time of a row stand here: TIME ts")
     time = cursor.name("the time column").text
     lateness_us = parse_span(cursor, "the lateness") if cursor.accept("LATENESS") else 0
+    max_ahead = _max_ahead(cursor)
+    on_bad_row, bad_rows_into = _bad_rows(cursor)
     source = parse_endpoint(cursor, "a source") if cursor.accept("FROM") else None
     return CreateStream(
-        name.text, tuple(columns), time, lateness_us, source, place=cursor.place(name)
+        name.text,
+        tuple(columns),
+        time,
+        lateness_us,
+        source,
+        max_ahead,
+        on_bad_row,
+        bad_rows_into,
+        place=cursor.place(name),
     )
+
+
+def _max_ahead(cursor: Cursor) -> int | str:
+    """`MAX AHEAD 1 HOUR`, or `MAX AHEAD OFF`."""
+    if not cursor.accept("MAX"):
+        return "auto"
+    cursor.expect("AHEAD", hint="write MAX AHEAD 1 HOUR, or MAX AHEAD OFF")
+    return (
+        "off" if cursor.accept("OFF") else parse_positive_span(cursor, "how far ahead rows may be")
+    )
+
+
+def _bad_rows(cursor: Cursor) -> tuple[str, Endpoint | None]:
+    """`ON BAD ROW FAIL`, or `ON BAD ROW SET ASIDE INTO parquet('...')`."""
+    if not cursor.accept("ON"):
+        return "auto", None
+    hint = "write ON BAD ROW FAIL, or ON BAD ROW SET ASIDE"
+    cursor.expect("BAD", "ROW", hint=hint)
+    if cursor.accept("FAIL"):
+        return "fail", None
+    if not cursor.at("SET"):
+        raise cursor.expected("FAIL or SET ASIDE", possible=["FAIL", "SET"], hint=hint)
+    cursor.expect("SET", "ASIDE", hint=hint)
+    into = parse_endpoint(cursor, "a sink") if cursor.accept("INTO") else None
+    return "set aside", into
 
 
 def _column(cursor: Cursor) -> tuple[str, str]:

@@ -189,12 +189,14 @@ def _cast_call(cursor: Cursor, expression: Reader) -> exp.Expression:
     cursor.expect("AS")
     kind = parse_type(cursor)
     cursor.expect(")")
-    return mark(_cast(value, kind), word)
+    if word.upper == "CAST":
+        return mark(_cast(value, kind), word)
+    target = exp.DataType.build(kind.spark, dialect="spark")
+    return mark(exp.TryCast(this=value, to=target, safe=True), word)
 
 
 def _cast(value: exp.Expression, kind: ColumnType) -> exp.Expression:
-    # A cast that fails is NULL in WQL, which sqlglot calls TryCast whatever the text said.
-    return exp.TryCast(this=value, to=exp.DataType.build(kind.spark, dialect="spark"))
+    return exp.Cast(this=value, to=exp.DataType.build(kind.spark, dialect="spark"))
 
 
 def parse_type(cursor: Cursor) -> ColumnType:

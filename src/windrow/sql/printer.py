@@ -116,6 +116,13 @@ def _create_stream(statement: CreateStream) -> str:
     printed += f" TIME {print_name(statement.time)}"
     if statement.lateness_us:
         printed += f" LATENESS {print_span(statement.lateness_us)}"
+    if statement.max_ahead != "auto":
+        ahead = statement.max_ahead
+        printed += f" MAX AHEAD {'OFF' if isinstance(ahead, str) else print_span(ahead)}"
+    if statement.on_bad_row != "auto":
+        printed += f" ON BAD ROW {statement.on_bad_row.upper()}"
+    if statement.bad_rows_into is not None:
+        printed += f" INTO {print_endpoint(statement.bad_rows_into)}"
     if statement.source is not None:
         printed += f" FROM {print_endpoint(statement.source)}"
     return printed

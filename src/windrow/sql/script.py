@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from windrow.errors import QuerySyntaxError
+from windrow.errors import QuerySyntaxError, WindrowError
 from windrow.sql.cursor import Cursor
 from windrow.sql.definitions import parse_create, parse_set
 from windrow.sql.elsewhere import STATEMENTS
@@ -14,7 +14,7 @@ from windrow.sql.refusals import refuse_clause, refuse_rest
 from windrow.sql.statements import CreateQuery, CreateStream, Explain, Select, Statement
 from windrow.sql.words import CLAUSES
 
-__all__ = ["parse_query", "parse_script", "parse_statement"]
+__all__ = ["parse_all", "parse_query", "parse_script", "parse_statement"]
 
 Result = TypeVar("Result")
 _BEGINNINGS = ("SELECT", "CREATE", "EXPLAIN", "SET")
@@ -65,6 +65,37 @@ def parse_script(text: str) -> tuple[Statement, ...]:
     return _reading(text, read)
 
 
+def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]]:
+    """Statements of a script, streams of which no declaration could be read, and all errors.
+
+    Behind an error it goes on with the next statement.
+    """
+
+    def read(cursor: Cursor) -> tuple[list[Statement], list[str], list[WindrowError]]:
+        statements, unread, problems = list[Statement](), list[str](), list[WindrowError]()
+        _skip_semicolons(cursor)
+        while cursor.token.kind != "end":
+            stream = cursor.ahead(2).text if cursor.at("CREATE", "STREAM") else None
+            try:
+                statement = _statement(cursor)
+                if not cursor.at(";"):
+                    refuse_rest(cursor, _may_follow(statement))
+                statements.append(statement)
+            except WindrowError as problem:
+                problems.append(problem)
+                if stream is not None:
+                    unread.append(stream.strip("`"))
+                while cursor.token.kind != "end" and not cursor.at(";"):
+                    cursor.take()
+            _skip_semicolons(cursor)
+        return statements, unread, problems
+
+    try:
+        return _reading(text, read)
+    except WindrowError as problem:  # no tokens to begin with
+        return [], [], [problem]
+
+
 def _reading(text: str, read: Callable[[Cursor], Result]) -> Result:
     try:
         return read(Cursor(text))
@@ -83,7 +114,11 @@ def _may_follow(statement: Statement) -> tuple[str, ...]:
         return CLAUSES[:-1]
     if isinstance(statement, CreateQuery):
         return CLAUSES if statement.sink is None else ()
-    return ("LATENESS", "FROM") if isinstance(statement, CreateStream) else ()
+    return (
+        ("LATENESS", "MAX AHEAD", "ON BAD ROW", "FROM")
+        if isinstance(statement, CreateStream)
+        else ()
+    )
 
 
 def _skip_semicolons(cursor: Cursor) -> None:

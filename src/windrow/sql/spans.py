@@ -79,7 +79,7 @@ def _unit_us(cursor: Cursor) -> int:
     return UNITS_US["SECOND"]
 
 
-_AFTER_A_SPAN = NOT_AN_ALIAS | {"SLIDE", "FOR", "FOREVER"}
+_AFTER_A_SPAN = NOT_AN_ALIAS | {"SLIDE", "FOR", "FOREVER", "MAX"}
 
 
 def parse_whole_number(cursor: Cursor, what: str, maximum: int) -> int:

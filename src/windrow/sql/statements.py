@@ -121,13 +121,20 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class CreateStream:
-    """CREATE STREAM name (col type, ...) TIME col [LATENESS span] [FROM source(options)]."""
+    """CREATE STREAM name (col type, ...) TIME col ... [FROM source(options)].
+
+    max_ahead: microseconds, 'off', or 'auto' where nothing is written. on_bad_row: 'fail',
+    'set aside' or 'auto'.
+    """
 
     name: str
     columns: tuple[tuple[str, str], ...]  # name, type in its canonical spelling
     time: str
     lateness_us: int = 0
     source: Endpoint | None = None
+    max_ahead: int | str = "auto"
+    on_bad_row: str = "auto"
+    bad_rows_into: Endpoint | None = None
     place: Place | None = field(default=None, compare=False)
 
 

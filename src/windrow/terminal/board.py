@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -81,11 +81,11 @@ class Board:
         if time.monotonic() - self._looked >= LOOK_S:
             self._take_look()
 
-    def counted(self, ledger: pa.Table) -> None:
+    def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None:
         """The job is over: shows the last standing, and tells of rows that were set aside."""
         self._fraction = 1.0
         self._take_look()
-        tell_of_rows_set_aside(self._screen, ledger)
+        tell_of_rows_set_aside(self._screen, ledger, bad_rows)
 
     def drawn(self, width: int, height: int) -> RenderableType:
         """The board as it is now, for a terminal of that size."""

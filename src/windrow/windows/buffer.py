@@ -8,7 +8,7 @@ and tail, its own codes, and reads those words of a row that it was made for.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,21 @@ from numpy.typing import NDArray
 from windrow.event_time import START_OF_TIME
 from windrow.windows import kernels
 from windrow.windows.codes import NO_CODE, Codes
-from windrow.windows.row_store import NO_MATRIX, SMALLEST_BUFFER, Rows, RowStore, moved
+from windrow.windows.marks import Assignments
+from windrow.windows.row_store import NO_MATRIX, SMALLEST_BUFFER, Rows, RowStore, StoreMark
 
-__all__ = ["NO_MATRIX", "ColumnWindow", "Rows"]
+__all__ = ["NO_MATRIX", "ColumnMark", "ColumnWindow", "Rows"]
+
+
+class ColumnMark(NamedTuple):
+    """Where a window stood: numbers of rows, which stay when rows move."""
+
+    head_number: int
+    tail_number: int
+    evicting: int
+    alive: NDArray[np.bool_] | None
+    strange_until_us: int
+    store: StoreMark | None  # of a store of its own
 
 
 class ColumnWindow:
@@ -32,6 +44,8 @@ class ColumnWindow:
     >>> window.times[window.tail : window.end].tolist()
     [1, 3]
     """
+
+    own_names: tuple[str, ...] = ("codes", "partitions", "following", "alive", "weights")
 
     def __init__(
         self,
@@ -59,7 +73,53 @@ class ColumnWindow:
         self.cursor = np.array([end, end, end, kernels.EMPTY], np.int64)
         # Some of the rows up to this time take no part, though they are in the shared store.
         self._strange_until_us = START_OF_TIME
+        self._mark: ColumnMark | None = None
         self.store.join(self)
+
+    def mark(self) -> ColumnMark:
+        """Where it stands now: rewind() goes back to it until keep() is called."""
+        own = None if self.is_shared else self.store.mark()
+        self.store.complete()
+        head, tail, base = self.head, self.tail, self.store.base
+        alive = self.alive[head:tail].copy() if self.alive.size else None
+        places = (base + head, base + tail, int(self.cursor[3]))
+        self._mark = ColumnMark(*places, alive, self._strange_until_us, own)
+        return self._mark
+
+    def keep(self) -> None:
+        """What came and went since the mark stays so."""
+        self._mark = None
+        if not self.is_shared:
+            self.store.keep()
+
+    def rewind(self, mark: ColumnMark) -> None:
+        """Hold what was held at the mark; a store of its own loses the rows that came since."""
+        if mark.store is not None:
+            self.store.rewind(mark.store)
+        self.store.complete()
+        base = self.store.base
+        head, tail = mark.head_number - base, mark.tail_number - base
+        self.cursor[:] = (head, tail, self.store.end, mark.evicting)
+        self._strange_until_us = mark.strange_until_us
+        if mark.alive is not None:
+            self.alive[head:tail] = mark.alive
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether rows that leave may have to come back."""
+        return self._mark is not None
+
+    def refuse_appended(self) -> None:
+        """The rows that a shared store took last take no part."""
+        if self.is_shared:
+            self.codes[self.store.appended] = NO_CODE
+
+    @property
+    def first_needed(self) -> int:
+        """The first row that is held, or was at the mark."""
+        if self._mark is None:
+            return self.head
+        return min(self.head, self._mark.head_number - self.store.base)
 
     def begin_at(self, clock: int) -> None:
         """Rows of a shared store that are later than the clock stand before those to come.
@@ -140,13 +200,10 @@ class ColumnWindow:
             if self.weights.size:
                 self.weights[self.store.appended] = 1 if weights is None else weights
 
-    def keep_alive(self) -> Rows:
-        """Close the gaps between head and tail; returns the old places of the rows that stay."""
-        held = np.flatnonzero(self.alive[self.head : self.tail]) + self.head
+    def keep_places(self, held: Rows, changes: Assignments) -> None:
+        """Close the gaps between head and tail: of the rows there, those at these places stay."""
         kept = np.concatenate([held, np.arange(self.tail, self.end)])
-        self.store.keep_places(kept)
-        self.cursor[:3] = (0, held.size, kept.size)
-        return held
+        self.store.keep_places(kept, held.size, changes)
 
     def expect(self, start: int, end: int) -> None:
         """The store has written rows at these places; they take no part until append() says so."""
@@ -157,15 +214,6 @@ class ColumnWindow:
     def own_columns(self) -> list[NDArray[Any]]:
         """The columns that are this window's own and move with the rows."""
         return [self.codes, self.partitions, self.following, self.alive, self.weights]
-
-    def move_own(self, head: int, end: int, capacity: int | None) -> None:
-        """The store moves its rows from `head` on to the front."""
-        self.codes = moved(self.codes, head, end, capacity)
-        self.partitions = moved(self.partitions, head, end, capacity)
-        self.following = moved(self.following, head, end, capacity)
-        self.alive = moved(self.alive, head, end, capacity)
-        self.weights = moved(self.weights, head, end, capacity)
-        self.cursor[:3] -= head
 
     @property
     def reads_run(self) -> bool:

@@ -41,9 +41,11 @@ class WordCodes:
         self._references = np.zeros(SMALLEST_TABLE // 2, np.int64)
         # in use, next fresh, free stacked, code of NULL
         self._counters = np.array([0, 0, 0, NO_CODE], np.int64)
+        self._was_null = NO_CODE  # the code of NULL that was forgotten since the last encode()
 
     def encode(self, words: Words, valid: Flags) -> Codes:
         """The code of each word; a row that is not valid gets the code of NULL."""
+        self._was_null = NO_CODE
         out = np.empty(words.size, np.int32)
         done = 0
         while True:
@@ -74,14 +76,19 @@ class WordCodes:
         return _release(codes, self._references)
 
     def forget(self, codes: Codes) -> None:
-        """Free codes that have no user."""
+        """Free codes that have no user; until the next encode() they can still be read."""
+        if self._counters[3] != NO_CODE:
+            self._was_null = int(self._counters[3])
         kernels.remove_codes(
             codes, self._slot_word, self._slot_code, self._word_of_code, self._free, self._counters
         )
 
     def words(self, codes: Codes) -> tuple[Words, NDArray[np.bool_]]:
         """The words of codes, and which of them are NULL."""
-        return self._word_of_code[codes], codes == self._counters[3]
+        missing = codes == self._counters[3]
+        if self._was_null != NO_CODE:
+            missing |= codes == self._was_null
+        return self._word_of_code[codes], missing
 
     def tables(self) -> tuple[Words, Codes, Words, Codes, NDArray[np.int64]]:
         """The arrays behind it, for kernels that make codes (and check for room first)."""
@@ -141,12 +148,14 @@ class TextCodes:
         self._code_of_text: dict[str | None, int] = {}
         self._texts: list[str | None] = []
         self._free: list[int] = []
+        self._forgotten: list[int] = []  # codes that can still be read, until the next encode()
         self._references = np.zeros(SMALLEST_TABLE, np.int64)
         self._seen, self._stamp = np.zeros(SMALLEST_TABLE, np.int64), 1  # for texts()
         self._text_bytes = 0
 
     def encode(self, texts: pa.Array) -> Codes:
         """The code of each text; NULL is a text of its own."""
+        self._reuse_forgotten()
         encoded = pc.dictionary_encode(texts, null_encoding="encode")
         table = np.fromiter(
             (self._code(text) for text in encoded.dictionary.to_pylist()),
@@ -170,11 +179,15 @@ class TextCodes:
         return _release(codes, self._references)
 
     def forget(self, codes: Codes) -> None:
-        """Free codes that have no user."""
+        """Free codes that have no user; until the next encode() they can still be read."""
         for code in codes.tolist():
-            text = self._texts[code]
-            del self._code_of_text[text]
-            self._text_bytes -= len((text or "").encode())
+            del self._code_of_text[self._texts[code]]
+        self._forgotten += codes.tolist()
+
+    def _reuse_forgotten(self) -> None:
+        while self._forgotten:
+            code = self._forgotten.pop()
+            self._text_bytes -= len((self._texts[code] or "").encode())
             self._texts[code] = None
             self._free.append(code)
 
@@ -183,8 +196,9 @@ class TextCodes:
         if self._seen.size < self._references.size:
             self._seen = np.zeros(self._references.size, np.int64)
         places, different = np.empty(codes.size, np.int32), np.empty(codes.size, np.int32)
-        count = int(kernels.renumber(codes, self._seen, self._stamp, places, different))
-        self._stamp += count
+        # Moved on first: a stamp that was used must not be used again, whatever happens.
+        stamp, self._stamp = self._stamp, self._stamp + codes.size
+        count = int(kernels.renumber(codes, self._seen, stamp, places, different))
         # Python sees each text once, however often it is there.
         texts = pa.array([self._texts[code] for code in different[:count].tolist()], pa.string())
         return texts.take(pa.array(places))
@@ -203,7 +217,12 @@ class TextCodes:
     def nbytes(self) -> int:
         """Bytes held; a string costs about 56 bytes beside its text, its two entries 100 more."""
         arrays = self._references.nbytes + self._seen.nbytes
-        return arrays + self._text_bytes + 156 * len(self._code_of_text)
+        return arrays + self._text_bytes + 156 * (len(self._code_of_text) + len(self._forgotten))
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the texts alone, which stay where they are when there are more codes."""
+        return self._text_bytes
 
     def _code(self, text: str | None) -> int:
         code = self._code_of_text.get(text)

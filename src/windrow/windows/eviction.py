@@ -7,6 +7,7 @@ import numpy as np
 from windrow.windows import kernels
 from windrow.windows.buffer import ColumnWindow, Rows
 from windrow.windows.codes import Codes
+from windrow.windows.marks import Assignments
 
 __all__ = ["LastRows", "LastRowsByPartition"]
 
@@ -30,6 +31,9 @@ class LastRows:
     def settle(self, window: ColumnWindow, gone: Rows | slice) -> None:
         """Move the head over the rows that left."""
         window.cursor[0] = gone.stop if isinstance(gone, slice) else gone[-1] + 1
+
+    def close_gaps(self, window: ColumnWindow) -> None:
+        """Rows leave in order: there are none."""
 
     @property
     def nbytes(self) -> int:
@@ -71,18 +75,22 @@ class LastRowsByPartition:
         return out
 
     def settle(self, window: ColumnWindow, gone: Rows | slice) -> None:
+        """Nothing: the kernel has flagged them, and gaps are closed between steps."""
+
+    def close_gaps(self, window: ColumnWindow) -> None:
         """Close the gaps that rows left when they are half of the window."""
-        del gone  # the kernel has flagged them
         alive = window.alive[window.head : window.tail]
         if alive.size < SMALLEST or 2 * np.count_nonzero(alive) > alive.size:
             return
-        base = window.base
-        places = window.keep_alive()
-        numbers = places + base
-        self._first = _renumbered(self._first, numbers)
-        self._last = _renumbered(self._last, numbers)
-        kept = slice(0, places.size)
-        window.following[kept] = _renumbered(window.following[kept], numbers)
+        places = np.flatnonzero(alive) + window.head
+        numbers = places + window.base
+        changes = Assignments()
+        first, last = _renumbered(self._first, numbers), _renumbered(self._last, numbers)
+        changes.add(self, _first=first, _last=last)
+        following = window.following.copy()
+        following[: places.size] = _renumbered(window.following[places], numbers)
+        changes.add(window, following=following)
+        window.keep_places(places, changes)
 
     def forget(self, partitions: Codes) -> None:
         """Forget partitions whose code is free for others."""

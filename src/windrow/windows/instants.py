@@ -27,9 +27,13 @@ class WaitingInstants:
 
     def add(self, instants: Instants) -> None:
         """Take instants in any order."""
-        if instants.size:
-            in_order = kernels.is_sorted(instants)
-            self._runs.append(instants if in_order else np.sort(instants))
+        if not instants.size:
+            return
+        run = instants if kernels.is_sorted(instants) else np.sort(instants)
+        # Runs become larger by half at least from the last to the first: few, however many came.
+        while self._runs and 2 * self._runs[-1].size <= 3 * run.size:
+            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")
+        self._runs.append(run)
 
     def release(self, until: int) -> Instants:
         """Take out those up to and including `until`; sorted, equal ones together."""
@@ -40,17 +44,27 @@ class WaitingInstants:
             if place:
                 passed.append(run[:place])
             if place < run.size:
-                kept.append(run[place:])
-        # A run that leaves little behind should not hold on to all of its memory.
-        self._runs = kept if len(kept) < 16 else [np.sort(np.concatenate(kept))]
+                kept.append(_unpinned(run[place:]) if place else run)
+        self._runs = kept
         if len(passed) < 2:
             return passed[0] if passed else NONE
         return np.sort(np.concatenate(passed), kind="stable")
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of those that wait."""
+        return 8 * self.count
+
+    @property
     def count(self) -> int:
         """How many wait."""
         return sum(run.size for run in self._runs)
+
+
+def _unpinned(run: Instants) -> Instants:
+    """A run that leaves little behind should not hold on to all of its memory."""
+    is_small = run.base is not None and 2 * run.nbytes < run.base.nbytes
+    return run.copy() if is_small else run
 
 
 def merged(left: Instants, right: Instants) -> Instants:

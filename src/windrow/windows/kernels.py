@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import config, njit, types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import uint64
+
+from windrow.compiling.kernels import njit
 
 EMPTY = -1
 # Golden-ratio multiplier of Fibonacci hashing: spreads runs of integers over the whole table.

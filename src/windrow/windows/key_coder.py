@@ -83,11 +83,7 @@ class KeyCoder:
     def growth_bytes(self, rows: int) -> int:
         """At most so many bytes more are needed, for a moment too, while so many rows come in."""
         tables = (*self._columns, *self._pairs)
-        return sum(
-            2 * table.nbytes + rows * NEW_TEXT_BYTES * isinstance(table, TextCodes)
-            for table in tables
-            if table.capacity - table.size < rows
-        )
+        return sum(_growth_bytes(table, rows) for table in tables)
 
     def _retain(self, level: int, codes: Codes) -> None:
         if level == 0:
@@ -123,6 +119,14 @@ class KeyCoder:
         if isinstance(table, TextCodes):
             return table.texts(codes)
         return array_of_words(*table.words(codes), self._types[level])
+
+
+def _growth_bytes(table: WordCodes | TextCodes, rows: int) -> int:
+    is_text = isinstance(table, TextCodes)
+    if table.capacity - table.size >= rows:
+        return rows * NEW_TEXT_BYTES if is_text else 0
+    doubled = table.nbytes - table.text_bytes if isinstance(table, TextCodes) else table.nbytes
+    return 2 * doubled + rows * NEW_TEXT_BYTES * is_text
 
 
 def words_of_array(column: pa.Array) -> tuple[Words, Flags]:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from windrow.event_time import END_OF_TIME
 from windrow.windows import kernels
+from windrow.windows.marks import Assignments, Pending
 
-__all__ = ["NO_MATRIX", "SMALLEST_BUFFER", "SPARE_PARTS", "Reader", "RowStore", "Rows", "moved"]
+__all__ = ["NO_MATRIX", "SMALLEST_BUFFER", "SPARE_PARTS", "Reader", "RowStore", "Rows", "StoreMark"]
 
 SMALLEST_BUFFER = 64
 # One part in five is spare: moving the rows down then costs five copies of a row in its life.
@@ -32,9 +33,14 @@ NO_MATRIX: Flags = np.empty((0, 0), np.uint8)
 class Reader(Protocol):
     """A window that reads rows of a store."""
 
+    # head, tail and end among the rows, and one place more that is its own
+    cursor: Rows
+    # the names of the columns that are its own and move with the rows
+    own_names: tuple[str, ...]
+
     @property
-    def head(self) -> int:
-        """The first row that it holds."""
+    def first_needed(self) -> int:
+        """The first row that it holds, or may have to hold again."""
 
     @property
     def tail(self) -> int:
@@ -46,8 +52,15 @@ class Reader(Protocol):
     def own_columns(self) -> list[NDArray[Any]]:
         """The columns that are its own and move with the rows."""
 
-    def move_own(self, head: int, end: int, capacity: int | None) -> None:
-        """The store moves its rows from `head` on to the front, in arrays of this capacity."""
+
+class StoreMark:
+    """Where the rows of a store ended, and what was written over among those that wait."""
+
+    __slots__ = ("end_number", "merged")
+
+    def __init__(self, end_number: int) -> None:
+        self.end_number = end_number
+        self.merged: list[tuple[NDArray[Any], int, NDArray[Any]]] = []
 
 
 class RowStore:
@@ -63,14 +76,48 @@ class RowStore:
         # Where the rows of the last append() are, in their order of arrival.
         self.appended: Rows | slice = slice(0, 0)
         self._windows: list[Reader] = []
+        self._pending: Pending | None = None
+        self._mark: StoreMark | None = None
 
     def join(self, window: Reader) -> None:
         """A window will read the rows from now on."""
-        self._windows.append(window)
+        self._windows = [*self._windows, window]
 
     def leave(self, window: Reader) -> None:
         """A window reads no more."""
-        self._windows.remove(window)
+        self._windows = [each for each in self._windows if each is not window]
+
+    def make(self, changes: Pending) -> None:
+        """Make changes that are whole even if they are broken off: complete() goes on with them."""
+        self._pending = changes
+        self.complete()
+
+    def complete(self) -> None:
+        """Bring changes to their end that were broken off."""
+        if self._pending is not None:
+            self._pending.finish()
+            self._pending = None
+
+    def mark(self) -> StoreMark:
+        """How the rows are now: rewind() goes back to it until keep() is called."""
+        self.complete()
+        self._mark = StoreMark(self.base + self.end)
+        return self._mark
+
+    def keep(self) -> None:
+        """The rows that were appended since the mark stay."""
+        self._mark = None
+
+    def rewind(self, mark: StoreMark) -> None:
+        """The rows that were appended since the mark are gone, as if they had never come."""
+        self.complete()
+        for column, low, old in mark.merged:
+            column[..., low : low + old.shape[-1]] = old
+        self.end = mark.end_number - self.base
+        self.times[self.end] = END_OF_TIME
+        self.appended = slice(self.end, self.end)
+        for window in self._windows:
+            window.cursor[2] = self.end
 
     @property
     def reader_count(self) -> int:
@@ -80,7 +127,7 @@ class RowStore:
     @property
     def head(self) -> int:
         """The first row that a window holds or waits for."""
-        return min((window.head for window in self._windows), default=self.end)
+        return min((window.first_needed for window in self._windows), default=self.end)
 
     @property
     def capacity(self) -> int:
@@ -117,27 +164,28 @@ class RowStore:
             window.expect(start, end)
         self.appended = self._placed(start)
 
-    def add_value(self) -> int:
-        """Room for one more word a row, zero in the rows that are there; returns its number."""
-        self.values = np.vstack([self.values, np.zeros((1, self.capacity), np.int64)])
+    def add_value(self, changes: Assignments) -> None:
+        """One more word a row, zero in the rows that are there, once `changes` are made."""
+        more = np.zeros((1, self.capacity), np.int64)
+        changes.add(self, values=np.vstack([self.values, more]))
         if self.valid.size:
-            self.valid = np.vstack([self.valid, np.ones((1, self.capacity), np.uint8)])
-        return self.values.shape[0] - 1
+            more_flags = np.ones((1, self.capacity), np.uint8)
+            changes.add(self, valid=np.vstack([self.valid, more_flags]))
 
-    def keep_values(self, numbers: list[int]) -> None:
-        """Only these words of a row are needed, in this order."""
-        self.values = np.ascontiguousarray(self.values[numbers])
+    def keep_values(self, numbers: list[int], changes: Assignments) -> None:
+        """Only these words of a row are needed, in this order: from when `changes` are made on."""
+        changes.add(self, values=np.ascontiguousarray(self.values[numbers]))
         if self.valid.size:
-            self.valid = np.ascontiguousarray(self.valid[numbers])
+            changes.add(self, valid=np.ascontiguousarray(self.valid[numbers]))
 
-    def keep_places(self, kept: Rows) -> None:
-        """Only the rows at these places stay, for a store of one window that closes its gaps."""
-        for column in self._columns():
-            if column.size:
-                column[..., : kept.size] = column[..., kept]
-        self.end = kept.size
-        self.times[kept.size] = END_OF_TIME
-        self.base = 0
+    def keep_places(self, kept: Rows, tail: int, changes: Assignments) -> None:
+        """Only the rows at these places stay, for a store of one window that closes its gaps.
+
+        tail: how many of them are held. changes: made with it.
+        """
+        move = _Move(self, kept, self.capacity, base=0, changes=changes)
+        move.cursors = [(self._windows[0], np.array([0, tail, kept.size], np.int64))]
+        self.make(move)
 
     def trim(self) -> None:
         """Give memory back where much more is held than the rows need."""
@@ -151,9 +199,7 @@ class RowStore:
         held = self.nbytes_of_all
         if self.end + count + 1 <= self.capacity:
             return held, held
-        capacity, is_new = self._room_for(count)
-        if not is_new:
-            return held, held
+        capacity, _ = self._room_for(count)
         after = held * capacity // self.capacity
         largest = max(column.nbytes for column in self._columns()) * capacity // self.capacity
         return after, max(held, after) + largest
@@ -186,20 +232,11 @@ class RowStore:
             self._move(capacity)
 
     def _move(self, capacity: int) -> None:
-        """Move the rows to the front of arrays of this capacity, one array after the other.
-
-        So no more than one of them exists twice at any moment.
-        """
-        head, end = self.head, self.end
-        grown = None if capacity == self.capacity else capacity
-        self.times = moved(self.times, head, end, grown)
-        self.times[end - head] = END_OF_TIME
-        self.values = moved(self.values, head, end, grown)
-        self.valid = moved(self.valid, head, end, grown)
-        for window in self._windows:
-            window.move_own(head, end, grown)
-        self.end -= head
-        self.base += head
+        """Move the rows to the front of arrays of this capacity."""
+        head = self.head
+        move = _Move(self, slice(head, self.end), capacity, base=self.base + head)
+        move.cursors = [(window, window.cursor[:3] - head) for window in self._windows]
+        self.make(move)
 
     def _placed(self, start: int) -> Rows | slice:
         """Merge rows from `start` on into the waiting rows before them; where they then are."""
@@ -210,23 +247,62 @@ class RowStore:
             return slice(start, end)
         low = tail + int(np.searchsorted(self.times[tail:start], fresh.min(), side="right"))
         order = np.argsort(self.times[low:end], kind="stable")
-        for column in self._columns():
-            if column.size:
-                column[..., low:end] = column[..., low:end][..., order]
+        columns = [column for column in self._columns() if column.size]
+        if self._mark is not None:
+            self._mark.merged = [(each, low, each[..., low:start].copy()) for each in columns]
+        for column in columns:
+            column[..., low:end] = column[..., low:end][..., order]
         places = np.empty(order.size, np.int64)
         places[order] = np.arange(low, end)
         return places[start - low :]
 
 
-def moved(column: NDArray[Any], head: int, end: int, capacity: int | None) -> NDArray[Any]:
-    """The column with the rows from `head` on in front; a new array where a capacity is given."""
-    if column.ndim == 2 and not column.shape[0] and capacity is not None:
-        # No values: an empty column still has a length.
-        return np.empty((0, capacity if column.shape[1] else 0), column.dtype)
+class _Move:
+    """Rows on their way to the front of new arrays, one array after the other.
+
+    So no more than one of them exists twice at any moment, and a move that is broken off can go on:
+    an array is read for the last time before its successor is noted.
+    """
+
+    def __init__(
+        self,
+        store: RowStore,
+        kept: Rows | slice,
+        capacity: int,
+        base: int,
+        changes: Assignments | None = None,
+    ) -> None:
+        self._store, self._kept, self._capacity, self._base = store, kept, capacity, base
+        self._end = kept.size if isinstance(kept, np.ndarray) else kept.stop - kept.start
+        self._columns: list[tuple[object, str]] = [
+            (store, name) for name in ("times", "values", "valid")
+        ]
+        self._columns += [(each, name) for each in store._windows for name in each.own_names]
+        self._moved: list[NDArray[Any]] = []
+        self._changes = changes or Assignments()
+        self.cursors: list[tuple[Reader, Rows]] = []
+
+    def finish(self) -> None:
+        """Move what has not moved yet."""
+        for number, (owner, name) in enumerate(self._columns):
+            if len(self._moved) == number:
+                column = getattr(owner, name)
+                self._moved.append(_moved(column, self._kept, self._end, self._capacity))
+            setattr(owner, name, self._moved[number])
+        store = self._store
+        store.times[self._end] = END_OF_TIME
+        for window, cursor in self.cursors:
+            window.cursor[:3] = cursor
+        store.end, store.base = self._end, self._base
+        self._changes.finish()
+
+
+def _moved(column: NDArray[Any], kept: Rows | slice, end: int, capacity: int) -> NDArray[Any]:
+    """A new array of that capacity with the rows that are kept in front."""
     if not column.size:
-        return column
-    out = column
-    if capacity is not None:
-        out = np.empty((*column.shape[:-1], capacity), column.dtype)
-    out[..., : end - head] = column[..., head:end]
+        # No values: an empty column still has a length.
+        is_wide = column.ndim == 2 and column.shape[1]
+        return np.empty((0, capacity), column.dtype) if is_wide else column
+    out = np.empty((*column.shape[:-1], capacity), column.dtype)
+    out[..., :end] = column[..., kept]
     return out

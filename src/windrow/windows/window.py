@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.windows import kernels
-from windrow.windows.buffer import NO_MATRIX, ColumnWindow, Rows
+from windrow.windows.buffer import NO_MATRIX, ColumnMark, ColumnWindow, Rows
 from windrow.windows.codes import Codes
 from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.marks import Mark
 from windrow.windows.row_store import RowStore
 
-__all__ = ["EventColumns", "Window"]
+__all__ = ["EventColumns", "Window", "WindowMark"]
 
 NO_EVICTIONS: Rows = np.empty(0, np.int64)
 
@@ -37,6 +40,13 @@ class EventColumns:
         self.times[first:end] = self.sign[first:end]
         if weights.size:
             self.times[first:end] *= weights[self.row[first:end]]
+
+
+class WindowMark(NamedTuple):
+    """How a window was before a step."""
+
+    own: Mark
+    columns: ColumnMark
 
 
 class Window:
@@ -64,6 +74,26 @@ class Window:
         """Rows leave by this one from now on; those that have left do not come back."""
         self.lifetime = lifetime
         self._lifetime_numbers = lifetime.numbers()
+
+    def mark(self) -> WindowMark:
+        """How it is now: rewind() goes back to it until keep() is called."""
+        if self._eviction is not None:
+            self.columns.store.complete()
+            self._eviction.close_gaps(self.columns)
+        return WindowMark(Mark(self), self.columns.mark())
+
+    def keep(self) -> None:
+        """What came and went since the mark stays so."""
+        self.columns.keep()
+
+    def rewind(self, mark: WindowMark) -> None:
+        """Hold the rows that were held at the mark.
+
+        Only these can be read after that: what a window knows beside them, such as who is next in a
+        partition, is not set back.
+        """
+        mark.own.rewind()
+        self.columns.rewind(mark.columns)
 
     def append(
         self,
@@ -121,6 +151,8 @@ class Window:
         """The rows that left are no longer needed."""
         if self._eviction is not None:
             self._eviction.settle(self.columns, gone)
+            if not self.columns.is_marked:
+                self._eviction.close_gaps(self.columns)
 
     @property
     def is_weighted(self) -> bool:

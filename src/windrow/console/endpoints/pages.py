@@ -41,7 +41,10 @@ async def page(request: Request) -> Response:
 
 
 async def _file(files: StaticFiles, path: str, scope: Scope) -> Response | None:
-    full, stat = files.lookup_path(path)
+    try:
+        full, stat = files.lookup_path(path)
+    except (OSError, ValueError):  # a name longer than any file's, or that no file can have
+        return None
     if stat is None or not Path(full).is_file():
         return None
     response = files.file_response(full, stat, scope)

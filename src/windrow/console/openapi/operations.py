@@ -51,6 +51,7 @@ def operations() -> dict[str, dict[str, Operation]]:
                 [_in_path("name"), _number("after", "changes behind this number")],
             )
         },
+        f"{_API}/logout": {"post": _get("Give the cookie back", "Nothing")},
         f"{_API}/explain": {"post": _post("The plan of a text", "Text", "Explained")},
         f"{_API}/ask": {"post": _post("A question about the past", "Text", "Asked", arrow=True)},
         f"{_API}/histories": {"get": _get("All histories", "Histories")},

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from windrow.engine.ledger import LEDGER_COUNTS
+from windrow.service_levels import LEVELS
+
 __all__ = ["SCHEMAS", "reference"]
 
 Schema = dict[str, Any]
@@ -74,11 +77,10 @@ SCHEMAS: dict[str, Schema] = {
             "started_us": INSTANT,
             "now_us": INSTANT,
             "error": _or_null(reference("Error")),
+            "errors": COUNT,
         }
     ),
-    "Ledger": _object(
-        dict.fromkeys(("rows_in", "applied", "late", "bad_time", "rejected", "waiting"), COUNT)
-    ),
+    "Ledger": _object(dict.fromkeys(LEDGER_COUNTS, COUNT)),
     "Stream": _object(
         {
             "name": TEXT,
@@ -96,8 +98,10 @@ SCHEMAS: dict[str, Schema] = {
             "name": TEXT,
             "text": TEXT,
             "kind": {"enum": ["aggregate", "select", "history"]},
+            "streams": NAMES,
+            "every_us": _or_null(SPAN),
             "state": {"enum": ["running", "ended", "failed"]},
-            "level": {"enum": ["A", "B", "C", "unmet", None]},
+            "level": {"enum": [*LEVELS, None]},
             "clock_us": _or_null(INSTANT),
             "lag_us": _or_null(SPAN),
             "answers": COUNT,
@@ -123,6 +127,7 @@ SCHEMAS: dict[str, Schema] = {
         optional=("name", "algorithm", "store"),
     ),
     "Text": _object({"text": TEXT}),
+    "Nothing": _object({}),
     "Explained": {
         "oneOf": [
             _object({"ok": {"const": True}, "plan": TEXT, "columns": _list(reference("Column"))}),

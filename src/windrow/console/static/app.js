@@ -3,6 +3,7 @@ import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { clockOf, followServer } from "./server/state.js";
 import { Header } from "./panels/header.js";
 import { Connection } from "./panels/connection.js";
+import { Trouble } from "./panels/trouble.js";
 import { QueryList } from "./panels/query_list.js";
 import { StreamList } from "./panels/stream_list.js";
 import { Workbench } from "./panels/workbench.js";
@@ -41,6 +42,7 @@ export function App() {
       ${views.map(([view, label]) => html`<a href=${hrefOf(view)} aria-current=${route.view === view ? "page" : undefined}>${label}</a>`)}
     </nav>
     <${Connection} connection=${state.connection} heardAt=${state.heardAt} retry=${live.retryNow} />
+    <${Trouble} session=${state.session} streams=${state.streams} queries=${state.queries} />
     <div class=${`columns view-${route.view}`}>
       <aside class="side" aria-label="Queries and streams">
         <${QueryList} queries=${state.queries} selected=${route.view === "queries" ? selected : null} />

@@ -1,4 +1,7 @@
-"""+ - * / % and their kin: NULL where there is no value, for that row only."""
+"""+ - * and their kin: NULL where there is no value, for that row only.
+
+Beyond 64 bits that is a fault, which engine.faults tells from a NULL among the arguments.
+"""
 
 from __future__ import annotations
 
@@ -46,25 +49,6 @@ def _row_by_row(exact: Callable[..., int], columns: list[pa.Array]) -> pa.Array:
     return pa.array(found, pa.int64())
 
 
-def _divide(arguments: list[Any], _kind: ColumnType) -> Any:
-    dividend, divisor = arguments
-    quotient = pc.divide(dividend, divisor)
-    if isinstance(divisor, pa.Scalar) and divisor.as_py():
-        return quotient
-    return pc.if_else(pc.equal(divisor, 0.0), pa.scalar(None, pa.float64()), quotient)
-
-
-@over_arrays
-def _remainder(arguments: list[Any], kind: ColumnType) -> Any:
-    dividend, divisor = (numbers(column) for column in arguments)
-    nonzero = divisor != 0
-    if kind == BIGINT:
-        # The remainder by -1 is that by 1, without the one quotient that does not fit.
-        divisor = np.where(nonzero & (divisor != -1), divisor, 1)
-    with np.errstate(all="ignore"):
-        return from_numpy(np.fmod(dividend, divisor), kind, arguments, nonzero)
-
-
 @over_arrays
 def _power(arguments: list[Any], _kind: ColumnType) -> Any:
     base, exponent = (numbers(column) for column in arguments)
@@ -87,8 +71,6 @@ ARITHMETIC: dict[str, Function] = {
     "*": _checked(pc.multiply, pc.multiply_checked, operator.mul),
     "negate": _checked(pc.negate, pc.negate_checked, operator.neg),
     "abs": _checked(pc.abs, pc.abs_checked, abs),
-    "/": _divide,
-    "%": _remainder,
     "power": _power,
     "sqrt": lambda arguments, _kind: pc.sqrt(arguments[0]),
     "exp": lambda arguments, _kind: pc.exp(arguments[0]),

@@ -1,5 +1,7 @@
 """Casts between column types; a value that the target cannot hold is NULL in its row.
 
+With CAST that is a fault (engine.faults), with TRY_CAST it stays NULL.
+
 Arrow's own casts serve where they are exact. They do not for decimals to DOUBLE (the last bit is
 wrong in one of seven), nor for anything that fails: there one bad row would end the whole batch.
 """
@@ -140,4 +142,4 @@ def _from_time(column: pa.Array, kind: ColumnType) -> pa.Array:
     return _narrowed(np.floor_divide(numbers(moments), _SECOND_US), column, kind)
 
 
-CASTS: dict[str, Function] = {"cast": over_arrays(_cast)}
+CASTS: dict[str, Function] = dict.fromkeys(["cast", "try_cast"], over_arrays(_cast))

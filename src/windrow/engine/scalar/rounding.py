@@ -27,7 +27,7 @@ _MAX_VECTOR_DIGITS = 15
 
 def fit_decimal(value: Decimal, kind: ColumnType) -> Decimal | None:
     """The value with the scale of the type, None where it has too many digits or is no number."""
-    if not value.is_finite() or value.adjusted() > kind.precision - kind.scale:
+    if not value.is_finite() or (value and value.adjusted() > kind.precision - kind.scale):
         return None
     rounded = value.quantize(Decimal(1).scaleb(-kind.scale), context=_WIDE)
     return rounded if len(rounded.as_tuple().digits) <= kind.precision else None

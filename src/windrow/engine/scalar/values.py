@@ -9,10 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.plan.expressions import Expr
 from windrow.schema import ColumnType
 
 __all__ = [
     "Function",
+    "Leaf",
     "Value",
     "as_array",
     "from_numpy",
@@ -24,6 +26,7 @@ __all__ = [
 
 Value = pa.Array | pa.Scalar
 Function = Callable[[list[Any], ColumnType], Any]
+Leaf = Callable[[Expr], pa.Array]  # the column of a ColumnRef, GroupRef or AggregateRef
 
 
 def as_array(value: Any, length: int) -> pa.Array:

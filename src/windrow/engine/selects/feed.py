@@ -8,22 +8,26 @@ one for each touch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.backlog import Backlog
 from windrow.engine import feed as group_feed
 from windrow.engine.due_instants import DueInstants
-from windrow.engine.feed_columns import timestamps, with_answer_columns
+from windrow.engine.feed_columns import anew, timestamps, with_answer_columns
 from windrow.engine.kernels import is_increasing
 from windrow.engine.row_log import RowLog
 from windrow.engine.selects import kernels
 from windrow.engine.selects.order_words import row_order
 from windrow.engine.selects.sorted_rows import SortedRows
+from windrow.engine.unread_limit import UNREAD_BYTES, BoundedFeed
 from windrow.errors import DataError
+from windrow.event_time import START_OF_TIME
+from windrow.windows.marks import Copies, set_back
 
 __all__ = ["SelectFeed"]
 
@@ -36,7 +40,7 @@ Codes = NDArray[np.int32]
 NONE: Vector = np.empty(0, np.int64)
 
 
-@dataclass
+@dataclass(frozen=True)
 class RowTouches:
     """Touches in time order: a row of the log, its copies from then on, and those before."""
 
@@ -45,9 +49,16 @@ class RowTouches:
     many: Vector
     before: Vector
 
-    def part(self, first: int, end: int) -> RowTouches:
-        """The touches between two places."""
-        return RowTouches(*(column[first:end] for column in self.columns()))
+    def __len__(self) -> int:
+        return self.at.size
+
+    def __getitem__(self, places: slice) -> RowTouches:
+        return RowTouches(*(column[places] for column in self.columns()))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        return sum(column.nbytes for column in self.columns())
 
     def columns(self) -> tuple[Vector, Vector, Vector, Vector]:
         """All columns, in the order of the fields."""
@@ -56,26 +67,49 @@ class RowTouches:
     @classmethod
     def joined(cls, parts: list[RowTouches]) -> RowTouches:
         """All touches of the parts."""
-        if len(parts) == 1:
-            return parts[0]
         columns = zip(*(part.columns() for part in parts), strict=True)
         return cls(*map(np.concatenate, columns)) if parts else cls(NONE, NONE, NONE, NONE)
 
 
-class SelectFeed:
+class SelectFeed(BoundedFeed):
     """The rows of a select over time, read as answers, changes or result."""
 
     def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
         self._log = RowLog(schema)
         self._held = np.zeros(SMALLEST, np.int64)  # copies of each row of the log
         self._row_of_code = np.full(SMALLEST, kernels.ABSENT, np.int64)
         self._live = 0
-        self._for_answers: list[RowTouches] = []
-        self._for_changes: list[RowTouches] = []
-        self._netted = 0  # changes left when they were last netted
+        self._touches: Backlog[RowTouches] = Backlog(RowTouches.joined)
+        self._answered_to = 0  # the number of the first touch that answers() has not gone over
+        self._told_to = 0  # and of the first that changes() has not told
+        self._apart = RowTouches(NONE, NONE, NONE, NONE)  # untold changes that come before it
+        self.has_told = False  # whether changes() was ever read
+        self.starts_over = False  # whether its next changes are all rows of the result
+        self.changes_netted = 0
+        self._last_us = START_OF_TIME
         self._due = DueInstants()
         self._sorted = SortedRows(schema)
         self._result: pa.Table | None = None
+        self._result_cache_bytes = 0
+        self._written: Copies | None = None  # what the step has written over, if it may fail
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        both = (*self._log.parts, *self._due.parts)
+        return (self, self._touches, self._sorted, *both)
+
+    def begin_step(self) -> None:
+        """What a step writes over is noted from now on."""
+        self._written = []
+
+    def undo_step(self) -> None:
+        """Write back what a step has written over."""
+        set_back((self._written or [])[::-1])
+
+    def derive(self) -> None:
+        """There is nothing to find again."""
 
     def record(
         self,
@@ -92,6 +126,7 @@ class SelectFeed:
         if at.size == 0:
             return
         self._reserve(int(code.max()) + 1, at.size)
+        self._note_old(code, at.size)
         touches = RowTouches(*(np.empty(at.size, np.int64) for _ in range(4)))
         fresh = np.empty(at.size, np.int32)
         used, begun, ended = kernels.follow(
@@ -103,32 +138,39 @@ class SelectFeed:
             self._log.append(rows_of(fresh[:begun]))
         if used:
             self._result = None
-            touches = touches.part(0, used)
-            self._for_answers.append(touches)
-            self._for_changes.append(touches)
+            self._touches.append(touches[:used])
+            self._last_us = int(at[-1])
 
     def ask(self, instants: Vector) -> None:
         """An answer is due at each of these instants, all later than those asked for before."""
         self._due.add(instants)
 
-    def settle(self) -> None:
+    def settle(self, limit_bytes: int = UNREAD_BYTES) -> None:
         """Keep within the limits: called after touches and instants of a step are in."""
-        if _count(self._for_answers) > group_feed.TOUCHES_LIMIT:
+        if self.starts_over:
+            self._told_to = self._touches.end
+        unanswered = self._touches.end - self._answered_to
+        if unanswered > group_feed.TOUCHES_LIMIT:
             self._due.lose()
-            self._for_answers = []
+            self._answered_to, unanswered = self._touches.end, 0
         # Changes of all live rows stay however often they are netted: wait until they are twice
         # as many, or every step would go over all of them.
-        if _count(self._for_changes) > max(group_feed.TOUCHES_LIMIT, 2 * self._netted):
+        if self._untold > max(group_feed.TOUCHES_LIMIT, 2 * len(self._apart)):
             self._net_changes()
-        unread = max(_count(self._for_answers), _count(self._for_changes))
-        if self._log.size > 2 * (self._live + unread) + ROWS_LET_BE:
+        self._touches.drop_before(min(self._answered_to, self._told_to))
+        if self._log.size > 2 * (self._live + max(unanswered, self._untold)) + ROWS_LET_BE:
             self._compact()
+        self.keep_within(limit_bytes)
 
     def answers(self) -> pa.Table:
         """The answers at all instants asked for since the last call."""
-        instants = self._due.take()
-        touches = RowTouches.joined(self._for_answers)
-        self._for_answers = []
+        instants, due = self._due.all(), self._due.after_all()
+        touches = RowTouches.joined(self._touches.since(self._answered_to))
+        table = self._answers_at(instants, touches)
+        self._answered_to, self._due = self._touches.end, due
+        return table
+
+    def _answers_at(self, instants: Vector, touches: RowTouches) -> pa.Table:
         if not instants.size:
             return with_answer_columns(instants, self._log.take(NONE))
         copies = self._held[: self._log.size].copy()
@@ -140,19 +182,25 @@ class SelectFeed:
         return with_answer_columns(np.repeat(instants, counts), self._log.take(rows))
 
     def changes(self) -> pa.Table:
-        """Rows that came and went since the last call."""
-        return self.first_changes(_count(self._for_changes))
+        """Rows that came and went since the last call, or all where changes start over."""
+        return self.first_changes(self._untold)
 
-    def unread_changes(self) -> Vector:
-        """The times of the changes that nobody has read."""
-        return RowTouches.joined(self._for_changes).at
+    def unread_changes(self) -> Iterator[Vector]:
+        """The times of the changes that nobody has read, in parts."""
+        if self.starts_over:
+            return iter([np.full(self.result().num_rows, self._last_us)])
+        return (part.at for part in self._changes_apart_and_since())
 
     def first_changes(self, count: int) -> pa.Table:
         """Rows that came and went by the first `count` touches that nobody has read."""
-        unread = RowTouches.joined(self._for_changes)
-        self._for_changes = [unread.part(count, unread.at.size)] if count < unread.at.size else []
-        self._netted = min(self._netted, _count(self._for_changes))
-        touches = self._in_order(unread.part(0, count))
+        if self.starts_over:
+            table = anew(self._last_us, self.result(), is_marked=self.has_told)
+            self.starts_over, self._told_to, self.has_told = False, self._touches.end, True
+            return table
+        apart = self._apart[:count]
+        end = self._told_to + count - len(apart)
+        since = self._touches.since(self._told_to, end)
+        touches = self._in_order(RowTouches.joined([apart, *since]))
         copies = touches.many - touches.before
         at, rows, signs = touches.at, touches.row, np.sign(copies).astype(np.int8)
         copies = np.abs(copies)
@@ -160,26 +208,36 @@ class SelectFeed:
             at, rows, signs = (np.repeat(each, copies) for each in (at, rows, signs))
         table = self._log.take(rows)
         columns = [timestamps(at), pa.array(signs), *table.columns]
-        return pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
+        told = pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
+        self._apart, self._told_to, self.has_told = self._apart[count:], end, True
+        return told
 
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
         self._due.drop()
-        self._for_answers = []
+        self._answered_to = self._touches.end
+
+    def begin_over(self, at_us: int) -> None:
+        """The next changes are all rows of the result."""
+        self.starts_over, self._last_us = True, at_us
 
     def drop_changes(self) -> None:
         """Nobody will read the changes so far."""
-        self._for_changes = []
-        self._netted = 0
+        self._apart, self._told_to = self._apart[:0], self._touches.end
+        self.starts_over = False
 
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""
         if self._result is None:
-            table = self._sorted.update(self._log, self._held)
-            copies = self._held[self._sorted.rows]
+            # Taken out while it changes: broken off, it is sorted anew the next time.
+            found, self._sorted = self._sorted, SortedRows(self._schema)
+            table = found.update(self._log, self._held)
+            copies = self._held[found.rows]
             if not bool((copies == 1).all()):
                 table = table.take(pa.array(np.repeat(np.arange(copies.size), copies)))
-            self._result = table
+            is_copy = table is not found.table
+            self._result_cache_bytes = table.nbytes if is_copy else 0
+            self._sorted, self._result = found, table
         return self._result
 
     def live_rows(self) -> tuple[Codes, pa.Table]:
@@ -194,6 +252,10 @@ class SelectFeed:
             2 * int(new.max(initial=0)) + SMALLEST, kernels.ABSENT, np.int64
         )
         self._row_of_code[new] = rows
+
+    def entities_shown(self) -> NDArray[np.bool_]:
+        """Which have a row now."""
+        return self.entities_in_use()
 
     def entities_in_use(self) -> NDArray[np.bool_]:
         """Which codes mean a row."""
@@ -216,8 +278,8 @@ class SelectFeed:
             "rows": self._log.table(),
             "held": pa.table({"many": self._held[: self._log.size]}),
             "codes": pa.table({"code": codes, "row": self._row_of_code[codes]}),
-            "for_answers": _touch_table(RowTouches.joined(self._for_answers)),
-            "for_changes": _touch_table(RowTouches.joined(self._for_changes)),
+            "for_answers": _touch_table(self._touches.since(self._answered_to)),
+            "for_changes": _touch_table(self._changes_apart_and_since()),
             "instants": pa.table({"instant": self._due.all()}),
         }
 
@@ -229,8 +291,8 @@ class SelectFeed:
         self._held[: self._log.size] = tables["held"].column("many").to_numpy()
         self._live = int(np.count_nonzero(self._held))
         self._row_of_code[codes] = tables["codes"].column("row").to_numpy()
-        self._for_answers = _touches_of(tables["for_answers"])
-        self._for_changes = _touches_of(tables["for_changes"])
+        self._touches.append(_touches_of(tables["for_answers"]))
+        self._apart, self._told_to = _touches_of(tables["for_changes"]), self._touches.end
         self._due.add(tables["instants"].column("instant").to_numpy())
 
     def _reserve(self, codes: int, rows: int) -> None:
@@ -242,6 +304,20 @@ class SelectFeed:
             held = np.zeros(needed + needed // 2, np.int64)
             held[: self._log.size] = self._held[: self._log.size]
             self._held = held
+
+    def _note_old(self, code: Codes, most: int) -> None:
+        """What the rows of these codes are before they are touched, for a step that may fail."""
+        if self._written is None:
+            return
+        rows = self._row_of_code[code]
+        known = rows[rows != kernels.ABSENT]
+        new = slice(self._log.size, self._log.size + most)
+        self._written = [
+            *self._written,
+            (self._row_of_code, code, rows),
+            (self._held, known, self._held[known]),
+            (self._held, new, self._held[new].copy()),
+        ]
 
     def _in_order(self, touches: RowTouches) -> RowTouches:
         """Touches of one instant ordered by their rows, as answers are."""
@@ -288,8 +364,8 @@ class SelectFeed:
 
     def _net_changes(self) -> None:
         """Put one net change of each row in the place of the changes that nobody has read."""
-        parts, used = self._for_changes, 0
-        row, many, before = (np.empty(_count(parts), np.int64) for _ in range(3))
+        parts, used = self._changes_apart_and_since(), 0
+        row, many, before = (np.empty(self._untold, np.int64) for _ in range(3))
         place = np.full(self._log.size, kernels.ABSENT, np.int64)
         for part in parts:
             touches = (part.row, part.many, part.before)
@@ -297,33 +373,82 @@ class SelectFeed:
         # A row that came and went in the meantime is no change.
         changed = np.flatnonzero(many[:used] != before[:used])
         at = np.full(changed.size, parts[-1].at[-1], np.int64)
-        self._for_changes = [RowTouches(at, row[changed], many[changed], before[changed])]
-        self._netted = changed.size
+        self.changes_netted += self._untold - changed.size
+        self._apart = RowTouches(at, row[changed], many[changed], before[changed])
+        self._told_to = self._touches.end
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of rows, touches and instants, and of what is known of each row and code."""
+        unread = self._touches.nbytes + self._apart.nbytes + self._due.nbytes
+        cached = 0 if self._result is None else self._result_cache_bytes
+        tables = self._held.nbytes + self._row_of_code.nbytes + self._sorted.nbytes
+        return self._log.nbytes + unread + cached + tables
+
+    def growth_bytes(self, entities: int) -> int:
+        """Bytes that the tables need at most when there are so many entities, for a moment too."""
+        return 0 if entities <= self._row_of_code.size else 2 * 2 * 8 * entities
+
+    @property
+    def _instant_bytes(self) -> int:
+        return self._due.nbytes
+
+    def _result_bytes(self) -> int:
+        rows = self._log.nbytes_of(np.flatnonzero(self._held[: self._log.size]))
+        return rows + self._held.nbytes + self._row_of_code.nbytes + self._sorted.nbytes
+
+    def _unread_touches(self) -> tuple[int, int]:
+        end = self._touches.end
+        return end - self._answered_to, end - self._told_to
+
+    def _lose_answers(self, touches: int) -> None:
+        end = self._answered_to + touches
+        self._due.lose_before(int(self._touches.since(end - 1, end)[0].at[0]))
+        self._answered_to = end
+
+    def _lose_instants(self) -> None:
+        self._due.lose_half()
+
+    def _start_over(self) -> bool:
+        if not len(self._apart):
+            return False
+        self.changes_netted += len(self._apart)
+        self._apart, self.starts_over = self._apart[:0], True
+        return True
+
+    @property
+    def _untold(self) -> int:
+        return len(self._apart) + self._touches.end - self._told_to
+
+    def _changes_apart_and_since(self) -> list[RowTouches]:
+        """The touches that changes() has not told."""
+        apart = [self._apart] if len(self._apart) else []
+        return [*apart, *self._touches.since(self._told_to)]
 
     def _compact(self) -> None:
         """Drop the rows without copies that no unread touch speaks of."""
+        self._touches.drop_before(min(self._answered_to, self._told_to))
+        if not self._log.size:
+            return
         used = self._held[: self._log.size] > 0
-        parts = {id(part): part for part in self._for_answers + self._for_changes}.values()
-        for part in parts:
+        for part in (self._apart, *self._touches.parts):
             used[part.row] = True
         new_number = np.cumsum(used) - 1
-        for part in parts:
-            part.row = new_number[part.row]
+        self._apart = replace(self._apart, row=new_number[self._apart.row])
+        self._touches.replace(
+            [replace(part, row=new_number[part.row]) for part in self._touches.parts]
+        )
         present = self._row_of_code != kernels.ABSENT
-        self._row_of_code[present] = new_number[self._row_of_code[present]]
+        self._row_of_code = np.where(present, new_number[self._row_of_code], kernels.ABSENT)
         self._sorted.renumber(used, new_number)
         self._held = self._held[: used.size][used]
         self._log.keep(used)
 
 
-def _count(parts: list[RowTouches]) -> int:
-    return sum(part.at.size for part in parts)
-
-
-def _touch_table(touches: RowTouches) -> pa.Table:
+def _touch_table(parts: list[RowTouches]) -> pa.Table:
     names = [field.name for field in fields(RowTouches)]
-    return pa.table(dict(zip(names, touches.columns(), strict=True)))
+    return pa.table(dict(zip(names, RowTouches.joined(parts).columns(), strict=True)))
 
 
-def _touches_of(table: pa.Table) -> list[RowTouches]:
-    return [RowTouches(*(column.to_numpy() for column in table.columns))] if table.num_rows else []
+def _touches_of(table: pa.Table) -> RowTouches:
+    return RowTouches(*(column.to_numpy() for column in table.columns))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
+
+from windrow.compiling.kernels import njit
 
 ABSENT = -1
 # Runs up to this long are sorted by insertion, longer ones by merging such pieces.

@@ -30,6 +30,7 @@ class SortedRows:
         self.rows = np.empty(0, np.int64)
         self.seen = 0  # rows of the log from this number on are new
         self._table = schema.empty_table()
+        self._table_bytes = 0
         self._layout: Layout | None = layout_of(self._table)
         self._words: Words = np.empty((0, 0), np.int64)
 
@@ -44,6 +45,12 @@ class SortedRows:
             self._sort_all(log, np.concatenate([self.rows[stays], fresh]))
         else:
             self._merge(stays, fresh, came, layout)
+        self._table_bytes = self._table.nbytes
+        return self._table
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows."""
         return self._table
 
     def renumber(self, used: NDArray[np.bool_], new_number: Vector) -> None:
@@ -56,7 +63,7 @@ class SortedRows:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return int(self.rows.nbytes + self._words.nbytes + self._table.nbytes)
+        return int(self.rows.nbytes + self._words.nbytes + self._table_bytes)
 
     def _merge(
         self, stays: NDArray[np.bool_], fresh: Vector, came: pa.Table, layout: Layout
@@ -87,5 +94,6 @@ class SortedRows:
         if stays.all():
             return
         self._table = self._table.filter(pa.array(stays))
+        self._table_bytes = self._table.nbytes
         if self._words.size:
             self._words = self._words[stays]

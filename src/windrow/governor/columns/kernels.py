@@ -11,7 +11,8 @@ are rounded down to units.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from windrow.compiling.kernels import njit
 
 # Columns of `branches`: a window, whether it is taken (1) or left (0), and the room before.
 WINDOW = 0

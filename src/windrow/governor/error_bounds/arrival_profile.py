@@ -200,17 +200,22 @@ class ArrivalProfile:
 
     def rows_per_second(self, clock_us: int, span_us: int) -> float:
         """Rows that came within a span, by time of event; from the earliest row on at most."""
+        rows, covered_us = self.arrivals_within(clock_us, span_us)
+        return rows * SECOND_US / covered_us if covered_us else 0.0
+
+    def arrivals_within(self, clock_us: int, span_us: int) -> tuple[int, int]:
+        """How many rows came within a span, and for how much of it that is known."""
         if self._earliest_us is None:
-            return 0.0
+            return 0, 0
         since_us = max(clock_us - span_us + 1, self._earliest_us, self.known_from_us)
         first = since_us // self.pane_us
         last = clock_us // self.pane_us
         # Of the first pane only a part is meant: all of it counts, over all of its time.
         begin_us = max(first * self.pane_us, self._earliest_us)
         if begin_us > clock_us:
-            return 0.0
+            return 0, 0
         rows = int(self._arrivals[self._slots(first, last)].sum())
-        return rows * SECOND_US / (clock_us + 1 - begin_us)
+        return rows, clock_us + 1 - begin_us
 
     def tail(
         self,

@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from windrow.compiling.kernels import njit
 
 ROWS = 0
 MEASURES = 1  # the first lane of the first measure

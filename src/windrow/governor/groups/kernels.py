@@ -9,7 +9,8 @@ whose exchange is the cost. Times are whole microseconds, and their sums exact.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from windrow.compiling.kernels import njit
 
 # Longer than all periods, and far enough below 2**63 for sums.
 ENDLESS_US = 1 << 61

@@ -20,8 +20,8 @@ others, so that a NaN that may be there shows in the upper bound.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from windrow.compiling.kernels import njit
 from windrow.history.cells.kernels import EXACT, LEFT, PARTS, RIGHT
 from windrow.history.states.kernels import (
     DOUBLE,
@@ -132,6 +132,12 @@ def cut_sums(whole, real, kind, measure, at):
     if valid == 0:
         return 0.0, 0.0
     positive = real[r + POSITIVE, at]
+    if not (np.isfinite(total) and np.isfinite(positive)):
+        # A sum beyond the largest double: which part of it is there may be of any size.
+        return (
+            -np.inf if whole[w + 1, at] < 0 else 0.0,
+            np.inf if whole[w + 2, at] > 0 else 0.0,
+        )
     is_exact = kind != DOUBLE and abs(total) < _EXACT_LIMIT and positive < _EXACT_LIMIT
     # The sum of positive values was rounded at every row.
     slack = 0.0 if is_exact else (valid + 4) * 2.0**-52 * (positive + abs(total))
@@ -156,17 +162,32 @@ def finish_sums(whole, real, kind, measure, shares, out, rest):
         guess += shares[group, 1] * real[r + SUM, at + RIGHT]
         lower, upper = left_low + right_low, left_high + right_high
         if kind == DOUBLE and whole[w, at + LEFT] + whole[w, at + RIGHT] > 0:
-            slack = 2.0**-90 * (real[r + POSITIVE, at] + abs(total))
+            slack = 2.0**-90 * real[r + POSITIVE, at] + 2.0**-90 * abs(total)
             lower -= slack
             upper += slack
         if kind != DOUBLE:
             guess = np.floor(guess + 0.5)
+        if np.isnan(guess):
+            guess = 0.0
         for side, more in ((VALUE, min(max(guess, lower), upper)), (LOW, lower), (HIGH, upper)):
             out[group, side], rest[group, side] = add_pairs(total, below, more, 0.0)
+        if whole[w, at + LEFT] + whole[w, at + RIGHT] > 0:
+            bound_overflow(total, out[group])
         special_bounds(whole, kind, measure, at, out[group])
         for side in range(3):
             if not np.isfinite(out[group, side]):
                 rest[group, side] = 0.0
+
+
+@njit(cache=True)
+def bound_overflow(total, out):
+    """Where sums ran beyond the largest double, what they would be is not known."""
+    if not np.isfinite(total) or np.isnan(out[LOW]):
+        out[LOW] = -np.inf
+    if not np.isfinite(total) or np.isnan(out[HIGH]):
+        out[HIGH] = np.inf
+    if np.isnan(out[VALUE]):
+        out[VALUE] = 0.0
 
 
 @njit(cache=True)
@@ -205,7 +226,16 @@ def finish_averages(whole, real, kind, measure, shares, out):
         out[group, VALUE] = guess / rows if rows > 0.0 else np.nan
         if cut > 0:
             low, high = value_of_order(lowest, kind), value_of_order(highest, kind)
-            bound_mean(sure, total, cut, low, high, out[group])
+            # Made small before they are added: two large numbers may have no sum.
+            lost = 2.0**-90 * real[r + POSITIVE, at] + 2.0**-90 * abs(total)
+            bound_mean(sure, total, lost, cut, low, high, out[group])
+            # Beyond the largest double a mean still lies between the extremes of all rows.
+            if np.isfinite(low) and not np.isfinite(total + cut * low + lost):
+                least = value_of_order(whole[w + 1, at], kind) if sure > 0 else low
+                out[group, LOW] = min(low, least)
+            if np.isfinite(high) and not np.isfinite(total + cut * high + lost):
+                most = value_of_order(whole[w + 2, at], kind) if sure > 0 else high
+                out[group, HIGH] = max(high, most)
         else:
             out[group, LOW] = out[group, HIGH] = out[group, VALUE]
         special_bounds(whole, kind, measure, at, out[group])
@@ -222,18 +252,21 @@ def keep_between(out):
 
 
 @njit(cache=True)
-def bound_mean(sure, total, cut, low, high, out):
-    """Bounds of a mean of sure rows and any of the cut ones, which lie between low and high."""
+def bound_mean(sure, total, lost, cut, low, high, out):
+    """Bounds of a mean of sure rows and any of the cut ones, which lie between low and high.
+
+    lost: what the sum of the sure rows may have lost by rounding.
+    """
     count = np.float64(sure + cut)
     for side, extreme, outwards in ((LOW, low, -1.0), (HIGH, high, 1.0)):
         bound = (total + cut * extreme) / count
-        slack = _ROUNDING * (abs(total) + cut * abs(extreme)) / count
+        slack = (_ROUNDING * abs(total) + cut * (_ROUNDING * abs(extreme))) / count
         if sure > 0:
             mean = total / sure
             # A NaN among the cut values does not replace the mean: it comes in later.
             if np.isnan(bound) or (bound - mean) * outwards < 0.0:
-                bound = mean
-            slack = max(slack, _ROUNDING * abs(mean))
+                bound, slack = mean, 0.0
+            slack = max(slack, _ROUNDING * abs(mean) + lost / sure)
         out[side] = bound + outwards * slack if np.isfinite(slack) else bound
 
 

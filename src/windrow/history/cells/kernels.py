@@ -10,8 +10,8 @@ Space: one block for 16 places, and one for 16 blocks: a fifteenth of the cells.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from windrow.compiling.kernels import njit
 from windrow.history.states.kernels import (
     LARGEST_WORD,
     POSITIVE,

@@ -8,8 +8,7 @@ Time: O(1) a row of a dense node; O(levels) a leaf that is made.
 
 from __future__ import annotations
 
-from numba import njit
-
+from windrow.compiling.kernels import njit
 from windrow.history.cells.kernels import (
     BASE,
     DENSE,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from windrow.compiling.kernels import njit
 from windrow.history.cells.kernels import LEFT, PARTS
 from windrow.history.states.kernels import START, add_rows, add_state
 

@@ -14,7 +14,8 @@ Source: pairs of doubles by Dekker (1971), second moments by Chan, Golub and LeV
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from windrow.compiling.kernels import njit
 
 START = 0
 ROWS = 1

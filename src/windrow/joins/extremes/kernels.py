@@ -14,9 +14,9 @@ keeps the free ones. A heap is named by its root, EMPTY where it has no member.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.windows.kernels import EMPTY
 
 # Columns of `heap`.

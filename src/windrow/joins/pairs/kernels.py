@@ -14,9 +14,9 @@ row's place in its run. Runs have room for a power of two and move when they gro
 
 from __future__ import annotations
 
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.windows.kernels import EMPTY
 
 # Entries of a run.

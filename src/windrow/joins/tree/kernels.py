@@ -27,9 +27,9 @@ holds the weights of a row from term 1 on.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.windows.kernels import AHEAD, EMPTY, LARGE_TABLE, prefetch
 

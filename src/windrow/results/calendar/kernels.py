@@ -10,8 +10,8 @@ distance of the next rows. Lists have a tail, so that rows of equal expiry are n
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from windrow.compiling.kernels import njit
 from windrow.results.expiry_queue import EXPIRY_LIMIT
 from windrow.windows.kernels import EMPTY
 

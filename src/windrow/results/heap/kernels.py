@@ -5,7 +5,7 @@ Time: O(log n) a row. Space: 24 bytes a row.
 
 from __future__ import annotations
 
-from numba import njit
+from windrow.compiling.kernels import njit
 
 # Columns of `heap`.
 EXPIRY = 0

@@ -14,8 +14,8 @@ there are no branches.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from windrow.compiling.kernels import njit
 from windrow.results.ladder.bottom.kernels import (
     insert_bottom,
     shift_bottom,

@@ -15,8 +15,7 @@ late. Instants are rounded up to the grid at which changes show.
 
 from __future__ import annotations
 
-from numba import njit
-
+from windrow.compiling.kernels import njit
 from windrow.windows.kernels import EMPTY, rounded_up
 
 # Entries of `progress`.

@@ -9,9 +9,9 @@ Space: see the slots.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.results.wheel.order.kernels import sort_buckets
 from windrow.results.wheel.slots.kernels import (
     BIAS,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from windrow.engine.weighted_rows import WEIGHT, with_weights
 from windrow.spark.bucket.event_times import unpack_times
+from windrow.spark.bucket.far_ahead import Cluster, FarAhead, is_in
 from windrow.spark.bucket.window_limits import WidthOrder
 from windrow.spark.bundle.members import MemberOrder
 from windrow.spark.packing.packets import Packet, table_of
@@ -27,20 +28,27 @@ class StreamArrivals:
 
     rows_in: int = 0
     bad_time: int = 0
+    bad_value: int = 0
     oldest_us: int | None = None
     newest_us: int | None = None
     complete_through_us: int | None = None
     times: list[Instants] = field(default_factory=list)
     oldest: list[pa.Table] = field(default_factory=list)
     unplaced: list[pa.Table] = field(default_factory=list)
+    bad: list[pa.Table] = field(default_factory=list)
     combined_above_us: list[int] = field(default_factory=list)  # as packets say
+    now_us: int | None = None
+    clusters: list[Cluster] = field(default_factory=list)  # bucket.far_ahead
 
     def add(self, packet: Packet) -> None:
         """Adds what one packet says about the stream."""
         self.rows_in += packet.rows_in
         self.bad_time += packet.bad_time
+        self.bad_value += packet.bad_value
         self.oldest_us = _earlier(self.oldest_us, packet.oldest_us)
         self.newest_us = _later(self.newest_us, packet.newest_us)
+        self.now_us = _later(self.now_us, packet.now_us)
+        self.clusters += packet.clusters
         self.complete_through_us = _later(self.complete_through_us, packet.complete_through_us)
         if packet.combined_above_us is not None:
             self.combined_above_us.append(packet.combined_above_us)
@@ -50,6 +58,8 @@ class StreamArrivals:
             self.oldest.append(table_of(packet.oldest))
         if packet.unplaced is not None:
             self.unplaced.append(table_of(packet.unplaced))
+        if packet.bad is not None:
+            self.bad.append(table_of(packet.bad))
 
 
 @dataclass
@@ -61,6 +71,21 @@ class Arrivals:
     order: WidthOrder | None = None
     members: list[MemberOrder] = field(default_factory=list)
     heavy: list[list[Any]] = field(default_factory=list)  # packing.heavy_keys; in the ledger bucket
+
+    def leave_out(self, stream: str, positions: Iterable[int], verdict: FarAhead) -> None:
+        """Takes rows that are not believed out of all inputs that read the stream."""
+        for position in positions:
+            if position in self.rows:
+                rows = self.rows[position]
+                aside = is_in(rows.column("ts").to_numpy(zero_copy_only=False), verdict.aside)
+                self.rows[position] = rows.filter(pa.array(~aside))
+        came = self.streams[stream]
+        asides = [is_in(times, verdict.aside) for times in came.times]
+        came.bad_time += sum(int(np.count_nonzero(aside)) for aside in asides)
+        came.times = [times[~aside] for times, aside in zip(came.times, asides, strict=True)]
+        came.newest_us = verdict.newest_us
+        if came.newest_us is None:
+            came.oldest_us = None
 
 
 def gather(

@@ -168,6 +168,10 @@ class BorrowedShard:
         except (OSError, EOFError) as problem:
             self._connection.close()
             raise LentShardLostError(str(problem)) from problem
+        except BaseException:
+            # Whatever else breaks off the use: the holder drops the shard when the line is closed.
+            self._connection.close()
+            raise
 
 
 def _served(

@@ -9,6 +9,7 @@ from typing import Any
 from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
+from windrow.spark.bucket.far_ahead import Cluster
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bucket.window_limits import WindowLimits
 
@@ -49,6 +50,7 @@ class ShardHeader:
     limits: WindowLimits = field(default_factory=WindowLimits)
     complete_us: dict[str, int] = field(default_factory=dict)
     newest_us: dict[str, int] = field(default_factory=dict)
+    suspects: dict[str, Cluster | None] = field(default_factory=dict)  # bucket.far_ahead
     ledgers: dict[str, Ledger] = field(default_factory=dict)
     panes: list[PaneEntry] = field(default_factory=list)
     next_sequence: int = 0

@@ -53,6 +53,7 @@ class ShardOutput:
     ledgers: dict[str, Ledger] = field(default_factory=dict)
     late: Mapping[str, pa.Table] = field(default_factory=dict)
     unplaced: Mapping[str, pa.Table] = field(default_factory=dict)
+    bad: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """The output as one frame."""
@@ -73,8 +74,9 @@ class ShardOutput:
             "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
             "late": list(self.late),
             "unplaced": list(self.unplaced),
+            "bad": list(self.bad),
         }
-        kept = [*self.late.values(), *self.unplaced.values()]
+        kept = [*self.late.values(), *self.unplaced.values(), *self.bad.values()]
         sections = [self.partial, pack_times(self.instants), self.arrivals or b""]
         sections += map(table_bytes, kept)
         return write_frame(header, sections)
@@ -88,6 +90,6 @@ class ShardOutput:
         header["windows"] = [WindowReport.from_json(numbers) for numbers in header["windows"]]
         header["limits"] = WindowLimits.from_json(header["limits"])
         header["arrivals"] = arrivals or None
-        for feed in ("late", "unplaced"):
+        for feed in ("late", "unplaced", "bad"):
             header[feed] = {stream: next(tables) for stream in header[feed]}
         return cls(partial=partial, instants=unpack_times(instants), **header)

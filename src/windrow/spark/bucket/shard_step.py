@@ -26,6 +26,7 @@ from windrow.spark.bucket.clock import (
     first_after,
     newest_after,
 )
+from windrow.spark.bucket.far_ahead import far_ahead
 from windrow.spark.bucket.lending import LentShardLostError
 from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.live_shard import Live, LiveShard, StepInput, StepResult
@@ -36,7 +37,7 @@ from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.bucket.shard_state import ShardState
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["ShardStep", "unplaced_rows"]
+__all__ = ["ShardStep", "bad_rows", "unplaced_rows"]
 
 Instants = NDArray[np.int64]
 
@@ -62,6 +63,7 @@ class ShardStep:
         header = self._header(state)
         before = replace(header)
         arrivals = gather(packets, self.plan.streams, self._schemas())
+        self._set_far_ahead_aside(header, arrivals)
         store = PaneStore(self.plan, header, state)
         late = self._late_rows(arrivals, header)
         life = self._begin_life(header, arrivals)
@@ -82,7 +84,7 @@ class ShardStep:
         output.arrivals = self._counted(pane)
         output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
         output.late = late
-        output.unplaced = unplaced_rows(arrivals)
+        output.unplaced, output.bad = unplaced_rows(arrivals), bad_rows(arrivals)
         return output
 
     def _advance(
@@ -134,6 +136,26 @@ class ShardStep:
     def _schemas(self) -> dict[int, pa.Schema]:
         return {i: Preparer(self.plan, i).schema for i in range(len(self.plan.inputs))}
 
+    def _set_far_ahead_aside(self, header: ShardHeader, arrivals: Arrivals) -> None:
+        """Takes rows out that are too far ahead; the ledger bucket counts them, by their times."""
+        for stream, ahead_us in self._most_ahead_us().items():
+            came = arrivals.streams[stream]
+            known = (header.newest_us[stream], came.now_us, header.suspects.get(stream))
+            verdict = far_ahead(came.clusters, *known, ahead_us)
+            header.suspects = {**header.suspects, stream: verdict.suspect}
+            if verdict.aside:
+                arrivals.leave_out(stream, self._positions(stream), verdict)
+
+    def _most_ahead_us(self) -> dict[str, int]:
+        """How far rows of a stream may be ahead of others, where it says so."""
+        spans = {
+            entry.stream.name: entry.stream.most_ahead_of_rows_us for entry in self.plan.inputs
+        }
+        return {stream: span_us for stream, span_us in spans.items() if span_us is not None}
+
+    def _positions(self, stream: str) -> list[int]:
+        return [i for i, entry in enumerate(self.plan.inputs) if entry.stream.name == stream]
+
     def _timely(self, arrivals: Arrivals, header: ShardHeader, life: tuple[int, int]) -> Pane:
         """The rows of the life, and times, above the completeness with which the batch began."""
         rows = {}
@@ -178,7 +200,8 @@ class ShardStep:
             timely = len(pane.times.get(stream, ()))
             ledger.rows_in += came.rows_in
             ledger.bad_time += came.bad_time
-            ledger.late += came.rows_in - came.bad_time - timely
+            ledger.bad_value += came.bad_value
+            ledger.late += came.rows_in - came.bad_time - came.bad_value - timely
             ledger.applied += applied
             ledger.waiting = result.waiting[stream]
 
@@ -228,4 +251,10 @@ def _above(came: StreamArrivals, limit_us: int) -> Instants:
 def unplaced_rows(arrivals: Arrivals) -> dict[str, pa.Table]:
     """Per stream, some of the rows without a time that can be believed."""
     kept = {stream: came.unplaced for stream, came in arrivals.streams.items()}
+    return {stream: pa.concat_tables(tables) for stream, tables in kept.items() if tables}
+
+
+def bad_rows(arrivals: Arrivals) -> dict[str, pa.Table]:
+    """Per stream, some of the rows with values that cannot be held, as text."""
+    kept = {stream: came.bad for stream, came in arrivals.streams.items()}
     return {stream: pa.concat_tables(tables) for stream, tables in kept.items() if tables}

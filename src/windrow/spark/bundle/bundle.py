@@ -22,8 +22,11 @@ from windrow.spark.checkpoint.control import check_orders, order_advance, order_
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.ends.files_read import check_files_read
+from windrow.spark.ends.kafka_reach import check_brokers, servers_behind
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
+from windrow.spark.operations.first_start import FirstStart
 from windrow.spark.pipeline import bundle_outputs, started_stream
 from windrow.spark.query_outlet import QueryOutlet
 from windrow.spark.settings import query_settings, settings_applied
@@ -53,10 +56,19 @@ class Bundle:
         self._after_batch = after_batch
         self._queries: dict[int, QueryOutlet] = {}
         self._trigger: str | None = None
-        self._lease = DriverLease(checkpoint.storage, checkpoint.query, lambda: self.is_running)
+        self._lease = DriverLease(checkpoint.storage, checkpoint.query, lambda: self._is_active)
+        self._first = FirstStart(checkpoint.query, self._run_again)
+        self._options: Mapping[str, Any] = {}  # of the run
+        self._was_halted = False
         self._gate = BatchGate()
         self.stream: StreamingQuery | None = None
         self.failure: WindrowError | None = None
+
+    @property
+    def _read(self) -> dict[str, DataFrame]:
+        """What it reads, by stream."""
+        streams = [stream.name for stream in self.book.dealing.streams]
+        return {stream: self._sources[stream] for stream in streams if stream in self._sources}
 
     @property
     def name(self) -> str:
@@ -66,7 +78,19 @@ class Bundle:
     @property
     def is_running(self) -> bool:
         """Whether Spark is at work on it."""
+        return self._is_active or self._began_again()
+
+    @property
+    def _is_active(self) -> bool:
         return self.stream is not None and bool(self.stream.isActive)
+
+    def _began_again(self) -> bool:
+        """Whether it has ended for want of a Python worker, and runs once more."""
+        problem = None if self.stream is None or self._was_halted else self.stream.exception()
+        return problem is not None and self._first.again(problem)
+
+    def _run_again(self) -> None:
+        self._run(self._options, self._bucket_count())
 
     def runs(self, query: QueryOutlet) -> bool:
         """Whether a query is at work in it."""
@@ -106,6 +130,7 @@ class Bundle:
             return
         # Spark's plan is fixed when it starts: for more columns it is started again.
         self._halt()
+        self._first.begun()
         self._run(options, buckets)
 
     def _check(self, names: list[str], trigger: str | None) -> None:
@@ -152,6 +177,8 @@ class Bundle:
 
     def _run(self, options: Mapping[str, Any], buckets: int) -> None:
         refuse_stopped(self._spark)
+        check_brokers(self._read.values())
+        self._options, self._was_halted = options, False
         print_ = self.book.dealing.fingerprint
         self._checkpoint.claim(print_, buckets, 1, carrier_of(self.book.dealing, {}))
         self.failure = None
@@ -191,12 +218,14 @@ class Bundle:
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:
         """Takes what the buckets gave in one batch; Spark commits the batch when this returns."""
         with self._gate.passed():
+            self._first.batch_came()
             self._take_batch(frame, batch_id)
 
     def _take_batch(self, frame: DataFrame, batch_id: int) -> None:
         began = time.perf_counter()
         try:
             column = frame.select("output").toArrow().column("output")
+            check_files_read(self._spark)
             outputs = [BundleOutput.from_bytes(bytes(each.as_buffer())) for each in column]
             outputs.sort(key=lambda output: output.common.bucket)
             for query in self._published(outputs, batch_id):
@@ -259,6 +288,7 @@ class Bundle:
             self._catch_up()
             return
         order_finish(self._checkpoint.control, streams)
+        self._first.begun()
         self._run(trigger_options(AVAILABLE), self._bucket_count())
         self.await_end()
 
@@ -267,6 +297,9 @@ class Bundle:
         try:
             self.stream.processAllAvailable()
         except SPARK_FAILURES as problem:
+            if self._first.again(problem):
+                self._catch_up()
+                return
             raise self._error(problem) from problem
 
     def await_end(self, timeout: float | None = None) -> bool:
@@ -278,11 +311,14 @@ class Bundle:
                 return True
             return bool(self.stream.awaitTermination(max(1, int(timeout))))
         except SPARK_FAILURES as problem:
+            if self._first.again(problem):
+                return self.await_end(timeout)
             raise self._error(problem) from problem
 
     def _error(self, problem: Exception) -> WindrowError:
         shown = ", ".join(map(repr, self._names()))
-        return self.failure or failure_of(f"the operator of the queries {shown}", problem)
+        servers = servers_behind(self._read.values())
+        return self.failure or failure_of(f"the operator of the queries {shown}", problem, servers)
 
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
         """Stops all of it, after its batch in flight; started again, it goes on from there."""
@@ -293,4 +329,5 @@ class Bundle:
 
     def _halt(self, timeout: float = STOP_TIMEOUT_S) -> None:
         if self.stream is not None:
+            self._was_halted = True
             self._gate.stop(self.stream, timeout)

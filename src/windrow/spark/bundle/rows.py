@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.evaluate import evaluate
-from windrow.engine.prepare import buckets_of_words, leaf_of, mixed_words
+from windrow.engine.checked_columns import leaf_of
+from windrow.engine.evaluate import evaluate_or_null
+from windrow.engine.prepare import buckets_of_words, mixed_words
 from windrow.plan.model import QueryPlan
 from windrow.spark.bundle.plan import carried_columns
 
@@ -56,8 +57,9 @@ class CarriedRows:
             return np.zeros(carried.num_rows, np.int64)
         columns = [carried.column("ts")]
         if self._keys:
+            # Whether a row without a value is in the answer, the shards know.
             leaf = leaf_of(self.rows_of_stream(carried))
-            columns = [evaluate(key, leaf, carried.num_rows) for key in self._keys]
+            columns = [evaluate_or_null(key, leaf, carried.num_rows) for key in self._keys]
         return buckets_of_words(mixed_words(columns), buckets)
 
 

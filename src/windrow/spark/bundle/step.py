@@ -14,7 +14,7 @@ from windrow.spark.bucket.live_shard import Live, StepInput
 from windrow.spark.bucket.pane_store import PaneStore
 from windrow.spark.bucket.shard_header import ShardHeader
 from windrow.spark.bucket.shard_state import ShardState
-from windrow.spark.bucket.shard_step import ShardStep, unplaced_rows
+from windrow.spark.bucket.shard_step import ShardStep, bad_rows, unplaced_rows
 from windrow.spark.bundle.live import LiveBundle
 from windrow.spark.bundle.members import (
     Member,
@@ -42,6 +42,7 @@ class BundleStep(ShardStep):
         header = self._header(state)
         before = replace(header)
         arrivals = gather(packets, self.plan.streams, self._schemas())
+        self._set_far_ahead_aside(header, arrivals)
         late = self._late_rows(arrivals, header)
         pane = self._timely(arrivals, header, ALWAYS)
         known = (_numbers(header), header.last_member, header.missed_members)
@@ -67,7 +68,7 @@ class BundleStep(ShardStep):
         self.cache.put(self.owner, self.bucket, header.nonce, live)
         common = self._output(header, result, store)
         common.began_us, common.was_rebuilt, common.late = before.clock_us, was_rebuilt, late
-        common.unplaced = unplaced_rows(arrivals)
+        common.unplaced, common.bad = unplaced_rows(arrivals), bad_rows(arrivals)
         return BundleOutput(common, [each.number for each in orders if not each.ends])
 
     def _schemas(self) -> dict[int, pa.Schema]:

@@ -101,6 +101,8 @@ def order_lines(session: SparkSession, location: str) -> DataFrame:
     longer than all else.
     """
     reader = session.readStream.format("text").option("cleanSource", "delete")
+    # Whatever the user's Spark is set to: no order is left out without a word.
+    reader = reader.options(ignoreMissingFiles="false", ignoreCorruptFiles="false")
     return reader.load(location).select("value")
 
 

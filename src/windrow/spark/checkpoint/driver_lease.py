@@ -82,7 +82,8 @@ class DriverLease:
             holder._file = None
         elif holder is not None:
             _HELD[path] = holder
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with self._storage.writing(f"/{_LOCK}"):
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -24,6 +24,10 @@ _TROUBLES = re.compile(
     r"|StreamMetadata|No usable value for|doesn't exist \(latestId"
 )
 
+# What a disk without room, and one that must not be written to, have Java and Python say.
+_FULL = re.compile(r"[^\n]*(?:No space left on device|Disk quota exceeded)[^\n]*")
+_REFUSED = re.compile(r"[^\n]*(?:Read-only file system|Permission denied)[^\n]*")
+
 
 def last_offsets(spark: Storage) -> int:
     """The newest batch of which Spark has written what it reads; -1 before the first."""
@@ -56,8 +60,25 @@ def check_spark_part(spark: Storage, published: int) -> None:
 
 def checkpoint_trouble(query: str, cause: str, detail: str) -> CheckpointError | None:
     """The error to give where Spark failed because of its checkpoint; None where it did not."""
-    if not _TROUBLES.search(detail.partition("=== Streaming Query ===")[0]):
+    told = detail.partition("=== Streaming Query ===")[0]
+    full = _FULL.search(told)
+    if full is not None:
+        return CheckpointError(
+            "WC208",
+            f"Spark had no room to go on with {query}: {full.group()}",
+            hint="make room where the checkpoint is, and in the directories of spark.local.dir and "
+            "for temporary files, and start again: it goes on where it stopped",
+        )
+    if not _TROUBLES.search(told):
         return None
+    refused = _REFUSED.search(told)
+    if refused is not None:
+        return CheckpointError(
+            "WC209",
+            f"Spark cannot write to the checkpoint of {query}: {refused.group()}",
+            hint="let the driver and the workers write there, and start again: it goes on where it "
+            "stopped",
+        )
     return CheckpointError(
         "WC223",
         f"Spark cannot go on from the checkpoint of {query}: {cause}",

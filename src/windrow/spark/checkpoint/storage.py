@@ -1,11 +1,14 @@
-"""Files of ours under a checkpoint or a sink: local paths or URIs, written whole or not at all."""
+"""Files of ours under a checkpoint or a sink: local paths or URIs, written whole or not at all.
+
+Those of a checkpoint on a local disk are closed to other users: they hold rows.
+"""
 
 from __future__ import annotations
 
 import re
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -13,6 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from windrow.errors import CheckpointError
+from windrow.private_files import create_private, is_full, make_private
 
 __all__ = ["Storage"]
 
@@ -27,15 +31,19 @@ _NAMES_IN_ARROW = {"s3a": "s3", "s3n": "s3"}
 class Storage:
     """A directory on a file system that pyarrow knows.
 
-    make: it is made when it is not there.
+    make: it is made when it is not there. is_private: closed to others where it lies on this host.
     """
 
-    def __init__(self, location: str | Path, make: bool = True) -> None:
+    def __init__(self, location: str | Path, make: bool = True, is_private: bool = True) -> None:
         self.location = str(location)
         self._files, self._root = _opened(self.location)
+        self._is_private = is_private and self.local_path is not None
         if make:
-            with self._writing(""):
-                self._files.create_dir(self._root, recursive=True)
+            with self.writing(""):
+                if self._is_private:
+                    make_private(Path(self._root))
+                else:
+                    self._files.create_dir(self._root, recursive=True)
 
     @property
     def uri(self) -> str:
@@ -53,7 +61,7 @@ class Storage:
 
     def inside(self, name: str) -> Storage:
         """The directory of that name in this one."""
-        return Storage(f"{self.location.rstrip('/')}/{name}")
+        return Storage(f"{self.location.rstrip('/')}/{name}", is_private=self._is_private)
 
     def under(self, name: str) -> Storage:
         """The directory of that name in this one, which others make."""
@@ -67,27 +75,50 @@ class Storage:
         except FileNotFoundError:
             return None
         except OSError as problem:
-            raise CheckpointError(
-                "WC203",
-                f"{self.location}/{name} cannot be read: {problem}",
-                hint="see that the driver may read it, and that its storage can be reached",
-            ) from problem
+            raise self._unread(f"/{name}", problem) from problem
+
+    def _unread(self, name: str, problem: OSError) -> CheckpointError:
+        return CheckpointError(
+            "WC203",
+            f"{self.location}{name} cannot be read: {problem}",
+            hint="see that the driver may read it, and that its storage can be reached",
+        )
 
     def write(self, name: str, data: bytes | memoryview) -> None:
         """Replaces the file in one step: readers see the old bytes or the new, never a part."""
         # Spark's file sources and readers of Parquet folders skip names that begin with a dot.
-        temporary = f"{self._root}/.{name}.{uuid.uuid4().hex}"
-        with self._writing(f"/{name}"):
-            with self._files.open_output_stream(temporary) as sink:
+        temporary = f".{name}.{uuid.uuid4().hex}"
+        with self.writing(f"/{name}"):
+            try:
+                self._write(f"{self._root}/{temporary}", data)
+                self._files.move(f"{self._root}/{temporary}", f"{self._root}/{name}")
+            except BaseException:
+                # What is of no use must not take the room that is wanted.
+                with suppress(OSError):
+                    self._files.delete_file(f"{self._root}/{temporary}")
+                raise
+
+    def _write(self, path: str, data: bytes | memoryview) -> None:
+        if self._is_private:
+            with create_private(Path(path)) as file:
+                file.write(data)
+        else:
+            with self._files.open_output_stream(path) as sink:
                 sink.write(data)
-            self._files.move(temporary, f"{self._root}/{name}")
 
     @contextmanager
-    def _writing(self, name: str) -> Iterator[None]:
-        """What the storage refuses inside is an error of ours."""
+    def writing(self, name: str) -> Iterator[None]:
+        """What the storage refuses inside, of that name in it, is an error of ours."""
         try:
             yield
         except OSError as problem:
+            if is_full(problem):
+                raise CheckpointError(
+                    "WC207",
+                    f"there is no room to write {self.location}{name}: {problem}",
+                    hint="make room on that disk and start again: what is there is whole, and all "
+                    "goes on where it stopped",
+                ) from problem
             raise CheckpointError(
                 "WC206",
                 f"{self.location}{name} cannot be written: {problem}",
@@ -109,7 +140,7 @@ class Storage:
 
     def folders(self) -> list[str]:
         """The directories in it, sorted."""
-        found = self._files.get_file_info(fs.FileSelector(self._root, allow_not_found=True))
+        found = self._listed()
         return sorted(each.base_name for each in found if each.type == fs.FileType.Directory)
 
     def has(self, name: str) -> bool:
@@ -123,15 +154,19 @@ class Storage:
                 self.remove(entry.base_name)
 
     def _entries(self) -> list[fs.FileInfo]:
-        entries = self._files.get_file_info(fs.FileSelector(self._root, allow_not_found=True))
-        return [entry for entry in entries if entry.type == fs.FileType.File]
+        return [entry for entry in self._listed() if entry.type == fs.FileType.File]
+
+    def _listed(self) -> list[fs.FileInfo]:
+        try:
+            selected = fs.FileSelector(self._root, allow_not_found=True)
+            return list(self._files.get_file_info(selected))
+        except OSError as problem:
+            raise self._unread("", problem) from problem
 
     def remove(self, name: str) -> None:
         """Removes the file; it need not be there."""
-        try:
+        with self.writing(f"/{name}"), suppress(FileNotFoundError):
             self._files.delete_file(f"{self._root}/{name}")
-        except FileNotFoundError:
-            return
 
 
 def _opened(location: str) -> tuple[fs.FileSystem, str]:

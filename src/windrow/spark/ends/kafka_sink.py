@@ -18,6 +18,7 @@ from windrow.plan.model import QueryPlan
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.ends.kafka_jars import require_kafka, require_producer
 from windrow.spark.ends.kafka_producer import TransactionalProducer
+from windrow.spark.ends.kafka_reach import check_servers
 from windrow.spark.ends.kafka_records import BATCH_HEADER, ROW_HEADER, Records, records_frame
 
 __all__ = ["KafkaWriter"]
@@ -40,6 +41,10 @@ class KafkaWriter:
         if self._checks:
             self.feeds += ("result",)
         self._producer: TransactionalProducer | None = None
+
+    def begin(self) -> None:
+        """Refuses to start a query whose answers would reach nobody."""
+        check_servers(self._sink.servers, self._sink.options, self._sink.place)
 
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Writes the batch, unless it is known to be written."""

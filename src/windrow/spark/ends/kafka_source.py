@@ -19,6 +19,7 @@ from windrow.errors import BindingError
 from windrow.kafka import KafkaSource
 from windrow.schema import StreamSchema
 from windrow.spark.ends.kafka_jars import require_avro, require_kafka
+from windrow.spark.ends.kafka_reach import remember_broker
 from windrow.spark.ends.stream_schema import spark_type
 
 __all__ = ["kafka_frame"]
@@ -41,8 +42,9 @@ def kafka_frame(spark: SparkSession, schema: StreamSchema, source: KafkaSource) 
     records = reader.load().select("value", _RECORD_TIME)
     if source.is_avro:
         require_avro(spark)
-        return _from_avro(records, schema, source)
-    return _from_json(records, schema, source)
+    frame = (_from_avro if source.is_avro else _from_json)(records, schema, source)
+    remember_broker(frame, source)
+    return frame
 
 
 def _reader_options(source: KafkaSource) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import pyarrow as pa
 
 __all__ = ["KEPT_ROWS_LIMIT", "KeptRows"]
@@ -12,23 +10,22 @@ KEPT_ROWS_LIMIT = 10_000
 
 
 class KeptRows:
-    """Rows of one stream, of the columns that the query reads."""
+    """Rows of one stream, of the columns that the query reads; never changed, only followed."""
 
-    def __init__(self, schema: pa.Schema) -> None:
+    def __init__(self, schema: pa.Schema, tables: tuple[pa.Table, ...] = ()) -> None:
         self._schema = schema
-        self._tables: deque[pa.Table] = deque()
-        self._count = 0
+        self._tables = tables
 
-    def add(self, rows: pa.Table) -> None:
-        """Keeps these rows and lets the oldest go beyond the limit."""
-        self._tables.append(rows.select(self._schema.names))
-        self._count += rows.num_rows
-        while self._count > KEPT_ROWS_LIMIT:
-            first = self._tables.popleft()
-            surplus = min(first.num_rows, self._count - KEPT_ROWS_LIMIT)
-            self._count -= surplus
+    def with_rows(self, rows: pa.Table) -> KeptRows:
+        """These and the given rows, without the oldest beyond the limit."""
+        tables = [*self._tables, rows.select(self._schema.names)]
+        surplus = sum(table.num_rows for table in tables) - KEPT_ROWS_LIMIT
+        while surplus > 0:
+            first = tables.pop(0)
             if surplus < first.num_rows:
-                self._tables.appendleft(first.slice(surplus))
+                tables.insert(0, first.slice(surplus))
+            surplus -= first.num_rows
+        return KeptRows(self._schema, tuple(tables))
 
     def table(self) -> pa.Table:
         """All that is kept."""

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Protocol, cast
 from weakref import WeakValueDictionary
@@ -91,7 +92,7 @@ def _client(what: str, extra: str) -> ModuleType:
         raise UnsupportedError(
             "WU414",
             f"the client for {what} is not installed here: {problem}",
-            hint=f'install it with pip install "windrow[{extra}]"',
+            hint=f'install it with pip install "windrow-sql[{extra}]"',
         ) from None
 
 
@@ -102,6 +103,8 @@ def begin_writing(writer: Writer, last_batch: int, owner: str = "") -> None:
     """
     if isinstance(writer, ParquetWriter):
         writer.begin(last_batch, owner)
+    if isinstance(writer, KafkaWriter):
+        writer.begin()
 
 
 def end_writing(writer: Writer | None) -> None:
@@ -118,7 +121,7 @@ class ParquetWriter:
     """One file per batch id, put in place in one step: a replayed batch replaces its own file."""
 
     def __init__(self, sink: Parquet) -> None:
-        self._storage = Storage(sink.path)
+        self._storage = Storage(sink.path, is_private=False)  # answers are for others
         self._owner = ""
         self.feeds: tuple[str, ...] = (sink.feed,)
 
@@ -228,6 +231,18 @@ def _named_failures(batch_id: int) -> Iterator[None]:
         ) from problem
 
 
+@dataclass(frozen=True)
+class _Held:
+    """Tables of a feed that nobody has taken yet; none where they were let go."""
+
+    tables: tuple[pa.Table, ...] = ()
+    rows: int = 0
+
+    def with_table(self, table: pa.Table) -> _Held:
+        rows = self.rows + table.num_rows
+        return _Held(() if rows > MEMORY_ROWS_LIMIT else (*self.tables, table), rows)
+
+
 class MemoryWriter:
     """Holds answers and changes until they are taken.
 
@@ -239,35 +254,34 @@ class MemoryWriter:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[str, list[pa.Table]] = {"answers": [], "changes": []}
-        self._rows = {"answers": 0, "changes": 0}
-        self._last_batch = -1
+        # The last batch and what is held: one value, so that no batch is ever held in part.
+        self._state: tuple[int, dict[str, _Held]] = (-1, {feed: _Held() for feed in self.feeds})
 
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Adds one batch; one that is given again after a restart is not added twice."""
         with self._lock:
-            if batch_id <= self._last_batch:
+            last_batch, held = self._state
+            if batch_id <= last_batch:
                 return
-            for feed, table in tables.items():
-                self._rows[feed] += table.num_rows
-                self._held[feed].append(table)
-                if self._rows[feed] > MEMORY_ROWS_LIMIT:
-                    self._held[feed].clear()
-            self._last_batch = batch_id
+            added = {feed: held[feed].with_table(table) for feed, table in tables.items()}
+            self._state = (batch_id, {**held, **added})
 
     def take(self, feed: str, empty: pa.Table, limit: int | None = None) -> pa.Table:
         """What came since the last call, at most `limit` rows of it; `empty` gives the columns."""
         with self._lock:
-            rows, self._rows[feed] = self._rows[feed], 0
-            held, self._held[feed] = self._held[feed], []
+            last_batch, held = self._state
+            rows = held[feed].rows
             if rows > MEMORY_ROWS_LIMIT:
+                self._state = (last_batch, {**held, feed: _Held()})
                 raise _too_many(feed, rows)
-            table = pa.concat_tables([empty, *held])
-            if limit is None or table.num_rows <= limit:
-                return table
-            end = cut_between_instants(table, limit)
-            self._held[feed], self._rows[feed] = [table.slice(end)], table.num_rows - end
-            return table.slice(0, end)
+            given = table = pa.concat_tables([empty, *held[feed].tables])
+            left = _Held()
+            if limit is not None and table.num_rows > limit:
+                end = cut_between_instants(table, limit)
+                given, rest = table.slice(0, end), table.slice(end)
+                left = _Held((rest,), rest.num_rows)
+            self._state = (last_batch, {**held, feed: left})
+            return given
 
 
 def _too_many(feed: str, rows: int) -> AdmissionError:

@@ -16,12 +16,16 @@ from windrow.schema import BIGINT, StreamSchema
 from windrow.sources import FileSource, Rate, Socket, Source
 from windrow.spark.ends.kafka_source import kafka_frame
 from windrow.spark.ends.stream_schema import spark_type
+from windrow.spark.packing.hidden_columns import DAMAGE
 
 __all__ = ["columns_ddl", "source_frame"]
 
 # A value that cannot be read would be NULL to Spark; a time without a zone is one of UTC, as in
 # the session of this process, whatever zone the user's Spark has.
 READ_OPTIONS = {"mode": "FAILFAST", "timeZone": "UTC"}
+
+# Whatever the user's Spark is set to: no file is left out without a word.
+_FILE_OPTIONS = {**READ_OPTIONS, "ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
 
 _GLOB_SIGNS = re.compile(r"[][{}*?\\]")
 
@@ -36,8 +40,28 @@ def columns_ddl(schema: StreamSchema) -> str:
     return ", ".join(f"`{column.name}` {spark_type(column.type)}" for column in schema.columns)
 
 
+def damage_told(schema: StreamSchema) -> tuple[str, dict[str, str]]:
+    """Columns and options by which the text of a row that cannot be read comes beside it."""
+    told = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": DAMAGE}
+    return f"{columns_ddl(schema)}, `{DAMAGE}` string", {**READ_OPTIONS, **told}
+
+
+def _all_read(rows: DataFrame, schema: StreamSchema) -> DataFrame:
+    """The rows, of which Spark reads every column to say whether a row is damaged.
+
+    Otherwise it would read those that a query wants, and queries would count different rows.
+    """
+    columns = [rows[f"`{column.name.replace('`', '``')}`"] for column in schema.columns]
+    is_damaged = rows[DAMAGE].isNotNull() & (sql.xxhash64(*columns) != sql.lit(0))
+    return rows.select(*columns, sql.when(is_damaged, rows[DAMAGE]).alias(DAMAGE))
+
+
 def _file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -> DataFrame:
-    reader = spark.readStream.schema(columns_ddl(schema)).options(**READ_OPTIONS)
+    ddl, options = columns_ddl(schema), _FILE_OPTIONS
+    if schema.sets_aside and source.format != "parquet":
+        ddl, told = damage_told(schema)
+        options = {**options, **told}
+    reader = spark.readStream.schema(ddl).options(**options)
     if source.files_per_batch is not None:
         reader = reader.option("maxFilesPerTrigger", source.files_per_batch)
     path = source.path
@@ -54,8 +78,10 @@ def _file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -
         return reader.parquet(path)
     if source.format == "csv":
         reader = reader.option("header", source.header).option("sep", source.delimiter)
-        return reader.option("enforceSchema", not source.header).csv(path)
-    return reader.json(path)
+        rows = reader.option("enforceSchema", not source.header).csv(path)
+    else:
+        rows = reader.json(path)
+    return _all_read(rows, schema) if schema.sets_aside else rows
 
 
 def _rate_frame(spark: SparkSession, schema: StreamSchema, source: Rate) -> DataFrame:
@@ -75,8 +101,10 @@ def _rate_frame(spark: SparkSession, schema: StreamSchema, source: Rate) -> Data
 def _socket_frame(spark: SparkSession, schema: StreamSchema, source: Socket) -> DataFrame:
     lines = spark.readStream.format("socket").option("host", source.host)
     read = sql.from_json if source.format == "jsonl" else sql.from_csv
-    row = read(sql.col("value"), columns_ddl(schema), READ_OPTIONS).alias("row")
-    return lines.option("port", source.port).load().select(row).select("row.*")
+    ddl, options = damage_told(schema) if schema.sets_aside else (columns_ddl(schema), READ_OPTIONS)
+    row = read(sql.col("value"), ddl, options).alias("row")
+    rows = lines.option("port", source.port).load().select(row).select("row.*")
+    return _all_read(rows, schema) if schema.sets_aside else rows
 
 
 def _nothing_there(source: FileSource) -> DataError:

@@ -1,18 +1,17 @@
-"""The schema that a streaming DataFrame gives a stream."""
+"""The columns that a streaming DataFrame gives a stream."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
 from windrow.errors import BindingError
-from windrow.event_time import span_of
-from windrow.schema import TIMESTAMP, Column, ColumnType, StreamSchema, type_named
+from windrow.schema import TIMESTAMP, Column, ColumnType, type_named
 
-__all__ = ["schema_of", "spark_type"]
+__all__ = ["columns_of_frame", "spark_type"]
 
 
-def schema_of(name: str, source: object, time: str, lateness: str | int | float) -> StreamSchema:
-    """The stream's schema; refused when the DataFrame does not stream or has unknown types."""
+def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
+    """The columns of a stream; refused when the DataFrame does not stream or has unknown types."""
     if not isinstance(source, DataFrame):
         raise BindingError(
             "WB414",
@@ -26,10 +25,9 @@ def schema_of(name: str, source: object, time: str, lateness: str | int | float)
             f"the DataFrame of stream {name!r} does not stream",
             hint="read it with spark.readStream instead of spark.read",
         )
-    columns = tuple(
+    return tuple(
         _column(name, field.name, field.dataType.simpleString()) for field in source.schema
     )
-    return StreamSchema(name, columns, time, span_of(lateness))
 
 
 def spark_type(kind: ColumnType) -> str:

@@ -14,21 +14,17 @@ from windrow.engine.prepare import lifetime_of
 from windrow.engine.shard import Shard
 from windrow.engine.window_table import QueryRow, WindowRow
 from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.governor.measured_rates import is_measured, measured_rate
 from windrow.governor.tables import SECOND_US, Demand, Turn, WidthGiven, WindowState
 from windrow.plan.model import QueryPlan
 from windrow.plan.service import can_have_error
+from windrow.service_levels import UNMET
 from windrow.spark.bucket.window_report import RECENT_PARTS, WindowReport, window_reports
 from windrow.spark.operations.status import QueryStatus
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.row_store import SPARE_PARTS
 
-__all__ = ["UNMET", "GovernedQuery", "GovernedWindow", "windows_of"]
-
-# The level of a query that its window does not serve as its clauses say, as they are read now: what
-# its answers lack is still bounded, and said with each of them.
-UNMET = "unmet"
-# Rows of one instant have no rate: they count as spread over this much.
-SHORTEST_SPAN_US = 1_000
+__all__ = ["GovernedQuery", "GovernedWindow", "windows_of"]
 
 
 class GovernedQuery(Protocol):
@@ -97,6 +93,13 @@ class GovernedWindow:
         rate = average if is_average else max(average, recent)
         return WindowState(self.name, self.row_bytes, rate, _width_us(self.lifetime))
 
+    def rate_for(self, range_us: int, is_average: bool) -> float:
+        """Rows a second, as far as they tell something of a window of this range."""
+        report = self.report
+        if not is_measured(max(0, report.newest_us - report.oldest_us), range_us):
+            return measured_rate(report.rows, 0, range_us)
+        return self.state(is_average=is_average).rate
+
     @property
     def row_bytes(self) -> float:
         """Bytes of a row with its part of the spare room."""
@@ -119,8 +122,13 @@ class GovernedWindow:
         beside = (report.bytes - report.column_bytes) / report.rows if self._grows_beside else 0.0
         return report.column_bytes / max(1, report.capacity) + beside
 
+    def _shown_rate(self) -> float:
+        """Rows a second between the oldest and the newest row held."""
+        span_us = self.report.newest_us - self.report.oldest_us
+        return self.report.rows * SECOND_US / max(span_us, SECOND_US) if span_us > 0 else 0.0
+
     def _rates(self) -> tuple[float, float]:
-        """Rows a second: over the time covered, and lately."""
+        """Rows a second, as memory is foreseen by them: over the time covered, and lately."""
         if self.query.plan.error_percent is not None:
             # Of a window that is narrow most of the time, what it holds says little.
             spans = (self.demand().range_us, self.demand().range_us // RECENT_PARTS)
@@ -129,10 +137,10 @@ class GovernedWindow:
         report, clock_us = self.report, self.query.status.clock_us
         if report.rows < 2 or clock_us is None:
             return 0.0, 0.0
-        span = max(report.newest_us - report.oldest_us, SHORTEST_SPAN_US)
-        part = min(self.lifetime.hold_us // RECENT_PARTS, clock_us - report.oldest_us)
-        lately = report.recent / max(part, SHORTEST_SPAN_US)
-        return report.rows / span * SECOND_US, lately * SECOND_US
+        range_us = self.demand().range_us
+        average = measured_rate(report.rows, report.newest_us - report.oldest_us, range_us)
+        part_us = min(self.lifetime.hold_us // RECENT_PARTS, clock_us - report.oldest_us)
+        return average, measured_rate(report.recent, part_us, range_us)
 
     def demand(self) -> Demand:
         """What the query asks of it.
@@ -199,7 +207,7 @@ class GovernedWindow:
             self.report.rows,
             self.report.bytes,
             self.row_bytes,
-            state.rate if timed else None,
+            self._shown_rate() if timed else None,
             self.level,
         )
 

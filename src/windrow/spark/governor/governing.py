@@ -62,22 +62,26 @@ class Governing:
         Rates are those that running queries have measured; of other streams none is known.
         """
         with self._lock:
-            measured = self._measured()
-            rates: dict[str, float] = {}
-            for window in measured:
-                if window.is_timed and not window.is_filtered:
-                    rate = window.state().rate
-                    rates[window.stream] = max(rate, rates.get(window.stream, 0.0))
-            windows, demands, fixed = self._tables(measured)
-            for window in windows_of(query):
-                if window.is_timed:
-                    rate = 0.0 if window.is_filtered else rates.get(window.stream, 0.0)
-                    windows.append(WindowState(window.name, window.row_bytes, rate))
-                    demands.append(window.demand())
-            clock = self._clock()
-            found = decide(windows, demands, self._available, fixed, clock, quick=True)
-            if isinstance(found, Refused) and found.is_proven:
-                raise not_admitted(query.name, found, self._budget, "WA412")
+            # By the average rates, or by those of late where these are lower than before.
+            found = [self._foreseen(query, is_average=each) for each in (True, False)]
+            refused = [each for each in found if isinstance(each, Refused) and each.is_proven]
+            if len(refused) == len(found):
+                raise not_admitted(query.name, refused[0], self._budget, "WA412")
+
+    def _foreseen(self, query: GovernedQuery, *, is_average: bool) -> Decision | Refused:
+        """What would be decided if the query ran too."""
+        measured = self._measured()
+        telling = [each for each in measured if each.is_timed and not each.is_filtered]
+        windows, demands, fixed = self._tables(measured, is_average=is_average)
+        for window in windows_of(query):
+            if window.is_timed:
+                demand, rates = window.demand(), [0.0]
+                if not window.is_filtered:
+                    of_stream = [each for each in telling if each.stream == window.stream]
+                    rates += [each.rate_for(demand.range_us, is_average) for each in of_stream]
+                windows.append(WindowState(window.name, window.row_bytes, max(rates)))
+                demands.append(demand)
+        return decide(windows, demands, self._available, fixed, self._clock(), quick=True)
 
     def started(self, query: GovernedQuery) -> None:
         """A query was set to work."""

@@ -54,7 +54,9 @@ def history_fingerprint(schema: HistorySchema) -> str:
 
 def history_text(schema: HistorySchema) -> str:
     """The schema as text, for workers."""
-    return json.dumps({"stream": schema.stream.name, **declared(schema)})
+    stream = schema.stream
+    taking = {"stream": stream.name, "on_bad_row": stream.on_bad_row, "max_ahead": stream.max_ahead}
+    return json.dumps({**taking, **declared(schema)})
 
 
 @lru_cache(maxsize=HISTORIES_READ)
@@ -66,7 +68,12 @@ def history_of_text(text: str) -> HistorySchema:
         for name, kind, precision, scale in parts["columns"]
     }
     stream = StreamSchema(
-        parts["stream"], tuple(columns.values()), parts["time"], parts["lateness_us"]
+        parts["stream"],
+        tuple(columns.values()),
+        parts["time"],
+        parts["lateness_us"],
+        parts["on_bad_row"],
+        parts["max_ahead"],
     )
     return HistorySchema(
         stream,

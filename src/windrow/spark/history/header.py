@@ -8,6 +8,7 @@ from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.spark.bucket.arrivals import StreamArrivals
+from windrow.spark.bucket.far_ahead import Cluster
 from windrow.spark.bucket.frames import read_frame, write_frame
 
 __all__ = ["HISTORY_VERSION", "HistoryHeader", "HistoryPane"]
@@ -39,6 +40,7 @@ class HistoryHeader:
     complete_us: int = START_OF_TIME
     newest_us: int = START_OF_TIME
     clock_us: int = START_OF_TIME
+    suspect: Cluster | None = None  # bucket.far_ahead
     ledger: Ledger = field(default_factory=Ledger)
     panes: list[HistoryPane] = field(default_factory=list)
     next_sequence: int = 0

@@ -17,12 +17,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark import TaskContext
 
-from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
+from windrow.event_time import MAX_EVENT_TIME
 from windrow.plan.history_schema import HistorySchema
+from windrow.spark.bucket.far_ahead import Cluster, clusters_of
 from windrow.spark.bucket.shipped_errors import shipping_errors
 from windrow.spark.bucket.worker import settle_worker
 from windrow.spark.history.declaration import columns_kept, history_of_text
-from windrow.spark.packing.packer import TASK_BYTES_LIMIT, in_stream_types
+from windrow.spark.packing.bad_values import BadValues
+from windrow.spark.packing.packer import TASK_BYTES_LIMIT
 from windrow.spark.packing.packets import Packet, packets_batch
 from windrow.windows.key_coder import words_of_array
 
@@ -67,14 +69,16 @@ class HistoryPacker:
         self.held_bytes = 0
         self._rows: list[list[pa.RecordBatch]] = [[] for _ in self._buckets]
         self._bad_time = 0
+        self._bad = BadValues(self._schema.stream)
         self._newest_us: int | None = None
+        self._clusters: list[Cluster] = []
 
     def add(self, given: pa.RecordBatch) -> None:
         """Takes one batch of the stream's rows."""
-        batch = in_stream_types(given.select(self._names), self._schema.stream)
+        batch = self._bad.taken(given, self._names)
         times = batch.column(0).cast(pa.int64()).fill_null(MAX_EVENT_TIME)
         times_us = times.to_numpy(zero_copy_only=False)
-        placed = (times_us >= MIN_EVENT_TIME) & (times_us < MAX_EVENT_TIME)
+        placed = self._bad.placed(times_us)
         if not placed.all():
             self._bad_time += int(placed.size - np.count_nonzero(placed))
             batch, times_us = batch.filter(pa.array(placed)), times_us[placed]
@@ -82,6 +86,9 @@ class HistoryPacker:
             return
         newest_us = int(times_us.max())
         self._newest_us = newest_us if self._newest_us is None else max(self._newest_us, newest_us)
+        apart_us = self._schema.stream.most_ahead_of_rows_us
+        if apart_us is not None:
+            self._clusters += clusters_of(np.sort(times_us), apart_us)
         self.held_bytes += batch.nbytes
         for held, rows in zip(self._rows, self._split(batch), strict=True):
             if rows.num_rows:
@@ -105,14 +112,18 @@ class HistoryPacker:
         return packets_batch(self._buckets, packets)
 
     def _packet(self, bucket: int) -> bytes:
-        rows, bad_time = self._rows[bucket], self._bad_time if bucket == 0 else 0
+        rows = self._rows[bucket]
+        bad_time, bad_value = (self._bad_time, self._bad.count) if bucket == 0 else (0, 0)
         packet = Packet(
             stream=self._schema.stream.name,
             task=self._task,
             sequence=self._sequence,
-            rows_in=sum(batch.num_rows for batch in rows) + bad_time,
+            rows_in=sum(batch.num_rows for batch in rows) + bad_time + bad_value,
             bad_time=bad_time,
+            bad_value=bad_value,
             newest_us=self._newest_us,
+            now_us=self._bad.now_us,
+            clusters=self._clusters,
             rows=[(0, memoryview(batch.serialize())) for batch in rows],
         )
         return packet.to_bytes()

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.plan.history_schema import HistorySchema
+from windrow.spark.bucket.far_ahead import far_ahead, is_in
 from windrow.spark.bucket.shard_state import ShardState
 from windrow.spark.history.control import HistoryArrivals, gather_rows
 from windrow.spark.history.header import HistoryHeader, HistoryPane
@@ -40,6 +41,7 @@ class HistoryStep:
         panes = HistoryPanes(header, state)
         live, was_rebuilt = self._live(header, panes)
         arrivals = gather_rows(packets, self.schema)
+        self._set_far_ahead_aside(arrivals, header)
         rows = self._timely(arrivals, header)
         header.move_clock(arrivals.came, self.schema.stream.lateness_us)
         live.apply(rows, header.clock_us)
@@ -95,6 +97,19 @@ class HistoryStep:
         live.apply(None if data is None else rows_of_pane(data), pane.clock_us)
         return live
 
+    def _set_far_ahead_aside(self, arrivals: HistoryArrivals, header: HistoryHeader) -> None:
+        """Takes rows out that are too far ahead; each bucket counts its own."""
+        came, ahead_us = arrivals.came, self.schema.stream.most_ahead_of_rows_us
+        if ahead_us is None:
+            return
+        verdict = far_ahead(came.clusters, header.newest_us, came.now_us, header.suspect, ahead_us)
+        header.suspect, came.newest_us = verdict.suspect, verdict.newest_us
+        if verdict.aside and arrivals.rows is not None:
+            times_us = arrivals.rows.column(0).cast(pa.int64()).to_numpy()
+            aside = is_in(times_us, verdict.aside)
+            came.bad_time += int(np.count_nonzero(aside))
+            arrivals.rows = arrivals.rows.filter(pa.array(~aside))
+
     def _timely(self, arrivals: HistoryArrivals, header: HistoryHeader) -> pa.Table | None:
         """The rows above the completeness with which the batch began; None where there are none."""
         if arrivals.rows is None:
@@ -116,6 +131,8 @@ class HistoryStep:
         timely = 0 if rows is None else rows.num_rows
         ledger.rows_in += came.rows_in
         ledger.bad_time += came.bad_time
-        ledger.late += came.rows_in - came.bad_time - timely
+        ledger.bad_value += came.bad_value
+        ledger.late += came.rows_in - came.bad_time - came.bad_value - timely
         ledger.applied = live.rows
-        ledger.waiting = ledger.rows_in - ledger.late - ledger.bad_time - ledger.applied
+        aside = ledger.late + ledger.bad_time + ledger.bad_value
+        ledger.waiting = ledger.rows_in - aside - ledger.applied

@@ -20,6 +20,9 @@ from windrow.spark.bucket.buckets import bucket_ids
 from windrow.spark.bucket.shard_output import OUTPUT_SCHEMA
 from windrow.spark.bucket.shipped_errors import shipping_errors
 from windrow.spark.checkpoint.control import order_advance, order_finish
+from windrow.spark.ends.files_read import check_files_read
+from windrow.spark.ends.judged_frames import judged
+from windrow.spark.ends.kafka_reach import check_brokers, servers_behind
 from windrow.spark.history.checkpoint import HistoryCheckpoint
 from windrow.spark.history.control import history_orders, order_question
 from windrow.spark.history.declaration import columns_kept, history_text
@@ -30,6 +33,7 @@ from windrow.spark.history.packer import history_packing
 from windrow.spark.history.question import BucketReply, HistoryQuestion
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
+from windrow.spark.operations.first_start import FirstStart
 from windrow.spark.packing.packets import PACKET_SCHEMA
 from windrow.spark.pipeline import OUTPUT_MODE
 from windrow.spark.settings import query_settings, settings_applied
@@ -56,15 +60,27 @@ class SparkHistory:
         self._replies: dict[str, list[BucketReply]] = {}
         self._changed = threading.Condition()
         self._gate = BatchGate()
+        self._source: DataFrame | None = None
+        self._first = FirstStart(f"the history of {schema.stream.name!r}", lambda: None)
 
     def start(
         self, source: DataFrame, buckets: int, archive: str | None, trigger: str | None
     ) -> None:
         """Sets it to work; trigger: the span between batches, None for one whenever rows come."""
+        self._source = source
+        what = f"the history of {self.schema.stream.name!r}"
+        self._first = FirstStart(what, lambda: self._run(source, buckets, archive, trigger))
+        self._first.begun()
+        self._run(source, buckets, archive, trigger)
+
+    def _run(
+        self, source: DataFrame, buckets: int, archive: str | None, trigger: str | None
+    ) -> None:
         span_ms = 0 if trigger is None else max(0, span_of(trigger) // 1_000)
         location = self._checkpoint.spark_location
         self._gate.open()
         refuse_stopped(self._spark)
+        check_brokers([source])
         try:
             with settings_applied(self._spark, query_settings(buckets, location)):
                 self._stream = (
@@ -82,8 +98,7 @@ class SparkHistory:
     def _frame(self, source: DataFrame, buckets: tuple[int, ...], archive: str | None) -> DataFrame:
         """The stream of what the buckets give, one row per bucket and batch."""
         text = history_text(self.schema)
-        names = [f"`{name.replace('`', '``')}`" for name in columns_kept(self.schema)]
-        rows = source.select(*[source[name] for name in names])
+        rows = judged(source, columns_kept(self.schema), self.schema.stream)
         packed = rows.mapInArrow(history_packing(text, buckets), PACKET_SCHEMA)
         orders = history_orders(self._spark, self._checkpoint.control.uri, buckets)
         operator = HistoryOperator(text, self._checkpoint.spark_location, buckets, archive)
@@ -96,11 +111,13 @@ class SparkHistory:
     def _on_batch(self, frame: DataFrame, batch_id: int) -> None:  # noqa: ARG002 - Spark gives it
         """Takes what the buckets gave; a batch that is run again gives the same."""
         with self._gate.passed():
+            self._first.batch_came()
             self._take_batch(frame)
 
     def _take_batch(self, frame: DataFrame) -> None:
         with shipping_errors():
             column = frame.select("output").toArrow().column("output")
+            check_files_read(self._spark)
             outputs = [HistoryOutput.from_bytes(bytes(each.as_buffer())) for each in column]
         outputs.sort(key=lambda output: output.bucket)
         replies: dict[str, list[BucketReply]] = {}
@@ -120,13 +137,13 @@ class SparkHistory:
         return GatheredKeeper(self.schema, self._answered(question))
 
     def _answered(self, question: HistoryQuestion) -> list[BucketReply]:
-        stream = self._running()
+        stream: StreamingQuery | None = self._running()
         with self._changed:
             self._awaited.add(question.name)
             try:
                 order_question(self._checkpoint.control, question)
                 while question.name not in self._replies:
-                    self._check(stream)
+                    stream = self._check(stream)
                     self._changed.wait(POLL_S)
                 return self._replies.pop(question.name)
             finally:
@@ -138,6 +155,9 @@ class SparkHistory:
         try:
             stream.processAllAvailable()
         except SPARK_FAILURES as problem:
+            if self._first.again(problem):
+                self.catch_up()
+                return
             raise self._error(problem) from problem
         self._check(stream)
 
@@ -177,7 +197,9 @@ class SparkHistory:
 
     def _running(self) -> StreamingQuery:
         if self._stream is None or not self._stream.isActive:
-            self._check(self._stream)
+            found = self._check(self._stream)
+            if found is not None and found.isActive:
+                return found
             raise BindingError(
                 "WB430",
                 f"the history of {self.schema.stream.name!r} is not kept any more: it was stopped",
@@ -185,11 +207,15 @@ class SparkHistory:
             )
         return self._stream
 
-    def _check(self, stream: StreamingQuery | None) -> None:
-        """Raises what the stream failed with."""
+    def _check(self, stream: StreamingQuery | None) -> StreamingQuery | None:
+        """The stream that is at work; raises what it failed with."""
         problem = None if stream is None or stream.isActive else stream.exception()
-        if problem is not None:
-            raise self._error(problem) from problem
+        if problem is None:
+            return stream
+        if self._first.again(problem):
+            return self._stream
+        raise self._error(problem) from problem
 
     def _error(self, problem: Exception) -> WindrowError:
-        return failure_of(f"the history of {self.schema.stream.name!r}", problem)
+        servers = "" if self._source is None else servers_behind([self._source])
+        return failure_of(f"the history of {self.schema.stream.name!r}", problem, servers)

@@ -21,6 +21,8 @@ __all__ = ["STOP_TIMEOUT_S", "BatchGate"]
 STOP_TIMEOUT_S = 60.0
 POLL_S = 0.01
 HELD_MS = 1_000
+# What Spark says it does while it asks sources what is new, before there is a batch.
+ASKING = "Getting offsets from"
 
 
 class BatchGate:
@@ -79,4 +81,8 @@ class BatchGate:
         if self._held.is_set() or not stream.isActive:
             return True
         # A batch that begins after this question is held at the gate.
-        return not (self._busy.is_set() or stream.status["isTriggerActive"])
+        if self._busy.is_set():
+            return False
+        status = stream.status
+        # Sources that do not answer, such as a Kafka that is away, keep Spark asking for minutes.
+        return not status["isTriggerActive"] or status["message"].startswith(ASKING)

@@ -10,19 +10,19 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark import TaskContext
 
 from windrow.engine.prepare import Preparer
 from windrow.engine.weighted_rows import WEIGHT
-from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
+from windrow.event_time import MAX_EVENT_TIME
 from windrow.plan.model import QueryPlan
-from windrow.schema import StreamSchema
 from windrow.spark.bucket.event_times import pack_times
+from windrow.spark.bucket.far_ahead import clusters_of
 from windrow.spark.bucket.known_completeness import known_completeness
 from windrow.spark.bucket.shipped_errors import shipping_errors
 from windrow.spark.bucket.worker import plan_of, settle_worker
+from windrow.spark.packing.bad_values import BadValues
 from windrow.spark.packing.combining import PaneCombiner, can_combine
 from windrow.spark.packing.heavy_keys import KeySampler
 from windrow.spark.packing.packets import Packet, packets_batch, table_bytes
@@ -109,6 +109,7 @@ class Packer:
         positions = [i for i, entry in enumerate(plan.inputs) if entry.stream.name == stream]
         self._preparers, self._router = self._tools(plan, positions, routing)
         self._schema = plan.inputs[positions[0]].stream
+        self._apart_us = self._schema.most_ahead_of_rows_us
         self._start()
 
     def _tools(
@@ -129,6 +130,8 @@ class Packer:
             kind = PaneCombiner
         elif can_pick(self._plan, grid_us):
             kind = PanePicker
+        if self._apart_us is not None:
+            return  # Rows that are set aside later must not be in one with others.
         if complete_us is not None and kind is not None:
             self._complete_us = complete_us
             self._combiners = {each: kind(self._plan, each, grid_us) for each in self._preparers}
@@ -142,15 +145,16 @@ class Packer:
         self._oldest: list[pa.RecordBatch] = []
         self._unplaced: list[pa.RecordBatch] = []
         self._bad_time = 0
+        self._bad = BadValues(self._schema)
 
     def add(self, given: pa.RecordBatch) -> None:
         """Takes one batch of the stream's rows, of the columns that the query reads."""
         if given.num_rows == 0:
             return
-        batch = in_stream_types(given, self._schema)
+        batch = self._bad.taken(given)
         column = batch.column(self._schema.time).cast(pa.int64())
         times = column.fill_null(MAX_EVENT_TIME).to_numpy(zero_copy_only=False)
-        placed = (times >= MIN_EVENT_TIME) & (times < MAX_EVENT_TIME)
+        placed = self._bad.placed(times)
         if not placed.all():
             self._set_aside(batch.filter(pa.array(~placed)))
             batch, times = batch.filter(pa.array(placed)), times[placed]
@@ -165,7 +169,9 @@ class Packer:
     def _set_aside(self, rows: pa.RecordBatch) -> None:
         kept = sum(batch.num_rows for batch in self._unplaced)
         self._bad_time += rows.num_rows
-        self._unplaced.append(rows.slice(0, max(0, BAD_TIME_ROWS_PER_TASK - kept)))
+        shown = rows.slice(0, max(0, BAD_TIME_ROWS_PER_TASK - kept))
+        self._unplaced.append(shown)
+        self._bad.show(shown)
 
     def _spread(self, position: int, prepared: pa.RecordBatch) -> None:
         if prepared.num_rows == 0:
@@ -205,8 +211,11 @@ class Packer:
             stream=self._schema.name,
             task=self._task,
             sequence=self._sequence,
-            rows_in=times.size + self._bad_time,
+            rows_in=times.size + self._bad_time + self._bad.count,
             bad_time=self._bad_time,
+            bad_value=self._bad.count,
+            now_us=self._bad.now_us,
+            clusters=[] if self._apart_us is None else clusters_of(times, self._apart_us),
             newest_us=int(times[-1]) if times.size else None,
             oldest_us=int(times[0]) if times.size else None,
             rows=self._rows[bucket],
@@ -218,22 +227,10 @@ class Packer:
             packet.heavy = [] if self._sampler is None else self._sampler.take()
             if self._oldest:
                 packet.oldest = table_bytes(pa.Table.from_batches(self._oldest))
+            packet.bad = self._bad.to_bytes()
             if self._unplaced:
                 packet.unplaced = table_bytes(pa.Table.from_batches(self._unplaced))
         return packet.to_bytes()
-
-
-def in_stream_types(batch: pa.RecordBatch, stream: StreamSchema) -> pa.RecordBatch:
-    """The batch with the Arrow types that the stream's columns have.
-
-    Spark labels timestamps with the session's zone, and those without zone count as UTC.
-    """
-    fields = [pa.field(name, stream.column(name).type.arrow) for name in batch.schema.names]
-    columns = [
-        column if column.type == wanted.type else pc.cast(column, wanted.type)
-        for column, wanted in zip(batch.columns, fields, strict=True)
-    ]
-    return pa.record_batch(columns, schema=pa.schema(fields))
 
 
 def _oldest(batch: pa.RecordBatch, times: Instants, ordered: Instants) -> pa.RecordBatch:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from windrow.spark.bucket.far_ahead import Cluster
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bucket.window_limits import WidthOrder
 from windrow.spark.bundle.members import MemberOrder
@@ -38,6 +39,9 @@ class Packet:
     sequence: int = 0
     rows_in: int = 0
     bad_time: int = 0
+    bad_value: int = 0
+    now_us: int | None = None  # the clock on the wall, recorded with the batch
+    clusters: list[Cluster] = field(default_factory=list)  # bucket.far_ahead
     newest_us: int | None = None
     oldest_us: int | None = None
     complete_through_us: int | None = None  # an order of the control stream
@@ -50,20 +54,22 @@ class Packet:
     times: bytes | memoryview | None = None
     oldest: bytes | memoryview | None = None
     unplaced: bytes | memoryview | None = None
+    bad: bytes | memoryview | None = None
 
     def to_bytes(self) -> bytes:
         """The packet as one frame."""
         sections: list[bytes | memoryview] = [data for _, data in self.rows]
         kept = []
-        for name in ("times", "oldest", "unplaced"):
+        for name in ("times", "oldest", "unplaced", "bad"):
             if (data := getattr(self, name)) is not None:
                 kept.append(name)
                 sections.append(data)
         header = {
             "stream": self.stream,
             "order": [self.task, self.sequence],
-            "counts": [self.rows_in, self.bad_time],
-            "times": [self.oldest_us, self.newest_us],
+            "counts": [self.rows_in, self.bad_time, self.bad_value],
+            "times": [self.oldest_us, self.newest_us, self.now_us],
+            "clusters": self.clusters,
             "width_order": None if self.order is None else self.order.to_json(),
             "member": None if self.member is None else self.member.to_json(),
             "complete": self.complete_through_us,
@@ -85,8 +91,11 @@ class Packet:
             sequence=header["order"][1],
             rows_in=header["counts"][0],
             bad_time=header["counts"][1],
+            bad_value=header["counts"][2],
             oldest_us=header["times"][0],
             newest_us=header["times"][1],
+            now_us=header["times"][2],
+            clusters=header["clusters"],
             complete_through_us=header["complete"],
             order=None if widths is None else WidthOrder.from_json(widths),
             member=None if member is None else MemberOrder.from_json(member),

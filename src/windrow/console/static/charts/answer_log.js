@@ -8,11 +8,16 @@ const MEASURES_LIMIT = 4;
 const FIGURES_LIMIT = 1_600_000;
 const UNTOLD_LIMIT = 10_000;
 const FIRST_CAPACITY = 1024;
+const ENDS_LIMIT = 10_000; // of each line
 const LEAD = 3; // at, level, error_bound
 
 /** Grows with the answers that come, and lets the oldest go beyond the limit. */
 export class AnswerLog {
-  constructor(columns, groupColumns) {
+  #ending = { us: -Infinity, net: new Map() };
+
+  /** everyUs: the time between two answers, where it is fixed. */
+  constructor(columns, groupColumns, everyUs = null) {
+    this.everyS = everyUs === null ? null : everyUs / 1e6;
     const grouping = new Set(groupColumns);
     const places = columns.map((column, place) => ({ ...column, place })).slice(LEAD);
     this.groupPlaces = places.filter((column) => grouping.has(column.name));
@@ -35,6 +40,26 @@ export class AnswerLog {
       this.#put(row);
     }
     this.version += 1;
+  }
+
+  /** Takes changes in order: a group that goes and does not come back at once has no value from then on. */
+  noteChanges(columns, rows) {
+    const places = this.groupPlaces.map(({ name, type }) => ({ type, place: columns.findIndex((column) => column.name === name) }));
+    for (const row of rows) {
+      if (row[0] !== this.#ending.us) this.#endGroups(row[0]);
+      const label = labelOf(places, row);
+      this.#ending.net.set(label, (this.#ending.net.get(label) ?? 0) + row[1]);
+    }
+  }
+
+  // All changes of an instant have come when those of a later one do.
+  #endGroups(us) {
+    for (const [label, net] of this.#ending.net) {
+      const ends = net < 0 ? this.byGroup.get(label)?.ends : undefined;
+      ends?.push(this.#ending.us / 1e6);
+      if (ends?.length > ENDS_LIMIT) ends.splice(0, ENDS_LIMIT >> 2);
+    }
+    this.#ending = { us, net: new Map() };
   }
 
   #limit() {
@@ -69,7 +94,7 @@ export class AnswerLog {
   }
 
   #lineOf(row) {
-    const label = this.groupPlaces.map(({ place, type }) => shown(row[place], type)).join(", ");
+    const label = labelOf(this.groupPlaces, row);
     const known = this.byGroup.get(label);
     if (known !== undefined) return known;
     if (this.lines.length === LINES_LIMIT) {
@@ -81,6 +106,8 @@ export class AnswerLog {
       bound: new Float64Array(this.capacity),
       values: this.measures.map(() => new Float64Array(this.capacity).fill(NaN)),
       peaks: this.measures.map(() => -1),
+      ends: [],
+      everyS: this.everyS,
     };
     this.lines.push(line);
     this.byGroup.set(label, line);
@@ -111,4 +138,8 @@ export class AnswerLog {
     }
     this.size -= gone;
   }
+}
+
+function labelOf(places, row) {
+  return places.map(({ place, type }) => shown(row[place], type)).join(", ");
 }

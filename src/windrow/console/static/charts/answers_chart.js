@@ -1,10 +1,11 @@
 // Answers over time: a line for each group, the error that they can have as a band around it.
-import { html, useMemo, useState } from "../vendor/preact.js";
+import { html, useMemo, useRef, useState } from "../vendor/preact.js";
 import { count } from "../shown/numbers.js";
 import { about, span } from "../shown/times.js";
 import { useTheme } from "../shown/theme.js";
 import { colours, faded } from "./colours.js";
 import { DRAWN_LIMIT, useDrawnLines } from "./drawn_lines.js";
+import { gapsWhere, wasGone } from "./gaps.js";
 import { LineChart } from "./line_chart.js";
 import { thinned } from "./thinning.js";
 
@@ -26,13 +27,15 @@ export function AnswersChart({ log, version, name }) {
     () => thinned(log, lines.map(({ line }) => line), measure, range[0], range[1], SLICES, log.hasBounds),
     [log, version, shape, shownS],
   );
+  const drawn = useRef(data);
+  drawn.current = data;
   return html`<figure class="answers-chart">
     <figcaption class="chart-head">
       <${Measures} measures=${log.measures} chosen=${measure} choose=${setMeasure} />
       <${Spans} log=${log} chosen=${shownS} choose=${setShownS} />
       <span class="muted">${log.hasBounds ? "UTC; band: the error that an answer can have" : "UTC"}</span>
     </figcaption>
-    <${LineChart} shape=${shape} series=${seriesOf(log, lines, measure, width, palette)} bands=${log.hasBounds ? bandsOf(lines, palette) : []} data=${data} range=${range} height=${260}
+    <${LineChart} shape=${shape} series=${seriesOf(log, lines, measure, width, palette, drawn)} bands=${log.hasBounds ? bandsOf(lines, palette) : []} data=${data} range=${range} height=${260}
       label=${`Answers of ${name} over time: ${count(log.size)} instants, ${lines.length} lines`} />
     ${log.groupPlaces.length > 0 && html`<${Legend} log=${log} drawing=${drawing} palette=${palette} />`}
   </figure>`;
@@ -73,11 +76,12 @@ function rangeOf(log, shownS) {
   return [shownS === null ? first : Math.max(first, last - shownS), Math.max(last, first + 1)];
 }
 
-function seriesOf(log, lines, measure, width, palette) {
+function seriesOf(log, lines, measure, width, palette, drawn) {
   return lines.flatMap(({ line, slot }) => {
-    const drawn = { label: line.label || log.measures[measure].name, stroke: palette.series[slot], width, points: { size: 4 } };
-    const border = { stroke: "transparent", width: 0, points: { show: false } };
-    return log.hasBounds ? [drawn, border, border] : [drawn];
+    const gaps = gapsWhere((place, next) => wasGone(line, drawn.current[0][place], drawn.current[0][next], drawn.current.slice_s));
+    const value = { label: line.label || log.measures[measure].name, stroke: palette.series[slot], width, gaps, points: { size: 4 } };
+    const border = { stroke: "transparent", width: 0, gaps, points: { show: false } };
+    return log.hasBounds ? [value, border, border] : [value];
   });
 }
 

@@ -12,7 +12,10 @@ export function placeOf(seconds, size, second) {
   return low;
 }
 
-/** These lines between two seconds in at most `slices` slices, as [x, y…] or, with bounds, [x, y, low, high, …]. */
+/**
+ * These lines between two seconds in at most `slices` slices, as [x, y…] or, with bounds, [x, y, low, high, …].
+ * Its `slice_s` is how wide a slice is, in seconds: so far off a point may be drawn; 0 where none is.
+ */
 export function thinned(log, lines, measure, from, to, slices, withBounds) {
   const begin = Math.max(0, placeOf(log.seconds, log.size, from) - 1);
   const end = Math.min(log.size, placeOf(log.seconds, log.size, to) + 1);
@@ -23,6 +26,7 @@ export function thinned(log, lines, measure, from, to, slices, withBounds) {
     data.push(edges ? extremes(values, edges) : plain(values, begin, end));
     if (withBounds) data.push(...bounds(values, line.bound, edges, begin, end));
   }
+  data.slice_s = edges ? 2 * (data[0][1] - data[0][0]) : 0;
   return data;
 }
 
@@ -80,7 +84,7 @@ function extremes(values, edges) {
   return bridged(y, edges);
 }
 
-// A slice in which no instant lies is no gap: the line goes over it, where both sides are known.
+// A slice in which no instant lies is no gap of itself: whether a line ends there is known elsewhere.
 function bridged(y, edges) {
   let known = null;
   for (let slice = 0; slice < edges.length - 1; slice++) {

@@ -1,5 +1,6 @@
 // The session at a glance: what runs, how full the budget is, how far the clock is.
 import { html, useState } from "../vendor/preact.js";
+import { post } from "../server/requests.js";
 import { bytes, percent } from "../shown/numbers.js";
 import { about, instant } from "../shown/times.js";
 import { choice, choose } from "../shown/theme.js";
@@ -18,7 +19,7 @@ export function Header({ session, clockUs, connection }) {
       <div class="wide-only"><dt>up</dt><dd class="numbers">${about(upTime(session))}</dd></div>
     </dl>`}
     <span class=${`state ${tone}`} role="status"><i class="dot" aria-hidden="true"></i>${label}</span>
-    <${ThemeButton} />
+    <span class="tools"><${ThemeButton} /><${LogoutButton} /></span>
   </header>`;
 }
 
@@ -30,6 +31,12 @@ function Memory({ session }) {
   const share = session.memory_bytes ? session.bytes / session.memory_bytes : 0;
   return html`<span class="numbers">${bytes(session.bytes)} of ${bytes(session.memory_bytes)}</span>
     <meter min="0" max="1" high="0.85" value=${Math.min(1, share)} aria-label=${`${percent(share)} of the budget`}></meter>`;
+}
+
+// The cookie serves no more, and what was on the page is gone from it.
+function LogoutButton() {
+  const leave = () => post("logout", {}).finally(() => location.replace("/"));
+  return html`<button type="button" class="quiet" onClick=${leave}>Log out</button>`;
 }
 
 function ThemeButton() {

@@ -9,7 +9,10 @@ export const LEVELS = {
   B: "Level B: a narrower window, within the tolerated error",
   C: "Level C: windows take turns at being wide, within the tolerated error",
   unmet: "No level: there is not enough memory for what was asked",
+  incomplete: "Incomplete: rows were refused for want of memory, and answers lack them",
 };
+
+const SIGNS = { unmet: "!", incomplete: "?" };
 
 export function QueryList({ queries, selected }) {
   return html`<section class="list" aria-labelledby="queries-head">
@@ -29,7 +32,7 @@ function Item({ query, isSelected }) {
 
 /** A level as a badge. */
 export function Level({ level }) {
-  return level ? html`<abbr class=${`level level-${level}`} title=${LEVELS[level]}>${level === "unmet" ? "!" : level}</abbr>` : null;
+  return level ? html`<abbr class=${`level level-${level}`} title=${LEVELS[level]}>${SIGNS[level] ?? level}</abbr>` : null;
 }
 
 /** The tone of a state. */

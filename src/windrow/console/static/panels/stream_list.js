@@ -17,5 +17,5 @@ export function StreamList({ streams }) {
 
 /** Rows that came and were not taken. */
 export function setAside({ ledger }) {
-  return ledger.late + ledger.bad_time + ledger.rejected;
+  return ledger.late + ledger.bad_time + ledger.bad_value + ledger.rejected;
 }

@@ -8,6 +8,7 @@ const PLACES = [
   ["applied", "in the windows and histories, or through them"],
   ["late", "came after the watermark"],
   ["bad_time", "have no time, or an absurd one"],
+  ["bad_value", "have a value that cannot be held"],
   ["rejected", "there was no room in the budget"],
   ["waiting", "ahead of the watermark"],
 ];
@@ -19,7 +20,7 @@ export function Streams({ streams, chosen }) {
       <pre class="plan" tabindex="0">session.stream("temp", "location string, ts timestamp, celsius double", time="ts")${"\n"}session.push("temp", rows)</pre></section>`;
   }
   return html`<section class="panel" aria-labelledby="ledger-head">
-      <div class="panel-head"><h2 id="ledger-head">Row ledger</h2><span class="muted">rows in = applied + late + bad time + rejected + waiting</span></div>
+      <div class="panel-head"><h2 id="ledger-head">Row ledger</h2><span class="muted">rows in = applied + late + bad time + bad value + rejected + waiting</span></div>
       <div class="scroll" tabindex="0" role="region" aria-label="Row ledger"><table>
         <thead><tr><th scope="col">stream</th><th scope="col" class="number">rows in</th>${PLACES.map(([key, why]) => html`<th scope="col" class="number" title=${why}>${key.replace("_", " ")}</th>`)}
           <th scope="col">adds up</th><th scope="col" class="number">rate</th><th scope="col">watermark (UTC)</th><th scope="col">lateness</th></tr></thead>

@@ -6,6 +6,7 @@ import { address, get } from "./requests.js";
 export const CHANGES_LIMIT = 500;
 // What is drawn at first; the live connection goes on from there.
 const FIRST_ROWS = 50_000;
+const FIRST_CHANGES = 10_000;
 const RESULT_MS = 1000;
 
 export class WatchedQuery {
@@ -14,8 +15,8 @@ export class WatchedQuery {
   #changed;
 
   /** `changed` is told when there is something new, `ready` when the live feeds may begin. */
-  constructor({ name, kind, group_columns: groupColumns }, { changed, ready }) {
-    Object.assign(this, { name, groupColumns, log: null, changes: [], changeColumns: null, result: null, version: 0 });
+  constructor({ name, kind, group_columns: groupColumns, every_us: everyUs }, { changed, ready }) {
+    Object.assign(this, { name, groupColumns, everyUs, log: null, changes: [], changeColumns: null, result: null, version: 0 });
     this.count = kind === "select" ? new RowCount() : null;
     // Answers of a select are its whole result at every instant: its changes say the same in less.
     this.feeds = this.count ? ["changes"] : ["answers", "changes"];
@@ -55,7 +56,7 @@ export class WatchedQuery {
   async #begin(ready) {
     try {
       if (!this.count) await this.#fetch("answers", FIRST_ROWS);
-      await this.#fetch("changes", this.count ? FIRST_ROWS : CHANGES_LIMIT);
+      await this.#fetch("changes", this.count ? FIRST_ROWS : FIRST_CHANGES);
     } catch (error) {
       if (error.name === "AbortError") return;
       // The server is away, or the query is gone: what there is comes with the connection.
@@ -86,7 +87,7 @@ export class WatchedQuery {
   }
 
   #takeAnswers(columns, rows) {
-    this.log ??= new AnswerLog(columns, this.groupColumns);
+    this.log ??= new AnswerLog(columns, this.groupColumns, this.everyUs);
     this.log.append(rows);
   }
 
@@ -94,6 +95,7 @@ export class WatchedQuery {
   #takeChanges(columns, rows, next) {
     this.changeColumns = columns;
     if (this.count) this.log = this.count.append(rows, next);
+    else this.log?.noteChanges(columns, rows);
     const newest = rows.slice(-CHANGES_LIMIT);
     const numbered = newest.map((row, place) => [next - newest.length + place, row]).reverse();
     this.changes = [...numbered, ...this.changes].slice(0, CHANGES_LIMIT);

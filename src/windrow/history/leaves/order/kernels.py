@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from windrow.compiling.kernels import njit
 
 DIGIT_BITS = 11
 _DIGIT_MASK = (1 << DIGIT_BITS) - 1

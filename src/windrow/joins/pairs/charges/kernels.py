@@ -15,9 +15,9 @@ joined rows that they run over. Otherwise as in sums.kernels.
 
 from __future__ import annotations
 
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.exact.kernels import LIMB_BITS, add_value
 from windrow.joins.extremes.kernels import VALUE, change, delete, insert
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED

@@ -12,8 +12,7 @@ Source: paper 4 names the pattern (strict non-monotonic) and leaves it open.
 
 from __future__ import annotations
 
-from numba import njit
-
+from windrow.compiling.kernels import njit
 from windrow.joins.pairs.kernels import SIZE, START, insert_row, remove_row
 
 # Entries of `progress`.

@@ -11,8 +11,7 @@ slot * inputs + i); the first of its rows to leave takes it back, the last one f
 
 from __future__ import annotations
 
-from numba import njit
-
+from windrow.compiling.kernels import njit
 from windrow.exact.kernels import LIMB_BITS
 from windrow.joins.extremes.kernels import VALUE, delete, insert
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED

@@ -15,9 +15,9 @@ instant is over. Places count from the beginning of time, as in joins.kernels.
 
 from __future__ import annotations
 
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.exact.kernels import (
     INTEGER,
     LIMB_BITS,

@@ -20,9 +20,9 @@ Only changes of extremes and tallies are put out; how many rows are joined is co
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.joins.extremes.kernels import VALUE, change, delete, insert, pop, push
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.joins.tree.kernels import MOST_NODES, link, unlink

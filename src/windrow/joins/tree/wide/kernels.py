@@ -8,9 +8,9 @@ digits from first_digit[t] on. Doubles are whole numbers of a power of two that 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.exact.kernels import LIMB_BITS, LIMB_MASK
 from windrow.joins.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.joins.tree.kernels import MOST_NODES, link, unlink

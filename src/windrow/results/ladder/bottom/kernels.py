@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.results.ladder.rungs.kernels import (
     BOTTOM_END,
     BOTTOM_FIRST,

@@ -6,9 +6,9 @@ Top is bucket 0; the buckets of a rung follow those of the rung above.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.results.expiry_queue import EXPIRY_LIMIT
 from windrow.results.ladder.trunks.kernels import (
     BRANCH,

@@ -11,8 +11,8 @@ Nodes are named by an array and a place, not by a view: views cost more than the
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from windrow.compiling.kernels import njit
 from windrow.windows.kernels import EMPTY
 
 # Columns of a node.

@@ -7,7 +7,8 @@ Time: O(1) a row where expiries are even; O(digits) a row at worst, by a radix s
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from windrow.compiling.kernels import njit
 
 FEW_ROWS = 24
 RADIX_BITS = 11

@@ -17,9 +17,9 @@ holds the next chunk. Cursors that stand at the begin of a chunk say that the la
 
 from __future__ import annotations
 
-from numba import njit
 from numpy import uint64
 
+from windrow.compiling.kernels import njit
 from windrow.results.expiry_queue import EXPIRY_LIMIT
 from windrow.windows.kernels import EMPTY
 

@@ -1,0 +1,48 @@
+"""Bad rows written to Parquet files, one for each push or batch of a file that has some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from windrow.engine.bad_rows import BadRow, bad_rows_table
+from windrow.errors import DataError
+
+__all__ = ["BadRowsFolder"]
+
+
+class BadRowsFolder:
+    """A folder to which bad rows of one stream are added; what is there stays."""
+
+    def __init__(self, stream: str, path: str) -> None:
+        self._stream, self._path = stream, Path(path)
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+            self._next = 1 + max(
+                (int(each.stem.removeprefix("bad-")) for each in self._path.glob("bad-*.parquet")),
+                default=-1,
+            )
+        except (OSError, ValueError) as problem:
+            raise self._failed(problem) from None
+
+    def add(self, rows: Sequence[BadRow]) -> None:
+        """Writes these rows to a file of their own."""
+        if not rows:
+            return
+        name = f"bad-{self._next:012d}.parquet"
+        hidden = self._path / f".{name}"  # until it is whole
+        try:
+            pq.write_table(bad_rows_table(rows), hidden)
+            hidden.rename(hidden.with_name(name))
+        except OSError as problem:
+            raise self._failed(problem) from None
+        self._next += 1
+
+    def _failed(self, problem: Exception) -> DataError:
+        return DataError(
+            "WD514",
+            f"bad rows of stream {self._stream!r} cannot be written to {self._path}: {problem}",
+            hint="name a folder that can be written, on a disk with room",
+        )

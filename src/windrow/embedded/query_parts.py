@@ -1,0 +1,34 @@
+"""What a query notes before a part of a step, and the rows that it is about to take in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.engine.judged_answers import JudgedMark
+from windrow.engine.publish import PublisherMark
+from windrow.engine.shard import ShardMark
+from windrow.windows.marks import DeepMark, Mark
+
+__all__ = ["QueryMark", "TakenRows"]
+
+
+class QueryMark(NamedTuple):
+    """How all parts of a query were before a part of a step."""
+
+    shard: ShardMark
+    publisher: PublisherMark
+    judged: JudgedMark | None
+    others: Mark
+    missed: DeepMark
+
+
+class TakenRows(NamedTuple):
+    """Rows of one input that are about to be taken: as they came, when they enter, as prepared."""
+
+    batch: pa.RecordBatch
+    instants: NDArray[np.int64]
+    prepared: pa.RecordBatch

@@ -1,0 +1,30 @@
+"""What is said of a query or a history that something broke off, and that cannot be made whole."""
+
+from __future__ import annotations
+
+from windrow.errors import DataError
+
+__all__ = ["broken_off", "history_broken_off"]
+
+
+def broken_off(query: str, problem: Exception) -> DataError:
+    """A query that could not be made anew from its rows, after an exception in a step."""
+    what = str(problem) or type(problem).__name__
+    return DataError(
+        "WD305",
+        f"query {query!r} was broken off in the middle of a step, and could not be made anew from "
+        f"its rows: {type(problem).__name__}: {what}",
+        hint="it gives no more answers, as they might be wrong; register it again, with more "
+        "memory in this process if memory was short. Other queries go on",
+    )
+
+
+def history_broken_off(stream: str) -> DataError:
+    """A history in which rows may be missing, or counted twice."""
+    return DataError(
+        "WD306",
+        f"the history of stream {stream!r} was broken off while rows were put into it: what it "
+        "holds is not whole",
+        hint="it gives no more answers, as they might be wrong; declare it in a new session. "
+        "Other queries go on",
+    )

@@ -1,0 +1,70 @@
+"""All that is wrong with a script, and not only what comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from windrow.errors import WindrowError
+from windrow.jobs.job import Job, with_statement
+from windrow.sql import parse_all
+from windrow.sql.statements import (
+    CreateHistory,
+    CreateQuery,
+    CreateStream,
+    Explain,
+    Select,
+    Statement,
+)
+
+__all__ = ["checked_job", "problems_of"]
+
+
+def checked_job(text: str) -> tuple[Job, list[WindrowError]]:
+    """The job that a script describes, as far as it can be understood, and what is wrong with it.
+
+    A statement about a stream whose own declaration is wrong is not judged.
+    """
+    job = Job()
+    statements, unread, problems = parse_all(text)
+    lost = set(unread)
+    for statement in statements:
+        if not lost.isdisjoint(_streams_of(statement)):
+            continue
+        try:
+            job = with_statement(job, statement)
+        except WindrowError as problem:
+            problems.append(problem)
+            if isinstance(statement, CreateStream):
+                lost.add(statement.name)
+            elif isinstance(statement, CreateHistory):
+                lost.add(statement.stream)
+    if not problems:
+        problems += problems_of([job.check_not_empty, *job.source_checks()])
+    problems.sort(key=_place)
+    return job, problems
+
+
+def problems_of(looks: Iterable[Callable[[], object]]) -> list[WindrowError]:
+    """What each look is refused with, if it is."""
+    found: list[WindrowError] = []
+    for look in looks:
+        try:
+            look()
+        except WindrowError as problem:
+            found.append(problem)
+    return found
+
+
+def _streams_of(statement: Statement) -> set[str]:
+    if isinstance(statement, CreateHistory):
+        return {statement.stream}
+    select = statement.select if isinstance(statement, CreateQuery | Explain) else statement
+    if not isinstance(select, Select):
+        return set()
+    inner = [each for other in select.not_exists for each in other.sources]
+    return {each.stream for each in (*select.sources, *inner)}
+
+
+def _place(problem: WindrowError) -> tuple[int, int]:
+    place = problem.place
+    return (place.line, place.column) if place is not None else (0, 0)

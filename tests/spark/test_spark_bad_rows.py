@@ -1,0 +1,65 @@
+"""Rows on Spark that cannot be held or believed: counted, shown, and the others go on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from spark.stream_files import Sessions
+from windrow import sources
+
+pytestmark = pytest.mark.spark
+
+NOW = datetime.now(UTC).replace(tzinfo=None)
+COLUMNS = "ts timestamp, k string, x int"
+
+
+def lines(*times: datetime) -> list[str]:
+    return [f"{time:%Y-%m-%d %H:%M:%S},a,1\n" for time in times]
+
+
+def test_bad_rows_of_files_are_set_aside_and_a_wrong_clock_makes_nobody_late(
+    tmp_path: Path, sessions: Sessions
+) -> None:
+    good = lines(NOW, NOW + timedelta(seconds=1), NOW + timedelta(seconds=9))
+    far = lines(datetime(2199, 1, 1, tzinfo=UTC))
+    bad = ["noon,a,1\n", f"{NOW:%Y-%m-%d %H:%M:%S},a,much\n"]
+    (tmp_path / "csv").mkdir()
+    (tmp_path / "csv" / "1.csv").write_text("".join(["ts,k,x\n", *far, *good[:2], *bad]))
+    (tmp_path / "csv" / "2.csv").write_text("".join(["ts,k,x\n", good[2], *far]))
+    (tmp_path / "jsonl").mkdir()
+    time = f"{NOW:%Y-%m-%d %H:%M:%S}"
+    texts = [
+        f'{{"ts": "{time}", "k": "a", "x": 1}}',
+        '{"ts": "noon"}',
+        '{"ts": "2199-01-01"}',
+        "oh",
+    ]
+    (tmp_path / "jsonl" / "1.jsonl").write_text("\n".join(texts))
+    session = sessions.open(buckets=2)
+    for name, source in (
+        ("c", sources.csv(tmp_path / "csv", files_per_batch=1)),
+        ("j", sources.jsonl(tmp_path / "jsonl")),
+    ):
+        session.stream(name, COLUMNS, time="ts", lateness=60, source=source, on_bad_row="set aside")
+    counts = {}
+    for name in ("c", "j"):
+        # Only one of the columns is read: a row is bad whatever a query reads of it.
+        text = f"SELECT k, COUNT(*) AS n FROM {name} [1 HOUR] GROUP BY k"
+        query = session.query(text, name=name).start("memory", trigger="available")
+        query.await_end()
+        query.finish()
+        counts[name] = query.result()["n"].to_pylist()
+    assert counts == {"c": [3], "j": [1]}
+    ledgers = {row["stream"]: row for row in session.ledger().to_pylist()}
+    for name, bad_time in (("c", 2), ("j", 1)):
+        ledger = ledgers[name]
+        parts = ("applied", "late", "bad_time", "bad_value", "rejected", "waiting")
+        assert ledger["rows_in"] == sum(ledger[part] for part in parts)
+        assert (ledger["late"], ledger["bad_time"], ledger["bad_value"]) == (0, bad_time, 2)
+    shown = session.bad_rows("c")["row"].to_pylist()
+    assert sorted(text for text in shown if "much" in text or "noon" in text) == sorted(
+        line.rstrip() for line in bad
+    )

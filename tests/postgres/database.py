@@ -58,7 +58,8 @@ class Driven:
 
     def __init__(self, text: str, columns: str = "ts timestamp, k string, x double") -> None:
         self.session = EmbeddedSession()
-        self.session.stream("s", columns, time="ts")
+        # The last instant there is has to arrive too, however far ahead of the clock.
+        self.session.stream("s", columns, time="ts", max_ahead=None)
         self.query = self.session.query(text)
         self.text = text
 

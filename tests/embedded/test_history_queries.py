@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import windrow
 from embedded.history_truth import LEVELS, MEASURES, Question, give, questions, session_of
 from oracle import Oracle, assert_same_rows, rows_of
 from runners import BEGINNING, Judge, Model, grouped, listed, replay
@@ -183,3 +184,35 @@ def test_a_sum_beyond_64_bits_ends_the_query_and_nothing_else() -> None:
             read()
     asked = session.ask("SELECT COUNT(l) AS n FROM HISTORY(a) [FROM '2026-01-01' TO NOW]")
     assert asked["n"].to_pylist() == [2]
+
+
+def test_what_nobody_reads_is_bounded_in_bytes_and_told() -> None:
+    session = windrow.connect(memory="8 MB")  # a quarter of it for what is unread
+    session.stream("s", "ts timestamp, k string, x bigint", time="ts")
+    session.history("s", measures=["x"], by=["k"], levels=[("1 second", "1 minute")])
+    query = session.query(
+        "SELECT k, SUM(x) AS x FROM HISTORY(s) [FROM '2026-01-01' TO NOW] GROUP BY k EVERY (1)"
+    )
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    keys = [f"{each} {'long ' * 80}" for each in range(50)]
+    for second in range(150):
+        at = start + timedelta(seconds=second)
+        session.push("s", {"ts": [at] * 50, "k": keys, "x": [second] * 50})
+    session.advance("s", to=start + timedelta(seconds=150))
+    with pytest.warns(RuntimeWarning, match="changes were netted"):
+        changes = query.changes()
+    added = Counter()
+    for row in changes.to_pylist():
+        added[row["k"], row["x"]] += row["change"]
+    shown = Counter((row["k"], row["x"]) for row in query.result().to_pylist())
+    assert +added == shown
+    assert changes.nbytes < 3 << 20
+    with pytest.warns(RuntimeWarning, match="rows of answers were let go"):
+        answers = query.answers()
+    assert 1 << 18 < answers.nbytes < 3 << 20
+    instants = answers["at"].to_pylist()
+    assert max(instants) == start + timedelta(seconds=150)
+    for at in sorted(set(instants)):
+        total = sum(range((at - start).seconds + 1)) if at < max(instants) else sum(range(150))
+        found = {row["x"] for row in answers.to_pylist() if row["at"] == at}
+        assert found == {total}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from threading import RLock
 
@@ -16,6 +17,7 @@ from windrow.engine.due_instants import INSTANTS_LIMIT
 from windrow.engine.history_feed import HistoryFeed
 from windrow.engine.history_growth import HistoryGrowth
 from windrow.engine.history_keeper import HistoryKeeper
+from windrow.engine.unread_limit import UNREAD_BYTES
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import show_instant, show_span
 from windrow.notebook.plan_text import PlanText
@@ -23,6 +25,7 @@ from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.history_explain import explain_history
 from windrow.plan.history_plan import HistoryPlan
 from windrow.query import Query
+from windrow.windows.marks import Mark
 
 __all__ = ["EmbeddedHistoryQuery"]
 
@@ -45,7 +48,8 @@ class EmbeddedHistoryQuery(Failing, Query):
     Of its answers those of level A are exact; at level B error_bound is the largest relative error
     that one can have. With EVERY its changes are those from tick to tick, and from the last one to
     the clock. settle: brings rows that were pushed but not yet applied into it. lock: of
-    the session. ended: is told when it looks no more.
+    the session. ended: is told when it looks no more. unread_bytes: for answers and changes that
+    nobody reads, each.
     """
 
     def __init__(
@@ -56,6 +60,7 @@ class EmbeddedHistoryQuery(Failing, Query):
         settle: Callable[[], None],
         lock: RLock,
         ended: Callable[[EmbeddedHistoryQuery], None],
+        unread_bytes: int = UNREAD_BYTES,
     ) -> None:
         super().__init__(name, lock)
         self.plan = plan
@@ -64,7 +69,9 @@ class EmbeddedHistoryQuery(Failing, Query):
         self._keeper = keeper
         self._settle = settle
         self._growth = HistoryGrowth(keeper, plan)
-        self._feed = HistoryFeed(plan)
+        self._feed = HistoryFeed(plan, unread_bytes)
+        self._undo: Mark | None = None  # how it was before a read that was broken off
+        self._told_lost = self._told_netted = 0
         self.clock = keeper.history.now_us
         # Before anything has come there is an answer, but no instant at which it began.
         self._has_begun = keeper.rows > 0
@@ -89,6 +96,7 @@ class EmbeddedHistoryQuery(Failing, Query):
     @one_at_a_time
     def _answers(self) -> pa.Table:
         self._be_ready()
+        self._tell_of_lost()
         return self._feed.answers()
 
     @one_at_a_time
@@ -109,12 +117,55 @@ class EmbeddedHistoryQuery(Failing, Query):
     def _changes(self, limit: int | None) -> pa.Table:
         check_limit(limit)
         self._be_ready()
-        if self._is_behind:
-            self._show(self.clock)
+        self._catch_up()
+        self._tell_of_netted()
         return self._feed.changes(limit)
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        return (self, self._growth, *self._feed.parts)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what nobody has read, and of what is needed to tell of changes."""
+        return self._feed.nbytes
+
+    def recover(self) -> None:
+        """Take back what a read has left half done."""
+        if self._undo is not None:
+            self._undo.rewind()
+
+    def _catch_up(self) -> None:
+        """Look at rows that have come since the last tick, wholly or not at all."""
+        if self._is_behind:
+            self._undo = Mark(*self.parts)
+            self._show(self.clock)
+            self._undo = None
+
+    def _tell_of_lost(self) -> None:
+        lost = self._feed.rows_lost - self._told_lost
+        self._told_lost += lost
+        if lost:
+            self._warn(f"{lost:,} rows of answers were let go", "answers")
+
+    def _tell_of_netted(self) -> None:
+        netted = self._feed.changes_netted - self._told_netted
+        self._told_netted += netted
+        if netted:
+            self._warn(f"{netted:,} changes were netted: they still add up to result()", "changes")
+
+    def _warn(self, what: str, read: str) -> None:
+        warnings.warn(
+            f"query {self.name!r}: {what}; more were due than are kept unread: call {read}() more "
+            "often",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
     def _be_ready(self) -> None:
         self._settle()
+        self.recover()
         self._raise_failure()
         self._keeper.check_whole()
 
@@ -153,9 +204,10 @@ class EmbeddedHistoryQuery(Failing, Query):
         """
         if self.is_running:
             self._settle()
-            if self._is_behind and self._keeper.history.is_whole:
-                self._show(self.clock)
-            self.end()
+            self.recover()
+            if self._keeper.history.is_whole:
+                self._catch_up()
+        self.end()
 
     def end(self) -> None:
         """It looks no more; nothing that waits is looked at."""

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.embedded.delayed_interrupts import delayed_interrupts
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
@@ -19,7 +18,8 @@ from windrow.engine.history_asking import ask, ask_progressively
 from windrow.engine.history_keeper import HistoryKeeper, spec_of
 from windrow.engine.history_rows import instants_of
 from windrow.engine.history_series import group_keys, series_of, shape_table
-from windrow.errors import BindingError, DataError
+from windrow.engine.unread_limit import UNREAD_BYTES
+from windrow.errors import BindingError, DataError, WindrowError
 from windrow.event_time import START_OF_TIME, show_span
 from windrow.history.parquet_archive import ParquetArchive
 from windrow.plan.history_plan import HistoryPlan
@@ -32,9 +32,13 @@ Interval = tuple[int | None, int | None]  # None: from the start, to where the s
 
 
 class Histories:
-    """At most one history for each stream, and the queries that follow them."""
+    """At most one history for each stream, and the queries that follow them.
 
-    def __init__(self) -> None:
+    unread_bytes: what a query may hold of answers and changes that nobody reads.
+    """
+
+    def __init__(self, unread_bytes: int = UNREAD_BYTES) -> None:
+        self._unread_bytes = unread_bytes
         self._keepers: dict[str, HistoryKeeper] = {}
         # Those that run, by stream and name.
         self._queries: dict[str, dict[str, EmbeddedHistoryQuery]] = {}
@@ -46,8 +50,9 @@ class Histories:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all histories, and of rows that wait for them."""
-        return sum(keeper.nbytes for keeper in self._keepers.values())
+        """Bytes of all histories, of rows that wait for them, and of what queries of them hold."""
+        queries = sum(query.nbytes for query in self.running())
+        return queries + sum(keeper.nbytes for keeper in self._keepers.values())
 
     def declare(
         self, schema: HistorySchema, inlet: Inlet, archive: str | os.PathLike[str] | None
@@ -67,7 +72,8 @@ class Histories:
         newest_us = inlet.completeness.newest
         known_from_us = START_OF_TIME if inlet.first_us is None else newest_us + 1
         keeper = HistoryKeeper(schema, folder, known_from_us)
-        _bring_up(keeper, [], None, inlet)
+        _take(keeper, None, None, inlet)
+        _advance(keeper, [], clock_of([inlet.completeness]))
         keepers, queries = {**self._keepers, name: keeper}, {**self._queries, name: {}}
         self._keepers, self._queries = keepers, queries
 
@@ -117,7 +123,7 @@ class Histories:
     ) -> EmbeddedHistoryQuery:
         """Ask a question again and again as time goes on."""
         stream = plan.streams[0]
-        parts = (self._keeper(stream), settle, lock, self._ended)
+        parts = (self._keeper(stream), settle, lock, self._ended, self._unread_bytes)
         query = self._queries[stream][name] = EmbeddedHistoryQuery(name, plan, *parts)
         return query
 
@@ -126,8 +132,11 @@ class Histories:
         return any(name in queries for queries in self._queries.values())
 
     def _ended(self, query: EmbeddedHistoryQuery) -> None:
-        queries = self._queries[query.plan.streams[0]]
+        stream = query.plan.streams[0]
+        queries = self._queries[stream]
         if queries.get(query.name) is query:
+            # In a step that is taken back it goes on.
+            self._keepers[stream].history.log.keep_item(queries, query.name)
             del queries[query.name]
 
     def stop(self) -> None:
@@ -139,18 +148,46 @@ class Histories:
         """The continuous questions that go on."""
         return [each for queries in self._queries.values() for each in queries.values()]
 
-    def apply(self, stream: str, batch: pa.RecordBatch | None, inlet: Inlet) -> None:
-        """Rows of a stream were accepted, or its time has moved on."""
-        keeper = self._keepers.get(stream)
-        if keeper is None:
-            return
-        _bring_up(keeper, list(self._queries[stream].values()), batch, inlet)
+    def apply(
+        self,
+        number: int,
+        inlet: Inlet,
+        batch: pa.RecordBatch | None,
+        missed: NDArray[np.int64] | None,
+    ) -> None:
+        """Rows of a stream were accepted, or refused at the missed times, or its time has moved on.
 
-    def miss(self, stream: str, times: NDArray[np.int64]) -> None:
-        """Rows of a stream with these times were refused."""
+        number: of the step; the same step is made once, however often it is given. It has two
+        parts: where the history cannot move on, the rows wait in it until it can.
+        """
+        stream = inlet.schema.name
         keeper = self._keepers.get(stream)
-        if keeper is not None:
-            keeper.miss(times)
+        if keeper is None or not keeper.history.is_whole:
+            return
+        taken, moved = 2 * number, 2 * number + 1
+        if keeper.step_made < taken:
+            keeper.begin_step(taken)
+            _take(keeper, batch, missed, inlet)
+            keeper.keep_step()
+        if keeper.step_made < moved:
+            self._move_on(keeper, moved, clock_of([inlet.completeness]))
+
+    def _move_on(self, keeper: HistoryKeeper, step: int, clock: int) -> None:
+        keeper.undo_step()
+        queries = list(self._queries[keeper.schema.stream.name].values())
+        for query in queries:
+            query.recover()
+        keeper.begin_step(step, *(part for query in queries for part in query.parts))
+        try:
+            _advance(keeper, queries, clock)
+        except WindrowError:
+            keeper.undo_step()
+            raise
+        keeper.keep_step()
+
+    def give_up(self, stream: str) -> None:
+        """What was broken off was broken off again: the history answers no more."""
+        self._keepers[stream].history.is_whole = False
 
     def table(self) -> pa.Table:
         """One row per history: what it keeps, what it knows, and its bytes."""
@@ -170,27 +207,19 @@ class Histories:
         )
 
 
-def _bring_up(
+def _take(
     keeper: HistoryKeeper,
-    queries: list[EmbeddedHistoryQuery],
     batch: pa.RecordBatch | None,
+    missed: NDArray[np.int64] | None,
     inlet: Inlet,
 ) -> None:
-    """Let a history take rows, and move on to where its stream is complete.
-
-    It cannot be made anew from rows: those that it has summed up are gone. So Ctrl-C waits, and
-    where something else breaks it off, it says so from then on.
-    """
-    if not keeper.history.is_whole:
-        return
-    with delayed_interrupts():
-        keeper.history.is_whole = False
-        if batch is not None:
-            keeper.take(batch)
-        if inlet.completeness.is_finished:
-            keeper.finish()
-        _advance(keeper, queries, clock_of([inlet.completeness]))
-        keeper.history.is_whole = True
+    """Let rows wait for a history to move on; it is told of those that were refused."""
+    if missed is not None:
+        keeper.miss(missed)
+    if batch is not None:
+        keeper.take(batch)
+    if inlet.completeness.is_finished:
+        keeper.finish()
 
 
 def _advance(keeper: HistoryKeeper, queries: list[EmbeddedHistoryQuery], clock: int) -> None:

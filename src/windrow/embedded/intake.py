@@ -17,7 +17,7 @@ from windrow.embedded.history_room import Histories
 from windrow.embedded.inlet import Inlet, late_bytes
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
-from windrow.engine.broken_off import broken_off
+from windrow.engine.broken_off import broken_off, history_broken_off
 from windrow.engine.ledger import Ledger
 from windrow.engine.shared_rows import RowPool
 from windrow.errors import AdmissionError, BindingError, WindrowError
@@ -50,7 +50,6 @@ class Step:
     batch: pa.RecordBatch | None = None
     missed: NDArray[np.int64] | None = None
     is_decided: bool = False
-    fed: set[str] = field(default_factory=set)  # histories that have it
     queries: list[EmbeddedQuery] = field(default_factory=list)  # that ran when it was decided
     is_resumed: bool = False
     problem: WindrowError | None = None
@@ -329,15 +328,16 @@ class Intake:
         return {place: step.missed for place, each in inputs if each.stream.name == step.stream}
 
     def _feed_histories(self, step: Step) -> None:
-        if step.stream is not None and step.missed is not None:
-            self._histories.miss(step.stream, step.missed)
         for name in self.inlets if step.stream is None else (step.stream,):
-            if name not in step.fed:
-                step.fed.add(name)
-                try:
-                    self._histories.apply(name, step.batch, self.inlets[name])
-                except WindrowError as error:
-                    step.problem = step.problem or error
+            try:
+                self._histories.apply(step.number, self.inlets[name], step.batch, step.missed)
+            except WindrowError as error:
+                step.problem = step.problem or error
+            except Exception:
+                if not step.is_resumed:
+                    raise
+                self._histories.give_up(name)
+                step.problem = step.problem or history_broken_off(name)
 
 
 def _raise_first(problems: list[WindrowError | None]) -> None:

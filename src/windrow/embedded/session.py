@@ -18,6 +18,7 @@ from windrow.embedded.intake import Intake
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.unread_room import UNREAD_FLOOR, UNREAD_PARTS
 from windrow.engine.ledger import ledger_table
 from windrow.engine.stream_table import StreamRow, stream_table
 from windrow.engine.window_table import query_table, window_table
@@ -61,7 +62,7 @@ class EmbeddedSession(Asking):
         self._catalog = Catalog()
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
-        self._histories = Histories()
+        self._histories = Histories(max(self.memory // UNREAD_PARTS, UNREAD_FLOOR))
         self._intake = Intake(self._lock, self._running, self._histories, self.memory)
         self._settle = self._intake.settle
         self._governing = self._intake.governing

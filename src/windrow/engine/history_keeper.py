@@ -108,6 +108,8 @@ class HistoryKeeper:
         self._is_finished = False
         self._waiting: list[pa.RecordBatch] = []
         self.missed = InstantSpans()
+        self._step = -1  # the last step that was begun
+        self.step_made = -1  # the last that was made
         kept = [column.name for column in (*schema.keys, *schema.measures, *schema.distincts)]
         self._names = list(dict.fromkeys([schema.stream.time, *kept]))
 
@@ -115,6 +117,24 @@ class HistoryKeeper:
         """Refuse to answer from a history that something broke off."""
         if not self.history.is_whole:
             raise history_broken_off(self.schema.stream.name)
+
+    def begin_step(self, number: int, *others: object) -> None:
+        """What changes from here on, the other objects too, can be taken back."""
+        self.undo_step()
+        self._step = number
+        self.history.begin_step(self, self.missed, *others)
+
+    def keep_step(self) -> None:
+        """What was done since begin_step() stays, whatever happens."""
+        self.step_made = self._step
+        self.history.keep_step()
+
+    def undo_step(self) -> None:
+        """Take back what was broken off, if anything was."""
+        if self.step_made == self._step:
+            self.history.keep_step()
+        else:
+            self.history.undo_step()
 
     def take(self, batch: pa.RecordBatch) -> None:
         """Rows that were accepted, in any order; those of time that it does not know are left."""

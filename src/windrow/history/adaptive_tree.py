@@ -15,21 +15,36 @@ from windrow.history.regions import Regions
 from windrow.history.spec import HistorySpec
 from windrow.history.states.kernels import START
 from windrow.history.storage import Nodes, Reading
+from windrow.windows.undo_log import UndoLog
 
 __all__ = ["AdaptiveTree"]
 
 
 class AdaptiveTree:
-    """A store of cells for each region; only the newest keeps rows."""
+    """A store of cells for each region; only the newest keeps rows.
 
-    def __init__(self, spec: HistorySpec) -> None:
+    log: notes what a step writes over, so that it can be taken back.
+    """
+
+    def __init__(self, spec: HistorySpec, log: UndoLog | None = None) -> None:
         self.regions = Regions(spec)
         self._granularities = np.array(spec.granularities_us, np.int64)
         self._kinds = np.array(spec.kinds, np.int64)
         self._most = spec.split_above
-        self.stores = [CellStore(len(spec.measures)) for _ in self.regions.levels]
-        self.rows = RowStore(len(spec.measures))
+        self.stores = [CellStore(len(spec.measures), log) for _ in self.regions.levels]
+        self.rows = RowStore(len(spec.measures), log)
         self._no_rows = RowStore(len(spec.measures))
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        arenas = (self.rows.arena, *(store.arena for store in self.stores))
+        return (self.regions, self.rows, *self.stores, *arenas)
+
+    def forget_blocks(self) -> None:
+        """A step was taken back: what was made of the cells does not fit them any more."""
+        for store in self.stores:
+            store.forget_blocks()
 
     def add(self, batch: Batch) -> None:
         """Take rows."""
@@ -91,6 +106,9 @@ class AdaptiveTree:
             series, store.whole[START], rows.arena.series, rows.times, horizon_us, cell_counts,
             row_counts,
         )  # fmt: skip
+        # Of each series the last of these cells may reach over the horizon; it is changed then.
+        codes = np.flatnonzero(cell_counts)
+        store.arena.keep_places(store.arena.first(codes) + cell_counts[codes] - 1)
         room = int(cell_counts.sum() + row_counts.sum())
         whole = np.empty((store.whole.shape[0], room), np.int64)
         real = np.empty((store.real.shape[0], room), np.float64)

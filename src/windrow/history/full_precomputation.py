@@ -15,6 +15,7 @@ from windrow.history.regions import Regions
 from windrow.history.spec import HistorySpec
 from windrow.history.states.kernels import ROWS, START
 from windrow.history.storage import Nodes, Reading
+from windrow.windows.undo_log import UndoLog
 
 __all__ = ["FullPrecomputation"]
 
@@ -22,16 +23,26 @@ __all__ = ["FullPrecomputation"]
 class FullPrecomputation:
     """A store for each level, from its horizon up to now; a region reads that of its level."""
 
-    def __init__(self, spec: HistorySpec) -> None:
+    def __init__(self, spec: HistorySpec, log: UndoLog | None = None) -> None:
         self.regions = Regions(spec)
         self._steps = [np.array([step], np.int64) for step in spec.granularities_us]
         self._kinds = np.array(spec.kinds, np.int64)
-        self.stores = [CellStore(len(spec.measures)) for _ in self._steps]
+        self.stores = [CellStore(len(spec.measures), log) for _ in self._steps]
         self._no_rows = RowStore(len(spec.measures))
         self._region_of_level = [
             max(place for place, each in enumerate(self.regions.levels) if each <= level)
             for level in range(len(self._steps))
         ]
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        return (self.regions, *self.stores, *(store.arena for store in self.stores))
+
+    def forget_blocks(self) -> None:
+        """A step was taken back: what was made of the cells does not fit them any more."""
+        for store in self.stores:
+            store.forget_blocks()
 
     def add(self, batch: Batch) -> None:
         """Take rows into all levels."""

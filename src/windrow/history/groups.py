@@ -13,6 +13,7 @@ from windrow.history.cells.arena import Longs
 from windrow.schema import Column
 from windrow.windows.codes import Codes
 from windrow.windows.key_coder import KeyCoder
+from windrow.windows.undo_log import UndoLog
 
 __all__ = ["Groups", "plain_column"]
 
@@ -20,9 +21,15 @@ ONLY_GROUP = np.zeros(1, np.int64)
 
 
 class Groups:
-    """Codes of groups; without keys there is one group, and its code is 0."""
+    """Codes of groups; without keys there is one group, and its code is 0.
 
-    def __init__(self, keys: Sequence[Column]) -> None:
+    A code that was taken or given back when something broke off is counted anew before the next
+    one: which groups are held is known in any case. log: notes which are about to be held.
+    """
+
+    def __init__(self, keys: Sequence[Column], log: UndoLog | None = None) -> None:
+        self._log = UndoLog() if log is None else log
+        self._is_counted = True
         self.keys = tuple(keys)
         self._coder = KeyCoder([key.type.arrow for key in keys]) if keys else None
         self._is_held: NDArray[np.bool_] = np.zeros(0, np.bool_)
@@ -31,23 +38,38 @@ class Groups:
         """The code of each row's group, which is held from now on; None where there are no keys."""
         if self._coder is None:
             return None
+        self._begin_counting()
         codes = self._coder.acquire(self._arrays(columns))
         held = self._held_flags()
         fresh = np.flatnonzero(~held[codes])
         # A group is counted once, and not by its rows.
-        if fresh.size == 0:
-            self._coder.release(codes)
-            return codes
         _, firsts = np.unique(codes[fresh], return_index=True)
+        self._log.keep(held, codes[fresh[firsts]])
         held[codes[fresh[firsts]]] = True
-        self._coder.release(np.delete(codes, fresh[firsts]))
+        self._coder.release(np.delete(codes, fresh[firsts]) if fresh.size else codes)
+        self._is_counted = True
         return codes
 
     def release(self, codes: Longs) -> None:
         """Nothing is held any more of these groups."""
         if self._coder is not None and codes.size:
+            self._begin_counting()
+            codes = codes[self._is_held[codes]]
             self._is_held[codes] = False
             self._coder.release(codes.astype(np.int32))
+            self._is_counted = True
+
+    def recount(self) -> None:
+        """Count each group that is held once, and let go of all other codes."""
+        if self._coder is not None:
+            self._is_counted = False
+            self._coder.recount(np.flatnonzero(self._is_held).astype(np.int32))
+            self._is_counted = True
+
+    def _begin_counting(self) -> None:
+        if not self._is_counted:
+            self.recount()
+        self._is_counted = False
 
     def held(self) -> Longs:
         """The codes of all groups that are held."""
@@ -59,11 +81,13 @@ class Groups:
         if self._coder is None:
             yield np.zeros(len(next(iter(columns.values()), ())), np.int64)
             return
+        self._begin_counting()
         codes = self._coder.acquire(self._arrays(columns))
         try:
             yield codes.astype(np.int64)
         finally:
             self._coder.release(codes)
+            self._is_counted = True
 
     def table(self, codes: Longs) -> pa.Table:
         """The keys of codes."""

@@ -19,6 +19,7 @@ from windrow.history.past import Archive, Past
 from windrow.history.sketches.sketch_levels import SketchLevels
 from windrow.history.spec import HistorySpec
 from windrow.history.storage import Storage
+from windrow.windows.undo_log import UndoLog
 
 __all__ = ["History"]
 
@@ -40,16 +41,42 @@ class History:
     def __init__(
         self,
         spec: HistorySpec,
-        storage: Callable[[HistorySpec], Storage] = AdaptiveTree,
+        storage: Callable[[HistorySpec, UndoLog], Storage] = AdaptiveTree,
         archive: Archive | None = None,
     ) -> None:
         self.spec = spec
-        self.storage = storage(spec)
-        self.groups = Groups(spec.keys)
-        self.sketches = SketchLevels(spec, self.storage.regions)
+        self.log = UndoLog()
+        self.storage = storage(spec, self.log)
+        self.groups = Groups(spec.keys, self.log)
+        self.sketches = SketchLevels(spec, self.storage.regions, self.log)
         self.past = Past(spec, self.groups, archive)
         self.now_us = START_OF_TIME
-        self.is_whole = True  # whoever changes it says so before, and takes it back after it
+        self.is_whole = True  # False: a step was broken off, and again when it was tried anew
+        self._idle: list[Longs] = []  # codes of groups that something of has left
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        return (self, self.groups, self.sketches, self.past, *self.storage.parts)
+
+    def begin_step(self, *objects: object) -> None:
+        """From here on all that changes, these objects too, can be taken back."""
+        self.log.open(*objects, *self.parts)
+        self.log.keep(self.past.whole, slice(None))
+        self.log.keep(self.past.real, slice(None))
+
+    def keep_step(self) -> None:
+        """What was done since begin_step() stays."""
+        self.log.close()
+        self._release_idle()
+
+    def undo_step(self) -> None:
+        """All is as it was at begin_step(); can be called again if it is broken off."""
+        if self.log.is_open:
+            self.log.rewind()
+            self.storage.forget_blocks()
+            self.groups.recount()
+            self.log.close()
 
     def insert(self, times: Longs, columns: Mapping[str, pa.Array]) -> None:
         """Take rows in any order, all later than the completeness that was announced."""
@@ -79,8 +106,16 @@ class History:
         if not self.past.is_archived:
             self.sketches.forget(sketches)
         if gone and self.spec.keys:
-            idle = np.setdiff1d(np.unique(gone[-1].codes), self.storage.present())
+            self._idle.append(np.unique(gone[-1].codes))
+            if not self.log.is_open:
+                self._release_idle()
+
+    def _release_idle(self) -> None:
+        """Groups that nothing is left of give their codes back."""
+        if self._idle:
+            idle = np.setdiff1d(np.concatenate(self._idle), self.storage.present())
             self.groups.release(idle)
+            self._idle = []
 
     def snapshot(
         self, since_us: int, until_us: int, *, at_us: int | None = None,

@@ -14,6 +14,7 @@ from windrow.history.nodes.kernels import add_listed_rows
 from windrow.history.regions import Regions
 from windrow.history.spec import HistorySpec
 from windrow.history.storage import Nodes, Reading
+from windrow.windows.undo_log import UndoLog
 
 __all__ = ["SequentialList"]
 
@@ -21,7 +22,8 @@ __all__ = ["SequentialList"]
 class SequentialList:
     """Rows in order of time, of all groups together; every answer reads them."""
 
-    def __init__(self, spec: HistorySpec) -> None:
+    def __init__(self, spec: HistorySpec, log: UndoLog | None = None) -> None:
+        del log  # nothing is ever written over in place
         self.regions = Regions(spec)
         self._kinds = np.array(spec.kinds, np.int64)
         self._step = np.array([spec.granularities_us[self.regions.levels[-1]]], np.int64)
@@ -29,6 +31,14 @@ class SequentialList:
         self._codes = np.empty(0, np.int64)
         self._words = np.empty((len(spec.measures), 0), np.int64)
         self._valid: Flags = np.empty((len(spec.measures), 0), np.uint8)
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        return (self, self.regions)
+
+    def forget_blocks(self) -> None:
+        """There are none."""
 
     def add(self, batch: Batch) -> None:
         """Merge rows into the list."""

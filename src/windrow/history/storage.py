@@ -58,6 +58,13 @@ class Storage(Protocol):
 
     regions: Regions
 
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+
+    def forget_blocks(self) -> None:
+        """A step was taken back: what was made of its cells has to be made anew."""
+
     def add(self, batch: Batch) -> None:
         """Take rows that are newer than the finest horizon."""
 

@@ -83,6 +83,14 @@ class WordCodes:
             codes, self._slot_word, self._slot_code, self._word_of_code, self._free, self._counters
         )
 
+    def recount(self, codes: Codes) -> None:
+        """These codes have so many users as they are named here; those without one are freed."""
+        used = self._slot_code[self._slot_code != NO_CODE]
+        if self._counters[3] != NO_CODE:
+            used = np.append(used, np.int32(self._counters[3]))
+        self._references = np.bincount(codes, minlength=self._references.size)
+        self.forget(used[self._references[used] == 0])
+
     def words(self, codes: Codes) -> tuple[Words, NDArray[np.bool_]]:
         """The words of codes, and which of them are NULL."""
         missing = codes == self._counters[3]
@@ -117,10 +125,14 @@ class WordCodes:
         slot_word = np.empty(slots, np.int64)
         slot_code = np.full(slots, NO_CODE, np.int32)
         kernels.fill_slots(slot_word, slot_code, self._slot_word, self._slot_code)
-        self._slot_word, self._slot_code = slot_word, slot_code
-        self._word_of_code = np.resize(self._word_of_code, slots // 2)
-        self._free = np.resize(self._free, slots // 2)
-        self._references = _extended(self._references, slots // 2)
+        grown = {
+            "_slot_word": slot_word,
+            "_slot_code": slot_code,
+            "_word_of_code": np.resize(self._word_of_code, slots // 2),
+            "_free": np.resize(self._free, slots // 2),
+            "_references": _extended(self._references, slots // 2),
+        }
+        vars(self).update(grown)  # at once: arrays of different sizes would not fit together
 
 
 def _retain(codes: Codes, references: NDArray[np.int64]) -> Codes:
@@ -183,6 +195,12 @@ class TextCodes:
         for code in codes.tolist():
             del self._code_of_text[self._texts[code]]
         self._forgotten += codes.tolist()
+
+    def recount(self, codes: Codes) -> None:
+        """These codes have so many users as they are named here; those without one are freed."""
+        used = np.fromiter(self._code_of_text.values(), np.int32, len(self._code_of_text))
+        self._references = np.bincount(codes, minlength=self._references.size)
+        self.forget(used[self._references[used] == 0])
 
     def _reuse_forgotten(self) -> None:
         while self._forgotten:

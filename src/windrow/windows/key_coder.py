@@ -56,6 +56,16 @@ class KeyCoder:
         """Count one row less of each code; returns the codes without rows, free for other keys."""
         return self._release(len(self._pairs), codes)
 
+    def recount(self, codes: Codes) -> None:
+        """Count these codes once each, whatever was counted before, and let go of all others."""
+        for level in range(len(self._pairs), 0, -1):
+            self._pairs[level - 1].recount(codes)
+            # An inner table counts the outer codes that stand on it, each of them once.
+            left, right = self._parts(level, np.unique(codes))
+            self._columns[level].recount(right)
+            codes = left
+        self._columns[0].recount(codes)
+
     def columns(self, codes: Codes) -> list[pa.Array]:
         """The key columns of codes."""
         out: list[pa.Array] = []

@@ -20,6 +20,7 @@ from windrow.history.sequential_list import SequentialList
 from windrow.history.spec import HistorySpec, levels_of
 from windrow.history.storage import Storage
 from windrow.schema import DOUBLE, Column
+from windrow.windows.undo_log import UndoLog
 
 __all__ = [
     "FULL", "LIST", "STORAGES", "TREE", "Built", "UnequalAnswersError", "asked_us", "built",
@@ -27,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 Longs = NDArray[np.int64]
-Storages = Mapping[str, Callable[[HistorySpec], Storage]]
+Storages = Mapping[str, Callable[[HistorySpec, UndoLog], Storage]]
 
 TREE, FULL, LIST = "adaptive tree", "full pre-computation", "sequential list"
 STORAGES: Storages = {TREE: AdaptiveTree, FULL: FullPrecomputation, LIST: SequentialList}
@@ -59,7 +60,10 @@ def values_for(rows: int, seed: int) -> pa.Array:
 
 
 def built(
-    make: Callable[[HistorySpec], Storage], spec: HistorySpec, times: Longs, values: pa.Array
+    make: Callable[[HistorySpec, UndoLog], Storage],
+    spec: HistorySpec,
+    times: Longs,
+    values: pa.Array,
 ) -> Built:
     """Push all rows, then ask for the last one: the first question brings sums up to date."""
     last_us = int(times[-1])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from windrow.history.cells import kernels
 from windrow.history.cells.kernels import BASE, HEAD, ROOM, SIZE
+from windrow.windows.undo_log import UndoLog, runs_of
 
 __all__ = ["Arena", "Longs"]
 
@@ -28,7 +29,7 @@ SPARE_PARTS = 4
 
 
 class Arena:
-    """Matrices with one column for each row of each series.
+    """Matrices with one column for each row of each series; log: notes what is written over.
 
     >>> arena = Arena([(1, np.dtype(np.int64))])
     >>> moved = arena.resize(np.array([2]), np.array([3]))
@@ -36,7 +37,10 @@ class Arena:
     [0, 0, 3]
     """
 
-    def __init__(self, layout: Sequence[tuple[int, np.dtype[Any]]]) -> None:
+    def __init__(
+        self, layout: Sequence[tuple[int, np.dtype[Any]]], log: UndoLog | None = None
+    ) -> None:
+        self._log = UndoLog() if log is None else log
         self.columns = [np.empty((rows, 0), kind) for rows, kind in layout]
         self.series = np.zeros((kernels.SERIES_FACTS, 0), np.int64)
         self._end = 0
@@ -71,8 +75,19 @@ class Arena:
 
     def places(self, counts: Longs) -> Longs:
         """Where the first rows of all series are, so many of each, one series behind the other."""
-        firsts = self.first(np.arange(counts.size)) - (np.cumsum(counts) - counts)
-        return np.repeat(firsts, counts) + np.arange(int(counts.sum()))
+        return runs_of(self.first(np.arange(counts.size)), counts)
+
+    def keep_tails(self, codes: Longs, keep: Longs) -> None:
+        """What stands behind the first rows of series is about to be written over."""
+        if self._log.is_open:
+            self.reserve(int(codes.max(initial=-1)) + 1)
+            behind = self.series[SIZE, codes] - keep
+            self.keep_places(runs_of(self.first(codes) + keep, behind))
+
+    def keep_places(self, places: Longs) -> None:
+        """These places of all columns are about to be written over."""
+        for column in self.columns if places.size else ():
+            self._log.keep(column, (slice(None), places))
 
     def resize(self, codes: Longs, sizes: Longs) -> Longs:
         """Give different series these sizes, at their ends; returns those that moved."""
@@ -80,7 +95,10 @@ class Arena:
             return codes
         self.reserve(int(codes.max()) + 1)
         series = self.series
-        series[HEAD, codes[series[SIZE, codes] == 0]] = 0
+        self._log.keep(series, (slice(None), codes))
+        is_empty = series[SIZE, codes] == 0
+        self._keep_rooms(codes[is_empty])
+        series[HEAD, codes[is_empty]] = 0
         short = series[HEAD, codes] + sizes > series[ROOM, codes]
         moving: Longs = codes[short]
         series[SIZE, codes[~short]] = sizes[~short]
@@ -90,16 +108,25 @@ class Arena:
         # A series that has lost as much at its head as would be spare for it stays in its room.
         stays = wanted + wanted // SPARE_PARTS <= series[ROOM, moving]
         if stays.any():
-            self._move(moving[stays], series[BASE, moving[stays]], wanted[stays])
+            bases, sizes = series[BASE, moving[stays]], wanted[stays]
+            self._keep_rooms(moving[stays])
+            self._move(moving[stays], bases, sizes)
         if not stays.all():
             moved = self._give_room(moving[~stays], wanted[~stays])
             return np.union1d(moving[stays], moved)
         return moving
 
+    def _keep_rooms(self, codes: Longs) -> None:
+        """Series begin anew in front, where rows that left them in this step still stand."""
+        if self._log.is_open:
+            self.keep_places(runs_of(self.series[BASE, codes], self.series[ROOM, codes]))
+
     def drop_heads(self, counts: Longs) -> None:
         """Take rows off the heads of all series; columns that are mostly empty get smaller."""
-        self.series[HEAD] += counts
-        self.series[SIZE] -= counts
+        series = self.series.copy()
+        series[HEAD] += counts
+        series[SIZE] -= counts
+        self.series = series
         if self.capacity > SMALLEST_TO_SHRINK and SHRINK_PARTS * self.size < self.capacity:
             none = np.empty(0, np.int64)
             self._pack(none, none)
@@ -142,7 +169,7 @@ class Arena:
             packed = np.zeros((column.shape[0], capacity), column.dtype)
             kernels.move_rows(packed, column, sources, bases, counts)
             self.columns[place] = packed
-        series[:] = 0
+        self.series = series = np.zeros_like(series)
         series[BASE, live], series[ROOM, live], series[SIZE, live] = bases, rooms, kept
         self._end = total
         return live

@@ -9,6 +9,7 @@ from windrow.history.cells import kernels
 from windrow.history.cells.arena import Arena, Longs
 from windrow.history.cells.kernels import BASE, HEAD, SIZE
 from windrow.history.states.kernels import REAL_STEP, START, VALID, WHOLE_STEP, clear_states
+from windrow.windows.undo_log import UndoLog
 
 __all__ = ["CellStore", "Shapes", "States", "empty_states"]
 
@@ -28,13 +29,14 @@ def empty_states(count: int, measures: int) -> States:
 class CellStore:
     """A state, a start and a shape for each cell; series by group code."""
 
-    def __init__(self, measures: int) -> None:
+    def __init__(self, measures: int, log: UndoLog | None = None) -> None:
         self.arena = Arena(
             [
                 (VALID + WHOLE_STEP * measures, np.dtype(np.int64)),
                 (REAL_STEP * measures, np.dtype(np.float64)),
                 (1, np.dtype(np.uint8)),
-            ]
+            ],
+            log,
         )
         self.runs = np.empty((2 * kernels.MAX_HEIGHTS, 3), np.int64)
         self._measures = measures
@@ -70,6 +72,7 @@ class CellStore:
     ) -> None:
         """Series keep their first cells; those behind are ends[i] to ends[i + 1] of the states."""
         counts = np.diff(ends)
+        self.arena.keep_tails(codes, keep)
         moved = self.arena.resize(codes, keep + counts)
         targets = self.arena.first(codes) + keep
         for column, fresh in zip(
@@ -90,6 +93,10 @@ class CellStore:
         if self.arena.capacity != self._capacity:
             self._lay_blocks()
 
+    def forget_blocks(self) -> None:
+        """The cells are not those that the blocks were laid for: a step was taken back."""
+        self._capacity = -1
+
     def change_first_cells(self, codes: Longs) -> None:
         """The first cells of these series were changed where they are."""
         firsts = self.arena.first(codes)
@@ -104,6 +111,8 @@ class CellStore:
 
     def blocks(self) -> tuple[Longs, Reals, Longs, int]:
         """The blocks, up to date: their states, where each height begins, how many heights."""
+        if self.arena.capacity != self._capacity:
+            self._lay_blocks()
         if self._low < self._high:
             kernels.refresh_blocks(
                 self.whole, self.real, self._block_whole, self._block_real, self._places,
@@ -123,9 +132,10 @@ class CellStore:
 
     def _lay_blocks(self) -> None:
         """Blocks for the columns as they are now, all out of date."""
-        self._capacity = self.arena.capacity
-        self._heights = int(kernels.height_places(self._capacity, self._places))
+        capacity, self._capacity = self.arena.capacity, -1
+        self._heights = int(kernels.height_places(capacity, self._places))
         total = int(self._places[self._heights])
         self._block_whole, self._block_real = empty_states(total, self._measures)
         self._stale = np.ones(total, np.uint8)
-        self._low, self._high = 0, self._capacity
+        self._low, self._high = 0, capacity
+        self._capacity = capacity  # at last: until then they are not laid

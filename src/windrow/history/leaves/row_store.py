@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from windrow.history.cells import kernels
 from windrow.history.cells.arena import Arena, Longs
 from windrow.history.leaves.batch import Flags
+from windrow.windows.undo_log import UndoLog
 
 __all__ = ["RowStore"]
 
@@ -15,9 +16,9 @@ __all__ = ["RowStore"]
 class RowStore:
     """Rows in order of time, series by group code; flags are kept once a NULL was seen."""
 
-    def __init__(self, measures: int) -> None:
+    def __init__(self, measures: int, log: UndoLog | None = None) -> None:
         self._measures = measures
-        self.arena = Arena([(1 + measures, np.dtype(np.int64)), (0, np.dtype(np.uint8))])
+        self.arena = Arena([(1 + measures, np.dtype(np.int64)), (0, np.dtype(np.uint8))], log)
         self._seen = list(self.arena.columns)
         self._views = (self.times, self.words, self.values, self.valid)
 
@@ -72,6 +73,7 @@ class RowStore:
     ) -> None:
         """Series keep their first rows, and get those behind: ends[i] to ends[i + 1] of the new."""
         counts = np.diff(ends)
+        self.arena.keep_tails(codes, keep)
         self.arena.resize(codes, keep + counts)
         targets = self.arena.first(codes) + keep
         kernels.move_rows(

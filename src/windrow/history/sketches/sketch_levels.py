@@ -15,6 +15,7 @@ from windrow.history.sketches.kinds import kinds_of_sketches
 from windrow.history.sketches.sketch_answer import SketchAnswer
 from windrow.history.spec import HistorySpec
 from windrow.windows.codes import Codes
+from windrow.windows.undo_log import UndoLog
 
 __all__ = ["Found", "NodeSketches", "SketchLevels"]
 
@@ -27,10 +28,12 @@ Found = tuple[list[NodeSketches], list[NodeSketches]]
 class SketchLevels:
     """A sketch of every kind for each node with rows: of the finest level in the newest region.
 
-    A query merges the sketches of all nodes in its interval, some ten microseconds each.
+    A query merges the sketches of all nodes in its interval, some ten microseconds each. log: notes
+    the nodes that a step changes.
     """
 
-    def __init__(self, spec: HistorySpec, regions: Regions) -> None:
+    def __init__(self, spec: HistorySpec, regions: Regions, log: UndoLog) -> None:
+        self._log = log
         self.kinds = kinds_of_sketches(spec.measures, spec.quantiles, spec.distincts)
         self._granularities_us = spec.granularities_us
         self._regions = regions
@@ -59,7 +62,7 @@ class SketchLevels:
             for first, end in (
                 zip(firsts.tolist(), ends.tolist(), strict=True) if order.size else ()
             ):
-                node = self._node(0, int(sorted_groups[first]), int(sorted_starts[first]))
+                node = self._node(0, int(sorted_groups[first]), int(sorted_starts[first]), place)
                 kind.add(node[place], values[first:end])
 
     def expire(self) -> dict[tuple[int, int], NodeSketches]:
@@ -134,24 +137,41 @@ class SketchLevels:
                     others.append(sketches)
         return sure, others
 
-    def _node(self, region: int, code: int, start_us: int) -> NodeSketches:
-        nodes = self.nodes[region].setdefault(code, {})
-        if start_us not in nodes:
-            nodes[start_us] = [kind.empty() for kind in self.kinds]
-        return nodes[start_us]
+    def _node(self, region: int, code: int, start_us: int, place: int) -> NodeSketches:
+        """The node, of which the sketch in that place is about to grow."""
+        nodes = self._nodes_of(region, code)
+        held = nodes.get(start_us)
+        if held is None:
+            self._log.keep_item(nodes, start_us)
+            held = nodes[start_us] = [kind.empty() for kind in self.kinds]
+        elif self._log.is_open:
+            # A sketch grows where it is: it is a copy that grows, and the old one stays as it was.
+            self._log.keep_item(nodes, start_us)
+            kind = self.kinds[place]
+            grows = kind.from_bytes(kind.to_bytes(held[place]))
+            held = nodes[start_us] = [*held[:place], grows, *held[place + 1 :]]
+        return held
+
+    def _nodes_of(self, region: int, code: int) -> dict[int, NodeSketches]:
+        """The nodes of a group, which are about to change."""
+        self._log.keep_item(self.nodes[region], code)
+        return self.nodes[region].setdefault(code, {})
 
     def _taken(self, region: int, horizon_us: int) -> Iterator[tuple[int, int, NodeSketches]]:
         for code in list(self.nodes[region]):
             nodes = self.nodes[region][code]
             for start_us in [start_us for start_us in nodes if start_us < horizon_us]:
+                self._log.keep_item(nodes, start_us)
                 yield code, start_us, nodes.pop(start_us)
             if not nodes:
+                self._log.keep_item(self.nodes[region], code)
                 del self.nodes[region][code]
 
     def _move(self, region: int, code: int, start_us: int, sketches: NodeSketches) -> None:
         step_us = self._granularities_us[self._regions.levels[region]]
-        nodes = self.nodes[region].setdefault(code, {})
+        nodes = self._nodes_of(region, code)
         start_us = start_us // step_us * step_us
+        self._log.keep_item(nodes, start_us)
         held = nodes.get(start_us)
         nodes[start_us] = sketches if held is None else self._merged([held, sketches])
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from windrow.backlog import Backlog, joined_rows
 
-__all__ = ["RowLog"]
+__all__ = ["RowLog", "taken_rows"]
 
 # For fewer rows than this part of the log, only what is wanted is gathered from its pieces.
 FEW_PARTS = 4
@@ -112,7 +112,7 @@ class RowLog:
             after -= piece.num_rows
             low = int(np.searchsorted(numbers[:high], after))
             if low < high:
-                taken.append(_taken(piece, numbers[low:high] - after))
+                taken.append(taken_rows(piece, numbers[low:high] - after))
             high = low
             if not low:
                 break
@@ -130,7 +130,10 @@ def _row_bytes(piece: pa.Table, places: Numbers) -> int:
     return total
 
 
-def _taken(piece: pa.Table, places: Numbers) -> pa.Table:
+def taken_rows(piece: pa.Table, places: Numbers) -> pa.Table:
+    """Rows in order of their places; those that lie side by side are not copied."""
+    if places.size == 0:
+        return piece.slice(0, 0)
     first, last = int(places[0]), int(places[-1])
     if last - first + 1 == places.size and bool(np.all(np.diff(places) == 1)):
         return piece.slice(first, places.size)

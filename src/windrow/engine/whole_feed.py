@@ -17,6 +17,7 @@ from windrow.backlog import Backlog, joined_rows
 from windrow.engine import kernels
 from windrow.engine.due_instants import DueInstants
 from windrow.engine.feed_columns import equal_rows, timestamps, with_answer_columns
+from windrow.engine.row_log import taken_rows
 from windrow.engine.unread_limit import UNREAD_BYTES, BoundedFeed
 
 __all__ = ["WholeFeed"]
@@ -46,6 +47,13 @@ class RowStates:
     def nbytes(self) -> int:
         """Bytes of times, flags and rows."""
         return int(self.at.nbytes + self.present.nbytes + self.rows.nbytes)
+
+    @classmethod
+    def viewed(cls, parts: list[RowStates]) -> RowStates:
+        """All touches of the parts, to be read at once: the rows stay where they are."""
+        at = np.concatenate([part.at for part in parts])
+        present = np.concatenate([part.present for part in parts])
+        return cls(at, present, pa.concat_tables([part.rows for part in parts]))
 
     @classmethod
     def joined(cls, parts: list[RowStates]) -> RowStates:
@@ -123,7 +131,7 @@ class WholeFeed(BoundedFeed):
         kernels.latest_touch(instants, touches.at[before:], before - 1, number)
         shown = number >= 0
         shown[shown] = touches.present[number[shown]]
-        rows = touches.rows.take(pa.array(number[shown]))
+        rows = taken_rows(touches.rows, number[shown])
         table = with_answer_columns(instants[shown], rows)
         self._answered, self._due = self._last, due
         return table
@@ -173,7 +181,7 @@ class WholeFeed(BoundedFeed):
 
     def result(self) -> pa.Table:
         """The row now."""
-        now = RowStates.joined([self._none, *self._touches.since(self._last)])
+        now = RowStates.viewed([self._none, *self._touches.since(self._last)])
         return now.rows.slice(0, int(np.count_nonzero(now.present)))
 
     def entities_shown(self) -> NDArray[np.bool_]:
@@ -222,8 +230,8 @@ class WholeFeed(BoundedFeed):
         apart: comes before them in the place of touch `number`.
         """
         if apart is not None:
-            return RowStates.joined([apart, *self._touches.since(number + 1, until)]), 1
-        touches = RowStates.joined([self._none, *self._touches.since(max(number, 0), until)])
+            return RowStates.viewed([apart, *self._touches.since(number + 1, until)]), 1
+        touches = RowStates.viewed([self._none, *self._touches.since(max(number, 0), until)])
         return touches, 1 if number >= 0 else 0
 
     def _net_changes(self) -> None:

@@ -32,7 +32,11 @@ class WaitingInstants:
         run = instants if kernels.is_sorted(instants) else np.sort(instants)
         # Runs become larger by half at least from the last to the first: few, however many came.
         while self._runs and 2 * self._runs[-1].size <= 3 * run.size:
-            run = np.sort(np.concatenate([self._runs.pop(), run]), kind="stable")
+            before = self._runs.pop()
+            is_behind = before[-1] <= run[0]
+            run = np.concatenate([before, run])
+            if not is_behind:
+                run.sort(kind="stable")
         self._runs.append(run)
 
     def release(self, until: int) -> Instants:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.exact.kernels import INTEGER
-from windrow.joins import kernels
 from windrow.joins.cells import CellLists, Cells
-from windrow.joins.factorised import SINGLE, FactorisedAggregate
+from windrow.joins.factorised import FactorisedAggregate
+from windrow.windows.grouping import BY_KEY, SINGLE, WHOLE
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
@@ -64,7 +64,7 @@ def fill(window: Window, aggregate: FactorisedAggregate, side: int, rows: Arriva
     )
 
 
-@pytest.mark.parametrize("mode", [kernels.WHOLE, kernels.BY_KEY])
+@pytest.mark.parametrize("mode", [WHOLE, BY_KEY])
 @given(left=arrivals, right=arrivals, lengths=st.tuples(st.integers(0, 9), st.integers(0, 9)))
 def test_the_sums_of_a_join_are_those_of_its_pairs(
     mode: int, left: Arrivals, right: Arrivals, lengths: tuple[int, int]
@@ -89,7 +89,7 @@ def test_the_sums_of_a_join_are_those_of_its_pairs(
                     one[1] == other[1]
                     and t - lengths[0] <= one[0] <= t >= other[0] >= t - lengths[1]
                 ):
-                    group = one[1] if mode == kernels.BY_KEY else 0
+                    group = one[1] if mode == BY_KEY else 0
                     wanted.update({(group, 0): 1, (group, 1): one[2], (group, 2): other[2]})
         for group, found in state.items():
             assert found == tuple(wanted[group, i] for i in range(3)), t

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from windrow.engine.shape import QueryShape
-from windrow.joins import kernels
+from windrow.engine.value_words import columns_of_kind
 from windrow.joins.cells import Cells
-from windrow.joins.factorised import SINGLE, FactorisedAggregate
+from windrow.joins.factorised import FactorisedAggregate
 from windrow.windows.codes import NO_CODE, Codes
-from windrow.windows.key_coder import KeyCoder, array_of_words, words_of_array
+from windrow.windows.grouping import BY_BOTH, BY_KEY, BY_LEFT, BY_RIGHT, SINGLE
+from windrow.windows.key_coder import KeyCoder
 
-__all__ = ["Coding", "GroupParts", "value_columns", "value_words"]
+__all__ = ["Coding", "GroupParts"]
 
 GroupParts = list[tuple[KeyCoder, Codes]]
 
@@ -34,7 +34,7 @@ class Coding:
             KeyCoder([part.type.arrow for part in side.groups]) if side.groups else None
             for side in shape.sides
         ]
-        self._has_cells = shape.mode in (kernels.BY_LEFT, kernels.BY_RIGHT, kernels.BY_BOTH)
+        self._has_cells = shape.mode in (BY_LEFT, BY_RIGHT, BY_BOTH)
         self._cells = [Cells() for _ in shape.sides]
         self._partitions = [
             KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None
@@ -54,7 +54,7 @@ class Coding:
     def acquire_partitions(self, side: int, rows: pa.RecordBatch) -> Codes | None:
         """The partition of each row, counted; None where the window has none."""
         coder = self._partitions[side]
-        return None if coder is None else coder.acquire(_columns(rows, "p"))
+        return None if coder is None else coder.acquire(columns_of_kind(rows, "p"))
 
     def release(self, side: int, cells: Codes) -> None:
         """Rows of these cells have left."""
@@ -121,9 +121,9 @@ class Coding:
         self, groups: Codes, aggregate: FactorisedAggregate
     ) -> Sequence[Sequence[pa.Array]]:
         mode = self._shape.mode
-        if mode == kernels.BY_KEY and self._keys is not None:
+        if mode == BY_KEY and self._keys is not None:
             return [self._keys.columns(groups), []]
-        if mode == kernels.BY_BOTH:
+        if mode == BY_BOTH:
             parts = _pair_parts(groups, aggregate)
             return [_values(coder, part) for coder, part in zip(self._groups, parts, strict=True)]
         return [_values(coder, groups) for coder in self._groups]
@@ -131,9 +131,9 @@ class Coding:
     def _parts_of_groups(self, groups: Codes, aggregate: FactorisedAggregate) -> GroupParts:
         """Which codes of which tables name the groups."""
         mode = self._shape.mode
-        if mode == kernels.BY_KEY:
+        if mode == BY_KEY:
             found = [(self._keys, groups)]
-        elif mode == kernels.BY_BOTH:
+        elif mode == BY_BOTH:
             found = list(zip(self._groups, _pair_parts(groups, aggregate), strict=True))
         else:
             found = [(coder, groups) for coder in self._groups]
@@ -149,7 +149,7 @@ class Coding:
         keys = _acquire(self._keys, rows, "k")
         if not self._has_cells:
             capacity = self._capacity(self._keys)
-            aggregate.reserve(capacity, capacity if self._shape.mode == kernels.BY_KEY else 1)
+            aggregate.reserve(capacity, capacity if self._shape.mode == BY_KEY else 1)
             return keys
         return self._acquire_cells(side, keys, _acquire(self._groups[side], rows, "g"), aggregate)
 
@@ -158,8 +158,8 @@ class Coding:
     ) -> Codes:
         cells, fresh = self._cells[side].acquire(keys, groups)
         capacity = max(each.capacity for each in self._cells)
-        named = self._groups[0 if self._shape.mode == kernels.BY_LEFT else 1]
-        both = self._shape.mode == kernels.BY_BOTH
+        named = self._groups[0 if self._shape.mode == BY_LEFT else 1]
+        both = self._shape.mode == BY_BOTH
         group_count = aggregate.pairs.capacity if both else self._capacity(named)
         aggregate.reserve(capacity, group_count)
         aggregate.lists.reserve(capacity, self._capacity(self._keys))
@@ -199,49 +199,10 @@ def _pair_parts(groups: Codes, aggregate: FactorisedAggregate) -> tuple[Codes, C
     return (words >> _HIGH).astype(np.int32), (words & _LOW_MASK).astype(np.int32)
 
 
-def value_words(rows: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """The values as rows of words, and their flags (no rows when every value is valid)."""
-    columns = _columns(rows, "v")
-    words = np.empty((len(columns), rows.num_rows), np.int64)
-    flags: NDArray[np.uint8] = np.empty((0, 0), np.uint8)
-    for index, column in enumerate(columns):
-        if pa.types.is_floating(column.type):
-            words[index] = _double_bits(column)
-        else:
-            words[index] = words_of_array(column)[0]
-        if column.null_count:
-            if not flags.size:
-                flags = np.ones(words.shape, np.uint8)
-            flags[index] = column.is_valid().to_numpy(zero_copy_only=False)
-    return words, flags
-
-
-def value_columns(
-    words: NDArray[np.int64], valid: NDArray[np.uint8], types: Sequence[pa.DataType]
-) -> list[pa.Array]:
-    """The values back from their words and flags."""
-    none = np.zeros(words.shape[1], np.bool_)
-    return [
-        array_of_words(words[i], valid[i] == 0 if valid.size else none, kind)
-        for i, kind in enumerate(types)
-    ]
-
-
-def _double_bits(column: pa.Array) -> NDArray[np.int64]:
-    if column.null_count:
-        column = column.fill_null(0.0)
-    bits: NDArray[np.int64] = column.to_numpy(zero_copy_only=False).view(np.int64)
-    return bits
-
-
-def _columns(rows: pa.RecordBatch, letter: str) -> list[pa.Array]:
-    return [rows.column(name) for name in rows.schema.names if name[0] == letter and name != "live"]
-
-
 def _acquire(coder: KeyCoder | None, rows: pa.RecordBatch, letter: str) -> Codes:
     if coder is None:
         return np.zeros(rows.num_rows, np.int32)
-    return coder.acquire(_columns(rows, letter))
+    return coder.acquire(columns_of_kind(rows, letter))
 
 
 def _release(coder: KeyCoder | None, codes: Codes) -> None:

@@ -18,11 +18,11 @@ from windrow.engine.ranks import ranks_of_values
 from windrow.engine.shape import QueryShape
 from windrow.engine.tree_coding import argument_column
 from windrow.joins.endless import EndlessExtras
-from windrow.joins.factorised import SINGLE
 from windrow.joins.lanes import LaneLayout
 from windrow.joins.touches import Touches
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.grouping import SINGLE
 from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["EndlessKeeper"]

@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.coding import Coding, GroupParts, value_columns, value_words
+from windrow.engine.coding import Coding, GroupParts
 from windrow.engine.keeper import KeeperMark, NeedsSingleRowsError, WorkDone
 from windrow.engine.partial import Partial, one_batch
 from windrow.engine.prepare import Preparer, window_of
 from windrow.engine.shape import QueryShape
 from windrow.engine.shared_rows import RowReader
 from windrow.engine.touched_groups import TouchedGroups
+from windrow.engine.value_words import value_columns, value_words
 from windrow.engine.weighted_rows import WEIGHT
-from windrow.joins import kernels
-from windrow.joins.factorised import SINGLE, FactorisedAggregate
+from windrow.joins.factorised import FactorisedAggregate
 from windrow.joins.lanes import LaneLayout
 from windrow.joins.touches import Touches
 from windrow.plan.model import QueryPlan
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.grouping import BY_BOTH, SINGLE, WHOLE
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import Copies, Mark, set_back
 from windrow.windows.window import Window
@@ -64,7 +65,7 @@ class FactorisedKeeper:
         self._windows = _windows(plan, shape, self._readers)
         self._coding = Coding(shape)
         self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
-        if shape.mode in (kernels.WHOLE, SINGLE):
+        if shape.mode in (WHOLE, SINGLE):
             self._aggregate.reserve(0, 1)
         self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
         self._waiting: GroupParts = []
@@ -222,7 +223,7 @@ class FactorisedKeeper:
                 window.forget_partitions(empty)
             self._coding.release(side, columns.codes[gone])
             window.settle(gone)
-        if self._shape.mode == kernels.BY_BOTH:
+        if self._shape.mode == BY_BOTH:
             # One that is to be put out once more has its code until then.
             waiting = self._aggregate.waiting_groups()
             self._aggregate.release_groups(np.setdiff1d(touches.group, waiting))

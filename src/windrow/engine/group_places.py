@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.engine.values import ValueColumns
-from windrow.joins import kernels
-from windrow.joins.factorised import SINGLE
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import SEVERAL, QueryPlan
+from windrow.windows.grouping import BY_BOTH, BY_KEY, BY_LEFT, BY_RIGHT, SINGLE, WHOLE
 
 __all__ = ["GroupPlace", "group_places", "joined_places"]
 
@@ -38,7 +37,7 @@ def group_places(plan: QueryPlan) -> tuple[Places, Groups, tuple[Expr, ...], int
     keys = {plan.group_keys[i] for i in named}
     if is_join and named and keys == set(range(len(plan.inputs[0].keys))):
         places = _by_key(plan)
-        return places, [(), ()], _columns(plan, places, [(), ()]), kernels.BY_KEY
+        return places, [(), ()], _columns(plan, places, [(), ()]), BY_KEY
     home = _common_side(plan, named)
     groups: list[list[Expr]] = [[] for _ in plan.inputs]
     found = []
@@ -118,7 +117,7 @@ def _common_side(plan: QueryPlan, named: list[int]) -> int | None:
 def _mode(groups: Groups) -> int:
     left, right = (bool(each) for each in groups)
     if left and right:
-        return kernels.BY_BOTH
+        return BY_BOTH
     if left:
-        return kernels.BY_LEFT
-    return kernels.BY_RIGHT if right else kernels.WHOLE
+        return BY_LEFT
+    return BY_RIGHT if right else WHOLE

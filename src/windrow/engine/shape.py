@@ -15,11 +15,11 @@ import pyarrow as pa
 from windrow.engine.group_places import GroupPlace, group_places, joined_places
 from windrow.engine.values import ValueColumns
 from windrow.exact.kernels import DOUBLE, INTEGER
-from windrow.joins.factorised import SINGLE
 from windrow.plan.expressions import Call, ColumnRef, Expr, inputs_of
 from windrow.plan.model import SEVERAL, Aggregate, QueryPlan
 from windrow.plan.update_pattern import keeps_results
 from windrow.schema import DOUBLE as DOUBLE_TYPE
+from windrow.windows.grouping import SINGLE
 
 __all__ = [
     "Distinct",

@@ -15,12 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.engine.checked_columns import CheckedColumns, leaf_of
-from windrow.engine.coding import value_words
 from windrow.engine.evaluate import error_at, filter_checked
 from windrow.engine.faults import FaultError
 from windrow.engine.life import ALWAYS, in_life
 from windrow.engine.prepare import Preparer, lettered
 from windrow.engine.shape import SideShape, shape_of
+from windrow.engine.value_words import value_words
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema

@@ -13,14 +13,12 @@ from windrow.joins.cells import CellLists
 from windrow.joins.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.joins.touches import OutputRoom, Touches
 from windrow.windows.codes import Codes, WordCodes
+from windrow.windows.grouping import BY_KEY, SINGLE, WHOLE
 from windrow.windows.kernels import largest_magnitude, merge_events
 from windrow.windows.marks import Copies
 from windrow.windows.window import EventColumns, Window
 
-__all__ = ["SINGLE", "FactorisedAggregate"]
-
-# One window: its cells are the groups. The other modes are those of kernels.py.
-SINGLE = -1
+__all__ = ["FactorisedAggregate"]
 
 # Events of a side are worked on in pieces that stay in the cache.
 CHUNK = 8192
@@ -182,7 +180,7 @@ class FactorisedAggregate:
         layout = self._layout
         is_plain = not layout.is_wide and not layout.is_nullable
         return (
-            self._mode == kernels.WHOLE
+            self._mode == WHOLE
             and is_plain
             and layout.lane_count <= UNROLLED_LANES
             and all(window.is_plain for window in self._windows)
@@ -224,7 +222,7 @@ class FactorisedAggregate:
         head = (size, self._order, CHUNK, events.at, self._times(), self._cells, self._share)
         state = (self._mode, self._count, self._lanes)
         masks = self._layout.masks
-        if self._mode not in (kernels.WHOLE, kernels.BY_KEY):
+        if self._mode not in (WHOLE, BY_KEY):
             self._apply_cells(head, state)
         elif masks.size == 0 and self._layout.lane_count <= UNROLLED_LANES:
             fixed = (0,) * self._layout.lane_count

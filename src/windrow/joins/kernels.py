@@ -30,14 +30,8 @@ from numpy import uint64
 
 from windrow.compiling.kernels import njit
 from windrow.exact.kernels import LIMB_BITS
+from windrow.windows.grouping import BY_BOTH, BY_RIGHT
 from windrow.windows.kernels import AHEAD, EMPTY, LARGE_TABLE, home_slot, prefetch, take_code
-
-# How the cells of the two sides name the output group.
-WHOLE = 0
-BY_KEY = 1
-BY_LEFT = 2
-BY_RIGHT = 3
-BY_BOTH = 4
 
 # Entries of `control`.
 NOW = 0  # the instant of the last event

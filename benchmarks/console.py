@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 from process_tree import machine
 
-from windrow.console.answers import arrow
-from windrow.console.endpoints.feeds import piece_values
-from windrow.console.json_rows import dumped
-from windrow.console.ring import FeedRing
+from windrow.apps.console.answers import arrow
+from windrow.apps.console.endpoints.feeds import piece_values
+from windrow.apps.console.json_rows import dumped
+from windrow.apps.console.ring import FeedRing
 
 POINTS = 100_000
 NEW_ROWS = 50  # five a second and ten groups, or fifty groups and one a second

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from expiry_loads import Load
 
-from windrow.results.calendar.calendar_queue import CalendarQueue
-from windrow.results.expiry_queue import ExpiryQueue
-from windrow.results.fifo_queue import FifoQueue
-from windrow.results.heap.binary_heap import BinaryHeap
-from windrow.results.ladder.ladder_queue import BranchLadderQueue, LadderQueue
-from windrow.results.wheel.timing_wheel import TimingWheel
+from windrow.operators.expiry.calendar.calendar_queue import CalendarQueue
+from windrow.operators.expiry.expiry_queue import ExpiryQueue
+from windrow.operators.expiry.fifo_queue import FifoQueue
+from windrow.operators.expiry.heap.binary_heap import BinaryHeap
+from windrow.operators.expiry.ladder.ladder_queue import BranchLadderQueue, LadderQueue
+from windrow.operators.expiry.wheel.timing_wheel import TimingWheel
 
 __all__ = ["HEAPQ", "QUEUES", "Figures", "figures_of"]
 

@@ -14,10 +14,10 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.prepare import Preparer
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.packing.routing import NO_ROUTING, Router, Routing
 from windrow.spark.packing.splitting import routing_with

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from windrow.engine.partial import Partial
-from windrow.engine.ranks import values_of_ranks
-from windrow.engine.shape import QueryShape
 from windrow.exact.kernels import LIMB_BITS, LOWEST_BIT
-from windrow.joins.lanes import read_value
+from windrow.operators.lanes import read_value
+from windrow.operators.partial import Partial
+from windrow.operators.ranks import values_of_ranks
+from windrow.rows.shape import QueryShape
 
 Row = dict[str, Any]
 Joined = tuple[Row, ...]

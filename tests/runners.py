@@ -12,12 +12,12 @@ import pytest
 
 from oracle import Oracle, Row, SumOverflowError, assert_same_rows, rows_of
 from streams import STREAMS, Action, Heartbeat, batch_of
-from windrow.engine.partial import Partial
-from windrow.engine.prepare import Preparer, bucket_of
-from windrow.engine.publish import Publisher
-from windrow.engine.shard import Shard
 from windrow.errors import DataError
+from windrow.operators.partial import Partial
+from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer, bucket_of
+from windrow.runtime.shard import Shard
 from windrow.schema import StreamSchema
 
 BEGINNING = -(2**61)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.command import TIMEOUT_S, environment
+from apps.cli.command import TIMEOUT_S, environment
 from doc_pages import FENCE, blocks_of, commands_in, matches, play
-from windrow.cli.commands import COMMANDS, loaded
+from windrow.apps.cli.commands import COMMANDS, loaded
 from windrow.sql import parse_script
 
 ROOT = Path(__file__).parents[1]
@@ -109,7 +109,7 @@ def test_commands_exist(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         elif words[0] == "python":
             assert (ROOT / words[1]).is_file(), words
         else:
-            # What Maven copies is copied by `make test-kafka`; tests/console runs the curls.
+            # What Maven copies is copied by `make test-kafka`; tests/apps/console runs the curls.
             assert words[0] in ("pip", "mvn", "curl", "export", "make"), words
             assert words[0] != "make" or words[1] in targets, words
 

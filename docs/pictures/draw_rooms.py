@@ -9,25 +9,20 @@ __all__ = ["rooms"]
 
 def rooms() -> Picture:
     """Folders of src/windrow in layers, and what flows between them."""
-    picture = Picture(860, 576, "The folders of the source; imports go only downwards")
+    picture = Picture(860, 622, "The folders of the source; imports go only downwards")
     layers = [
-        (("cli/", "commands"), "quiet"),
-        (("shell/", "statements as they are typed"), "quiet"),
-        (("demo/", "the smart building"), ("bench/", "the papers' experiments"), "quiet"),
-        (("terminal/", "people at a terminal"), ("console/", "people at a web page"), "quiet"),
+        (
+            ("apps/", "cli, shell, console, terminal, demo, bench: what people use"),
+            "quiet",
+        ),
         (("embedded/", "session in this process"), ("spark/", "session on Spark"), "orange"),
         (("jobs/", "script → job"), "plain"),
-        (
-            ("engine/", "plan → shard: batches in, touches out; publisher: touches → answers"),
-            "blue",
-        ),
-        (
-            ("joins/", "join-aggregates"),
-            ("results/", "rows that expire"),
-            ("history/", "the past"),
-            ("governor/", "widths, turns"),
-            "green",
-        ),
+        (("runtime/", "shards: batches in, touches out; the ledger of rows"), "blue"),
+        (("governor/", "widths and turns under a budget; bounds of answers"), "green"),
+        (("history/", "the past at coarser and coarser grain"), "green"),
+        (("output/", "touches of shards → answers, changes, the result"), "blue"),
+        (("operators/", "window changes → aggregate changes; rows that expire"), "green"),
+        (("rows/", "batches checked, expressions evaluated, rows shared"), "green"),
         (
             ("windows/", "rows in columns, keys as codes"),
             ("exact/", "sums that forget nothing"),
@@ -48,6 +43,6 @@ def rooms() -> Picture:
         for number, (name, words) in enumerate(boxes):
             lines = (name, words) if words else (name,)
             picture.box(16 + (wide + 10) * number, y, wide, 40, *lines, tone=tone)
-    picture.arrow((832, 18), (832, 546))
-    picture.text(833, 566, "imports", 11, "middle", "quiet")
+    picture.arrow((832, 18), (832, 592))
+    picture.text(833, 612, "imports", 11, "middle", "quiet")
     return picture

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from windrow.console.server import Address, ConsoleServer
-from windrow.demo.live_building import LiveBuilding
+from windrow.apps.console.server import Address, ConsoleServer
+from windrow.apps.demo.live_building import LiveBuilding
 
 FOLDER = Path(__file__).parent
 PACE = 240.0  # seconds of event time in a second, until the pictures are taken

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from windrow.demo.building import Fire, building
+from windrow.apps.demo.building import Fire, building
 
 
 def readings(seed: int) -> tuple[dict[str, pa.Table], tuple[Fire, ...]]:

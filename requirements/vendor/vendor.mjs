@@ -1,4 +1,4 @@
-// Bundles the console's libraries into src/windrow/console/static/vendor; run by vendor.sh.
+// Bundles the console's libraries into src/windrow/apps/console/static/vendor; run by vendor.sh.
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -4,7 +4,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-target=$(cd "$here/../.." && pwd)/src/windrow/console/static/vendor
+target=$(cd "$here/../.." && pwd)/src/windrow/apps/console/static/vendor
 workshop=$(mktemp -d)
 trap 'rm -rf "$workshop"' EXIT
 cp "$here"/*.js "$here"/*.mjs "$here"/*.json "$workshop"

@@ -1,6 +1,6 @@
 """`python -m windrow` is the program `windrow`."""
 
-from windrow.cli import main
+from windrow.apps.cli import main
 
 if __name__ == "__main__":
     main()

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from windrow.console.embedded_runner import EmbeddedRunner
-from windrow.console.room import Room
-from windrow.console.server import Address, ConsoleServer
-from windrow.console.token import Secrets
+from windrow.apps.console.embedded_runner import EmbeddedRunner
+from windrow.apps.console.room import Room
+from windrow.apps.console.server import Address, ConsoleServer
+from windrow.apps.console.token import Secrets
 from windrow.embedded.session import EmbeddedSession
 
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.consoles import START, Console, Served
-from windrow.console.embedded_runner import EmbeddedRunner
-from windrow.console.room import Room
+from windrow.apps.console.embedded_runner import EmbeddedRunner
+from windrow.apps.console.room import Room
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import AdmissionError, DataError
 

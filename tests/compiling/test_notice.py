@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from windrow.cli.outcome import failing_clearly
+from windrow.apps.cli.outcome import failing_clearly
+from windrow.apps.terminal.screen import Screen
 from windrow.compiling.notice import LULL_S, PATIENCE_S, CompileWatch, say_compiling, telling
-from windrow.terminal.screen import Screen
 
 
 class Clock:

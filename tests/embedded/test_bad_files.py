@@ -12,9 +12,9 @@ import pytest
 import damaged_columns
 from windrow.embedded import csv_files, jsonl_files
 from windrow.embedded.files import batches_of
-from windrow.engine.bad_rows import BadRow
 from windrow.errors import DataError
 from windrow.jobs.files import check_files
+from windrow.rows.bad_rows import BadRow
 from windrow.schema import StreamSchema, columns_of
 from windrow.sources import FileSource
 

@@ -13,8 +13,8 @@ import pytest
 
 import damaged_columns
 import windrow
-from windrow.engine.bad_rows import BAD_ROWS_BYTES
-from windrow.engine.damaged_values import NOT_UTF8, TOO_MANY_DIGITS
+from windrow.rows.bad_rows import BAD_ROWS_BYTES
+from windrow.rows.damaged_values import NOT_UTF8, TOO_MANY_DIGITS
 
 SECOND_US = 1_000_000
 START_US = 1_760_000_000 * SECOND_US

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 import windrow
-from windrow.engine import feed, pace
-from windrow.engine.partial import Partial
-from windrow.engine.publish import Publisher
-from windrow.engine.selects import feed as select_feed
+from windrow.operators.partial import Partial
+from windrow.output import feed
+from windrow.output.publish import Publisher
+from windrow.output.selects import feed as select_feed
+from windrow.runtime import pace
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 START_US = int(START.timestamp()) * 1_000_000

@@ -13,8 +13,8 @@ import windrow
 from oracle import rows_of
 from runners import Model, ShardRunner, exactly, outcome
 from streams import Action, plan_of, queries, scenarios
-from windrow.engine.publish import Publisher
 from windrow.errors import BindingError, DataError
+from windrow.output.publish import Publisher
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

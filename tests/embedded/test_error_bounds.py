@@ -14,8 +14,8 @@ from runners import BEGINNING, Model, grouped
 from streams import STREAMS, TICK_US, Action, Heartbeat, Push, batch_of, instant, plan_of, scenarios
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
-from windrow.engine.prepare import lifetime_of
 from windrow.errors import DataError
+from windrow.rows.prepare import lifetime_of
 
 AGGREGATES = (
     *("COUNT(*)", "COUNT(d)", "SUM(d)", "AVG(d)", "MIN(d)", "MAX(k)", "SUM(k)", "AVG(k)"),

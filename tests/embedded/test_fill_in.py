@@ -15,11 +15,11 @@ from relative_errors import relative_error
 from runners import Model
 from streams import STREAMS, TICK_US, Action, Heartbeat, batch_of, instant, plan_of, scenarios
 from windrow.embedded.session import EmbeddedSession
-from windrow.engine.fill_in import _added, reason_against_filling
-from windrow.engine.prepare import lifetime_of
 from windrow.errors import DataError
+from windrow.governor.bounded.fill_in import _added, reason_against_filling
 from windrow.history.history import History
 from windrow.history.spec import HistorySpec, levels_of
+from windrow.rows.prepare import lifetime_of
 from windrow.schema import Column
 
 SECOND_US = 1_000_000

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import windrow
-from windrow.engine import feed, whole_feed
+from windrow.output import feed, whole_feed
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.exact import kernels
-from windrow.joins.lanes import LaneLayout, moved, read_value
+from windrow.operators.lanes import LaneLayout, moved, read_value
 
 finite = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),

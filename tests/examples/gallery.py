@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 import pytest
 from typer.testing import CliRunner
 
-from cli.command import events
-from windrow.cli import app
+from apps.cli.command import events
+from windrow.apps.cli import app
 
 ROOT = Path(__file__).parents[2]
 GALLERY = ROOT / "examples"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cli.command import events, windrow
+from apps.cli.command import events, windrow
 from examples.gallery import (
     Rows,
     job_answers,

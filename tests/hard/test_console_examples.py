@@ -6,7 +6,7 @@ from itertools import islice
 
 import pyarrow as pa
 
-from windrow.demo.live_building import LiveBuilding
+from windrow.apps.demo.live_building import LiveBuilding
 
 EXAMPLES = (  # as static/editor/examples.js writes them for the streams of the building
     "SELECT COUNT(*) AS n FROM temp [1 MINUTE] EVERY (1 SECOND)",

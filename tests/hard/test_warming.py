@@ -12,8 +12,8 @@ from pathlib import Path
 from numba.core.dispatcher import Dispatcher
 
 import windrow
-from windrow.demo.building import ALARM_QUERY, LATENESS, SCHEMAS, building
-from windrow.terminal.warming import FORMS, warm
+from windrow.apps.demo.building import ALARM_QUERY, LATENESS, SCHEMAS, building
+from windrow.apps.terminal.warming import FORMS, warm
 
 COUNTED = """
 import windrow

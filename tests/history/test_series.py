@@ -7,8 +7,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.engine.history_keeper import HistoryKeeper
-from windrow.engine.history_series import group_keys, series_of, shape_table
+from windrow.history.questions.keeper import HistoryKeeper
+from windrow.history.questions.series import group_keys, series_of, shape_table
 from windrow.history.tree_shape import shape_of
 from windrow.plan.history_schema import declared_history
 from windrow.schema import StreamSchema, columns_of

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from cli.command import environment
+from apps.cli.command import environment
 from doc_pages import blocks_of, commands_in, play
 from kafka.topics import Topics, as_json
 from postgres.server import Server, programs

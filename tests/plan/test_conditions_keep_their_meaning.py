@@ -12,7 +12,6 @@ import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from windrow.engine.evaluate import evaluate, evaluate_filter
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.expressions import Call, ColumnRef, Expr
@@ -20,6 +19,7 @@ from windrow.plan.model import QueryPlan
 from windrow.plan.names import NamedInput, Names
 from windrow.plan.rows import row_scope
 from windrow.plan.types import all_of
+from windrow.rows.evaluate import evaluate, evaluate_filter
 from windrow.schema import BOOLEAN, StreamSchema, columns_of
 from windrow.sql import parse_query
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.building_files import SCRIPT, write_job
-from cli.command import windrow
+from apps.cli.building_files import SCRIPT, write_job
+from apps.cli.command import windrow
 from postgres.database import Database, same
 from spark.stream_files import Files, Sessions, embedded, random_batches
 from windrow import sinks

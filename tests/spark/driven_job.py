@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from windrow.engine.inner_plan import inner_plan
 from windrow.event_time import START_OF_TIME
+from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.spark.bucket.live_cache import LiveCache

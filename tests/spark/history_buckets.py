@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from spark.test_shard_step import DictionaryState
-from windrow.engine.history_asking import ask, ask_progressively
 from windrow.event_time import END_OF_TIME
+from windrow.history.questions.ask import ask, ask_progressively
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_schema import declared_history

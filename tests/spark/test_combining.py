@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark.test_shard_step import DictionaryState
-from windrow.engine.publish import Publisher
-from windrow.engine.weighted_rows import WEIGHT, expanded
 from windrow.event_time import START_OF_TIME
-from windrow.joins import factorised
+from windrow.operators.keyed import factorised
+from windrow.output.publish import Publisher
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
+from windrow.rows.weighted_rows import WEIGHT, expanded
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.shard_output import ShardOutput

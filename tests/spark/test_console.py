@@ -10,13 +10,13 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from console.small_room import ORIGIN, PORT, SECRETS
+from apps.console.small_room import ORIGIN, PORT, SECRETS
 from spark.stream_files import Files, Sessions, embedded, random_batches
-from windrow.console.app import application
-from windrow.console.hosts import Hosts
-from windrow.console.json_rows import plain_rows
-from windrow.console.room import Room
-from windrow.console.spark_runner import SparkRunner
+from windrow.apps.console.app import application
+from windrow.apps.console.hosts import Hosts
+from windrow.apps.console.json_rows import plain_rows
+from windrow.apps.console.room import Room
+from windrow.apps.console.spark_runner import SparkRunner
 
 pytestmark = pytest.mark.spark
 

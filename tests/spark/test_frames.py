@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
+from windrow.runtime.ledger import Ledger
 from windrow.spark.bucket.event_times import pack_times, unpack_times
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bucket.panes import Pane

@@ -15,7 +15,7 @@ from spark.driven_job import DrivenJob, order
 from spark.test_bundles import COUNT, GROUPS, common_dealing
 from spark.test_width_orders import batches, exactly
 from streams import batch_of, instant, plan_of
-from windrow.engine.prepare import lifetime_of
+from windrow.rows.prepare import lifetime_of
 from windrow.spark.bucket import pane_merging
 from windrow.spark.bucket.pane_merging import pair_to_merge
 from windrow.spark.bucket.shard_header import PaneEntry

@@ -16,11 +16,11 @@ from runners import Model, exactly
 from spark.driven_job import DrivenJob
 from spark.stream_files import SECOND, rows
 from streams import Action, Push, instant, plan_of
-from windrow.engine.pace import Pace
-from windrow.engine.prepare import Preparer, bucket_of, can_shard
-from windrow.engine.publish import Publisher
-from windrow.engine.shard import Shard
+from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer, bucket_of, can_shard
+from windrow.runtime.pace import Pace
+from windrow.runtime.shard import Shard
 from windrow.spark.bucket.frames import write_frame
 from windrow.spark.bucket.pieces import pieces_of, run_in_pieces
 from windrow.spark.bucket.shard_output import ShardOutput

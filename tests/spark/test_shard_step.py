@@ -12,13 +12,13 @@ import pytest
 
 import damaged_columns
 from spark.stream_files import COLUMNS, SECOND, rows
-from windrow.engine.damaged_values import NOT_UTF8
 from windrow.errors import CheckpointError, DataError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
+from windrow.rows.damaged_values import NOT_UTF8
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.bucket import lending, pane_store
 from windrow.spark.bucket.live_cache import LiveCache

@@ -15,10 +15,10 @@ from join_texts import TAME, general_joins, small_scenarios
 from live_texts import general_negations, general_selects
 from spark.driven_job import FEEDS, DrivenJob, heartbeat
 from streams import Action, Heartbeat, batch_of, instant, plan_of, queries
-from windrow.engine.prepare import Preparer, key_words
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer, key_words
 from windrow.spark.packing.packets import Packet
 from windrow.spark.packing.routing import HotKey, Router, Routing
 from windrow.spark.packing.splitting import routing_with, since_us, split_refusal

@@ -20,10 +20,10 @@ from runners import grouped
 from spark.driven_job import DrivenJob, heartbeat, order
 from streams import ROWS, STREAMS, TICK_US, batch_of, instant, plan_of
 from windrow.embedded.session import EmbeddedSession
-from windrow.engine.prepare import lifetime_of
 from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import lifetime_of
 from windrow.spark.bucket import pane_store
 from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.pieces import pieces_of

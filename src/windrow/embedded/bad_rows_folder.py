@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from windrow.engine.bad_rows import BadRow, bad_rows_table
 from windrow.errors import DataError
+from windrow.rows.bad_rows import BadRow, bad_rows_table
 
 __all__ = ["BadRowsFolder"]
 

@@ -13,8 +13,8 @@ from windrow.embedded.conversion import VALUE_ERRORS, batch_of
 from windrow.embedded.csv_records import Record
 from windrow.embedded.file_rows import FileRows, refused
 from windrow.embedded.halving import halved
-from windrow.engine.bad_rows import BadRow, cut
 from windrow.errors import DataError
+from windrow.rows.bad_rows import BadRow, cut
 from windrow.schema import StreamSchema
 from windrow.sources import FileSource
 

@@ -18,9 +18,9 @@ from windrow.embedded.arrow_columns import column_as, without_absurd_times
 from windrow.embedded.given_rows import is_columns, rows_given
 from windrow.embedded.halving import halved
 from windrow.embedded.python_values import array_of
-from windrow.engine.bad_rows import BadRow, cut
-from windrow.engine.damaged_values import check_buffers, damaged_rows
 from windrow.errors import DataError
+from windrow.rows.bad_rows import BadRow, cut
+from windrow.rows.damaged_values import check_buffers, damaged_rows
 from windrow.schema import Column, ColumnType, StreamSchema
 
 __all__ = ["Converted", "RowChecker", "UnfitRowError", "batch_of"]

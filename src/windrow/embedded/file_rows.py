@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from windrow.engine.bad_rows import BadRow
 from windrow.errors import DataError
+from windrow.rows.bad_rows import BadRow
 from windrow.schema import StreamSchema
 from windrow.sources import FileSource
 

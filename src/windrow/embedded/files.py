@@ -13,9 +13,9 @@ from windrow.embedded.conversion import UnfitRowError, batch_of
 from windrow.embedded.csv_files import read_csv
 from windrow.embedded.file_rows import FileRows, refused
 from windrow.embedded.jsonl_files import read_jsonl
-from windrow.engine.bad_rows import BadRow
 from windrow.errors import DataError
 from windrow.jobs.files import check_unchanged, files_of
+from windrow.rows.bad_rows import BadRow
 from windrow.schema import StreamSchema
 from windrow.sources import FileSource
 

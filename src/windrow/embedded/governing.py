@@ -20,10 +20,6 @@ from windrow.embedded.service_tables import query_rows, window_rows
 from windrow.embedded.shedding import Allowance, let_go
 from windrow.embedded.unread_room import UnreadRoom
 from windrow.embedded.whole_ranges import WholeRanges
-from windrow.engine.prepare import lifetime_of
-from windrow.engine.refusals import not_admitted, not_taken
-from windrow.engine.shared_rows import RowPool
-from windrow.engine.window_table import QueryRow, WindowRow
 from windrow.errors import AdmissionError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.admission import Refused
@@ -32,8 +28,12 @@ from windrow.governor.decide import decide, narrowest
 from windrow.governor.decision_log import DecisionLog, record_of
 from windrow.governor.figures import active_demands, figures_of
 from windrow.governor.memory_taken import memory_taken
+from windrow.governor.refusals import not_admitted, not_taken
 from windrow.governor.tables import Decision, Demand, WidthGiven, WindowState
 from windrow.governor.triggers import moved_windows, next_change_us, start_matters
+from windrow.governor.window_table import QueryRow, WindowRow
+from windrow.rows.prepare import lifetime_of
+from windrow.rows.shared_rows import RowPool
 from windrow.service_levels import UNMET
 from windrow.windows.lifetime import Lifetime
 

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
-from windrow.engine.change_limit import check_limit
-from windrow.engine.due_instants import INSTANTS_LIMIT
-from windrow.engine.history_feed import HistoryFeed
-from windrow.engine.history_growth import HistoryGrowth
-from windrow.engine.history_keeper import HistoryKeeper
-from windrow.engine.unread_limit import UNREAD_BYTES
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import show_instant, show_span
+from windrow.history.questions.feed import HistoryFeed
+from windrow.history.questions.growth import HistoryGrowth
+from windrow.history.questions.keeper import HistoryKeeper
 from windrow.notebook.plan_text import PlanText
+from windrow.output.change_limit import check_limit
+from windrow.output.due_instants import INSTANTS_LIMIT
+from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.history_explain import explain_history
 from windrow.plan.history_plan import HistoryPlan

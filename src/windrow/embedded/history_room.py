@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
-from windrow.engine.history_asking import ask, ask_progressively
-from windrow.engine.history_keeper import HistoryKeeper, spec_of
-from windrow.engine.history_rows import instants_of
-from windrow.engine.history_series import group_keys, series_of, shape_table
-from windrow.engine.unread_limit import UNREAD_BYTES
 from windrow.errors import BindingError, DataError, WindrowError
 from windrow.event_time import START_OF_TIME, show_span
 from windrow.history.parquet_archive import ParquetArchive
+from windrow.history.questions.ask import ask, ask_progressively
+from windrow.history.questions.keeper import HistoryKeeper, spec_of
+from windrow.history.questions.rows import instants_of
+from windrow.history.questions.series import group_keys, series_of, shape_table
+from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_schema import HistorySchema
 from windrow.windows.completeness import clock_of

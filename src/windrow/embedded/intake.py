@@ -17,11 +17,11 @@ from windrow.embedded.history_room import Histories
 from windrow.embedded.inlet import Inlet, late_bytes
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
-from windrow.engine.broken_off import broken_off, history_broken_off
-from windrow.engine.ledger import Ledger
-from windrow.engine.shared_rows import RowPool
 from windrow.errors import AdmissionError, BindingError, WindrowError
+from windrow.output.broken_off import broken_off, history_broken_off
 from windrow.plan.nearest import nearest
+from windrow.rows.shared_rows import RowPool
+from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
 from windrow.windows.completeness import clock_of
 from windrow.windows.marks import Mark

@@ -16,8 +16,8 @@ from windrow.embedded.careful_reading import READING_ERRORS, fitting, rows_of_re
 from windrow.embedded.csv_records import Record
 from windrow.embedded.file_rows import FileRows, refused
 from windrow.embedded.text_types import dated, read_type
-from windrow.engine.bad_rows import BadRow, cut
-from windrow.engine.damaged_values import NOT_UTF8
+from windrow.rows.bad_rows import BadRow, cut
+from windrow.rows.damaged_values import NOT_UTF8
 from windrow.schema import Column, StreamSchema
 from windrow.sources import FileSource
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from windrow.embedded.query import EmbeddedQuery
-from windrow.engine.shared_rows import RowPool
 from windrow.governor.measured_rates import is_measured, measured_rate
 from windrow.governor.tables import SECOND_US, WindowState
+from windrow.rows.shared_rows import RowPool
 from windrow.windows.row_store import SPARE_PARTS, RowStore
 from windrow.windows.window import Window
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from windrow.embedded.governing import Governing
 from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
-from windrow.engine.metric_samples import (
+from windrow.metrics import Sample
+from windrow.runtime.metric_samples import (
     clock_samples,
     complete_samples,
     ledger_samples,
     level_samples,
     window_samples,
 )
-from windrow.metrics import Sample
 
 __all__ = ["session_samples"]
 

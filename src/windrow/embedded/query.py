@@ -11,26 +11,26 @@ import pyarrow as pa
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query_run import QueryRun
-from windrow.engine.change_limit import check_limit
-from windrow.engine.inner_plan import inner_plan
-from windrow.engine.judged_answers import JudgedAnswers
-from windrow.engine.keepers import first_algorithm
-from windrow.engine.life import life_of
-from windrow.engine.missed_rows import MissedRows
-from windrow.engine.pace import Pace
-from windrow.engine.prepare import Preparer
-from windrow.engine.publish import Publisher
-from windrow.engine.shard import Shard
-from windrow.engine.shared_rows import RowPool, RowReader, can_share
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant
+from windrow.governor.bounded.answers import JudgedAnswers
+from windrow.governor.bounded.inner_plan import inner_plan
+from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.history.history import History
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
+from windrow.operators.registry import first_algorithm
+from windrow.output.change_limit import check_limit
+from windrow.output.publish import Publisher
 from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.query import Query
+from windrow.rows.life import life_of
+from windrow.rows.prepare import Preparer
+from windrow.rows.shared_rows import RowPool, RowReader, can_share
+from windrow.runtime.pace import Pace
+from windrow.runtime.shard import Shard
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.judged_answers import JudgedMark
-from windrow.engine.publish import PublisherMark
-from windrow.engine.shard import ShardMark
+from windrow.governor.bounded.answers import JudgedMark
+from windrow.output.publish import PublisherMark
+from windrow.runtime.shard import ShardMark
 from windrow.windows.marks import DeepMark, Mark
 
 __all__ = ["QueryMark", "TakenRows"]

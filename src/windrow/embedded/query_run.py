@@ -11,19 +11,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.embedded.query_parts import QueryMark, TakenRows
-from windrow.engine.faults import FaultError
-from windrow.engine.judged_answers import JudgedAnswers
-from windrow.engine.life import ALWAYS, in_life, life_of
-from windrow.engine.missed_rows import MissedRows
-from windrow.engine.pace import Pace
-from windrow.engine.partial import Partial
-from windrow.engine.prepare import Preparer, lifetime_of
-from windrow.engine.publish import Publisher
-from windrow.engine.shard import Shard
-from windrow.engine.shared_rows import RowReader
 from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.governor.bounded.answers import JudgedAnswers
+from windrow.governor.bounded.missed_rows import MissedRows
+from windrow.operators.partial import Partial
+from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
+from windrow.rows.faults import FaultError
+from windrow.rows.life import ALWAYS, in_life, life_of
+from windrow.rows.prepare import Preparer, lifetime_of
+from windrow.rows.shared_rows import RowReader
+from windrow.runtime.pace import Pace
+from windrow.runtime.shard import Shard
 from windrow.windows.instants import WaitingInstants, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark

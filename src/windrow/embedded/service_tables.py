@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from windrow.embedded.demands import demand_of, demands_on
 from windrow.embedded.measured_windows import MeasuredWindow, Member
-from windrow.engine.window_table import QueryRow, WindowRow
 from windrow.governor.tables import Demand
+from windrow.governor.window_table import QueryRow, WindowRow
 from windrow.service_levels import INCOMPLETE, LEVELS
 
 __all__ = ["query_rows", "window_rows"]

@@ -19,11 +19,9 @@ from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.unread_room import UNREAD_FLOOR, UNREAD_PARTS
-from windrow.engine.ledger import ledger_table
-from windrow.engine.stream_table import StreamRow, stream_table
-from windrow.engine.window_table import query_table, window_table
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
+from windrow.governor.window_table import query_table, window_table
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.metrics import exposition
 from windrow.metrics_server import MetricsServer
@@ -35,6 +33,8 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
+from windrow.runtime.ledger import ledger_table
+from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
 from windrow.sql.statements import Select

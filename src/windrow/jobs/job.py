@@ -8,8 +8,8 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 
-from windrow.engine.history_keeper import spec_of
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
+from windrow.history.questions.keeper import spec_of
 from windrow.jobs.settings import JobSettings
 from windrow.jobs.sinks import JobSink, sink_of
 from windrow.jobs.sources import source_of

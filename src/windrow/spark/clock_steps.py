@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.engine.partial import Partial
+from windrow.operators.partial import Partial
 from windrow.spark.bucket.pieces import pieces_of
 from windrow.spark.bucket.shard_output import ShardOutput
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from windrow.engine.counted_arrivals import CountedArrivals
-from windrow.engine.inner_plan import inner_plan
-from windrow.engine.judged_answers import JudgedAnswers
-from windrow.engine.publish import Publisher
 from windrow.errors import CheckpointError
+from windrow.governor.bounded.answers import JudgedAnswers
+from windrow.governor.bounded.counted_arrivals import CountedArrivals
+from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.governor.measured_rates import measured_rate
+from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bucket.shard_output import ShardOutput

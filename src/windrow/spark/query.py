@@ -11,15 +11,15 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from windrow.engine.inner_plan import inner_plan
-from windrow.engine.prepare import can_shard
 from windrow.errors import BindingError, WindrowError
 from windrow.event_time import show_instant
+from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.notebook.plan_text import PlanText
 from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.query import Query
+from windrow.rows.prepare import can_shard
 from windrow.spark.bucket.buckets import bucket_ids
 from windrow.spark.bucket.known_completeness import tell_completeness
 from windrow.spark.bucket.shard_output import ShardOutput

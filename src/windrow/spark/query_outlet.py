@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from windrow.engine.bad_rows import BadRow, BadRows
-from windrow.engine.change_limit import check_limit
 from windrow.errors import UnsupportedError
+from windrow.output.change_limit import check_limit
 from windrow.plan.explain import explain
 from windrow.plan.figures import Figures
 from windrow.plan.model import QueryPlan
+from windrow.rows.bad_rows import BadRow, BadRows
 from windrow.sinks import Memory, sink_of
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint

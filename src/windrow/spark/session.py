@@ -16,11 +16,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.asking import Asking
-from windrow.engine.ledger import LEDGER_COUNTS
-from windrow.engine.stream_table import StreamRow, stream_table
-from windrow.engine.window_table import query_table, window_table
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
+from windrow.governor.window_table import query_table, window_table
 from windrow.memory_size import memory_of
 from windrow.metrics_server import MetricsServer
 from windrow.notebook.cards import session_card
@@ -31,6 +29,8 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
+from windrow.runtime.ledger import LEDGER_COUNTS
+from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sources import Source, source_given
 from windrow.spark.bucket.buckets import MAX_BUCKETS

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.weighted_rows import WEIGHT, with_weights
+from windrow.rows.weighted_rows import WEIGHT, with_weights
 from windrow.spark.bucket.event_times import unpack_times
 from windrow.spark.bucket.far_ahead import Cluster, FarAhead, is_in
 from windrow.spark.bucket.window_limits import WidthOrder

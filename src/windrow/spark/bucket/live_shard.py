@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.life import ALWAYS, life_of
-from windrow.engine.pace import Pace
-from windrow.engine.prepare import Preparer
-from windrow.engine.shard import Shard
-from windrow.engine.weighted_rows import WEIGHT, with_weights
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.life import ALWAYS, life_of
+from windrow.rows.prepare import Preparer
+from windrow.rows.weighted_rows import WEIGHT, with_weights
+from windrow.runtime.pace import Pace
+from windrow.runtime.shard import Shard
 from windrow.spark.bucket.clock import NEVER
 from windrow.spark.bucket.panes import Pane
 from windrow.spark.bucket.pieces import PIECE_TOUCHES, run_in_pieces, trim

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.weighted_rows import WEIGHT
+from windrow.rows.weighted_rows import WEIGHT
 from windrow.spark.bucket.panes import Pane
 from windrow.spark.bucket.shard_header import PaneEntry
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from windrow.engine.pace import Pace
-from windrow.engine.partial import Partial
-from windrow.engine.shard import Shard
 from windrow.event_time import START_OF_TIME
+from windrow.operators.partial import Partial
+from windrow.runtime.pace import Pace
+from windrow.runtime.shard import Shard
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.windows.lifetime import Lifetime
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
+from windrow.runtime.ledger import Ledger
 from windrow.spark.bucket.far_ahead import Cluster
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bucket.window_limits import WindowLimits

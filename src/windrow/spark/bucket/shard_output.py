@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.ledger import Ledger
 from windrow.event_time import START_OF_TIME
+from windrow.runtime.ledger import Ledger
 from windrow.spark.bucket.event_times import pack_times, unpack_times
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bucket.window_limits import WindowLimits

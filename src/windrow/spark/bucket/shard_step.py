@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.counted_arrivals import ArrivalCounter
-from windrow.engine.life import ALWAYS, in_life, life_of
-from windrow.engine.prepare import Preparer
+from windrow.governor.bounded.counted_arrivals import ArrivalCounter
 from windrow.plan.model import QueryPlan
+from windrow.rows.life import ALWAYS, in_life, life_of
+from windrow.rows.prepare import Preparer
 from windrow.spark.bucket.arrivals import Arrivals, StreamArrivals, gather
 from windrow.spark.bucket.clock import (
     NEVER,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.engine.life import ALWAYS, in_life
 from windrow.event_time import START_OF_TIME
+from windrow.rows.life import ALWAYS, in_life
 
 __all__ = ["WaitingTimes"]
 

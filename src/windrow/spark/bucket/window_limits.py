@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.prepare import lifetime_of
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import lifetime_of
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 
 __all__ = ["WidthOrder", "WindowLimits"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from windrow.engine.shard import Shard
 from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.runtime.shard import Shard
 
 __all__ = ["RECENT_PARTS", "WindowReport", "window_reports"]
 

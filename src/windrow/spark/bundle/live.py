@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.keepers import first_algorithm
-from windrow.engine.pace import Pace
-from windrow.engine.prepare import Preparer, lifetime_of
-from windrow.engine.shard import Shard
-from windrow.engine.shared_rows import RowPool, RowReader, can_share
 from windrow.event_time import START_OF_TIME
+from windrow.operators.registry import first_algorithm
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer, lifetime_of
+from windrow.rows.shared_rows import RowPool, RowReader, can_share
+from windrow.runtime.pace import Pace
+from windrow.runtime.shard import Shard
 from windrow.spark.bucket.event_times import pack_times
 from windrow.spark.bucket.frames import write_frame
 from windrow.spark.bucket.live_shard import StepInput, StepResult, instants_of

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from windrow.engine.shared_rows import of_one_input
 from windrow.plan.expressions import ColumnRef, Expr, walk
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import OutputColumn, PlanInput, QueryPlan, WindowSpec
 from windrow.plan.partitioning import partitioning
+from windrow.rows.shared_rows import of_one_input
 from windrow.schema import StreamSchema
 from windrow.spark.packing.columns import columns_read
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.checked_columns import leaf_of
-from windrow.engine.evaluate import evaluate_or_null
-from windrow.engine.prepare import buckets_of_words, mixed_words
 from windrow.plan.model import QueryPlan
+from windrow.rows.checked_columns import leaf_of
+from windrow.rows.evaluate import evaluate_or_null
+from windrow.rows.prepare import buckets_of_words, mixed_words
 from windrow.spark.bundle.plan import carried_columns
 
 __all__ = ["CarriedRows"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from windrow.engine.life import ALWAYS
+from windrow.rows.life import ALWAYS
 from windrow.spark.bucket.arrivals import gather
 from windrow.spark.bucket.live_shard import Live, StepInput
 from windrow.spark.bucket.pane_store import PaneStore

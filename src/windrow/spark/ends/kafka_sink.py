@@ -11,9 +11,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from windrow.engine.upserts import check_unique, is_key_certain, net_upserts, own_key, upsert_key
 from windrow.errors import DataError
 from windrow.kafka import OPTION_PREFIX, KafkaSink
+from windrow.output.upserts import check_unique, is_key_certain, net_upserts, own_key, upsert_key
 from windrow.plan.model import QueryPlan
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.ends.kafka_jars import require_kafka, require_producer

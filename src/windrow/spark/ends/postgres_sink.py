@@ -9,9 +9,9 @@ import psycopg
 import pyarrow as pa
 from psycopg import conninfo
 
-from windrow.engine.publish import Publisher
-from windrow.engine.upserts import check_unique, is_key_certain, net_upserts, upsert_key
 from windrow.errors import BindingError, DataError
+from windrow.output.publish import Publisher
+from windrow.output.upserts import check_unique, is_key_certain, net_upserts, upsert_key
 from windrow.plan.model import QueryPlan
 from windrow.postgres import Postgres
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint

@@ -16,8 +16,6 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from windrow.engine.change_limit import cut_between_instants
-from windrow.engine.upserts import check_unique, is_key_certain, net_upserts, upsert_key
 from windrow.errors import (
     AdmissionError,
     CheckpointError,
@@ -26,6 +24,8 @@ from windrow.errors import (
     WindrowError,
 )
 from windrow.kafka import KafkaSink
+from windrow.output.change_limit import cut_between_instants
+from windrow.output.upserts import check_unique, is_key_certain, net_upserts, upsert_key
 from windrow.plan.model import QueryPlan
 from windrow.sinks import Console, Delta, Foreach, Memory, Parquet, Postgres, Sink, Upserts
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint

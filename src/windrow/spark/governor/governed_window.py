@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from windrow.engine.life import life_of
-from windrow.engine.prepare import lifetime_of
-from windrow.engine.shard import Shard
-from windrow.engine.window_table import QueryRow, WindowRow
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.measured_rates import is_measured, measured_rate
 from windrow.governor.tables import SECOND_US, Demand, Turn, WidthGiven, WindowState
+from windrow.governor.window_table import QueryRow, WindowRow
 from windrow.plan.model import QueryPlan
 from windrow.plan.service import can_have_error
+from windrow.rows.life import life_of
+from windrow.rows.prepare import lifetime_of
+from windrow.runtime.shard import Shard
 from windrow.service_levels import UNMET
 from windrow.spark.bucket.window_report import RECENT_PARTS, WindowReport, window_reports
 from windrow.spark.operations.status import QueryStatus

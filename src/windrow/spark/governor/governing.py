@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from windrow.engine.prepare import lifetime_of
-from windrow.engine.refusals import not_admitted, outgrown
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.admission import Refused
 from windrow.governor.better_groups import BetterGroups
@@ -21,8 +19,10 @@ from windrow.governor.decide import decide
 from windrow.governor.decision_log import DecisionLog, record_of
 from windrow.governor.figures import active_demands
 from windrow.governor.memory_taken import memory_taken
+from windrow.governor.refusals import not_admitted, outgrown
 from windrow.governor.tables import Decision, Demand, WidthGiven, WindowState
 from windrow.governor.triggers import moved_windows, next_change_us
+from windrow.rows.prepare import lifetime_of
 from windrow.spark.governor.governed_window import GovernedQuery, GovernedWindow, windows_of
 
 __all__ = ["Governing"]

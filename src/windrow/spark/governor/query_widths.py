@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from windrow.engine.arrival_watch import ArrivalWatch
-from windrow.engine.inner_plan import inner_plan
-from windrow.engine.prepare import lifetime_of
 from windrow.event_time import START_OF_TIME
+from windrow.governor.bounded.arrival_watch import ArrivalWatch
+from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import lifetime_of
 from windrow.spark.bucket.window_limits import WidthOrder
 from windrow.spark.checkpoint.control import order_widths
 from windrow.spark.checkpoint.storage import Storage

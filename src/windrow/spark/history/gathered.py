@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.history_keeper import HistoryKeeper
-from windrow.engine.history_lookup import merged
 from windrow.event_time import END_OF_TIME
 from windrow.history.answers.answer import Answer, Interval
 from windrow.history.answers.merge import partial_of_table
 from windrow.history.history import History
 from windrow.history.nodes.kernels import add_up
+from windrow.history.questions.keeper import HistoryKeeper
+from windrow.history.questions.lookup import merged
 from windrow.history.spec import HistorySpec
 from windrow.history.states.kernels import START
 from windrow.plan.history_schema import HistorySchema

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from windrow.engine.ledger import Ledger
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.runtime.ledger import Ledger
 from windrow.spark.bucket.arrivals import StreamArrivals
 from windrow.spark.bucket.far_ahead import Cluster
 from windrow.spark.bucket.frames import read_frame, write_frame

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from windrow.engine.history_keeper import HistoryKeeper, spec_of
-from windrow.engine.history_lookup import look_up
 from windrow.event_time import END_OF_TIME
 from windrow.history.answers.merge import table_of_partial
 from windrow.history.parquet_archive import ParquetArchive
 from windrow.history.past import Archive
+from windrow.history.questions.keeper import HistoryKeeper, spec_of
+from windrow.history.questions.lookup import look_up
 from windrow.history.saved_state import SavedHistory, restore_history, save_history
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.bucket.frames import read_frame, write_frame

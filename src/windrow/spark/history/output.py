@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
-from windrow.engine.ledger import Ledger
+from windrow.runtime.ledger import Ledger
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.history.question import BucketReply
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.engine.history_asking import ask, ask_progressively
-from windrow.engine.history_keeper import spec_of
-from windrow.engine.ledger import Ledger
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_span
+from windrow.history.questions.ask import ask, ask_progressively
+from windrow.history.questions.keeper import spec_of
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema
+from windrow.runtime.ledger import Ledger
 from windrow.schema import TIMESTAMP
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history.checkpoint import HistoryCheckpoint

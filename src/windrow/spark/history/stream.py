@@ -11,11 +11,11 @@ import uuid
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from windrow.engine.ledger import Ledger
 from windrow.errors import BindingError, WindrowError
 from windrow.event_time import span_of
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_schema import HistorySchema
+from windrow.runtime.ledger import Ledger
 from windrow.spark.bucket.buckets import bucket_ids
 from windrow.spark.bucket.shard_output import OUTPUT_SCHEMA
 from windrow.spark.bucket.shipped_errors import shipping_errors

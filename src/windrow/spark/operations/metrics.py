@@ -6,14 +6,14 @@ import heapq
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from windrow.engine.metric_samples import (
+from windrow.metrics import Sample
+from windrow.runtime.metric_samples import (
     clock_samples,
     complete_samples,
     ledger_samples,
     level_samples,
     window_samples,
 )
-from windrow.metrics import Sample
 from windrow.spark.governor.governed_window import GovernedQuery, windows_of
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.packing.heavy_keys import heavy_shares

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from windrow.engine.ledger import Ledger
 from windrow.event_time import START_OF_TIME
 from windrow.plan.figures import Figures, combined_figures
 from windrow.plan.model import QueryPlan
+from windrow.runtime.ledger import Ledger
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.bucket.window_limits import WindowLimits
 from windrow.spark.bucket.window_report import WindowReport

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.engine.bad_rows import BadRow, BadRows, cut, shown_rows
-from windrow.engine.damaged_values import damaged_rows, is_sound
 from windrow.errors import DataError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
+from windrow.rows.bad_rows import BadRow, BadRows, cut, shown_rows
+from windrow.rows.damaged_values import damaged_rows, is_sound
 from windrow.schema import StreamSchema
 from windrow.spark.packing.hidden_columns import given_rows
 from windrow.spark.packing.packets import table_bytes

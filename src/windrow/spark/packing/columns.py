@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from windrow.engine.prepare import needed_columns
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import needed_columns
 
 __all__ = ["columns_read", "schema_read"]
 

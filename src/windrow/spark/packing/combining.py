@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.engine.keepers import first_algorithm
-from windrow.engine.prepare import lifetime_of
-from windrow.engine.shape import shape_of
-from windrow.engine.weighted_rows import WEIGHT
 from windrow.exact.kernels import INTEGER
+from windrow.operators.registry import first_algorithm
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import lifetime_of
+from windrow.rows.shape import shape_of
+from windrow.rows.weighted_rows import WEIGHT
 from windrow.spark.packing.panes_of_rows import LEAST_RATIO, Words, dense, identity, panes_of
 
 __all__ = ["PaneCombiner", "can_combine"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.prepare import key_columns, mixed_words
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import key_columns, mixed_words
 from windrow.spark.packing.splitting import shown_key
 
 __all__ = ["KEYS_KEPT", "KeySampler", "faded", "heavy_shares"]

@@ -13,10 +13,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark import TaskContext
 
-from windrow.engine.prepare import Preparer
-from windrow.engine.weighted_rows import WEIGHT
 from windrow.event_time import MAX_EVENT_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer
+from windrow.rows.weighted_rows import WEIGHT
 from windrow.spark.bucket.event_times import pack_times
 from windrow.spark.bucket.far_ahead import clusters_of
 from windrow.spark.bucket.known_completeness import known_completeness

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.prepare import lifetime_of
-from windrow.engine.shape import QueryShape, shape_of
 from windrow.plan.expressions import ColumnRef, walk
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import lifetime_of
+from windrow.rows.shape import QueryShape, shape_of
 from windrow.spark.packing.panes_of_rows import LEAST_RATIO, Words, dense, identity, panes_of
 from windrow.windows.key_coder import words_of_array
 

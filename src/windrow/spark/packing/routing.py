@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.engine.prepare import buckets_of_words, can_shard, key_words, mixed_words
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import buckets_of_words, can_shard, key_words, mixed_words
 
 __all__ = ["NO_ROUTING", "HotKey", "Router", "Routing", "dealt_out"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.engine.prepare import lifetime_of, mixed_words
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.plan.nearest import nearest
 from windrow.plan.partitioning import partitioning
+from windrow.rows.prepare import lifetime_of, mixed_words
 from windrow.spark.packing.routing import NO_ROUTING, HotKey, Routing
 
 __all__ = ["Split", "routing_with", "shown_key", "since_us", "split_refusal"]

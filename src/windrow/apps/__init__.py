@@ -1,0 +1,1 @@
+"""What people use: the command line, the shell, the console and the demo."""

@@ -1,0 +1,36 @@
+"""The plans of a job on the screen."""
+
+from __future__ import annotations
+
+from windrow.apps.terminal.screen import Screen
+from windrow.jobs.job import Job
+from windrow.plan.explain import explain as explain_plan
+from windrow.plan.figures import assumed_figures
+from windrow.plan.history_explain import explain_history
+from windrow.plan.history_plan import HistoryPlan
+
+__all__ = ["show_plans"]
+
+
+def show_plans(
+    screen: Screen,
+    job: Job,
+    *,
+    explained_only: bool = False,
+    rates: dict[str, float] | None = None,
+    selectivity: float | None = None,
+) -> None:
+    """Prints the plans of EXPLAIN statements and, unless explained_only, those of all queries."""
+    plans = [("", plan) for plan in job.explained]
+    if not explained_only:
+        plans += [(query.name, query.plan) for query in job.queries.values()]
+        plans += [(question.name, question.plan) for question in job.questions.values()]
+    for name, plan in plans:
+        if isinstance(plan, HistoryPlan):
+            text = explain_history(plan)
+        else:
+            text = explain_plan(plan, assumed_figures(plan, rates, selectivity))
+        screen.event("plan", {"query": name or None, "text": text})
+        if name:
+            screen.line(f"{name}:", "bold")
+        screen.text(text)

@@ -1,0 +1,81 @@
+"""`windrow run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windrow.apps.cli.commands import command_app, examples
+from windrow.apps.cli.options import AsJson, Embedded, Jars, SparkUi
+from windrow.apps.cli.outcome import failing_clearly
+from windrow.apps.cli.plans import show_plans
+from windrow.apps.terminal.board import Board
+from windrow.apps.terminal.extras import spark_module
+from windrow.apps.terminal.job_view import JobView
+from windrow.apps.terminal.screen import Screen
+from windrow.embedded.job import run_embedded
+from windrow.jobs.job import Job, job_of
+from windrow.jobs.script_file import read_script
+
+__all__ = ["app"]
+
+app = command_app()
+
+
+@app.command(
+    epilog=examples(
+        "windrow run job.wql",
+        "windrow run job.wql --embedded",
+        "windrow run job.wql --embedded --json > answers.ndjson",
+    )
+)
+def run(
+    script: Annotated[
+        Path, typer.Argument(metavar="SCRIPT", help="A script of WQL.", exists=True, dir_okay=False)
+    ],
+    embedded: Embedded = False,
+    as_json: AsJson = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Every answer as a line, on a terminal too.")
+    ] = False,
+    spark_ui: SparkUi = False,
+    jars: Jars = "",
+) -> None:
+    """Run a whole job: read its sources, send answers to its sinks."""
+    screen = Screen(machine=as_json)
+    with failing_clearly(screen) as ending:
+        job = job_of(read_script(script))
+        job.check_runnable()
+        show_plans(screen, job, explained_only=True)
+        if not embedded:
+            job.check_on_spark()
+        if not job.queries and not job.questions:
+            return
+        if embedded and job.settings.checkpoint is not None:
+            screen.note("in this process there is no checkpoint: SET checkpoint has no effect")
+        with _watched(screen, job, script.name, embedded, lines) as view:
+            ending.done = lambda: view.done
+            if embedded:
+                run_embedded(job, view)
+            else:
+                runner = spark_module("windrow.spark.job")
+                runner.run_on_spark(job, view, ui=spark_ui, jars=[*filter(None, jars.split(","))])
+
+
+@contextmanager
+def _watched(
+    screen: Screen, job: Job, name: str, embedded: bool, lines: bool
+) -> Iterator[Board | JobView]:
+    """A board on a terminal; else, or if they are asked for, lines."""
+    if screen.is_live and not lines:
+        board = Board(screen, name if embedded else f"{name} on Spark", [*job.queries])
+        with board.shown():
+            yield board
+        return
+    doing = "Running" if embedded else "Starting Spark and running"
+    with screen.progress(f"{doing} {name}") as progress:
+        yield JobView(screen, progress)

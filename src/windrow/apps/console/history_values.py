@@ -1,0 +1,99 @@
+"""Histories as values for JSON: what they keep, since when, and in how many bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from windrow.apps.console.json_rows import plain_columns, plain_rows
+from windrow.apps.console.refusals import no_such_history
+from windrow.apps.console.room import Room
+from windrow.errors import UnsupportedError
+
+__all__ = ["histories_of", "series_values", "tree_values"]
+
+
+def histories_of(room: Room) -> list[dict[str, Any]]:
+    """All histories of a session."""
+    with room.runner.lock:
+        table, schemas = room.table("histories"), room.runner.session.past.schemas
+    found = []
+    for values in plain_rows(table):
+        row = dict(zip(table.column_names, values, strict=True))
+        levels = schemas[row["stream"]].levels
+        found.append(
+            {
+                "stream": row["stream"],
+                "measures": row["measures"],
+                "by": row["keys"],
+                "levels": [{"grain_us": grain, "kept_us": kept} for grain, kept in levels],
+                "first_us": row["known_from"],
+                "last_us": row["known_to"],
+                "rows": row["rows"],
+                "bytes": row["bytes"],
+            }
+        )
+    return found
+
+
+def series_values(
+    room: Room,
+    stream: str,
+    measure: str | None,
+    interval: tuple[int | None, int | None],
+    points: int,
+    group: list[str],
+) -> dict[str, Any]:
+    """A history as columns of a chart."""
+    _check(room, stream)
+    if not measure:
+        measures = room.runner.session.past.schemas[stream].measures
+        measure = measures[0].name if measures else None
+    with room.runner.lock:
+        room.table("histories")  # rows that were pushed one by one are in it from now on
+        table = room.runner.session.past.series(stream, measure, interval, points, group)
+    columns = plain_columns(table)
+    # The newest interval is the finest.
+    grain_us = columns["to_us"][-1] - columns["from_us"][-1] if table.num_rows else None
+    columns["t_us"] = columns.pop("from_us")
+    return {"stream": stream, "measure": measure, "grain_us": grain_us, **columns}
+
+
+def tree_values(room: Room, stream: str, limit: int, group: list[str]) -> dict[str, Any]:
+    """A history as levels of nodes; of too many the newest are shown."""
+    _check(room, stream)
+    with room.runner.lock:
+        room.table("histories")
+        table = room.runner.session.past.tree(stream, group)
+        levels = room.runner.session.past.schemas[stream].levels
+    shown = table
+    if table.num_rows > limit:
+        order = pc.sort_indices(table, [("start_us", "descending"), ("level", "descending")])
+        shown = table.take(order.slice(0, limit).sort())
+    found = []
+    for level, (grain_us, kept_us) in enumerate(levels):
+        nodes = shown.filter(pc.equal(shown["level"], level))
+        found.append({"grain_us": grain_us, "kept_us": kept_us, "nodes": _nodes(nodes, grain_us)})
+    return {"stream": stream, "levels": found, "truncated": table.num_rows > limit}
+
+
+def _nodes(table: pa.Table, grain_us: int) -> list[dict[str, Any]]:
+    columns = (table[name].to_pylist() for name in ("start_us", "rows", "is_split"))
+    return [
+        {"from_us": start_us, "to_us": start_us + grain_us, "count": rows, "split": is_split}
+        for start_us, rows, is_split in zip(*columns, strict=True)
+    ]
+
+
+def _check(room: Room, stream: str) -> None:
+    session = room.runner.session
+    if stream not in session.past.schemas:
+        raise no_such_history(stream, list(session.past.schemas))
+    if not hasattr(session.past, "series"):
+        raise UnsupportedError(
+            "WU602",
+            "on Spark a history can be asked, but not drawn",
+            hint="ask it with POST /api/v1/ask, or run the script with --embedded",
+        )

@@ -1,0 +1,35 @@
+"""Opens a shell: for somebody at a terminal, or for lines from a pipe."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from windrow.apps.shell.desk import Desk
+from windrow.apps.shell.lines import run_lines
+from windrow.apps.shell.prompt import run_prompt, welcome
+from windrow.apps.shell.script import run_script
+from windrow.apps.shell.smart_building import begin_building
+from windrow.apps.terminal.screen import Screen
+
+__all__ = ["open_shell"]
+
+
+def open_shell(screen: Screen, script: Path | None, *, demo: bool) -> None:
+    """Until it is left, or the lines end."""
+    is_interactive = sys.stdin.isatty() and screen.is_live
+    desk = Desk(screen, is_interactive)
+    if is_interactive:
+        welcome(desk, is_empty=not demo and script is None)
+    with closing(desk.bench):
+        if demo:
+            begin_building(desk)
+        if script is not None:
+            run_script(desk, script)
+        if is_interactive:
+            run_prompt(desk)
+        else:
+            if sys.stdin.isatty():
+                screen.note("No prompt here: what is typed runs at its end, which is Ctrl-D.")
+            run_lines(desk, sys.stdin)

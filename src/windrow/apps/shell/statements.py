@@ -1,0 +1,134 @@
+"""What each statement of WQL does in a shell."""
+
+from __future__ import annotations
+
+from windrow.apps.shell.desk import Desk
+from windrow.apps.shell.once import answer_once
+from windrow.apps.shell.past import readable_past
+from windrow.apps.shell.shown import show_done, show_rows, show_text
+from windrow.apps.shell.waiting import wait_until_read
+from windrow.apps.terminal.board import shown_clock
+from windrow.jobs.interruption import Interruption
+from windrow.jobs.job import with_statement
+from windrow.jobs.watcher import Standing
+from windrow.memory_size import show_memory
+from windrow.plan.explain import explain as explain_plan
+from windrow.plan.figures import assumed_figures
+from windrow.plan.history_explain import explain_history
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.history_refusals import reads_history
+from windrow.sql import parse_statement
+from windrow.sql.statements import (
+    CreateHistory,
+    CreateQuery,
+    CreateStream,
+    Explain,
+    Select,
+    SetOption,
+    Statement,
+)
+
+__all__ = ["run_parsed", "run_statement"]
+
+
+def run_statement(desk: Desk, text: str) -> None:
+    """Does what the text of one statement says."""
+    run_parsed(desk, parse_statement(text))
+
+
+def run_parsed(desk: Desk, statement: Statement) -> None:
+    """Does what one statement says; Ctrl-C takes effect when the session is whole again."""
+    if isinstance(statement, Explain):
+        _explain(desk, statement)
+    elif isinstance(statement, Select) and reads_history(statement):
+        _ask(desk, statement)
+    elif isinstance(statement, Select):
+        _select(desk, statement)
+    else:
+        with Interruption():
+            desk.bench.declare(statement)
+        _tell(desk, statement)
+
+
+def _tell(desk: Desk, statement: Statement) -> None:
+    """What a declaration has done, and what can be done next."""
+    if isinstance(statement, CreateStream):
+        source = desk.bench.job.streams[statement.name].source
+        more = "" if source else f"; \\push {statement.name} FILE gives it rows"
+        _done(desk, "stream", statement.name, f"stream {statement.name} is declared{more}")
+    elif isinstance(statement, CreateHistory):
+        _done(desk, "history", statement.stream, f"the history of {statement.stream} is kept")
+    elif isinstance(statement, CreateQuery):
+        hint = f"\\watch {statement.name} shows it"
+        _done(desk, "query", statement.name, f"query {statement.name} runs; {hint}")
+    elif isinstance(statement, SetOption):
+        _tell_of_setting(desk, statement)
+
+
+def _done(desk: Desk, kind: str, name: str, text: str) -> None:
+    show_done(desk.screen, text, kind=kind, name=name)
+
+
+def _tell_of_setting(desk: Desk, statement: SetOption) -> None:
+    name = statement.name.lower()
+    memory = desk.bench.job.settings.memory
+    if name == "memory" and memory is not None:
+        text = f"memory is {show_memory(memory)}; the session has begun anew"
+        _done(desk, "setting", name, text)
+    else:
+        _done(desk, "setting", name, f"{name} is set, for jobs on Spark; it has no effect here")
+
+
+def _explain(desk: Desk, statement: Explain) -> None:
+    plan = with_statement(desk.bench.job, statement).explained[-1]
+    if isinstance(plan, HistoryPlan):
+        show_text(desk.screen, "plan", explain_history(plan))
+    else:
+        show_text(desk.screen, "plan", explain_plan(plan, assumed_figures(plan, None, None)))
+
+
+def _ask(desk: Desk, select: Select) -> None:
+    """A question about the past: one answer."""
+    with_statement(desk.bench.job, select)  # refused here, its places are those of the text
+    wait_until_read(desk.screen, desk.bench)
+    with desk.bench.lock, Interruption():
+        answer = desk.bench.session.ask(select.own_text)
+    if desk.screen.machine:
+        show_rows(desk.screen, "answer", answer)
+    else:
+        shown, last_line = readable_past(answer)
+        show_rows(desk.screen, "answer", shown, last_line)
+
+
+def _select(desk: Desk, select: Select) -> None:
+    """A query: over files one answer at their end, over flowing rows what it shows from now on."""
+    bench = desk.bench
+    longer = with_statement(bench.job, select)
+    (name,) = {*longer.queries} - {*bench.job.queries}
+    query = longer.queries[name]
+    if bench.has_files(query.plan.streams):
+        _show_result(desk, answer_once(desk.screen, bench, query))
+        return
+    with Interruption():
+        bench.declare(select)
+    show_done(
+        desk.screen,
+        f"{name} runs, and sees the rows that come from now on",
+        kind="query",
+        name=name,
+    )
+    if not bench.has_flowed:
+        desk.screen.note(f"it waits for rows: \\push {query.plan.streams[0]} FILE")
+    elif desk.is_interactive:
+        desk.watch([name])
+        desk.screen.note(f"{name} goes on: \\watch {name} shows it, \\stop {name} ends it")
+    else:
+        _show_result(desk, *bench.standings([name]))
+
+
+def _show_result(desk: Desk, standing: Standing) -> None:
+    facts = [shown_clock(standing.clock_us)]
+    if standing.level and standing.level != "A":
+        facts.append(f"level {standing.level}")
+    last_line = "".join(f", {fact}" for fact in facts if fact)
+    show_rows(desk.screen, "result", standing.result, last_line, query=standing.query)

@@ -1,5 +1,0 @@
-"""The command line; a command's own modules are loaded when it is called."""
-
-from windrow.cli.program import app, main
-
-__all__ = ["app", "main"]

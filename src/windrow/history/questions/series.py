@@ -1,0 +1,150 @@
+"""A history as points of a chart: one interval after the other, no finer than is still known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import SupportsFloat
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.errors import BindingError
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.history.adaptive_tree import AdaptiveTree
+from windrow.history.history import History
+from windrow.history.questions.keeper import HistoryKeeper
+from windrow.history.tree_nodes import first_start_us, tree_nodes
+
+__all__ = ["SERIES_SCHEMA", "group_keys", "series_of", "shape_table"]
+
+SERIES_SCHEMA = pa.schema(
+    [
+        ("from_us", pa.int64()),
+        ("to_us", pa.int64()),
+        ("count", pa.int64()),
+        ("sum", pa.float64()),
+        ("mean", pa.float64()),
+        ("min", pa.float64()),
+        ("max", pa.float64()),
+        ("lower", pa.float64()),  # of the mean, or of the count where no measure is asked for
+        ("upper", pa.float64()),
+        ("exact", pa.bool_()),
+    ]
+)
+_FUNCTIONS = {"sum": "sum", "mean": "avg", "min": "min", "max": "max"}
+
+
+def series_of(
+    keeper: HistoryKeeper,
+    measure: str | None,
+    since_us: int | None,
+    until_us: int | None,
+    points: int,
+    keys: pa.Table | None = None,
+) -> pa.Table:
+    """At most about so many intervals of what is known; those that have no rows are left out.
+
+    keys: one group; None: all of them together. Intervals begin and end where nodes do, and get
+    longer where only coarser nodes are left.
+    """
+    history = keeper.history
+    held_from_us, held_to_us = _held(history)
+    since_us = held_from_us if since_us is None else max(since_us, held_from_us)
+    until_us = held_to_us if until_us is None else min(until_us, held_to_us)
+    rows = []
+    for begin_us, end_us in _intervals(history, since_us, until_us, max(1, points)):
+        row = _point(history, measure, begin_us, end_us, keys)
+        if keeper.missed.meets(begin_us, end_us - 1):
+            row |= {"exact": False, "lower": None, "upper": None}
+        if row["count"]:
+            rows.append(row)
+    return pa.Table.from_pylist(rows, schema=SERIES_SCHEMA)
+
+
+def shape_table(keeper: HistoryKeeper, keys: pa.Table | None = None) -> pa.Table:
+    """The nodes of one group's tree, or of all laid over each other."""
+    history = keeper.history
+    if keys is None:
+        return tree_nodes(_tree(history), history.spec)
+    columns = {name: keys.column(name) for name in keys.column_names}
+    with history.groups.found(columns) as codes:
+        return tree_nodes(_tree(history), history.spec, codes)
+
+
+def group_keys(keeper: HistoryKeeper, values: list[str]) -> pa.Table | None:
+    """The keys of one group from texts, in the order of its key columns; none of them: None."""
+    columns = keeper.schema.keys
+    if not values:
+        return None
+    names = ", ".join(column.name for column in columns) or "none"
+    if len(values) != len(columns):
+        raise BindingError(
+            "WB326",
+            f"a group of this history has {len(columns)} keys, {len(values)} were given",
+            hint=f"its keys are: {names}",
+        )
+    try:
+        arrays = [
+            pa.array([value]).cast(column.type.arrow)
+            for value, column in zip(values, columns, strict=True)
+        ]
+    except pa.ArrowInvalid as problem:
+        raise BindingError(
+            "WB326", f"there is no such group: {problem}", hint=f"its keys are: {names}"
+        ) from None
+    return pa.table(arrays, names=[column.name for column in columns])
+
+
+def _held(history: History) -> tuple[int, int]:
+    """From the first node to where the history is complete; the same instant where it is empty."""
+    first_us, now_us = first_start_us(_tree(history)), history.now_us
+    if first_us is None or not START_OF_TIME < now_us < END_OF_TIME:
+        return 0, 0
+    return first_us, now_us + 1
+
+
+def _tree(history: History) -> AdaptiveTree:
+    assert isinstance(history.storage, AdaptiveTree)
+    return history.storage
+
+
+def _intervals(
+    history: History, since_us: int, until_us: int, points: int
+) -> Iterator[tuple[int, int]]:
+    """Whole nodes of every region, at least as long as the points want, oldest first."""
+    regions, steps_us = history.storage.regions, history.spec.granularities_us
+    wanted_us = max(1, -(-(until_us - since_us) // points))
+    for region, begin_us, end_us in reversed(regions.parts(since_us, until_us)):
+        grain_us = steps_us[regions.levels[region]]
+        width_us = -(-wanted_us // grain_us) * grain_us
+        floor_us = max(begin_us // grain_us * grain_us, regions.horizons_us[region])
+        start_us = begin_us // width_us * width_us
+        for at_us in np.arange(start_us, end_us, width_us).tolist():
+            first_us, last_us = max(at_us, floor_us), at_us + width_us
+            if region:
+                last_us = min(last_us, regions.horizons_us[region - 1])
+            if first_us < last_us:
+                yield first_us, last_us
+
+
+def _point(
+    history: History, measure: str | None, begin_us: int, end_us: int, keys: pa.Table | None
+) -> dict[str, object]:
+    answer = history.snapshot(begin_us, end_us, keys=keys, total=keys is None)
+    count = answer.bounds("count")
+    row: dict[str, object] = {
+        "from_us": begin_us,
+        "to_us": end_us,
+        "count": count.value,
+        "exact": answer.is_exact,
+    }
+    if measure is None:
+        return row | {"lower": _real(count.low), "upper": _real(count.high)}
+    for name, function in _FUNCTIONS.items():
+        row[name] = _real(answer.bounds(function, measure).value)
+    mean = answer.bounds("avg", measure)
+    return row | {"lower": _real(mean.low), "upper": _real(mean.high)}
+
+
+def _real(value: SupportsFloat | None) -> float | None:
+    return None if value is None else float(value)

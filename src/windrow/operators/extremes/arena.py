@@ -1,0 +1,49 @@
+"""An arena of heap members: room that many heaps share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from windrow.operators.extremes import kernels
+from windrow.windows.kernels import EMPTY
+
+__all__ = ["HeapArena"]
+
+SMALLEST_ARENA = 64
+
+
+class HeapArena:
+    """The arrays of the heap kernels; who numbers the members himself calls `reserve` only.
+
+    >>> arena = HeapArena()
+    >>> root = EMPTY
+    >>> for value in (3, 9, 5):
+    ...     arena.make_room(1)
+    ...     member = kernels.take_member(arena.heap, arena.control)
+    ...     arena.heap[member, kernels.VALUE] = value
+    ...     root = kernels.insert(root, member, arena.heap)
+    >>> int(arena.heap[root, kernels.VALUE])
+    9
+    """
+
+    def __init__(self) -> None:
+        self.heap = np.full((SMALLEST_ARENA, kernels.HEAP_COLUMNS), EMPTY, np.int64)
+        self.control = np.zeros(kernels.CONTROL_ENTRIES, np.int64)
+        self.control[kernels.FIRST_FREE] = EMPTY
+
+    def make_room(self, members: int) -> None:
+        """Have room for so many members to be taken (free ones are not counted on)."""
+        self.reserve(int(self.control[kernels.NEXT_FRESH]) + members)
+
+    def reserve(self, members: int) -> None:
+        """Have room for members below this number."""
+        size = self.heap.shape[0]
+        if members > size:
+            heap = np.full((max(members, 2 * size), kernels.HEAP_COLUMNS), EMPTY, np.int64)
+            heap[:size] = self.heap
+            self.heap = heap
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.heap.nbytes + self.control.nbytes

@@ -1,0 +1,214 @@
+"""Prepared rows as codes and words: which key, cell and group a row is of, and back to values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.operators.keyed.cells import Cells
+from windrow.operators.keyed.factorised import FactorisedAggregate
+from windrow.rows.grouping import BY_BOTH, BY_KEY, BY_LEFT, BY_RIGHT, SINGLE
+from windrow.rows.shape import QueryShape
+from windrow.rows.value_words import columns_of_kind
+from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.key_coder import KeyCoder
+
+__all__ = ["Coding", "GroupParts"]
+
+GroupParts = list[tuple[KeyCoder, Codes]]
+
+_HIGH = 32
+_LOW_MASK = (1 << _HIGH) - 1
+
+
+class Coding:
+    """The tables of codes of one shard."""
+
+    def __init__(self, shape: QueryShape) -> None:
+        self._shape = shape
+        first = shape.sides[0]
+        self._keys = KeyCoder([key.type.arrow for key in first.keys]) if first.keys else None
+        self._groups = [
+            KeyCoder([part.type.arrow for part in side.groups]) if side.groups else None
+            for side in shape.sides
+        ]
+        self._has_cells = shape.mode in (BY_LEFT, BY_RIGHT, BY_BOTH)
+        self._cells = [Cells() for _ in shape.sides]
+        self._partitions = [
+            KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None
+            for side in shape.sides
+        ]
+
+    def acquire(self, side: int, rows: pa.RecordBatch, aggregate: FactorisedAggregate) -> Codes:
+        """The cell of each row, counted; rows that take no part get NO_CODE."""
+        if "live" not in rows.schema.names:
+            return self._acquire_live(side, rows, aggregate)
+        live = rows.column("live")
+        out = np.full(rows.num_rows, NO_CODE, np.int32)
+        chosen = live.to_numpy(zero_copy_only=False)
+        out[chosen] = self._acquire_live(side, rows.filter(live), aggregate)
+        return out
+
+    def acquire_partitions(self, side: int, rows: pa.RecordBatch) -> Codes | None:
+        """The partition of each row, counted; None where the window has none."""
+        coder = self._partitions[side]
+        return None if coder is None else coder.acquire(columns_of_kind(rows, "p"))
+
+    def release(self, side: int, cells: Codes) -> None:
+        """Rows of these cells have left."""
+        cells = cells[cells != NO_CODE]
+        if self._has_cells:
+            idle = self._cells[side].release(cells)
+            keys, groups = self._cells[side].parts(idle)
+            self._cells[side].forget(idle)
+            _release(self._groups[side], groups)
+            _release(self._keys, keys)
+        elif self._shape.mode == SINGLE:
+            _release(self._groups[0], cells)
+        else:
+            _release(self._keys, cells)
+
+    def release_partitions(self, side: int, partitions: Codes) -> Codes:
+        """Rows of these partitions have left; returns the partitions without rows."""
+        coder = self._partitions[side]
+        return np.empty(0, np.int32) if coder is None else coder.release(partitions)
+
+    def group_columns(self, groups: Codes, pairs: FactorisedAggregate) -> list[pa.Array]:
+        """The values of the group columns (constants left out) of output groups."""
+        sides = self._side_columns(groups, pairs)
+        return [
+            sides[place.side][place.index] if place.kind == "side" else sides[0][place.index]
+            for place in self._shape.group_places
+            if place.kind != "constant"
+        ]
+
+    def retain_groups(self, groups: Codes, aggregate: FactorisedAggregate) -> GroupParts:
+        """Count output groups once more, so that their codes stay theirs."""
+        parts = self._parts_of_groups(groups, aggregate) if groups.size else []
+        for coder, codes in parts:
+            coder.retain(codes)
+        return parts
+
+    def release_groups(self, parts: GroupParts) -> None:
+        """Count groups once less, as retain_groups() gave them."""
+        for coder, codes in parts:
+            coder.release(codes)
+
+    def row_columns(self, side: int, cells: Codes, schema: pa.Schema) -> list[pa.Array]:
+        """The key and group columns of rows, by their cells; NULL for rows that take no part."""
+        names = [name for name in schema.names if name[0] in "kg"]
+        live = cells != NO_CODE
+        chosen = cells[live]
+        keys, groups = chosen, chosen
+        if self._has_cells:
+            keys, groups = self._cells[side].parts(chosen)
+        columns = _values(self._keys, keys) + _values(self._groups[side], groups)
+        if live.all():
+            return columns
+        places = np.where(live, np.cumsum(live) - 1, 0)
+        index = pa.array(places, mask=~live)
+        if not columns or chosen.size == 0:
+            return [pa.nulls(cells.size, schema.field(name).type) for name in names]
+        return [column.take(index) for column in columns]
+
+    def partition_columns(self, side: int, partitions: Codes) -> list[pa.Array]:
+        """The partition columns of rows."""
+        return _values(self._partitions[side], partitions)
+
+    def _side_columns(
+        self, groups: Codes, aggregate: FactorisedAggregate
+    ) -> Sequence[Sequence[pa.Array]]:
+        mode = self._shape.mode
+        if mode == BY_KEY and self._keys is not None:
+            return [self._keys.columns(groups), []]
+        if mode == BY_BOTH:
+            parts = _pair_parts(groups, aggregate)
+            return [_values(coder, part) for coder, part in zip(self._groups, parts, strict=True)]
+        return [_values(coder, groups) for coder in self._groups]
+
+    def _parts_of_groups(self, groups: Codes, aggregate: FactorisedAggregate) -> GroupParts:
+        """Which codes of which tables name the groups."""
+        mode = self._shape.mode
+        if mode == BY_KEY:
+            found = [(self._keys, groups)]
+        elif mode == BY_BOTH:
+            found = list(zip(self._groups, _pair_parts(groups, aggregate), strict=True))
+        else:
+            found = [(coder, groups) for coder in self._groups]
+        return [(coder, codes) for coder, codes in found if coder is not None]
+
+    def _acquire_live(
+        self, side: int, rows: pa.RecordBatch, aggregate: FactorisedAggregate
+    ) -> Codes:
+        if self._shape.mode == SINGLE:
+            codes = _acquire(self._groups[0], rows, "g")
+            aggregate.reserve(0, self._capacity(self._groups[0]))
+            return codes
+        keys = _acquire(self._keys, rows, "k")
+        if not self._has_cells:
+            capacity = self._capacity(self._keys)
+            aggregate.reserve(capacity, capacity if self._shape.mode == BY_KEY else 1)
+            return keys
+        return self._acquire_cells(side, keys, _acquire(self._groups[side], rows, "g"), aggregate)
+
+    def _acquire_cells(
+        self, side: int, keys: Codes, groups: Codes, aggregate: FactorisedAggregate
+    ) -> Codes:
+        cells, fresh = self._cells[side].acquire(keys, groups)
+        capacity = max(each.capacity for each in self._cells)
+        named = self._groups[0 if self._shape.mode == BY_LEFT else 1]
+        both = self._shape.mode == BY_BOTH
+        group_count = aggregate.pairs.capacity if both else self._capacity(named)
+        aggregate.reserve(capacity, group_count)
+        aggregate.lists.reserve(capacity, self._capacity(self._keys))
+        fresh_keys, fresh_groups = self._cells[side].parts(fresh)
+        aggregate.lists.place(side, fresh, fresh_keys, fresh_groups)
+        # Keys and groups were counted for every row; they count once for each cell.
+        self._count_once(self._keys, keys, fresh_keys)
+        self._count_once(self._groups[side], groups, fresh_groups)
+        return cells
+
+    def _count_once(self, coder: KeyCoder | None, by_row: Codes, by_cell: Codes) -> None:
+        if coder is not None:
+            coder.retain(by_cell)
+            coder.release(by_row)
+
+    @staticmethod
+    def _capacity(coder: KeyCoder | None) -> int:
+        return 1 if coder is None else coder.capacity
+
+    def growth_bytes(self, rows: int) -> int:
+        """At most so many bytes more are needed, for a moment too, while so many rows come in."""
+        coders = [self._keys, *self._groups, *self._partitions]
+        return sum(coder.growth_bytes(rows) for coder in coders if coder is not None)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tables."""
+        coders = [self._keys, *self._groups, *self._partitions]
+        return sum(coder.nbytes for coder in coders if coder is not None) + sum(
+            cells.nbytes for cells in self._cells
+        )
+
+
+def _pair_parts(groups: Codes, aggregate: FactorisedAggregate) -> tuple[Codes, Codes]:
+    """The left and the right group of each pair of groups."""
+    words, _ = aggregate.pairs.words(groups)
+    return (words >> _HIGH).astype(np.int32), (words & _LOW_MASK).astype(np.int32)
+
+
+def _acquire(coder: KeyCoder | None, rows: pa.RecordBatch, letter: str) -> Codes:
+    if coder is None:
+        return np.zeros(rows.num_rows, np.int32)
+    return coder.acquire(columns_of_kind(rows, letter))
+
+
+def _release(coder: KeyCoder | None, codes: Codes) -> None:
+    if coder is not None:
+        coder.release(codes)
+
+
+def _values(coder: KeyCoder | None, codes: Codes) -> list[pa.Array]:
+    return [] if coder is None else coder.columns(codes)

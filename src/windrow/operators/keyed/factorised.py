@@ -1,0 +1,329 @@
+"""The factorised aggregate: state per key, cell and group, fed with events of one window or two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
+from windrow.operators.keyed import kernels
+from windrow.operators.keyed.cells import CellLists
+from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
+from windrow.operators.touches import OutputRoom, Touches
+from windrow.rows.grouping import BY_KEY, SINGLE, WHOLE
+from windrow.windows.codes import Codes, WordCodes
+from windrow.windows.kernels import largest_magnitude, merge_events
+from windrow.windows.marks import Copies
+from windrow.windows.window import EventColumns, Window
+
+__all__ = ["FactorisedAggregate"]
+
+# Events of a side are worked on in pieces that stay in the cache.
+CHUNK = 8192
+# Sums stay below this in narrow lanes.
+NARROW_LIMIT = 1 << 62
+# The place of a group's last output when there is none.
+NOWHERE = -1
+# Lanes up to this number are loops that the compiler unrolls; each number is compiled for itself.
+UNROLLED_LANES = 4
+
+
+class FactorisedAggregate:
+    """COUNT and SUM per group over `windows` (one, or two that join on equal codes)."""
+
+    def __init__(
+        self, windows: tuple[Window, ...], kinds: tuple[tuple[int, ...], ...], mode: int
+    ) -> None:
+        self._windows = windows
+        self._mode = mode
+        self._layout = LaneLayout.smallest(kinds)
+        self._largest = [0] * len(windows)
+        self._rows_gone = 0
+        self.lists = CellLists()
+        self.pairs = WordCodes()
+        self._count = np.zeros(0, np.int64)
+        self._lanes = np.zeros((0, self._layout.lane_count), np.int64)
+        self._group_count = np.zeros(0, np.int64)
+        self._group_lanes = np.zeros((0, self._layout.lane_count), np.int64)
+        self._last_out = np.zeros(0, np.int64)
+        self._room = OutputRoom()
+        self._events = EventColumns(CHUNK * len(windows))
+        self._cells = np.empty(CHUNK * len(windows), np.int32)
+        self._order = np.empty(CHUNK * len(windows), np.int32)
+        self._share = np.zeros((0, 0), np.int64)
+
+    def admit(self, side: int, values: Matrix, valid: NDArray[np.uint8], count: int) -> None:
+        """Make the layout fit rows that are about to enter this side's window.
+
+        count: how many rows they stand for.
+        """
+        layout = self._layout
+        if valid.size and not layout.is_nullable and not valid.all():
+            layout = layout.nullable()
+        if not layout.is_wide:
+            self._largest[side] = max(self._largest[side], _largest(values))
+            rows = [window.counted_rows for window in self._windows]
+            rows[side] += count + self._rows_gone
+            bound = max(self._largest)
+            for each in rows:
+                bound *= max(each, 1)
+            if bound >= NARROW_LIMIT:
+                layout = layout.reaching(0, 0)
+        if layout.is_wide:
+            layout = self._reaching(layout, side, values, valid)
+        self._change_layout(layout)
+
+    def reserve(self, cells: int, groups: int) -> None:
+        """Make room for cell and group codes below these."""
+        if self._mode != SINGLE and 2 * cells > self._count.size:
+            self._count = _grown(self._count, 2 * cells)
+            self._lanes = _grown(self._lanes, 2 * cells)
+        if groups > self._group_count.size:
+            self._group_count = _grown(self._group_count, groups)
+            self._group_lanes = _grown(self._group_lanes, groups)
+            fresh = np.full(groups - self._last_out.size, NOWHERE, np.int64)
+            self._last_out = np.concatenate([self._last_out, fresh])
+
+    def states(self) -> tuple[Codes, Vector, Matrix, LaneLayout]:
+        """The groups that have rows, with counts and lanes."""
+        live = np.flatnonzero(self._group_count).astype(np.int32)
+        return live, self._group_count[live], self._group_lanes[live], self._layout
+
+    def load_states(self, groups: Codes, count: Vector, lanes: Matrix, layout: LaneLayout) -> None:
+        """Back from states(), into a new aggregate over one window."""
+        self._change_layout(layout)
+        self._group_count[groups] = count
+        self._group_lanes[groups] = lanes
+        self._rows_gone = int(count.sum())
+        self._largest[0] = _largest(lanes)
+
+    def copies(self, groups: Codes) -> Copies:
+        """The counts and sums of groups, for a step that may fail."""
+        changing = (self._group_count, self._group_lanes)
+        return [(each, groups, each[groups]) for each in changing]
+
+    def forget_rows(self, count: int) -> None:
+        """So many rows will never leave: they stay in the sums, but not in the window."""
+        self._rows_gone += count
+
+    def advance(self, until: int, grid_us: int = 1) -> Touches:
+        """Run the windows up to and including `until`; touches at multiples of the grid."""
+        self._room.fit(self._layout.lane_count)
+        for window in self._windows:
+            window.open(until)
+        if self._mode == SINGLE:
+            self._run_single(until, grid_us)
+        elif self._is_simple():
+            self._run_whole(until, grid_us)
+        else:
+            self._run_pair(until, grid_us)
+        return self._room.take(self._layout, until)
+
+    def touch_all(self, at: int) -> None:
+        """Put out every live group at this later instant, for output on a grid after a rebuild."""
+        live = np.flatnonzero(self._group_count).astype(np.int32)
+        room = self._room
+        live, rows = room.add_all(live, self._last_out, at)
+        room.count[rows], room.lanes[rows] = self._group_count[live], self._group_lanes[live]
+
+    def waiting_groups(self) -> Codes:
+        """The groups that are to be put out at a later instant of the grid."""
+        groups: Codes = self._room.group[: self._room.used].copy()
+        return groups
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether sums are limbs, each of which takes the part of one row at a time."""
+        return self._layout.is_wide
+
+    @property
+    def joined_rows(self) -> int:
+        """Rows, or joined rows, that the states count."""
+        return int(self._group_count.sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of state per key, cell and group."""
+        named = (self._count, self._lanes, self._group_count, self._group_lanes, self._last_out)
+        return sum(array.nbytes for array in named) + self.lists.nbytes + self.pairs.nbytes
+
+    def _run_single(self, until: int, grid_us: int) -> None:
+        window, events = self._windows[0], self._events
+        size = CHUNK
+        while size == CHUNK:
+            size = window.fill(events, 0, CHUNK, until, grid_us)
+            self._weigh(window, 0, size)
+            self._fill_share(0, 0, size)
+            self._room.reserve(size)
+            kernels.apply_single(
+                size, events.at, self._times(), self._cells, self._share,
+                self._layout.masks, *self._group_arrays(),
+            )  # fmt: skip
+
+    def _weigh(self, window: Window, first: int, size: int) -> None:
+        """Where rows stand for several, let these events count as often as theirs do."""
+        if any(each.is_weighted for each in self._windows):
+            self._events.weigh(first, size, window.columns.weights)
+
+    def _times(self) -> Any:
+        """How often each event counts, with its sign.
+
+        A row that stands for several equal ones is entered and taken out by the same arithmetic as
+        one row: every part of it is its sign times something.
+        """
+        return self._events.times if self._events.times.size else self._events.sign
+
+    def _is_simple(self) -> bool:
+        """Whether run_whole_plain serves: no groups, closed time windows, plain lanes, no NULL."""
+        layout = self._layout
+        is_plain = not layout.is_wide and not layout.is_nullable
+        return (
+            self._mode == WHOLE
+            and is_plain
+            and layout.lane_count <= UNROLLED_LANES
+            and all(window.is_plain for window in self._windows)
+        )
+
+    def _run_whole(self, until: int, grid_us: int) -> None:
+        # Rows held may leave, rows that wait may enter and leave.
+        self._room.reserve(sum(window.most_events(until) for window in self._windows))
+        sides: list[Any] = []
+        for window, kinds in zip(self._windows, self._layout.kinds, strict=True):
+            columns = window.columns
+            sides += [columns.times, columns.codes, columns.values, columns.cursor]
+            sides += [window.lifetime.hold_us, (0,) * len(kinds)]
+        count, lanes, _, *output = self._group_arrays()
+        state = (self._count, self._lanes, count, lanes, *output)
+        kernels.run_whole_plain(*sides, until, grid_us, *state)
+
+    def _run_pair(self, until: int, grid_us: int) -> None:
+        position = np.array([0, CHUNK], np.int64)
+        stop = position.copy()
+        has_more = np.array([True, True])
+        while True:
+            for side, window in enumerate(self._windows):
+                if position[side] == stop[side] and has_more[side]:
+                    first = side * CHUNK
+                    size = window.fill(self._events, first, CHUNK, until, grid_us)
+                    self._weigh(window, first, size)
+                    self._fill_share(side, first, size)
+                    position[side], stop[side] = first, first + size
+                    has_more[side] = size == CHUNK
+            count = merge_events(self._events.at, position, stop, has_more, self._order)
+            if count == 0 and not has_more.any():
+                return
+            self._apply_pair(int(count))
+
+    def _apply_pair(self, size: int) -> None:
+        events = self._events
+        self._room.reserve(size)
+        head = (size, self._order, CHUNK, events.at, self._times(), self._cells, self._share)
+        state = (self._mode, self._count, self._lanes)
+        masks = self._layout.masks
+        if self._mode not in (WHOLE, BY_KEY):
+            self._apply_cells(head, state)
+        elif masks.size == 0 and self._layout.lane_count <= UNROLLED_LANES:
+            fixed = (0,) * self._layout.lane_count
+            kernels.apply_keyed_plain(*head, fixed, *state, *self._group_arrays())
+        else:
+            kernels.apply_keyed(*head, masks, *state, *self._group_arrays())
+
+    def _apply_cells(self, head: tuple[Any, ...], state: tuple[Any, ...]) -> None:
+        lists = self.lists
+        done = 0
+        while True:
+            listed = (
+                *(lists.key_of_cell, lists.group_of_cell, lists.first_cell),
+                *(lists.next_cell, lists.previous_cell, lists.cells_of_key),
+            )
+            tables = (*listed, *self.pairs.tables(), *self._group_arrays())
+            done = kernels.apply_cells(done, *head, self._layout.masks, *state, *tables)
+            if done == head[0]:
+                return
+            if self._room.control[kernels.NEEDS_PAIRS]:
+                self._room.control[kernels.NEEDS_PAIRS] = 0
+                self.pairs.grow()
+                self.reserve(0, self.pairs.capacity)
+            else:
+                self._room.reserve(2 * self._room.at.size)
+
+    def _group_arrays(self) -> tuple[Any, ...]:
+        room = self._room
+        state = (self._group_count, self._group_lanes, self._last_out)
+        return (*state, room.control, room.at, room.group, room.count, room.lanes)
+
+    def _fill_share(self, side: int, first: int, size: int) -> None:
+        layout, columns = self._layout, self._windows[side].columns
+        if self._share.shape[1] != layout.lane_count or not self._share.shape[0]:
+            self._share = np.zeros((self._events.at.size, layout.lane_count), np.int64)
+        store = columns.store
+        words = (columns.chosen, store.values, store.valid)
+        rows = (first, size, self._events.row, columns.codes, *words)
+        value = layout.first_value(side)
+        if layout.is_wide:
+            kinds = np.array(layout.kinds[side], np.int64)
+            offset = value * layout.width
+            share_wide(
+                *rows,
+                kinds,
+                layout.low_limb,
+                layout.counters,
+                layout.width,
+                offset,
+                self._cells,
+                self._share,
+            )
+            return
+        valid_offset = layout.value_count + value if layout.is_nullable else NO_LANE
+        share_narrow(*rows, value, valid_offset, self._cells, self._share)
+
+    def _reaching(
+        self, layout: LaneLayout, side: int, values: Matrix, valid: NDArray[np.uint8]
+    ) -> LaneLayout:
+        found = np.array([1 << 30, -1, 0], np.int64)
+        none = np.empty(0, np.uint8)
+        for value, kind in enumerate(layout.kinds[side]):
+            limb_range(values[value], valid[value] if valid.size else none, kind, found)
+        low, high, special = (int(each) for each in found)
+        return (layout.nullable() if special else layout).reaching(low, high)
+
+    def _change_layout(self, layout: LaneLayout) -> None:
+        if layout == self._layout:
+            return
+        old, self._layout = self._layout, layout
+        self._share = np.zeros((0, 0), np.int64)  # lanes that a side leaves zero may be others now
+        self._lanes = moved(self._lanes, _cell_counts(self._count, old), old, layout)
+        by_group = np.repeat(self._group_count[:, None], old.value_count, axis=1)
+        self._group_lanes = moved(self._group_lanes, by_group, old, layout)
+        # What waits to be put out at a later instant is written anew, in the new layout.
+        waiting = self._room.used
+        if waiting:
+            groups = self._room.group[:waiting]
+            self._room.fit(layout.lane_count)
+            self._room.lanes[:waiting] = self._group_lanes[groups]
+
+    def release_groups(self, groups: Codes) -> None:
+        """Free pairs of groups that have no joined rows."""
+        dead = groups[self._group_count[groups] == 0]
+        self.pairs.forget(dead)
+
+
+def _cell_counts(count: Vector, layout: LaneLayout) -> Matrix:
+    """For each cell and value the rows behind it: none where the value is the other side's."""
+    out = np.zeros((count.size, layout.value_count), np.int64)
+    for side, kinds in enumerate(layout.kinds):
+        first = layout.first_value(side)
+        out[side::2, first : first + len(kinds)] = count[side::2, None]
+    return out
+
+
+def _largest(values: Matrix) -> int:
+    return max(1, -int(largest_magnitude(values)))
+
+
+def _grown(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    out = np.zeros((size, *array.shape[1:]), np.int64)
+    out[: array.shape[0]] = array
+    return out

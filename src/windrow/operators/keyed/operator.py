@@ -1,0 +1,245 @@
+"""The keeper of one window, or of two that join on equal keys: a state per key, side and group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.operators.keyed.coding import Coding, GroupParts
+from windrow.operators.keyed.factorised import FactorisedAggregate
+from windrow.operators.lanes import LaneLayout
+from windrow.operators.operator import KeeperMark, NeedsSingleRowsError, WorkDone
+from windrow.operators.partial import Partial, one_batch
+from windrow.operators.touched_groups import TouchedGroups
+from windrow.operators.touches import Touches
+from windrow.plan.model import QueryPlan
+from windrow.rows.grouping import BY_BOTH, SINGLE, WHOLE
+from windrow.rows.prepare import Preparer, window_of
+from windrow.rows.shape import QueryShape
+from windrow.rows.shared_rows import RowReader
+from windrow.rows.value_words import value_columns, value_words
+from windrow.rows.weighted_rows import WEIGHT
+from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.lifetime import Lifetime
+from windrow.windows.marks import Copies, Mark, set_back
+from windrow.windows.window import Window
+
+__all__ = ["FactorisedKeeper"]
+
+
+class SumsMark(KeeperMark):
+    """The same where rows never leave: sums of groups that waiting rows will change are copied."""
+
+    def __init__(self, windows: Sequence[Window], parts: Sequence[object], copies: Copies) -> None:
+        super().__init__(windows)
+        self._parts, self._copies = Mark(*parts), copies
+
+    def rewind(self) -> None:
+        """Let windows and sums be what they were."""
+        super().rewind()
+        self._parts.rewind()
+        set_back(self._copies)
+
+
+class FactorisedKeeper:
+    """COUNT, SUM and AVG in O(1) a row; grid_us > 1 puts out only states at its multiples.
+
+    readers: one for each input where the rows are shared with other queries.
+    """
+
+    def __init__(
+        self,
+        plan: QueryPlan,
+        shape: QueryShape,
+        grid_us: int,
+        readers: Sequence[RowReader] = (),
+    ) -> None:
+        assert shape.mode is not None
+        self._grid_us = grid_us
+        self._shape = shape
+        self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
+        self._readers = tuple(readers)
+        self._windows = _windows(plan, shape, self._readers)
+        self._coding = Coding(shape)
+        self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
+        if shape.mode in (WHOLE, SINGLE):
+            self._aggregate.reserve(0, 1)
+        self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._waiting: GroupParts = []
+        self._entered = [0] * len(self._windows)
+
+    def append(self, side: int, rows: pa.RecordBatch) -> None:
+        """Take prepared rows in order of arrival, all later than the clock."""
+        if rows.num_rows:
+            self._take(side, rows)
+
+    def advance(self, until: int) -> Partial:
+        """Run the windows up to and including `until`."""
+        touches = self._with_extras(self._aggregate.advance(until, self._grid_us), until)
+        partial = self._groups.partial(touches, self._columns_of)
+        # A group whose touch waits for the grid keeps its code until then.
+        waiting = self._coding.retain_groups(self._aggregate.waiting_groups(), self._aggregate)
+        self._coding.release_groups(self._waiting)
+        self._waiting = waiting
+        self._let_go(touches)
+        return partial
+
+    def touch_all(self, at: int) -> None:
+        """Put out every live group at this later instant: for output on a grid after a rebuild."""
+        self._aggregate.touch_all(at)
+
+    def rows(self, side: int) -> pa.RecordBatch:
+        """The rows held and waiting, as prepared rows in their order."""
+        window, schema = self._windows[side], self._schemas[side]
+        places = np.concatenate([window.held(), window.waiting()])
+        columns = window.columns
+        if self._readers:  # rows of the others that take no part here
+            places = places[columns.codes[places] != NO_CODE]
+        arrays = [pa.array(columns.times[places])]
+        arrays += self._coding.row_columns(side, columns.codes[places], schema)
+        if columns.partitions.size:
+            arrays += self._coding.partition_columns(side, columns.partitions[places])
+        valid = columns.valid[:, places] if columns.valid.size else columns.valid
+        types = [field.type for field in schema if field.name[0] == "v"]
+        arrays += value_columns(columns.values[:, places], valid, types)
+        if "live" in schema.names:
+            arrays.append(pa.array(columns.codes[places] >= 0))
+        if window.is_weighted:
+            arrays.append(pa.array(columns.weights[places]))
+            schema = schema.append(pa.field(WEIGHT, pa.int64()))
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether rows never leave: then sums() holds what they left behind."""
+        return self._windows[0].is_endless
+
+    def sums(self) -> tuple[dict[str, Any], pa.Table]:
+        """The groups of a window whose rows never leave: their columns, counts and lanes."""
+        codes, count, lanes, layout = self._aggregate.states()
+        named = {f"g{i}": column for i, column in enumerate(self._columns_of(codes))}
+        named |= {f"lane{i}": pa.array(lanes[:, i].copy()) for i in range(lanes.shape[1])}
+        return layout.to_json(), pa.table({"count": pa.array(count), **named})
+
+    def load_sums(self, table: pa.Table, layout: LaneLayout) -> Codes:
+        """Back from sums(), into a new keeper; returns the codes of the groups."""
+        count = table.column("count").to_numpy()
+        lanes = np.zeros((count.size, layout.lane_count), np.int64)
+        for lane in range(layout.lane_count):
+            lanes[:, lane] = table.column(f"lane{lane}").to_numpy()
+        codes = self._coding.acquire(0, one_batch(table), self._aggregate)
+        self._aggregate.load_states(codes, count, lanes, layout)
+        return codes
+
+    def row_counts(self) -> list[int]:
+        """Rows held, per side."""
+        return [window.row_count for window in self._windows]
+
+    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
+        """Rows of the side leave by this lifetime from now on."""
+        self._windows[side].change_lifetime(lifetime)
+
+    def close(self) -> None:
+        """Another keeper has taken over: shared rows are no longer read here."""
+        for reader in self._readers:
+            reader.close()
+
+    def mark(self) -> KeeperMark:
+        """How its rows are now, for a step that may fail; of endless ones, the sums too."""
+        if self.is_endless:
+            return SumsMark(self._windows, [self, self._aggregate], self._copied_sums())
+        return KeeperMark(self._windows)
+
+    def _copied_sums(self) -> Copies:
+        """The sums of the groups that waiting rows will change."""
+        columns = self._windows[0].columns
+        groups = np.unique(columns.codes[columns.tail : columns.end])
+        return self._aggregate.copies(groups[groups != NO_CODE])
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all sides."""
+        return self._windows
+
+    def window_bytes(self) -> list[int]:
+        """Bytes of each side's rows."""
+        return [window.nbytes for window in self._windows]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of windows, codes and sums."""
+        return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        coded = self._coding.growth_bytes(rows)
+        return coded + 2 * self._aggregate.nbytes if coded else 0
+
+    def joined_rows(self) -> int:
+        """Joined rows that are live."""
+        return self._aggregate.joined_rows
+
+    def work_done(self) -> WorkDone:
+        """Rows that entered; nothing is probed."""
+        return WorkDone(tuple(self._entered))
+
+    def _take(self, side: int, rows: pa.RecordBatch) -> Codes:
+        """Put rows into their window; returns their cells."""
+        times = rows.column("ts").to_numpy()
+        words = self._readers[side].words if self._readers else None
+        values, valid = value_words(rows) if words is None else words
+        weights = rows.column(WEIGHT).to_numpy() if WEIGHT in rows.schema.names else None
+        count = rows.num_rows if weights is None else int(weights.sum())
+        self._aggregate.admit(side, values, valid, count)
+        is_weighted = weights is not None or any(each.is_weighted for each in self._windows)
+        if is_weighted and self._aggregate.is_wide:
+            raise NeedsSingleRowsError
+        cells = self._coding.acquire(side, rows, self._aggregate)
+        partitions = self._coding.acquire_partitions(side, rows)
+        self._windows[side].append(times, cells, values, valid, partitions, weights)
+        self._entered[side] += count
+        return cells
+
+    def _with_extras(self, touches: Touches, _until: int) -> Touches:
+        """Touches with what a keeper has beside sums; this one has nothing."""
+        return touches
+
+    def _columns_of(self, groups: Codes) -> list[pa.Array]:
+        return self._coding.group_columns(groups, self._aggregate)
+
+    def _let_go(self, touches: Touches) -> None:
+        for side, window in enumerate(self._windows):
+            gone = window.close()
+            if window.is_endless:  # only one window alone can be: its sums are all that is needed
+                self._aggregate.forget_rows(window.drop_held())
+            if gone is None:
+                continue
+            columns = window.columns
+            if columns.partitions.size:
+                empty = self._coding.release_partitions(side, columns.partitions[gone])
+                window.forget_partitions(empty)
+            self._coding.release(side, columns.codes[gone])
+            window.settle(gone)
+        if self._shape.mode == BY_BOTH:
+            # One that is to be put out once more has its code until then.
+            waiting = self._aggregate.waiting_groups()
+            self._aggregate.release_groups(np.setdiff1d(touches.group, waiting))
+
+
+def _windows(
+    plan: QueryPlan, shape: QueryShape, readers: tuple[RowReader, ...]
+) -> tuple[Window, ...]:
+    if not readers:
+        return tuple(
+            window_of(entry.window, len(side.values))
+            for entry, side in zip(plan.inputs, shape.sides, strict=True)
+        )
+    windows = []
+    for entry, reader in zip(plan.inputs, readers, strict=True):
+        window = window_of(entry.window, 0, reader.shared.store, reader.chosen)
+        reader.open(window)
+        windows.append(window)
+    return tuple(windows)

@@ -1,0 +1,201 @@
+"""The indexes that joined rows are found by, and the order in which an input probes the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.operators.pairs import kernels
+from windrow.windows.codes import Codes
+from windrow.windows.kernels import EMPTY
+
+__all__ = ["JoinIndex", "Variable", "join_variables"]
+
+SMALLEST = 64
+# Below so many look-ups an index's measured matches say little; rows over codes are taken instead.
+FEW_LOOKUPS = 256
+# Old figures fade: from so many look-ups on, they count half at each new choice.
+MANY_LOOKUPS = 1 << 20
+
+# For each input that has the variable: which of its keys make it up, in the same order in all.
+Variable = dict[int, tuple[int, ...]]
+
+
+def join_variables(variables: Sequence[Sequence[int]]) -> list[Variable]:
+    """The variables of each input's keys, those of the same inputs taken together as one.
+
+    Inputs that hang together by no variable get one without keys: all their rows match.
+
+    >>> join_variables([(0, 1), (0, 1, 2), (2,)])
+    [{0: (0, 1), 1: (0, 1)}, {1: (2,), 2: (0,)}]
+    """
+    sharers: dict[frozenset[int], list[int]] = {}
+    for variable in sorted({each for keys in variables for each in keys}):
+        having = frozenset(i for i, keys in enumerate(variables) if variable in keys)
+        if len(having) > 1:
+            sharers.setdefault(having, []).append(variable)
+    found = [
+        {i: tuple(list(variables[i]).index(each) for each in shared) for i in sorted(having)}
+        for having, shared in sharers.items()
+    ]
+    if not _is_connected(len(variables), found):
+        found.append({i: () for i in range(len(variables))})
+    return found
+
+
+def _is_connected(inputs: int, variables: list[Variable]) -> bool:
+    reached = {0}
+    for _ in range(inputs):
+        for variable in variables:
+            if reached & set(variable):
+                reached |= set(variable)
+    return len(reached) == inputs
+
+
+class JoinIndex:
+    """The arrays of the probing kernels."""
+
+    def __init__(self, inputs: int, variables: list[Variable]) -> None:
+        self._inputs = inputs
+        self._variables = variables
+        self._is_ordered = False
+        # (input, variable) of each index, those of an input side by side
+        self.places = [
+            (i, v) for i in range(inputs) for v, variable in enumerate(variables) if i in variable
+        ]
+        count = len(self.places)
+        firsts = [sum(1 for place in self.places if place[0] < i) for i in range(inputs + 1)]
+        self.first_index = np.array(firsts, np.int64)
+        self.index_input = np.array([place[0] for place in self.places], np.int64)
+        self.code_of = np.zeros((count, SMALLEST), np.int32)
+        self.position = np.zeros((count, SMALLEST), np.int32)
+        self.runs = np.full((count, SMALLEST, kernels.RUN_ENTRIES), 0, np.int32)
+        self.runs[:, :, kernels.ROOM] = EMPTY
+        self.arena = np.empty(SMALLEST, np.int32)
+        self.arena_control = np.full(kernels.ARENA_ENTRIES, EMPTY, np.int64)
+        self.arena_control[kernels.ARENA_END] = 0
+        self.statistics = np.zeros((count, 2), np.int64)
+        depth = max(inputs - 1, 0)
+        self.step_input = np.zeros((inputs, depth), np.int64)
+        self.step_index = np.zeros((inputs, depth), np.int64)
+        self.step_code = np.zeros((inputs, depth), np.int64)
+        self.check_count = np.zeros((inputs, depth), np.int64)
+        self.checks = np.zeros((inputs, depth, max(len(variables), 1), 2), np.int64)
+
+    def reserve(self, slots: int, codes: int) -> None:
+        """Have room for slots and codes below these."""
+        if slots > self.code_of.shape[1]:
+            size = max(slots, 2 * self.code_of.shape[1])
+            self.code_of = _widened(self.code_of, size)
+            self.position = _widened(self.position, size)
+        if codes > self.runs.shape[1]:
+            before = self.runs.shape[1]
+            self.runs = _widened(self.runs, max(codes, 2 * before))
+            self.runs[:, before:, kernels.ROOM] = EMPTY
+
+    def place(self, side: int, variable: int, slots: NDArray[np.int64], codes: Codes) -> None:
+        """The codes of rows that are to enter."""
+        self.code_of[self.places.index((side, variable)), slots] = codes
+
+    def codes_of(self, side: int, variable: int, slots: NDArray[np.int64]) -> Codes:
+        """The codes of rows."""
+        codes: Codes = self.code_of[self.places.index((side, variable)), slots]
+        return codes
+
+    def grow_arena(self) -> None:
+        """Have twice the room for runs."""
+        self.arena = _widened(self.arena, 2 * self.arena.size)
+
+    def choose_orders(self, rows: Sequence[int], codes: Sequence[int]) -> None:
+        """Order the probes of every input, the most restrictive first.
+
+        rows: held by each input; codes: in use of each variable.
+        """
+        if self._inputs == 2 and self._is_ordered:
+            return  # there is but one order
+        self._is_ordered = True
+        usual = []
+        for index, (side, variable) in enumerate(self.places):
+            lookups, found = (int(each) for each in self.statistics[index])
+            if lookups < FEW_LOOKUPS:
+                lookups, found = max(codes[variable], 1), rows[side]
+            usual.append(found / lookups)
+        for side in range(self._inputs):
+            self._choose_order(side, rows, usual)
+        self.statistics[self.statistics[:, 0] > MANY_LOOKUPS] //= 2
+
+    def _choose_order(self, first: int, rows: Sequence[int], usual: list[float]) -> None:
+        bound = [first]
+        for depth in range(self._inputs - 1):
+            best = min(
+                self._candidates(bound, rows, usual), key=lambda each: (each[0], each[1], each[2])
+            )
+            _, side, index, source, checks = best
+            self.step_input[first, depth] = side
+            self.step_index[first, depth] = index
+            self.step_code[first, depth] = source
+            self.check_count[first, depth] = len(checks)
+            for place, pair in enumerate(checks):
+                self.checks[first, depth, place] = pair
+            bound.append(side)
+
+    def _candidates(
+        self, bound: list[int], rows: Sequence[int], usual: list[float]
+    ) -> list[tuple[float, int, int, int, list[tuple[int, int]]]]:
+        """Inputs to probe next: expected matches, input, index, whence its code, checks."""
+        found = []
+        for side in range(self._inputs):
+            if side in bound:
+                continue
+            shared = self._shared(side, bound)
+            if not shared:
+                continue
+            shared.sort(key=lambda pair: (usual[pair[0]], pair[0]))
+            expected = usual[shared[0][0]]
+            for index, _ in shared[1:]:
+                expected *= usual[index] / max(rows[side], 1)
+            found.append((expected, side, *shared[0], shared[1:]))
+        return found
+
+    def _shared(self, side: int, bound: list[int]) -> list[tuple[int, int]]:
+        """Pairs of indexes, of this input and of a bound one, of every variable they share."""
+        pairs = []
+        for index, (owner, variable) in enumerate(self.places):
+            if owner != side:
+                continue
+            sources = [
+                other for other, place in enumerate(self.places)
+                if place[1] == variable and place[0] in bound
+            ]  # fmt: skip
+            if sources:
+                pairs.append((index, sources[0]))
+        # The variable without keys is there for inputs that share no other.
+        telling = [pair for pair in pairs if self._variables[self.places[pair[0]][1]][side]]
+        return telling or pairs
+
+    def arrays(self) -> tuple[Any, ...]:
+        """What the probing kernel takes of this, in its order."""
+        return (
+            *(self.first_index, self.index_input, self.code_of, self.position, self.runs),
+            *(self.arena, self.arena_control, self.step_input, self.step_index, self.step_code),
+            *(self.check_count, self.checks, self.statistics),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(array.nbytes for array in self.arrays())
+
+
+def _widened(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """The array with more room in its second dimension (its first where it has one only)."""
+    if array.ndim == 1:
+        out = np.empty(size, array.dtype)
+        out[: array.size] = array
+        return out
+    wide = np.zeros((array.shape[0], size, *array.shape[2:]), array.dtype)
+    wide[:, : array.shape[1]] = array
+    return wide

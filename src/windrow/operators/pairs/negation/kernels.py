@@ -1,0 +1,134 @@
+"""Events of windows made into events of rows that nothing matches.
+
+Purpose: LEFT ANTI JOIN and NOT EXISTS: a row of one input counts while no row of a negated input
+    matches it, so a match that comes makes it leave early, and the last one that goes brings it
+    back.
+Needs: events in time order; codes in indexes of two inputs, 0 those that count, 1 the negated ones.
+Time: O(1) an event, and O(rows of the key) when its first match comes or its last one goes; with
+    conditions beside equality, O(1) a match.
+Space: as the indexes of joins.pairs.kernels; 4 bytes a row.
+Source: paper 4 names the pattern (strict non-monotonic) and leaves it open.
+"""
+
+from __future__ import annotations
+
+from windrow.compiling.kernels import njit
+from windrow.operators.pairs.kernels import SIZE, START, insert_row, remove_row
+
+# Entries of `progress`.
+EVENT = 0  # the first event that is not done
+USED = 1  # events written
+STATUS = 2
+ROOM = 3  # events that there must be room for to go on
+PROGRESS_ENTRIES = 4
+
+# Values of STATUS.
+DONE = 0
+NEEDS_ARENA = 1
+NEEDS_ROOM = 2
+
+
+@njit(cache=True)
+def write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress):
+    """One event more."""
+    used = progress[USED]
+    out_at[used] = at
+    out_input[used] = side
+    out_slot[used] = slot
+    out_sign[used] = sign
+    progress[USED] = used + 1
+
+
+@njit(cache=True)
+def pass_by_key(
+    size, of, negated, event_at, event_input, event_slot, event_sign,
+    code_of, position, runs, arena, arena_control,
+    out_at, out_input, out_slot, out_sign, progress,
+):  # fmt: skip
+    """Negation by equal keys alone: a row counts while the run of its code is empty in index 1.
+
+    Stops where there is no room for the events that come out, or none in the arena.
+    """
+    progress[STATUS] = DONE
+    for event in range(progress[EVENT], size):
+        progress[EVENT] = event
+        at = event_at[event]
+        side = event_input[event]
+        slot = event_slot[event]
+        sign = event_sign[event]
+        index = 0
+        many = 1
+        if side == negated:
+            index = 1
+            code = code_of[1, slot]
+            before = runs[1, code, SIZE]
+            many = 0
+            if (sign > 0 and before == 0) or (sign < 0 and before == 1):
+                many = runs[0, code, SIZE]
+        if progress[USED] + many > out_at.size:
+            progress[STATUS] = NEEDS_ROOM
+            progress[ROOM] = many
+            return
+        if side != of and side != negated:
+            write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress)
+            continue
+        if sign < 0:
+            remove_row(slot, index, index + 1, code_of, position, runs, arena, arena_control)
+        elif not insert_row(slot, index, index + 1, code_of, position, runs, arena, arena_control):
+            progress[STATUS] = NEEDS_ARENA
+            return
+        if side == of:
+            if runs[1, code_of[0, slot], SIZE] == 0:
+                write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress)
+            continue
+        if many > 0:
+            start = runs[0, code, START]
+            for place in range(start, start + many):
+                write_event(
+                    at, of, arena[place], -sign, out_at, out_input, out_slot, out_sign, progress
+                )
+    progress[EVENT] = size
+
+
+@njit(cache=True)
+def pass_by_matches(
+    next_event, of, negated, event_at, event_input, event_slot, event_sign,
+    first_row, rows, row_event, row_slot, matches,
+    out_at, out_input, out_slot, out_sign, progress,
+):  # fmt: skip
+    """Negation by listed matches: rows first_row to rows - 1 are pairs that match, by event.
+
+    Runs the events before next_event and what is listed of it; there must be room for one event an
+    event and one a match. matches[slot] counts the matches of a row that counts or would.
+    """
+    row = first_row
+    for event in range(progress[EVENT], next_event + 1):
+        is_whole = event < next_event
+        if not is_whole and (row == rows or row_event[row] != event):
+            break
+        at = event_at[event]
+        side = event_input[event]
+        slot = event_slot[event]
+        sign = event_sign[event]
+        if side == negated:
+            while row < rows and row_event[row] == event:
+                other = row_slot[0, row]
+                before = matches[other]
+                matches[other] = before + sign
+                if before == 0 or before + sign == 0:
+                    write_event(
+                        at, of, other, -sign, out_at, out_input, out_slot, out_sign, progress
+                    )
+                row += 1
+            continue
+        if side == of and sign > 0:
+            while row < rows and row_event[row] == event:
+                matches[slot] += 1
+                row += 1
+        if not is_whole:
+            break
+        if side != of or matches[slot] == 0:
+            write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress)
+        if side == of and sign < 0:
+            matches[slot] = 0
+    progress[EVENT] = next_event

@@ -1,0 +1,362 @@
+"""The keeper of the pair algorithms: windows joined row by row, in blocks of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.event_time import END_OF_TIME
+from windrow.operators.lanes import LaneLayout, Vector
+from windrow.operators.operator import KeeperMark, WorkDone, growth_by_rows
+from windrow.operators.pairs.block import JoinedRows, MergedEvents
+from windrow.operators.pairs.charges.charged import Charged
+from windrow.operators.pairs.groups import DistinctCodes, GroupCodes
+from windrow.operators.pairs.index import JoinIndex, join_variables
+from windrow.operators.pairs.joined_blocks import BlockEvaluator, Words
+from windrow.operators.pairs.negations import Negations
+from windrow.operators.pairs.probing import BLOCK, EventMerger, Prober
+from windrow.operators.pairs.results.pipelined import Pipelined
+from windrow.operators.pairs.rows import SlotRows, summed_words
+from windrow.operators.pairs.sums.incremental import Incremental
+from windrow.operators.pairs.sums.states import GroupStates
+from windrow.operators.partial import Partial
+from windrow.operators.select.joined_rows import LiveResults
+from windrow.operators.touched_groups import TouchedGroups
+from windrow.plan.expressions import ColumnRef
+from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer, lifetime_of, window_of
+from windrow.rows.shape import QueryShape
+from windrow.windows.codes import NO_FLAGS, Codes
+from windrow.windows.key_coder import KeyCoder
+from windrow.windows.lifetime import Lifetime
+from windrow.windows.window import Window
+
+__all__ = ["PairKeeper"]
+
+
+class PairKeeper:
+    """algorithm: 'pipelined', 'incremental', 'charged', or 'results' for the rows of a select.
+
+    block: joined rows worked on at once.
+    """
+
+    def __init__(
+        self,
+        plan: QueryPlan,
+        shape: QueryShape,
+        grid_us: int,
+        algorithm: str,
+        block: int = BLOCK,
+    ) -> None:
+        inputs = len(plan.joined)
+        self._plan = plan
+        self._grid_us = grid_us
+        self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
+        self._windows = tuple(window_of(entry.window, 1) for entry in plan.inputs)
+        self._rows = [SlotRows(schema) for schema in self._schemas]
+        self._partitions = [
+            KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None
+            for side in shape.sides
+        ]
+        self._variables = join_variables([side.variables for side in shape.sides[:inputs]])
+        self._index = JoinIndex(inputs, self._variables)
+        self._coders = [
+            KeyCoder([shape.sides[min(each)].keys[key].type.arrow for key in each[min(each)]])
+            if each[min(each)]
+            else None
+            for each in self._variables
+        ]
+        self._groups = GroupCodes(shape)
+        self._distincts = [DistinctCodes(distinct.argument) for distinct in shape.distincts]
+        self._words = Words(shape)
+        self._shares = self._words.shares()
+        self._states = GroupStates(
+            LaneLayout.smallest(shape.kinds), len(shape.distincts), len(shape.extremes)
+        )
+        self._states.reserve_groups(1)
+        self._evaluator = BlockEvaluator(
+            shape, self._rows, self._groups, self._distincts, self._words
+        )
+        self._negations = Negations(shape, self._rows, block) if shape.negations else None
+        self._algorithm = self._made(algorithm, shape)
+        self._merger = EventMerger(self._windows)
+        self._prober = Prober(self._index, inputs, block)
+        # Only charges with extremes over windows that count rows are ever probed again.
+        is_ranked_again = bool(self._algorithm.pauses_leave.any())
+        self._again = Prober(self._index, inputs, block if is_ranked_again else 0)
+        self._touched = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._entered = [0] * len(plan.inputs)
+        self._kept = 0
+
+    def _made(
+        self, algorithm: str, shape: QueryShape
+    ) -> Incremental | Charged | Pipelined | LiveResults:
+        inputs = len(self._plan.joined)
+        if algorithm == "results":
+            return LiveResults(self._plan, shape, self._states, self._grid_us)
+        if algorithm == "incremental":
+            return Incremental(self._states, self._shares, inputs)
+        if algorithm == "pipelined":
+            return Pipelined(self._states, self._shares, inputs)
+        assert algorithm == "charged", algorithm
+        is_timed = [entry.window.is_timed for entry in self._plan.inputs]
+        is_grouped = bool(shape.group_columns)
+        return Charged(self._states, self._shares, is_timed, is_grouped=is_grouped)
+
+    def append(self, side: int, rows: pa.RecordBatch) -> None:
+        """Take prepared rows in order of arrival, all later than the clock."""
+        if rows.num_rows == 0:
+            return
+        times = rows.column("ts").to_numpy()
+        slots = self._rows[side].append(rows)
+        marks = slots
+        live = rows
+        live_slots = slots
+        if "live" in rows.schema.names:
+            takes_part = rows.column("live").to_numpy(zero_copy_only=False)
+            # A row that only counts has its slot's complement.
+            marks = np.where(takes_part, slots, ~slots)
+            live, live_slots = rows.filter(rows.column("live")), slots[takes_part]
+        self._code(side, live_slots, live)
+        self._expect(side, slots, times)
+        coder = self._partitions[side]
+        partitions = None if coder is None else coder.acquire(_columns(rows, "p"))
+        codes = np.zeros(rows.num_rows, np.int32)
+        self._windows[side].append(times, codes, marks[None, :], partitions=partitions)
+        self._entered[side] += rows.num_rows
+        self._admit(side, live)
+
+    def _code(self, side: int, slots: Vector, rows: pa.RecordBatch) -> None:
+        """Join variables, groups and distinct values of rows that take part."""
+        capacity = max(each.capacity for each in self._rows)
+        if self._negations is not None:
+            self._negations.append(side, slots, rows, capacity)
+        keys = _columns(rows, "k")
+        for number, variable in enumerate(self._variables):
+            coder = self._coders[number]
+            if side in variable:
+                codes = np.zeros(slots.size, np.int32)
+                if coder is not None:
+                    codes = coder.acquire([keys[key] for key in variable[side]])
+                self._index.reserve(capacity, 1 if coder is None else coder.capacity)
+                self._index.place(side, number, slots, codes)
+        self._groups.append(side, slots, rows, capacity)
+        for each in self._distincts:
+            each.append(side, slots, rows, capacity)
+
+    def _expect(self, side: int, slots: Vector, times: Vector) -> None:
+        if isinstance(self._algorithm, Incremental) or side >= len(self._plan.joined):
+            return
+        self._algorithm.reserve_slots(max(each.capacity for each in self._rows))
+        if isinstance(self._algorithm, (Charged, LiveResults)):
+            window = self._plan.inputs[side].window
+            leave = np.full(times.size, END_OF_TIME)
+            if window.is_timed:
+                leave = np.minimum(lifetime_of(window).leave(times), END_OF_TIME)
+            self._algorithm.expect(side, slots, leave)
+
+    def _admit(self, side: int, rows: pa.RecordBatch) -> None:
+        """Make the layout fit the values of rows that are about to enter."""
+        for word, name in self._words.of_side(side):
+            words, valid = summed_words(rows.column(name))
+            self._shares.admit(word, words, NO_FLAGS if valid is None else valid)
+        self._fit()
+
+    def _fit(self) -> None:
+        joined_rows = 1
+        for window in self._windows[: len(self._plan.joined)]:
+            joined_rows *= max(window.columns.end - window.columns.head, 1)
+        layout = self._shares.fitted(self._states.layout, joined_rows)
+        if layout != self._states.layout:
+            self._algorithm.change_layout(layout)
+            self._states.change_layout(layout)
+
+    def advance(self, until: int) -> Partial:
+        """Run the windows up to and including `until`."""
+        sizes = [1 if coder is None else coder.size for coder in self._coders]
+        joined = self._windows[: len(self._plan.joined)]
+        counts = [window.columns.tail - window.columns.head for window in joined]
+        self._index.choose_orders(counts, sizes)
+        self._merger.open(until, self._grid_us)
+        algorithm = self._algorithm
+        if isinstance(algorithm, LiveResults):
+            algorithm.open(until)
+        while self._merger.fill():
+            for events in self._passed(self._merger.events):
+                self._run(events)
+        if isinstance(algorithm, LiveResults):
+            algorithm.close()
+        touches = self._states.take(until)
+        found = self._touched.partial(touches, self._groups.columns)
+        self._let_go()
+        return found
+
+    def _passed(self, events: MergedEvents) -> Iterable[MergedEvents]:
+        """The events of rows that no row of a negated input matches."""
+        return (events,) if self._negations is None else self._negations.passed(events)
+
+    def _run(self, events: MergedEvents) -> None:
+        """The joined rows of events, block by block."""
+        algorithm, prober = self._algorithm, self._prober
+        algorithm.begin()
+        prober.begin()
+        is_done = False
+        while not is_done:
+            is_done = prober.fill(events, algorithm.probes_leave, algorithm.pauses_leave)
+            rows = self._evaluated(prober)
+            self._kept += rows.count
+            algorithm.apply(events, rows, prober.next_event)
+            if isinstance(algorithm, Charged):
+                self._rank_again(algorithm)
+
+    def _evaluated(self, prober: Prober) -> JoinedRows:
+        rows = self._evaluator.joined_rows(prober.event, prober.slot)
+        self._states.reserve_groups(self._groups.capacity)
+        is_new = False
+        for word, source in enumerate(self._words.sources):
+            if not isinstance(source, ColumnRef):
+                self._shares.admit(word, rows.words[word], self._words.valid_of(word, rows))
+                is_new = True
+        if is_new:
+            self._fit()
+        return rows
+
+    def _rank_again(self, charged: Charged) -> None:
+        """Find the extremes of charges whose best joined row has gone."""
+        sides, slots = charged.stale_rows()
+        if sides.size:
+            events = self._merger.probing(sides, slots)
+            self._again.begin()
+            is_done = False
+            while not is_done:
+                is_done = self._again.fill(events, charged.probes_leave, charged.pauses_leave)
+                charged.rank_again(self._evaluated(self._again))
+        charged.end_ranking()
+
+    def _let_go(self) -> None:
+        waiting = self._states.waiting()
+        self._groups.hold(waiting)
+        for side, window in enumerate(self._windows):
+            gone = window.close()
+            if gone is None:
+                continue
+            columns, coder = window.columns, self._partitions[side]
+            if coder is not None:
+                window.forget_partitions(coder.release(columns.partitions[gone]))
+            marks = columns.values[0, gone]
+            self._forget(side, marks[marks >= 0])
+            self._rows[side].release(np.where(marks < 0, ~marks, marks))
+            window.settle(gone)
+        self._sweep(waiting)
+
+    def _forget(self, side: int, slots: Vector) -> None:
+        for number, variable in enumerate(self._variables):
+            coder = self._coders[number]
+            if side in variable and coder is not None:
+                coder.release(self._index.codes_of(side, number, slots))
+        if self._negations is not None:
+            self._negations.release(side, slots)
+        self._groups.release(side, slots)
+        for each in self._distincts:
+            each.release(side, slots)
+
+    def _sweep(self, waiting: Codes) -> None:
+        """Forget codes of groups, values and charges without joined rows, when they are many."""
+        states = self._states
+
+        def live_groups() -> Codes:
+            is_live = states.count != 0
+            is_live[waiting] = True
+            return np.flatnonzero(is_live).astype(np.int32)
+
+        self._algorithm.sweep()
+        states.sweep()
+        self._groups.sweep(live_groups)
+        for number, each in enumerate(self._distincts):
+            each.sweep(partial(states.live_values, number))
+
+    def touch_all(self, at: int) -> None:
+        """Put out every live group at this later instant: for output on a grid after a rebuild."""
+        self._states.touch_all(at)
+        self._groups.hold(self._states.waiting())
+
+    def rows(self, side: int) -> pa.RecordBatch:
+        """The rows held and waiting, as prepared rows in their order."""
+        window, schema = self._windows[side], self._schemas[side]
+        places = np.concatenate([window.held(), window.waiting()])
+        marks = window.columns.values[0, places]
+        slots = np.where(marks < 0, ~marks, marks).astype(np.int32)
+        coder = self._partitions[side]
+        partitions = [] if coder is None else coder.columns(window.columns.partitions[places])
+        arrays = []
+        for field in schema:
+            if field.name == "ts":
+                arrays.append(pa.array(window.columns.times[places]))
+            elif field.name == "live":
+                arrays.append(pa.array(marks >= 0))
+            elif field.name[0] == "p":
+                arrays.append(partitions[int(field.name[1:])])
+            else:
+                arrays.append(self._rows[side].column(field.name, slots))
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def row_counts(self) -> list[int]:
+        """Rows held, per side."""
+        return [window.row_count for window in self._windows]
+
+    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
+        """Rows of the side leave by this lifetime from now on."""
+        # What was charged, or noted to expire, was so by the lifetime of before.
+        assert not isinstance(self._algorithm, (Charged, LiveResults)), "it foretells who leaves"
+        self._windows[side].change_lifetime(lifetime)
+
+    def close(self) -> None:
+        """Another keeper has taken over: nothing outside is held."""
+
+    def mark(self) -> KeeperMark:
+        """How its rows are now, for a step that may fail."""
+        return KeeperMark(self._windows)
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all sides."""
+        return self._windows
+
+    def window_bytes(self) -> list[int]:
+        """Bytes of each side's rows."""
+        return [
+            window.nbytes + rows.nbytes
+            for window, rows in zip(self._windows, self._rows, strict=True)
+        ]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of windows, codes, indexes, states and what the algorithm keeps."""
+        coders = [coder for coder in (*self._coders, *self._partitions) if coder is not None]
+        codes = sum(each.nbytes for each in coders) + self._groups.nbytes
+        codes += sum(each.nbytes for each in self._distincts)
+        kept = self._index.nbytes + self._states.nbytes + self._algorithm.nbytes
+        kept += 0 if self._negations is None else self._negations.nbytes
+        work = self._merger.nbytes + self._prober.nbytes + self._again.nbytes + self._shares.nbytes
+        return sum(self.window_bytes()) + codes + kept + work
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        beside = self.nbytes - sum(window.nbytes for window in self._windows)
+        return growth_by_rows(beside, sum(self.row_counts()), rows)
+
+    def joined_rows(self) -> int:
+        """Joined rows that are live."""
+        return int(self._states.count.sum())
+
+    def work_done(self) -> WorkDone:
+        """What was measured so far."""
+        probes, matches = self._prober.work_done()
+        return WorkDone(tuple(self._entered), probes, matches, self._kept)
+
+
+def _columns(rows: pa.RecordBatch, letter: str) -> list[pa.Array]:
+    return [rows.column(name) for name in rows.schema.names if name[0] == letter and name != "live"]

@@ -1,0 +1,186 @@
+"""The rows of one window by slot: a place that a row keeps until it leaves, whatever moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.operators.lanes import Vector
+from windrow.operators.pairs.kernels import gather_words
+from windrow.windows.codes import Codes
+from windrow.windows.kernels import EMPTY
+from windrow.windows.key_coder import KeyCoder, array_of_words, words_of_array
+
+__all__ = ["RowCodes", "SlotRows", "summed_words"]
+
+SMALLEST = 64
+# Types whose values are words in Arrow too.
+_OF_WORDS = (pa.int64(), pa.float64(), pa.timestamp("us", "UTC"))
+Flags = NDArray[np.uint8]
+
+
+class SlotRows:
+    """The columns of prepared rows but times and partitions, a word a value; texts by code."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._fields = [field for field in schema if field.name[0] in "kgvn"]
+        self._place = {field.name: i for i, field in enumerate(self._fields)}
+        self._texts = {
+            field.name: KeyCoder([field.type])
+            for field in self._fields
+            if pa.types.is_string(field.type)
+        }
+        self._words = np.zeros((len(self._fields), SMALLEST), np.int64)
+        self._valid = np.ones((len(self._fields), SMALLEST), np.uint8)
+        self._has_nulls = np.zeros(len(self._fields), np.bool_)
+        self._free: Vector = np.arange(SMALLEST)[::-1].copy()
+        self._free_count = SMALLEST
+
+    def append(self, rows: pa.RecordBatch) -> Vector:
+        """Keep rows; returns their slots."""
+        slots = self._take(rows.num_rows)
+        for place, field in enumerate(self._fields):
+            column = rows.column(field.name)
+            if field.name in self._texts:
+                self._words[place, slots] = self._texts[field.name].acquire([column])
+                continue
+            self._words[place, slots] = raw_words(column)
+            if column.null_count and not self._has_nulls[place]:
+                self._has_nulls[place] = True
+            if self._has_nulls[place]:
+                self._valid[place, slots] = column.is_valid().to_numpy(zero_copy_only=False)
+        return slots
+
+    def release(self, slots: Vector) -> None:
+        """Rows have left."""
+        for name, coder in self._texts.items():
+            coder.release(self._words[self._place[name], slots].astype(np.int32))
+        self._free[self._free_count : self._free_count + slots.size] = slots
+        self._free_count += slots.size
+
+    def words(self, name: str, slots: NDArray[np.int32]) -> Vector:
+        """The words of a column of numbers."""
+        out = np.empty(slots.size, np.int64)
+        gather_words(self._words[self._place[name]], slots, out)
+        return out
+
+    def valid(self, name: str, slots: NDArray[np.int32]) -> Flags | None:
+        """Where the column of numbers is not NULL; None where it never was."""
+        place = self._place[name]
+        if not self._has_nulls[place]:
+            return None
+        out = np.empty(slots.size, np.uint8)
+        gather_words(self._valid[place], slots, out)
+        return out
+
+    def all_words(self, name: str) -> Vector | None:
+        """The words of a column of numbers, by slot; None where some row had NULL."""
+        place = self._place[name]
+        return None if self._has_nulls[place] else self._words[place]
+
+    def column(self, name: str, slots: NDArray[np.int32]) -> pa.Array:
+        """The column of rows, a row as often as its slot is named."""
+        words = self.words(name, slots)
+        if name in self._texts:
+            codes, places = np.unique(words, return_inverse=True)
+            return self._texts[name].columns(codes.astype(np.int32))[0].take(pa.array(places))
+        valid = self.valid(name, slots)
+        kind = self._fields[self._place[name]].type
+        if valid is None and kind in _OF_WORDS:
+            return pa.Array.from_buffers(kind, words.size, [None, pa.py_buffer(words)])
+        missing = np.zeros(0, np.bool_) if valid is None else valid == 0
+        return array_of_words(words, missing, kind)
+
+    @property
+    def capacity(self) -> int:
+        """Every slot is below this."""
+        return self._words.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        texts = sum(coder.nbytes for coder in self._texts.values())
+        return texts + self._words.nbytes + self._valid.nbytes + self._free.nbytes
+
+    def _take(self, count: int) -> Vector:
+        if count > self._free_count:
+            before = self.capacity
+            more = max(count - self._free_count, before)
+            self._words = np.pad(self._words, ((0, 0), (0, more)))
+            self._valid = np.pad(self._valid, ((0, 0), (0, more)), constant_values=1)
+            free = np.empty(before + more, np.int64)
+            free[:more] = np.arange(before, before + more)[::-1]
+            free[more : more + self._free_count] = self._free[: self._free_count]
+            self._free, self._free_count = free, self._free_count + more
+        self._free_count -= count
+        return self._free[self._free_count : self._free_count + count][::-1].copy()
+
+
+class RowCodes:
+    """One code for several columns of each row, kept by slot."""
+
+    def __init__(self, types: Sequence[pa.DataType], *, skips_null: bool) -> None:
+        self._coder = KeyCoder(types)
+        self._skips_null = skips_null
+        self._codes: Codes = np.full(SMALLEST, EMPTY, np.int32)
+
+    def append(self, slots: Vector, columns: Sequence[pa.Array], capacity: int) -> None:
+        """Rows have come; slots are below the capacity."""
+        if capacity > self._codes.size:
+            more = capacity - self._codes.size
+            self._codes = np.pad(self._codes, (0, more), constant_values=EMPTY)
+        if self._skips_null and columns[0].null_count:
+            self._codes[slots] = EMPTY
+            present = columns[0].is_valid()
+            slots = slots[present.to_numpy(zero_copy_only=False)]
+            columns = [column.filter(present) for column in columns]
+        self._codes[slots] = self._coder.acquire(columns)
+
+    def release(self, slots: Vector) -> None:
+        """Rows have left."""
+        self._coder.release(self._codes[slots])
+        self._codes[slots] = EMPTY
+
+    def of(self, slots: NDArray[np.int32]) -> Codes:
+        """The codes of rows."""
+        out = np.empty(slots.size, np.int32)
+        gather_words(self._codes, slots, out)
+        return out
+
+    @property
+    def coder(self) -> KeyCoder:
+        """The table of codes, which rows count in."""
+        return self._coder
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self._coder.nbytes + self._codes.nbytes
+
+
+def raw_words(column: pa.Array) -> Vector:
+    """The values as words; doubles with all their bits, which a key would not need."""
+    if column.type == pa.int64() and not column.null_count:
+        words: Vector = column.to_numpy()
+        return words
+    if not pa.types.is_floating(column.type):
+        return words_of_array(column)[0]
+    if column.null_count:
+        column = column.fill_null(0.0)
+    values: NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return values.view(np.int64)
+
+
+def summed_words(column: pa.Array) -> tuple[Vector, Flags | None]:
+    """What a sum takes of a column, and where it is not NULL (None: nowhere is)."""
+    valid = None
+    if column.null_count:
+        valid = column.is_valid().cast(pa.uint8()).to_numpy(zero_copy_only=False)
+    kind = column.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if not is_number:  # only COUNT takes others
+        return np.zeros(len(column), np.int64), valid
+    return raw_words(column), valid

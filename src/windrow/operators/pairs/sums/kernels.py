@@ -1,0 +1,260 @@
+"""Joined rows into states of groups: their shares, and the incremental sums of them.
+
+Purpose: IC and GIC: what a row joins with is added when it enters and taken back when it leaves.
+Needs: joined rows in the order of their events; aggregates that can be taken back (no extremes).
+Time: O(1) a joined row, twice in its life. Space: O(groups).
+Source: paper 1.
+
+A joined row comes with its event, its group and its share: the lanes that it adds. group_count,
+group_lanes, tallies (numbers of different values) and roots (heaps of extremes) are the states.
+tally_count[d, code] counts the joined rows of one value in one group.
+
+Output: a group that changes gets a place for the instant; its state is written there when the
+instant is over. Places count from the beginning of time, as in joins.kernels.
+"""
+
+from __future__ import annotations
+
+from numpy import uint64
+
+from windrow.compiling.kernels import njit
+from windrow.exact.kernels import (
+    INTEGER,
+    LIMB_BITS,
+    VALID_LANE,
+    add_value,
+    spread,
+    spread_product,
+)
+from windrow.operators.extremes.kernels import VALUE
+from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
+from windrow.windows.kernels import EMPTY
+
+
+@njit(cache=True)
+def share_narrow_rows(words, valid, term_measure, term_words, measures, valid_from, share):
+    """Lanes of joined rows, one a measure; whether it is valid from lane valid_from on (or EMPTY).
+
+    valid has no rows where every measure is valid. term_words: the one or two words of each term.
+    """
+    checked = valid.shape[0] > 0
+    terms = term_measure.size
+    for i in range(share.shape[0]):
+        row = uint64(i)
+        for measure in range(measures):
+            share[row, uint64(measure)] = 0
+        for term in range(terms):
+            left = words[uint64(term_words[term, 0]), row]
+            if term_words[term, 1] != EMPTY:
+                left *= words[uint64(term_words[term, 1]), row]
+            share[row, uint64(term_measure[term])] += left
+        if valid_from != EMPTY:
+            for measure in range(measures):
+                is_valid = not checked or valid[measure, i] != 0
+                share[i, valid_from + measure] = is_valid
+                if not is_valid:
+                    share[i, measure] = 0
+
+
+@njit(cache=True)
+def share_wide_rows(
+    words, word_kind, valid, kinds, first_term, term_words, low_limb, counters, width, share
+):
+    """Exact lanes of joined rows: single values, or sums of products of two."""
+    checked = valid.shape[0] > 0
+    for i in range(share.shape[0]):
+        for lane in range(share.shape[1]):
+            share[i, lane] = 0
+        for measure in range(kinds.size):
+            if checked and valid[measure, i] == 0:
+                continue
+            base = measure * width
+            first = first_term[measure]
+            last = first_term[measure + 1]
+            word = term_words[first, 0]
+            if last == first + 1 and term_words[first, 1] == EMPTY:
+                spread(words[word, i], kinds[measure], low_limb, counters, share, i, base)
+                continue
+            if counters > 0:
+                share[i, base + VALID_LANE] = 1
+            for term in range(first, last):
+                word = term_words[term, 0]
+                other = term_words[term, 1]
+                factor = 1
+                kind = INTEGER
+                if other != EMPTY:
+                    factor = words[other, i]
+                    kind = word_kind[other]
+                spread_product(
+                    words[word, i], word_kind[word], factor, kind,
+                    low_limb, counters, share, i, base,
+                )  # fmt: skip
+
+
+@njit(cache=True)
+def write_states(
+    group_count, group_lanes, tallies, roots, heap, control,
+    out_group, out_count, out_lanes, out_extras,
+):  # fmt: skip
+    """Write the states of the groups that changed at this instant."""
+    first = control[FIRST]
+    extremes = roots.shape[1]
+    counted = tallies.shape[1]
+    for number in range(control[NOW_FROM], control[USED]):
+        place = number - first
+        group = out_group[place]
+        count = group_count[group]
+        out_count[place] = count
+        for lane in range(group_lanes.shape[1]):
+            out_lanes[place, lane] = group_lanes[group, lane]
+        for value in range(counted):
+            out_extras[place, value] = tallies[group, value]
+        for extreme in range(extremes):
+            root = roots[group, extreme]
+            out_extras[place, counted + extreme] = 0 if root == EMPTY else heap[root, VALUE]
+            out_extras[place, counted + extremes + extreme] = root != EMPTY
+
+
+@njit(cache=True)
+def add_rows(
+    size, row_event, row_group, share, tally_code, event_at, event_sign, masks, tally_count,
+    group_count, group_lanes, tallies, roots, heap, last_out, control,
+    out_at, out_group, out_count, out_lanes, out_extras,
+):  # fmt: skip
+    """Incremental: joined rows of a row that enters are added, of one that leaves taken back.
+
+    There must be room for one touch a row.
+    """
+    width = group_lanes.shape[1]
+    is_plain = masks.size == 0
+    is_grouped = row_group.size > 0
+    counted = tally_code.shape[0]
+    now = control[NOW]
+    used = control[USED]
+    now_from = control[NOW_FROM]
+    first = control[FIRST]
+    for i in range(size):
+        row = uint64(i)
+        event = uint64(row_event[row])
+        if event_at[event] != now:
+            control[USED] = used
+            write_states(
+                group_count, group_lanes, tallies, roots, heap, control,
+                out_group, out_count, out_lanes, out_extras,
+            )  # fmt: skip
+            now = event_at[event]
+            now_from = used
+            control[NOW] = now
+            control[NOW_FROM] = used
+        group = uint64(0)
+        if is_grouped:
+            group = uint64(row_group[row])
+        if last_out[group] < now_from:
+            last_out[group] = used
+            out_at[used - first] = now
+            out_group[used - first] = group
+            used += 1
+        factor = event_sign[event]
+        group_count[group] += factor
+        carry = 0
+        for number in range(width):
+            lane = uint64(number)
+            total = group_lanes[group, lane] + share[row, lane] * factor + carry
+            kept = total
+            if not is_plain:
+                kept = total & masks[lane]
+                carry = (total - kept) >> LIMB_BITS
+            group_lanes[group, lane] = kept
+        for value in range(counted):
+            code = tally_code[value, row]
+            if code != EMPTY:
+                before = tally_count[value, code]
+                tally_count[value, code] = before + factor
+                tallies[group, value] += int(before + factor != 0) - int(before != 0)
+    control[USED] = used
+
+
+@njit(cache=True)
+def add_counts(
+    at, group, delta, is_distinct, group_count, last_out, control, out_at, out_group, out_count
+):
+    """Groups that have a count and nothing else, by what it changes by, in order of time.
+
+    is_distinct: only whether there is any counts. There must be room for one touch each.
+    """
+    now = control[NOW]
+    used = control[USED]
+    now_from = control[NOW_FROM]
+    first = control[FIRST]
+    for change in range(at.size):
+        if at[change] != now:
+            for place in range(now_from - first, used - first):
+                out_count[place] = group_count[out_group[place]]
+            now = at[change]
+            now_from = used
+        own = group[change]
+        before = group_count[own]
+        group_count[own] = before + delta[change]
+        if is_distinct and before > 0 and group_count[own] > 0:
+            continue
+        if last_out[own] < now_from:
+            last_out[own] = used
+            out_at[used - first] = now
+            out_group[used - first] = own
+            used += 1
+    control[NOW] = now
+    control[USED] = used
+    control[NOW_FROM] = now_from
+
+
+@njit(cache=True)
+def add_whole(
+    size, row_event, share, event_at, event_sign, masks, delta, words, kinds, low_limb,
+    group_count, group_lanes, tallies, roots, heap, last_out, control,
+    out_at, out_group, out_count, out_lanes, out_extras,
+):  # fmt: skip
+    """The same without groups and distinct values: one change of the state an event.
+
+    delta: room for the lanes of one event, as one row. words: what the measures add, one each,
+    where that is spread here (kinds is empty where not).
+    """
+    measures = kinds.size
+    width = group_lanes.shape[1]
+    is_plain = masks.size == 0
+    row = 0
+    while row < size:
+        event = row_event[uint64(row)]
+        for lane in range(width):
+            delta[0, lane] = 0
+        first = row
+        while row < size and row_event[uint64(row)] == event:
+            for measure in range(measures):
+                word = words[uint64(measure), uint64(row)]
+                base = measure * (width // measures)
+                add_value(word, kinds[measure], 1, low_limb, delta, 0, base)
+            if measures == 0:
+                for number in range(width):
+                    delta[0, uint64(number)] += share[uint64(row), uint64(number)]
+            row += 1
+        if event_at[event] != control[NOW]:
+            write_states(
+                group_count, group_lanes, tallies, roots, heap, control,
+                out_group, out_count, out_lanes, out_extras,
+            )  # fmt: skip
+            control[NOW] = event_at[event]
+            control[NOW_FROM] = control[USED]
+        if last_out[0] < control[NOW_FROM]:
+            last_out[0] = control[USED]
+            out_at[control[USED] - control[FIRST]] = event_at[event]
+            out_group[control[USED] - control[FIRST]] = 0
+            control[USED] += 1
+        factor = event_sign[event]
+        group_count[0] += factor * (row - first)
+        carry = 0
+        for lane in range(width):
+            total = group_lanes[0, lane] + delta[0, lane] * factor + carry
+            kept = total
+            if not is_plain:
+                kept = total & masks[lane]
+                carry = (total - kept) >> LIMB_BITS
+            group_lanes[0, lane] = kept

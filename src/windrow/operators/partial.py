@@ -1,0 +1,88 @@
+"""What one shard gives for one step of the clock: its groups' states at every instant of change.
+
+Partial results of several shards add up: states are exact sums over rows that no other shard has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.operators.lanes import LaneLayout, Matrix, Vector
+from windrow.operators.touches import NO_EXTRAS
+from windrow.rows.frames import pack, unpack
+
+__all__ = ["Partial", "one_batch"]
+
+
+@dataclass(frozen=True)
+class Partial:
+    """Touches in time order; `entity` numbers the rows of `groups` (group_count of them).
+
+    extras: as in joins.touches.Touches; no rows where there are no such columns. complete_at: the
+    touches at this instant name every group that the shard holds rows of; any other has gone.
+    codes: what the shard itself calls each of the groups, in the process of the shard only; a code
+    means the same group until a touch says that the group is gone.
+    """
+
+    at: Vector
+    entity: NDArray[np.int32]
+    count: Vector
+    lanes: Matrix
+    layout: LaneLayout
+    groups: pa.RecordBatch
+    group_count: int
+    extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
+    complete_at: int | None = None
+    codes: NDArray[np.int32] | None = None
+
+    @property
+    def size(self) -> int:
+        """Touches."""
+        return self.at.size
+
+    def to_bytes(self) -> bytes:
+        """Arrow IPC, to cross a process border."""
+        header = {
+            "layout": self.layout.to_json(),
+            "group_count": self.group_count,
+            "complete_at": self.complete_at,
+        }
+        columns = {"at": self.at, "entity": self.entity, "count": self.count}
+        lanes = {f"lane{i}": np.ascontiguousarray(lane) for i, lane in enumerate(self.lanes.T)}
+        extras = {f"extra{i}": np.ascontiguousarray(part) for i, part in enumerate(self.extras.T)}
+        touches = pa.RecordBatch.from_pydict({**columns, **lanes, **extras})
+        return pack("partial", header, {"touches": touches, "groups": self.groups})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Partial:
+        """Back from to_bytes()."""
+        header, tables = unpack("partial", data)
+        layout = LaneLayout.from_json(header["layout"])
+        touches = [column.to_numpy() for column in tables["touches"].columns]
+        size, extra_from = tables["touches"].num_rows, 3 + layout.lane_count
+        lanes = _matrix(touches[3:extra_from], size)
+        extras = _matrix(touches[extra_from:], size) if touches[extra_from:] else NO_EXTRAS
+        groups = one_batch(tables["groups"])
+        at, entity, count = touches[:3]
+        named = (header["group_count"], extras, header["complete_at"])
+        return cls(at, entity, count, lanes, layout, groups, *named)
+
+
+def _matrix(columns: list[Vector], size: int) -> Matrix:
+    out = np.empty((size, len(columns)), np.int64)
+    for index, column in enumerate(columns):
+        out[:, index] = column
+    return out
+
+
+def one_batch(table: pa.Table) -> pa.RecordBatch:
+    """All rows of a table in one batch."""
+    batches = table.combine_chunks().to_batches()
+    if batches:
+        return batches[0]
+    arrays = [pa.array([], field.type) for field in table.schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=table.schema)

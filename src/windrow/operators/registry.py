@@ -1,0 +1,45 @@
+"""Which keeper runs a query by which algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from windrow.operators.keyed.operator import FactorisedKeeper
+from windrow.operators.operator import Keeper
+from windrow.operators.pairs.operator import PairKeeper
+from windrow.operators.tree.operator import TreeKeeper
+from windrow.operators.unbounded.operator import EndlessKeeper
+from windrow.plan.cost import cheapest
+from windrow.plan.figures import assumed_figures
+from windrow.plan.model import QueryPlan
+from windrow.plan.update_pattern import keeps_results
+from windrow.rows.shape import QueryShape
+from windrow.rows.shared_rows import RowReader
+
+__all__ = ["first_algorithm", "keeper_for"]
+
+
+def first_algorithm(plan: QueryPlan) -> str:
+    """The algorithm that a query begins with: the one asked for, or the one that auto takes."""
+    if plan.algorithm == "scan":
+        return "results" if keeps_results(plan) else "factorised"
+    if plan.algorithm == "auto":
+        return cheapest(plan, assumed_figures(plan))
+    return plan.algorithm
+
+
+def keeper_for(
+    plan: QueryPlan,
+    shape: QueryShape,
+    grid_us: int,
+    algorithm: str,
+    readers: Sequence[RowReader] = (),
+) -> Keeper:
+    """A new, empty keeper; readers: where its rows are shared with other queries."""
+    if algorithm != "factorised":
+        return PairKeeper(plan, shape, grid_us, algorithm)
+    if shape.mode is None and plan.inputs[0].window.kind == "unbounded":
+        return EndlessKeeper(plan, shape, grid_us)
+    if shape.mode is None:
+        return TreeKeeper(plan, shape, grid_us)
+    return FactorisedKeeper(plan, shape, grid_us, readers)

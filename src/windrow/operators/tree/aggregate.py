@@ -1,0 +1,127 @@
+"""Aggregates over an acyclic join of windows: merged events go through one view tree or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from windrow.operators.lanes import Matrix
+from windrow.operators.touches import Touches
+from windrow.operators.tree import kernels
+from windrow.operators.tree.linear_tree import LinearTree
+from windrow.operators.tree.living import kernels as living_kernels
+from windrow.operators.tree.living_tree import LivingTree
+from windrow.windows.codes import Codes
+from windrow.windows.window import EventColumns, Window
+
+__all__ = ["CHUNK", "TreeAggregate"]
+
+# Events of a side are worked on in pieces that stay in the cache; a power of two.
+CHUNK = 8192
+
+
+class TreeAggregate:
+    """The first tree's cells are the codes of the windows' rows.
+
+    cell_values: for every further tree and side the number of the value that holds the cell.
+    """
+
+    def __init__(
+        self,
+        windows: Sequence[Window],
+        linear: LinearTree,
+        living: Sequence[LivingTree],
+        cell_values: Sequence[Sequence[int]],
+    ) -> None:
+        self._windows = windows
+        self._linear, self._living = linear, living
+        self._cell_values = cell_values
+        size = CHUNK * len(windows)
+        self._events = EventColumns(size)
+        self._order = np.empty(size, np.int32)
+        # The extras of every group as they were last put out, by tree.
+        self._current = [np.zeros((0, tree.width), np.int64) for tree in living]
+
+    @property
+    def trees(self) -> list[LinearTree | LivingTree]:
+        """All trees, in the order of their cells."""
+        return [self._linear, *self._living]
+
+    def advance(self, until: int, grid_us: int) -> Touches:
+        """Run the windows up to and including `until`; touches at multiples of the grid.
+
+        Extras: tallies, words and flags of each tree in turn.
+        """
+        for window in self._windows:
+            window.open(until)
+        self._run(until, grid_us)
+        return self._touches(until)
+
+    def touch_all(self, at: int) -> None:
+        """Put out every live group at this later instant, for output on a grid after a rebuild."""
+        self._linear.touch_all(at)
+
+    def waiting_groups(self) -> Codes:
+        """The groups of touches that are not due yet."""
+        room = self._linear.room
+        return np.unique(room.group[: room.used])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all trees."""
+        return sum(tree.nbytes for tree in self.trees)
+
+    def _run(self, until: int, grid_us: int) -> None:
+        sides = len(self._windows)
+        position = np.arange(sides, dtype=np.int64) * CHUNK
+        stop = position.copy()
+        has_more = np.ones(sides, np.bool_)
+        while True:
+            for side, window in enumerate(self._windows):
+                if position[side] == stop[side] and has_more[side]:
+                    first = side * CHUNK
+                    size = window.fill(self._events, first, CHUNK, until, grid_us)
+                    self._read(side, first, size, window)
+                    position[side], stop[side] = first, first + size
+                    has_more[side] = size == CHUNK
+            count = kernels.merge_sides(
+                self._events.at, position, stop, has_more, (0,) * sides, self._order
+            )
+            if count == 0 and not has_more.any():
+                return
+            for tree in self.trees:
+                tree.apply(int(count), self._order, self._events)
+
+    def _read(self, side: int, first: int, size: int, window: Window) -> None:
+        columns, rows = window.columns, self._events.row
+        for index, tree in enumerate(self.trees):
+            cells = columns.values[self._cell_values[index - 1][side]] if index else columns.codes
+            kernels.gather_codes(first, size, rows, cells, tree.cells)
+            tree.read(side, first, size, rows, columns)
+
+    def _touches(self, until: int) -> Touches:
+        touches = self._linear.take(until)
+        if not self._living:
+            return touches
+        highest = int(touches.group.max(initial=-1)) + 1
+        extras = np.zeros((touches.at.size, sum(tree.width for tree in self._living)), np.int64)
+        first = 0
+        for index, tree in enumerate(self._living):
+            changes = tree.take(until)
+            self._current[index] = _grown(self._current[index], highest)
+            living_kernels.lay_extras(
+                touches.at, touches.group, changes.at, changes.group, changes.extras,
+                self._current[index], extras, first,
+            )  # fmt: skip
+            first += tree.width
+        states = (touches.count, touches.lanes, touches.layout)
+        return Touches(touches.at, touches.group, *states, extras)
+
+
+def _grown(array: Matrix, size: int) -> Matrix:
+    if size <= array.shape[0]:
+        return array
+    out = np.zeros((2 * size, array.shape[1]), np.int64)
+    out[: array.shape[0]] = array
+    return out

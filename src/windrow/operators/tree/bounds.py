@@ -1,0 +1,126 @@
+"""How wide sums over a join must be: from the rows of the windows and the values seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.exact.kernels import DOUBLE, INTEGER_LIMB, LIMB_BITS, limb_range
+from windrow.operators.lanes import LaneLayout, Matrix
+from windrow.operators.tree.terms import SUM, Factor, MeasureTerms, Term, TermLayout
+from windrow.operators.tree.wide.kernels import count_special
+from windrow.windows.kernels import largest_magnitude
+
+__all__ = ["TermBounds"]
+
+# Sums stay below this in one word.
+WORD_LIMIT = 1 << 62
+# Fewer digits than two would have to be told apart when counts are read.
+FEWEST_DIGITS = 2
+
+Flags = NDArray[np.uint8]
+
+
+class TermBounds:
+    """Watches the values of all sides and says which layout their sums need.
+
+    kinds: of every value of every side, INTEGER or DOUBLE.
+    """
+
+    def __init__(self, measures: Sequence[MeasureTerms], kinds: Sequence[Sequence[int]]) -> None:
+        lanes = LaneLayout.smallest((tuple(measure.kind for measure in measures),))
+        self._kinds = kinds
+        self._measured = {factor for measure in measures for factor in measure.factors}
+        self._strict = {
+            factor for measure in measures if not measure.is_single for factor in measure.factors
+        }
+        self._rows = [1] * len(kinds)
+        self._largest: dict[Factor, int] = dict.fromkeys(self._measured, 1)
+        self._limbs: dict[Factor, tuple[int, int]] = {}
+        self._digits: dict[Term, int] = {}
+        self.layout = self._fitted(TermLayout(tuple(measures), lanes))
+
+    def takes(self, side: int, values: Matrix, valid: Flags) -> bool:
+        """Whether products can take these values: no factor may be NaN or infinite."""
+        return not any(
+            count_special(values[value], _flags(valid, value))
+            for value in self._values(self._strict, side)
+            if self._kinds[side][value] == DOUBLE
+        )
+
+    def admit(self, side: int, values: Matrix, valid: Flags, rows: int) -> TermLayout:
+        """The layout that holds all sums when the side's window has so many rows, these among."""
+        layout = self.layout
+        is_nullable = layout.lanes.is_nullable
+        for value in self._values(self._measured, side):
+            flags = _flags(valid, value)
+            is_nullable |= bool(flags.size and not flags.all())
+            if self._kinds[side][value] == DOUBLE:
+                is_nullable |= self._see_doubles((side, value), values[value], flags)
+            else:
+                seen = -int(largest_magnitude(values[value : value + 1]))
+                self._largest[side, value] = max(self._largest[side, value], seen)
+        # Powers of two: the layout does not change with every row.
+        self._rows[side] = max(self._rows[side], 1 << (rows - 1).bit_length() if rows else 1)
+        if is_nullable:
+            layout = replace(layout, lanes=layout.lanes.nullable())
+        self.layout = self._fitted(layout)
+        return self.layout
+
+    def _see_doubles(self, factor: Factor, values: Matrix, flags: Flags) -> bool:
+        found = np.array([1 << 30, -1, 0], np.int64)
+        limb_range(values, flags, DOUBLE, found)
+        low, high, special = (int(each) for each in found)
+        if low < high:
+            before = self._limbs.get(factor, (low, high))
+            self._limbs[factor] = (min(low, before[0]), max(high, before[1]))
+        return special > 0
+
+    def _fitted(self, layout: TermLayout) -> TermLayout:
+        bounds = [self._bound(term) for term in layout.terms]
+        if not layout.is_wide:
+            if sum(bounds) < WORD_LIMIT:
+                return layout
+            layout = replace(layout, lanes=layout.lanes.reaching(INTEGER_LIMB, INTEGER_LIMB))
+            bounds = [self._bound(term) for term in layout.terms]
+        lows = tuple(sorted((factor, low) for factor, (low, _) in self._limbs.items()))
+        for term, bound in zip(layout.terms, bounds, strict=True):
+            needed = (bound.bit_length() + LIMB_BITS) // LIMB_BITS  # with one bit for the sign
+            self._digits[term] = max(FEWEST_DIGITS, needed, self._digits.get(term, 0))
+        digits = tuple(self._digits[term] for term in layout.terms)
+        layout = replace(layout, digits=digits, lows=lows)
+        return replace(layout, lanes=_reaching(layout))
+
+    def _bound(self, term: Term) -> int:
+        """No sum of the term is larger, in units of its scale."""
+        largest = [self._size(factor) for factor in term.factors] if term.role == SUM else []
+        return prod(self._rows) * prod(largest)
+
+    def _size(self, factor: Factor) -> int:
+        side, value = factor
+        if self._kinds[side][value] != DOUBLE:
+            return self._largest[factor]
+        low, high = self._limbs.get(factor, (0, 0))
+        return 1 << (LIMB_BITS * (high - low))
+
+    @staticmethod
+    def _values(chosen: set[Factor], side: int) -> list[int]:
+        return sorted(value for there, value in chosen if there == side)
+
+
+def _reaching(layout: TermLayout) -> LaneLayout:
+    """Lanes for all digits of all sums."""
+    lanes = layout.lanes
+    for term, digits in zip(layout.terms, layout.digits, strict=True):
+        if term.role == SUM:
+            low = INTEGER_LIMB + layout.total_scale(term)
+            lanes = lanes.reaching(low, low + digits)
+    return lanes
+
+
+def _flags(valid: Flags, value: int) -> Flags:
+    return valid[value] if valid.size else np.empty(0, np.uint8)

@@ -1,0 +1,261 @@
+"""Extremes and different values of one input, over an acyclic join in which it is the root.
+
+Purpose: MIN, MAX and COUNT(DISTINCT) of a join without forming joined rows.
+Needs: the values and the groups to be of the root; a tree and cells as in ../kernels.py.
+Time: amortised O(1) for a row's place in the queue of its cell; O(log cells) when the best of a
+    live cell changes; a row of another input costs more than O(1) only when it is the first or the
+    last of its cell.
+Space: O(rows).
+Source: the support counts of semi-join reduction (Yannakakis, 1981), ../../extremes/kernels.py.
+
+All rows of a cell of the root join with the same rows, so that either all of them or none appear in
+the join: the cell is live or dead. A cell is live when it has rows and, for every child, a live
+cell under the code by which it looks at the child; view[code] counts these. A group has a heap of
+the best rank of its live cells for each extreme, and for each value counts the live cells that have
+it. What belongs to extreme e of a cell, group or row has the number extremes * cell + e, and so on.
+
+Only changes of extremes and tallies are put out; how many rows are joined is counted elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import uint64
+
+from windrow.compiling.kernels import njit
+from windrow.operators.extremes.kernels import VALUE, change, delete, insert, pop, push
+from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
+from windrow.operators.tree.kernels import MOST_NODES, link, unlink
+from windrow.windows.kernels import EMPTY
+
+# Entries of `span`.
+OLDEST = 0
+NEXT = 1
+TOO_SHORT = 2
+
+
+@njit(cache=True)
+def apply_living(
+    start, size, order, shift, at, sign, cell, number, rank, present, in_order,
+    parent, child_from, children, rows_of_cell, view,
+    up_of_cell, down_of_cell, first_cell, next_cell, previous_cell, group_of_cell,
+    extremes, distincts, is_live, span, head, tail, ranks, links, row_heap, is_listed, heap,
+    group_root, pair_of_cell, live_cells, tally,
+    most_groups, last_out, control, out_at, out_group, out_extras,
+):  # fmt: skip
+    """Run events; returns how far it came: the output may be full.
+
+    number: of the rows of the root, in their order; where they leave in another order (in_order is
+    false) their slots, which are members of row_heap, and `head` holds the roots of the cells'
+    heaps. rank and present: per event of the root and extreme. span: the number of the oldest row
+    in the ring of queues, the number behind the newest, and whether the ring was too short to go
+    on. is_listed: which members of `heap` are in one. pair_of_cell: per cell and distinct the code
+    of (group, value), EMPTY for NULL; live_cells[distinct, pair]; tally: per group and distinct.
+    """
+    nodes = parent.size
+    path = np.empty(MOST_NODES, np.int64)
+    current = np.empty(MOST_NODES, np.int64)
+    now = control[NOW]
+    now_from = control[NOW_FROM]
+    used = control[USED]
+    base = control[FIRST]
+    done = size
+    mask = ranks.size - 1
+    for i in range(start, size):
+        event = uint64(order[i])
+        own = np.int64(cell[event])
+        if own == EMPTY:
+            continue
+        if used - base + most_groups >= out_at.size:
+            done = i
+            break
+        if at[event] != now:
+            now = at[event]
+            now_from = used
+        factor = np.int64(sign[event])
+        node = order[i] >> shift
+        is_root = parent[node] == EMPTY
+        if is_root and in_order and extremes > 0:
+            if factor < 0:
+                span[OLDEST] = number[event] + 1
+            elif extremes * (number[event] + 1 - span[OLDEST]) > ranks.size:
+                span[TOO_SHORT] = 1
+                done = i
+                break
+            else:
+                span[NEXT] = number[event] + 1
+        place = uint64(nodes * own + node)
+        before = rows_of_cell[place]
+        rows_of_cell[place] = before + factor
+        # The direction in which the event turns cells, its own and then others: 1, -1, or neither.
+        turned = 0
+        if before == 0 or before + factor == 0:
+            turned = factor
+            for index in range(child_from[node], child_from[node + 1]):
+                child = children[index]
+                code = np.int64(down_of_cell[uint64(nodes * own + child)])
+                if view[uint64(nodes * code + child)] == 0:
+                    turned = 0
+                if before == 0:
+                    link(own, code, child, nodes, first_cell, next_cell, previous_cell)
+                else:
+                    unlink(own, code, child, nodes, first_cell, next_cell, previous_cell)
+        level = -1
+        visited = EMPTY
+        if is_root:
+            has_new_first = False
+            for index in range(extremes):
+                extreme = uint64(index)
+                if present[event, extreme] == 0:
+                    continue
+                owner = uint64(extremes * own + index)
+                member = extremes * number[event] + index
+                first = head[owner]
+                if in_order:
+                    ring = uint64(member & mask)
+                    if factor > 0:
+                        push(owner, ring, rank[event, extreme], head, tail, ranks, links)
+                    else:
+                        pop(owner, ring, head, tail, links)
+                elif factor > 0:
+                    row_heap[member, VALUE] = rank[event, extreme]
+                    head[owner] = insert(np.int64(head[owner]), member, row_heap)
+                else:
+                    head[owner] = delete(np.int64(head[owner]), member, row_heap)
+                has_new_first |= head[owner] != first
+            if turned != 0 or (has_new_first and is_live[uint64(own)]):
+                visited = own
+        elif turned != 0:
+            seen = uint64(nodes * np.int64(up_of_cell[place]) + node)
+            count = view[seen]
+            view[seen] = count + turned
+            if count == 0 or count + turned == 0:
+                level = 0
+                path[0] = node
+                current[0] = first_cell[seen]
+        while True:
+            if visited != EMPTY:
+                group = np.int64(group_of_cell[uint64(visited)])
+                is_changed = False
+                if turned != 0:
+                    is_live[visited] = turned > 0
+                    for distinct in range(distincts):
+                        pair = pair_of_cell[distincts * visited + distinct]
+                        if pair != EMPTY:
+                            count = live_cells[distinct, pair]
+                            live_cells[distinct, pair] = count + turned
+                            if count == 0 or count + turned == 0:
+                                tally[distincts * group + distinct] += turned
+                                is_changed = True
+                for index in range(extremes):
+                    owner = uint64(extremes * visited + index)
+                    top = uint64(extremes * group + index)
+                    best = np.int64(head[owner])
+                    if is_live[uint64(visited)] and best != EMPTY:
+                        word = np.int64(0)
+                        if in_order:
+                            word = ranks[uint64(best)]
+                        else:
+                            word = row_heap[best, VALUE]
+                        if not is_listed[owner]:
+                            heap[owner, VALUE] = word
+                            group_root[top] = insert(group_root[top], np.int64(owner), heap)
+                            is_listed[owner] = True
+                            is_changed = True
+                        elif heap[owner, VALUE] != word:
+                            group_root[top] = change(group_root[top], np.int64(owner), word, heap)
+                            is_changed = True
+                    elif is_listed[owner]:
+                        group_root[top] = delete(group_root[top], np.int64(owner), heap)
+                        is_listed[owner] = False
+                        is_changed = True
+                visited = EMPTY
+                if is_changed:
+                    out = last_out[group]
+                    if out < now_from:
+                        out = used
+                        last_out[group] = out
+                        used += 1
+                    out -= base
+                    out_at[out] = now
+                    out_group[out] = group
+                    for distinct in range(distincts):
+                        out_extras[out, distinct] = tally[distincts * group + distinct]
+                    for extreme in range(extremes):
+                        root = group_root[extremes * group + extreme]
+                        out_extras[out, distincts + extreme] = (
+                            heap[root, VALUE] if root != EMPTY else 0
+                        )
+                        out_extras[out, distincts + extremes + extreme] = root != EMPTY
+            if level < 0:
+                break
+            node = path[level]
+            above = current[level]
+            if above == EMPTY:
+                level -= 1
+                continue
+            current[level] = next_cell[uint64(nodes * above + node)]
+            upper = parent[node]
+            is_whole = True
+            for index in range(child_from[upper], child_from[upper + 1]):
+                child = children[index]
+                if child != node:
+                    code = np.int64(down_of_cell[uint64(nodes * above + child)])
+                    is_whole &= view[uint64(nodes * code + child)] != 0
+            if not is_whole:
+                continue
+            if parent[upper] == EMPTY:
+                visited = above
+                continue
+            seen = uint64(nodes * np.int64(up_of_cell[uint64(nodes * above + upper)]) + upper)
+            count = view[seen]
+            view[seen] = count + turned
+            if count == 0 or count + turned == 0:
+                level += 1
+                path[level] = upper
+                current[level] = first_cell[seen]
+    control[NOW] = now
+    control[NOW_FROM] = now_from
+    control[USED] = used
+    return done
+
+
+@njit(cache=True)
+def gather_ranks(first, size, rows, values, valid, from_value, number_from, number, rank, present):
+    """Number and ranks of the root's events; ranks stand in the values from from_value on.
+
+    number_from: the number of the row in place 0, or, below 0, ~(the value that holds the slot).
+    """
+    checked = valid.shape[0] > 0
+    for i in range(first, first + size):
+        event = uint64(i)
+        row = uint64(rows[event])
+        if number_from >= 0:
+            number[event] = rows[event] + number_from
+        else:
+            number[event] = values[uint64(~number_from), row]
+        for extreme in range(rank.shape[1]):
+            value = uint64(from_value + extreme)
+            rank[event, uint64(extreme)] = values[value, row]
+            present[event, uint64(extreme)] = not checked or valid[value, row] != 0
+
+
+@njit(cache=True)
+def lay_extras(at, group, living_at, living_group, extras, current, out, first):
+    """Beside each touch the extras of its group at its instant; `current` is kept up to date.
+
+    Columns from `first` on are written. Whatever changes extras also touches the group.
+    """
+    change_index = 0
+    start = 0
+    while start < at.size:
+        now = at[start]
+        while change_index < living_at.size and living_at[change_index] <= now:
+            changed = living_group[change_index]
+            for column in range(extras.shape[1]):
+                current[changed, column] = extras[change_index, column]
+            change_index += 1
+        while start < at.size and at[start] == now:
+            for column in range(extras.shape[1]):
+                out[start, first + column] = current[group[start], column]
+            start += 1

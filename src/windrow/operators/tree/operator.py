@@ -1,0 +1,309 @@
+"""The keeper of an acyclic join of any number of windows, and of extremes over one window."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.exact.kernels import DOUBLE, INTEGER
+from windrow.operators.operator import KeeperMark, NeedsPairsError, WorkDone, growth_by_rows
+from windrow.operators.partial import Partial
+from windrow.operators.ranks import ranks_of_values
+from windrow.operators.touched_groups import TouchedGroups
+from windrow.operators.touches import Touches
+from windrow.operators.tree.aggregate import CHUNK, TreeAggregate
+from windrow.operators.tree.bounds import TermBounds
+from windrow.operators.tree.coding import Flags, Matrix, TreeCoding, argument_column
+from windrow.operators.tree.linear_tree import LinearTree
+from windrow.operators.tree.living_tree import LivingTree
+from windrow.operators.tree.sources import TreeSources
+from windrow.operators.tree.terms import MeasureTerms
+from windrow.operators.tree.words import Places, SideWords, Slots
+from windrow.plan.factorisation import factorisation
+from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer, window_of
+from windrow.rows.shape import Measure, QueryShape
+from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.lifetime import Lifetime
+from windrow.windows.window import Window
+
+__all__ = ["TreeKeeper"]
+
+
+class TreeKeeper:
+    """Sums, extremes and different values without forming joined rows."""
+
+    def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
+        found = factorisation(plan)
+        assert not isinstance(found, str), found
+        self._shape, self._grid_us = shape, grid_us
+        self._sources = TreeSources(shape, found)
+        self._coding = TreeCoding(shape, self._sources)
+        self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
+        self._words = [SideWords(plan, self._sources, side) for side in range(len(plan.inputs))]
+        self._windows = tuple(
+            window_of(entry.window, words.count)
+            for entry, words in zip(plan.inputs, self._words, strict=True)
+        )
+        self._kinds = tuple(_kinds(side.value_types) for side in shape.sides)
+        self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds)
+        self._linear = self._linear_tree()
+        self._living = [self._living_tree(root) for root in found.living_roots]
+        cell_values = [[words.cells + i for words in self._words] for i in range(len(self._living))]
+        self._aggregate = TreeAggregate(self._windows, self._linear, self._living, cell_values)
+        self._slots = [Slots() for _ in self._windows]
+        self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._waiting: Codes = np.empty(0, np.int32)
+        self._entered = [0] * len(self._windows)
+
+    def append(self, side: int, rows: pa.RecordBatch) -> None:
+        """Take prepared rows in order of arrival, all later than the clock."""
+        if rows.num_rows == 0:
+            return
+        live = np.ones(rows.num_rows, np.bool_)
+        live_rows = rows
+        if "live" in rows.schema.names:
+            live = rows.column("live").to_numpy(zero_copy_only=False)
+            live_rows = rows.filter(rows.column("live"))
+        words, flags = self._coding.words(side, rows)
+        if live.all():
+            self._admit(side, words, flags, rows.num_rows)
+        else:
+            words[:, ~live] = 0  # nobody asks for them, and nobody looks how wide they are
+            some = flags[:, live] if flags.size else flags
+            self._admit(side, words[:, live], some, rows.num_rows)
+        self._coding.acquire_texts(side, rows, words)
+        values, valid = self._words[side].widened(words, flags)
+        if self._words[side].ranks:
+            valid = self._fill_ranks(side, rows, values, valid)
+        cells = self._acquire_cells(side, live, live_rows, values)
+        if self._words[side].has_slot:
+            slots = self._slots[side]
+            values[-1] = slots.take(rows.num_rows)
+            self._living_of(side).reserve_slots(slots.size)
+        partitions = self._coding.acquire_partitions(side, rows)
+        times = rows.column("ts").to_numpy()
+        self._windows[side].append(times, cells, values, valid, partitions)
+        self._entered[side] += rows.num_rows
+
+    def advance(self, until: int) -> Partial:
+        """Run the windows up to and including `until`."""
+        touches = self._aggregate.advance(until, self._grid_us)
+        partial = self._groups.partial(self._in_order(touches), self._coding.group_columns)
+        # A group whose touch waits for the grid keeps its code until then.
+        waiting = self._aggregate.waiting_groups()
+        self._coding.retain_groups(waiting)
+        self._coding.release_groups(self._waiting)
+        self._waiting = waiting
+        for side in range(len(self._windows)):
+            self._let_go(side)
+        return partial
+
+    def touch_all(self, at: int) -> None:
+        """Put out every live group at this later instant: for output on a grid after a rebuild."""
+        self._aggregate.touch_all(at)
+
+    def rows(self, side: int) -> pa.RecordBatch:
+        """The rows held and waiting, as prepared rows in their order."""
+        window, schema = self._windows[side], self._schemas[side]
+        columns = window.columns
+        places = np.concatenate([window.held(), window.waiting()])
+        live = columns.codes[places] != NO_CODE
+        codes = {}
+        for source, found in self._codes(side, places[live]).items():
+            codes[source] = np.full(places.size, NO_CODE, np.int32)
+            codes[source][live] = found
+        partitions = (
+            columns.partitions[places] if columns.partitions.size else np.empty(0, np.int32)
+        )
+        valid = columns.valid[:, places] if columns.valid.size else columns.valid
+        words = columns.values[:, places]
+        count = len(self._kinds[side])
+        named = self._coding.row_columns(side, codes, partitions, words[:count], valid)
+        named |= {"ts": pa.array(columns.times[places]), "live": pa.array(live)}
+        return pa.RecordBatch.from_arrays([named[name] for name in schema.names], schema=schema)
+
+    def row_counts(self) -> list[int]:
+        """Rows held, per side."""
+        return [window.row_count for window in self._windows]
+
+    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
+        """Rows of the side leave by this lifetime from now on."""
+        self._windows[side].change_lifetime(lifetime)
+
+    def close(self) -> None:
+        """Another keeper has taken over: nothing outside is held."""
+
+    def mark(self) -> KeeperMark:
+        """How its rows are now, for a step that may fail."""
+        return KeeperMark(self._windows)
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all sides."""
+        return self._windows
+
+    def window_bytes(self) -> list[int]:
+        """Bytes of each side's rows."""
+        return [window.nbytes for window in self._windows]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of windows, codes and trees."""
+        beside = sum(slots.nbytes for slots in self._slots)
+        return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes + beside
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        beside = self.nbytes - sum(window.nbytes for window in self._windows)
+        return growth_by_rows(beside, sum(self.row_counts()), rows)
+
+    def joined_rows(self) -> int:
+        """Joined rows that are live."""
+        return self._linear.joined_rows
+
+    def work_done(self) -> WorkDone:
+        """Rows that entered; nothing is probed."""
+        return WorkDone(tuple(self._entered))
+
+    def _linear_tree(self) -> LinearTree:
+        shape = self._sources.tree(self._sources.found.linear_root, is_linear=True)
+        return LinearTree(shape, self._bounds.layout, self._kinds, CHUNK)
+
+    def _living_tree(self, root: int) -> LivingTree:
+        sources, words = self._sources, self._words[root]
+        shape = sources.tree(root, is_linear=False)
+        extremes, distincts = len(sources.extremes(root)), len(sources.distincts(root))
+        slot = words.count - 1 if words.has_slot else NO_CODE
+        return LivingTree(shape, extremes, distincts, words.plain, slot, CHUNK)
+
+    def _living_of(self, root: int) -> LivingTree:
+        return self._living[self._sources.found.living_roots.index(root)]
+
+    def _admit(self, side: int, values: Matrix, valid: Flags, rows: int) -> None:
+        if not self._bounds.takes(side, values, valid):
+            raise NeedsPairsError
+        columns = self._windows[side].columns
+        total = columns.end - columns.head + rows
+        self._linear.change_layout(self._bounds.admit(side, values, valid, total))
+
+    def _fill_ranks(self, side: int, rows: pa.RecordBatch, values: Matrix, valid: Flags) -> Flags:
+        """Write the ranks of a root's extremes; returns the flags with theirs."""
+        for index, extreme in enumerate(self._sources.extremes(side)):
+            spec = self._shape.extremes[extreme]
+            column = argument_column(spec.argument, rows)
+            words, present = ranks_of_values(column, is_max=spec.is_max)
+            place = self._words[side].plain + index
+            values[place] = words
+            if present.size:
+                if not valid.size:
+                    valid = np.ones(values.shape, np.uint8)
+                valid[place] = present
+        return valid
+
+    def _acquire_cells(
+        self, side: int, live: NDArray[np.bool_], rows: pa.RecordBatch, values: Matrix
+    ) -> Codes:
+        """The cells of the first tree; those of the others are written among the values."""
+        codes = self._coding.acquire(side, rows)
+        capacities = self._coding.capacities()
+        room = self._coding.group_room()
+        first = np.full(live.size, NO_CODE, np.int32)
+        for index, tree in enumerate(self._aggregate.trees):
+            cells = tree.structure.acquire(side, codes, capacities, rows.num_rows)
+            tree.reserve(*room)
+            if isinstance(tree, LivingTree) and side == tree.structure.shape.root:
+                self._place_pairs(tree, side, rows, cells, codes)
+            out = values[self._words[side].cells + index - 1] if index else first
+            out[:] = NO_CODE
+            out[live] = cells
+        return first
+
+    def _place_pairs(
+        self,
+        tree: LivingTree,
+        side: int,
+        rows: pa.RecordBatch,
+        cells: Codes,
+        codes: dict[int, Codes],
+    ) -> None:
+        capacities = self._coding.capacities()
+        for index, distinct in enumerate(self._sources.distincts(side)):
+            source = self._sources.pair(distinct)
+            missing = self._coding.distinct_column(distinct, rows).is_null()
+            pairs = np.where(missing.to_numpy(zero_copy_only=False), NO_CODE, codes[source])
+            tree.place_pairs(index, cells, pairs.astype(np.int32), capacities[source])
+
+    def _in_order(self, touches: Touches) -> Touches:
+        """Extras as a touch has them: tallies, words, flags, each in the order of the query."""
+        sources, shape = self._sources, self._shape
+        count = len(shape.distincts) + 2 * len(shape.extremes)
+        if not count:
+            return touches
+        order = np.empty(count, np.int64)
+        first = 0
+        for root in sources.found.living_roots:
+            distincts, extremes = sources.distincts(root), sources.extremes(root)
+            words = [len(shape.distincts) + each for each in extremes]
+            flags = [len(shape.extremes) + each for each in words]
+            for place in (*distincts, *words, *flags):
+                order[place] = first
+                first += 1
+        extras = touches.extras[:, order]
+        states = (touches.count, touches.lanes, touches.layout)
+        return Touches(touches.at, touches.group, *states, extras)
+
+    def _cells(self, side: int, index: int, places: Places | slice) -> Codes:
+        columns = self._windows[side].columns
+        if index == 0:
+            return columns.codes[places]
+        cells = columns.values[self._words[side].cells + index - 1]
+        found: Codes = cells[places].astype(np.int32)
+        return found
+
+    def _codes(self, side: int, places: Places | slice) -> dict[int, Codes]:
+        """The codes, by source, that live rows brought."""
+        found: dict[int, Codes] = {}
+        for index, tree in enumerate(self._aggregate.trees):
+            for source in tree.structure.sources(side):
+                if source not in found:
+                    cells = self._cells(side, index, places)
+                    found[source] = tree.structure.codes(side, source, cells)
+        return found
+
+    def _let_go(self, side: int) -> None:
+        window = self._windows[side]
+        places = window.close()
+        if places is None:
+            return
+        columns = window.columns
+        if columns.partitions.size:
+            empty = self._coding.release_partitions(side, columns.partitions[places])
+            window.forget_partitions(empty)
+        is_live = columns.codes[places] != NO_CODE
+        live = places if is_live.all() else _listed(places)[is_live]
+        codes = self._codes(side, live)
+        for index, tree in enumerate(self._aggregate.trees):
+            tree.structure.release(side, self._cells(side, index, live))
+        self._coding.release(codes)
+        self._coding.release_texts(side, columns.values[:, places])
+        if self._words[side].has_slot:
+            self._slots[side].give(columns.values[-1][places])
+        window.settle(places)
+
+
+def _listed(places: Places | slice) -> Places:
+    return np.arange(places.start, places.stop) if isinstance(places, slice) else places
+
+
+def _kinds(types: tuple[pa.DataType, ...]) -> tuple[int, ...]:
+    return tuple(DOUBLE if pa.types.is_floating(kind) else INTEGER for kind in types)
+
+
+def _terms(measure: Measure) -> MeasureTerms:
+    products = tuple(
+        tuple((factor.source, int(factor.column[1:])) for factor in product)
+        for product in measure.terms
+    )
+    return MeasureTerms(measure.kind, products)

@@ -1,0 +1,60 @@
+"""What a row of the tree keeper's windows carries beside its time and cell."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from windrow.operators.tree.coding import Flags, Matrix
+from windrow.operators.tree.sources import TreeSources
+from windrow.plan.model import QueryPlan
+
+__all__ = ["Places", "SideWords", "Slots"]
+
+Places = NDArray[np.int64]
+
+
+class SideWords:
+    """Which word of a row holds what: its values, ranks, cells of further trees, its slot."""
+
+    def __init__(self, plan: QueryPlan, sources: TreeSources, side: int) -> None:
+        self.plain = len(sources.shape.sides[side].values)
+        self.ranks = len(sources.extremes(side))
+        self.cells = self.plain + self.ranks
+        is_out_of_order = plan.inputs[side].window.kind == "partition_rows"
+        self.has_slot = bool(self.ranks) and is_out_of_order
+        self.count = self.cells + len(sources.roots) - 1 + self.has_slot
+
+    def widened(self, words: Matrix, flags: Flags) -> tuple[Matrix, Flags]:
+        """Values and flags with room for all words of a row."""
+        values = np.zeros((self.count, words.shape[1]), np.int64)
+        values[: self.plain] = words
+        if not flags.size:
+            return values, flags
+        valid = np.ones(values.shape, np.uint8)
+        valid[: self.plain] = flags
+        return values, valid
+
+
+class Slots:
+    """Numbers of rows that stay when rows move, used again when rows have left."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._free = np.empty(0, np.int64)
+
+    def take(self, count: int) -> Places:
+        """So many numbers that no row has."""
+        reused, self._free = self._free[:count], self._free[count:]
+        fresh = np.arange(self.size, self.size + count - reused.size)
+        self.size += fresh.size
+        return np.concatenate([reused, fresh])
+
+    def give(self, slots: Places) -> None:
+        """Rows with these numbers have left."""
+        self._free = np.concatenate([self._free, slots])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self._free.nbytes

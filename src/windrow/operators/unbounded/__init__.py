@@ -1,0 +1,1 @@
+"""Extremes and different values of a window that rows never leave."""

@@ -1,0 +1,456 @@
+"""The publisher: partial results of shards become the answers, changes and result of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.errors import CheckpointError
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.operators.lanes import LaneLayout, Vector
+from windrow.operators.partial import Partial
+from windrow.output.change_limit import cut_between_instants, first_instants
+from windrow.output.combine import Combiner, EntityTouches, with_gone
+from windrow.output.due_instants import INSTANTS_LIMIT
+from windrow.output.entities import Entities
+from windrow.output.feed import Feed
+from windrow.output.kernels import is_increasing
+from windrow.output.result_faults import ResultFaults
+from windrow.output.result_rows import ResultRows
+from windrow.output.selects.feed import SelectFeed
+from windrow.output.unread_limit import UNREAD_BYTES
+from windrow.output.whole_feed import WholeFeed
+from windrow.plan.fingerprint import fingerprint
+from windrow.plan.model import QueryPlan
+from windrow.rows.frames import pack, unpack
+from windrow.rows.shape import shape_of
+from windrow.windows.marks import Mark
+
+__all__ = ["Publisher", "PublisherMark"]
+
+# A step of the clock over more ticks than this answers at the newest ones and counts the others.
+TICKS_LIMIT = INSTANTS_LIMIT
+
+
+class PublisherMark(NamedTuple):
+    """How a publisher was before a step."""
+
+    own: Mark
+
+
+class Publisher:
+    """Takes what all shards of a query give for each step of the clock.
+
+    unread_limit: bytes for answers and changes that nobody has read.
+    """
+
+    unread_limit = UNREAD_BYTES
+
+    def __init__(self, plan: QueryPlan) -> None:
+        self._plan = plan
+        self._shape = shape_of(plan)
+        self._entities = Entities([part.type.arrow for part in self._shape.group_columns])
+        self._combiner: Combiner | None = None
+        self._alive = np.zeros(0, np.bool_)
+        self._clock = START_OF_TIME
+        self._first_instant = END_OF_TIME
+        self._is_whole = not plan.group_by and not self._shape.is_select
+        schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
+        self._feed: Feed | WholeFeed | SelectFeed
+        if self._shape.is_select:
+            self._feed = SelectFeed(schema)
+        elif self._is_whole:
+            self._feed = WholeFeed(schema)
+        else:
+            self._feed = Feed(schema, self._entities.rank)
+        self._rows = ResultRows(plan, self._shape, self._entities)
+        self._faults = ResultFaults()
+        self._cut: pa.Table | None = None  # changes that a limit has cut off
+        self._turns: tuple[int, int] | None = None
+        # A select that one shard gives alone: rows go by the shard's own codes.
+        self._takes_codes = self._shape.is_select
+
+    def absorb(self, partials: Sequence[tuple[int, Partial]], instants: Vector, until: int) -> None:
+        """Take the (bucket, partial) of every shard for the step to `until`.
+
+        instants: those at which rows entered in it, in any order; without EVERY an answer is due at
+        each.
+        """
+        if not is_increasing(instants):
+            instants = np.unique(instants)
+        if isinstance(self._feed, SelectFeed):
+            self._record_rows(self._feed, partials, instants)
+        else:
+            self._record_states(self._feed, self._touches(partials), instants)
+        due = self._ticks(until) if self._plan.every_us else instants
+        self._feed.ask(due)
+        self._faults.ask(due)
+        self._clock = max(self._clock, until)
+        self._feed.settle(self.unread_limit)
+        self._forget_idle()
+
+    def mark(self) -> PublisherMark:
+        """How it is now: rewind() goes back to it. Of one shard alone, and before anything new."""
+        self._feed.begin_step()
+        return PublisherMark(Mark(self, self._faults, *self._feed.parts))
+
+    def rewind(self, mark: PublisherMark) -> None:
+        """Go back to the mark: what a step that failed left behind is made anew from the feed."""
+        self._feed.undo_step()
+        mark.own.rewind()
+        self._feed.derive()
+        if not isinstance(self._feed, SelectFeed) or not self._takes_codes:
+            self._entities.know(self._feed.entities_in_use())
+        vars(self).update(vars(Publisher.restore(self._plan, self.snapshot())))
+
+    def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
+        """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
+        self._turns = turns
+
+    def _record_states(
+        self, feed: Feed | WholeFeed, touches: EntityTouches, instants: Vector
+    ) -> None:
+        is_first = self._first_instant == END_OF_TIME
+        self._note_instants(touches.at, instants)
+        if is_first and self._first_instant < END_OF_TIME and self._is_whole:
+            self._begin(feed, touches)
+        if touches.at.size:
+            self._record(feed, touches)
+
+    def _record_rows(
+        self, feed: SelectFeed, partials: Sequence[tuple[int, Partial]], instants: Vector
+    ) -> None:
+        """Touches of a select: the copies of rows."""
+        partial = partials[0][1]
+        if len(partials) > 1 or partial.codes is None or partial.complete_at is not None:
+            self._name_by_value(feed)
+        if self._takes_codes and partial.codes is not None:
+            self._note_instants(partial.at, instants)
+            code, copies = partial.codes[partial.entity], self._shown(partial.count)
+            rows_of = _rows_of_groups(partial, self._select_table)
+            feed.record(partial.at, code, partial.entity, copies, rows_of)
+            return
+        touches = self._touches(partials)
+        self._note_instants(touches.at, instants)
+        copies = self._shown(touches.count)
+        feed.record(touches.at, touches.entity, touches.entity, copies, self._entity_rows)
+
+    def _name_by_value(self, feed: SelectFeed) -> None:
+        """From now on rows are known by their values, as those of several shards must be."""
+        if not self._takes_codes:
+            return
+        self._takes_codes = False
+        old, rows = feed.live_rows()
+        feed.rename(old, self._entities.codes_of(self._coded_columns(rows), old.size))
+
+    def _coded_columns(self, rows: pa.Table) -> list[pa.Array]:
+        """The columns of a select list that are no constants, in the types that they are coded."""
+        chosen = [
+            column.combine_chunks()
+            for column, place in zip(rows.columns, self._shape.group_places, strict=True)
+            if place.kind != "constant"
+        ]
+        types = [column.type.arrow for column in self._shape.group_columns]
+        return [column.cast(kind) for column, kind in zip(chosen, types, strict=True)]
+
+    def _note_instants(self, at: Vector, instants: Vector) -> None:
+        """Remember the first instant of all."""
+        if self._first_instant == END_OF_TIME:
+            for times in (at, instants):
+                if times.size:
+                    self._first_instant = min(self._first_instant, int(times[0]))
+
+    def _shown(self, count: Vector) -> Vector:
+        """In how many copies a select shows rows that it has found so often."""
+        return np.minimum(count, 1) if self._shape.is_distinct else count
+
+    def answers(self) -> pa.Table:
+        """Every answer since the last call: at, level, error_bound, then the select list.
+
+        Where they lack a row that has no value, the first call says so.
+        """
+        self._faults.check_answers()
+        return self._feed.answers()
+
+    def take_answers(self) -> pa.Table:
+        """The same for one who tells of faults later."""
+        return self._feed.answers()
+
+    def check_answers(self) -> None:
+        """Tell of rows that the answers lack."""
+        self._faults.check_answers()
+
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """Rows that came (+1) and went (-1) since the last call; they add up to result().
+
+        limit: at most so many rows, in whole instants unless one alone has more.
+        """
+        self._faults.check_changes()
+        if self._feed.starts_over:
+            self._cut = None
+        if limit is None:
+            if self._cut is not None:
+                self._cut = pa.concat_tables([self._cut, self._feed.changes()])
+                given, self._cut = self._cut, None
+                return given
+            return self._feed.changes()
+        while self._cut is None or not self._cut.num_rows:
+            count = first_instants(self._feed.unread_changes(), limit)
+            self._cut = self._feed.first_changes(count)
+            if not count:
+                break
+        end = cut_between_instants(self._cut, limit)
+        given, self._cut = self._cut.slice(0, end), self._cut.slice(end)
+        return given
+
+    def drop_answers(self) -> None:
+        """Let go of the answers that are due, for a reader that takes changes only."""
+        self._faults.drop_answers()
+        self._feed.drop_answers()
+
+    def drop_changes(self) -> None:
+        """Let go of the changes so far, for a reader that takes answers only."""
+        self._faults.drop_changes()
+        self._cut = None
+        self._feed.drop_changes()
+
+    def result(self) -> pa.Table:
+        """The answer at the clock; an error where a row of it has no value."""
+        self._faults.check_result()
+        if self._is_whole and self._first_instant == END_OF_TIME:
+            found = self._rows.of(self._nothing(START_OF_TIME))
+            return found.table.slice(0, int(found.many[0]))
+        return self._feed.result()
+
+    def snapshot(self) -> bytes:
+        """Everything that the next step needs, and what nobody has read yet."""
+        if isinstance(self._feed, SelectFeed):
+            self._name_by_value(self._feed)
+        codes = self._entities.known()
+        named = {f"g{i}": column for i, column in enumerate(self._entities.columns(codes))}
+        header = {
+            "fingerprint": fingerprint(self._plan),
+            "clock": self._clock,
+            "first_instant": self._first_instant,
+            "instants_lost": self._feed.instants_lost,
+            "has_told": self._feed.has_told,
+            "starts_over": self._feed.starts_over,
+            "changes_netted": self._feed.changes_netted,
+            "turns": self._turns,
+            "faults": self._faults.saved(),
+            "combiner": None if self._combiner is None else self._combiner.header(),
+        }
+        alive = np.isin(codes, np.flatnonzero(self._alive))
+        entities = pa.table({"code": codes, "alive": alive, **named})
+        tables = {"entities": entities, **self._feed.tables()}
+        if self._cut is not None:
+            tables["cut"] = self._cut
+        if self._combiner is not None:
+            tables["combiner"] = self._combiner.table(codes)
+        return pack("publisher", header, tables)
+
+    @classmethod
+    def restore(cls, plan: QueryPlan, data: bytes) -> Publisher:
+        """The publisher that snapshot() saved."""
+        header, tables = unpack("publisher", data)
+        if header["fingerprint"] != fingerprint(plan):
+            raise CheckpointError(
+                "WC106",
+                "the saved results belong to another query",
+                hint="start the changed query with a new checkpoint",
+            )
+        publisher = cls(plan)
+        publisher._takes_codes = False
+        publisher._clock = header["clock"]
+        publisher._first_instant = header["first_instant"]
+        publisher._feed.instants_lost = header["instants_lost"]
+        publisher._turns = None if header["turns"] is None else tuple(header["turns"])
+        new_code, codes = publisher._recode(tables["entities"])
+        publisher._cut = tables.get("cut")
+        publisher._feed.load(tables, new_code)
+        if "faults" in header:
+            publisher._faults.load(header["faults"], new_code)
+        publisher._feed.has_told = header.get("has_told", True)
+        publisher._feed.changes_netted = header.get("changes_netted", 0)
+        if header.get("starts_over", False):
+            publisher._feed.begin_over(publisher._clock)
+        alive = codes[tables["entities"].column("alive").to_numpy()]
+        publisher._alive = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
+        publisher._alive[alive] = True
+        if header["combiner"] is not None:
+            publisher._combiner = Combiner.load(header["combiner"], tables["combiner"], codes)
+        return publisher
+
+    def _recode(self, entities: pa.Table) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """New codes for saved entities: by old code, and in the order saved."""
+        old = entities.column("code").to_numpy()
+        new_code = np.zeros(int(old.max(initial=0)) + 1, np.int32)
+        columns = [column.combine_chunks() for column in entities.columns[2:]]
+        codes = self._entities.codes_of(columns, old.size)
+        new_code[old] = codes
+        return new_code, codes
+
+    @property
+    def instants_lost(self) -> int:
+        """Answers that were due but let go because nobody called answers() for too long."""
+        return self._feed.instants_lost
+
+    @property
+    def changes_netted(self) -> int:
+        """Changes that were put together with others because nobody called changes() for long."""
+        return self._feed.changes_netted
+
+    @property
+    def starts_over(self) -> bool:
+        """Whether the next changes are all rows of the result, and those read before are void."""
+        return self._feed.starts_over and self._feed.has_told
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the result, of what nobody has read, and of what groups are known by."""
+        combined = 0 if self._combiner is None else self._combiner.nbytes
+        cut = 0 if self._cut is None else self._cut.nbytes
+        return self._feed.nbytes + self._entities.nbytes + self._alive.nbytes + combined + cut
+
+    @property
+    def unread_bytes(self) -> int:
+        """About so many of them are for readers that have not come."""
+        return self._feed.unread_bytes + (0 if self._cut is None else self._cut.nbytes)
+
+    def shrink(self, limit_bytes: int) -> None:
+        """Let go of what is not read beyond so many bytes."""
+        self._feed.shrink(limit_bytes)
+        self._entities.forget_others(self._entities_in_use()[0])
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes that so many rows may need at most, for a moment too, if each is a new group."""
+        entities = self._entities.size + rows
+        return self._entities.growth_bytes(rows) + self._feed.growth_bytes(entities)
+
+    def _touches(self, partials: Sequence[tuple[int, Partial]]) -> EntityTouches:
+        parts = [(bucket, self._of_entities(bucket, partial)) for bucket, partial in partials]
+        if len(parts) == 1 and self._combiner is None:
+            self._note_alive(parts[0][1])
+            return parts[0][1]
+        if self._combiner is None:
+            self._combiner = Combiner(
+                LaneLayout.smallest(self._shape.kinds),
+                len(self._shape.distincts),
+                len(self._shape.extremes),
+            )
+        return self._combiner.combine(parts)
+
+    def _note_alive(self, touches: EntityTouches) -> None:
+        """Of one shard alone: which entities have rows. Only shards on a grid are asked for it."""
+        if self._plan.every_us is None or not touches.at.size:
+            return
+        highest = int(touches.entity.max()) + 1
+        if highest > self._alive.size:
+            self._alive = np.pad(self._alive, (0, 2 * highest - self._alive.size))
+        self._alive[touches.entity] = touches.count != 0
+
+    def _of_entities(self, bucket: int, partial: Partial) -> EntityTouches:
+        codes = self._entities.codes_of(partial.groups.columns, partial.group_count)
+        entity = codes[partial.entity] if partial.group_count else partial.entity
+        states = (partial.count, partial.lanes, partial.layout, partial.extras)
+        touches = EntityTouches(partial.at, entity, *states)
+        if partial.complete_at is None:
+            return touches
+        alive = np.flatnonzero(self._alive).astype(np.int32)
+        if self._combiner is not None:
+            alive = self._combiner.alive_in(bucket)
+        return with_gone(touches, alive, partial.complete_at)
+
+    def _nothing(self, at: int) -> EntityTouches:
+        """The state of an ungrouped aggregate over no rows."""
+        layout = LaneLayout.smallest(self._shape.kinds)
+        zero = np.zeros(1, np.int64)
+        lanes = np.zeros((1, layout.lane_count), np.int64)
+        extras = np.zeros((1, self._shape.extra_count), np.int64)
+        when, entity = np.array([at], np.int64), np.zeros(1, np.int32)
+        return EntityTouches(when, entity, zero, lanes, layout, extras)
+
+    def _begin(self, feed: Feed | WholeFeed, touches: EntityTouches) -> None:
+        """An ungrouped aggregate shows its empty state from the first instant on."""
+        earliest = self._first_instant
+        if not touches.at.size or touches.at[0] != earliest:
+            self._record(feed, self._nothing(earliest))
+
+    def _record(self, feed: Feed | WholeFeed, touches: EntityTouches) -> None:
+        """Take touches into the feed, and note those that have no value."""
+        found = self._rows.of(touches)
+        feed.record(touches.at, touches.entity, found.many, found.table)
+        self._faults.record(touches.at, touches.entity, found.faults, found.words_of)
+
+    def _entity_rows(self, entity: NDArray[np.int32]) -> pa.Table:
+        """The rows of a select that entities stand for."""
+        return self._select_table(self._entities.columns(entity), entity.size)
+
+    def _select_table(self, values: list[pa.Array], size: int) -> pa.Table:
+        """Rows of a select from the values of what is no constant in it."""
+        found = iter(values)
+        columns = [
+            self._rows.constant(number, size)
+            if place.kind == "constant"
+            else self._rows.typed(next(found), number)
+            for number, place in enumerate(self._shape.group_places)
+        ]
+        return pa.Table.from_arrays(columns, names=[column.name for column in self._plan.select])
+
+    def _ticks(self, until: int) -> Vector:
+        if self._first_instant == END_OF_TIME:
+            return np.empty(0, np.int64)
+        origin, every = self._turns or (0, self._plan.every_us or 1)
+        after = max(self._clock + 1, self._first_instant)
+        if self._turns is not None:
+            after = max(after, origin)
+        first = origin - (origin - after) // every * every
+        excess = (until - first) // every + 1 - TICKS_LIMIT
+        if excess > 0:
+            self._feed.instants_lost += excess
+            first += excess * every
+        return np.arange(first, until + 1, every, dtype=np.int64)
+
+    def _forget_idle(self) -> None:
+        """Forget groups that nothing refers to, when they may be many.
+
+        Where most are only known because of what nobody has read, some of that goes first.
+        """
+        if not self._entities.are_many:
+            return
+        used, live = self._entities_in_use()
+        unread = int(np.count_nonzero(used & ~live)) / max(1, int(np.count_nonzero(used)))
+        if unread * self._entities.nbytes > self.unread_limit // 2:
+            self._feed.shrink(self.unread_limit // 4)
+            used, live = self._entities_in_use()
+        self._entities.forget_others(used)
+
+    def _entities_in_use(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Flags of entities that something refers to, and of those that have rows."""
+        live = [self._feed.entities_shown(), self._alive]
+        if self._combiner is not None:
+            live.append(self._combiner.alive())
+        live.append(self._faults.entities_in_use(0))
+        used = [self._feed.entities_in_use(), *live]
+        size = max(flags.size for flags in used)
+        padded = [np.pad(flags, (0, size - flags.size)) for flags in used]
+        return np.logical_or.reduce(padded), np.logical_or.reduce(padded[1:])
+
+
+def _rows_of_groups(
+    partial: Partial, table_of: Callable[[list[pa.Array], int], pa.Table]
+) -> Callable[[NDArray[np.int32]], pa.Table]:
+    """How to get the rows of the groups of a partial result."""
+
+    def rows(groups: NDArray[np.int32]) -> pa.Table:
+        columns = partial.groups.columns
+        if groups.size == partial.group_count and is_increasing(groups):
+            return table_of(columns, groups.size)
+        index = pa.array(groups)
+        return table_of([column.take(index) for column in columns], groups.size)
+
+    return rows

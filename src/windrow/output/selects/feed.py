@@ -1,0 +1,454 @@
+"""The feed of a select: rows come and go in a number of copies, and a row never changes.
+
+A row of the log is one life of a row of the result, from its first copy to its last. Whoever gives
+touches names rows by codes; a code means one row until a touch leaves it without copies, and may
+mean another one after that. So nothing is hashed here, and the log has one row for each life, not
+one for each touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.backlog import Backlog
+from windrow.errors import DataError
+from windrow.event_time import START_OF_TIME
+from windrow.output import feed as group_feed
+from windrow.output.due_instants import DueInstants
+from windrow.output.feed_columns import anew, timestamps, with_answer_columns
+from windrow.output.kernels import is_increasing
+from windrow.output.row_log import RowLog
+from windrow.output.selects import kernels
+from windrow.output.selects.order_words import row_order
+from windrow.output.selects.sorted_rows import SortedRows
+from windrow.output.unread_limit import UNREAD_BYTES, BoundedFeed
+from windrow.windows.marks import Copies, set_back
+
+__all__ = ["SelectFeed"]
+
+# The log of rows is left as it is while it has no more than this beyond twice what is needed.
+ROWS_LET_BE = 65_536
+SMALLEST = 64  # the rows and codes that there is room for at first
+
+Vector = NDArray[np.int64]
+Codes = NDArray[np.int32]
+NONE: Vector = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class RowTouches:
+    """Touches in time order: a row of the log, its copies from then on, and those before."""
+
+    at: Vector
+    row: Vector
+    many: Vector
+    before: Vector
+
+    def __len__(self) -> int:
+        return self.at.size
+
+    def __getitem__(self, places: slice) -> RowTouches:
+        return RowTouches(*(column[places] for column in self.columns()))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        return sum(column.nbytes for column in self.columns())
+
+    def columns(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """All columns, in the order of the fields."""
+        return self.at, self.row, self.many, self.before
+
+    @classmethod
+    def joined(cls, parts: list[RowTouches]) -> RowTouches:
+        """All touches of the parts."""
+        columns = zip(*(part.columns() for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns)) if parts else cls(NONE, NONE, NONE, NONE)
+
+
+class SelectFeed(BoundedFeed):
+    """The rows of a select over time, read as answers, changes or result."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._log = RowLog(schema)
+        self._held = np.zeros(SMALLEST, np.int64)  # copies of each row of the log
+        self._row_of_code = np.full(SMALLEST, kernels.ABSENT, np.int64)
+        self._live = 0
+        self._touches: Backlog[RowTouches] = Backlog(RowTouches.joined)
+        self._answered_to = 0  # the number of the first touch that answers() has not gone over
+        self._told_to = 0  # and of the first that changes() has not told
+        self._apart = RowTouches(NONE, NONE, NONE, NONE)  # untold changes that come before it
+        self.has_told = False  # whether changes() was ever read
+        self.starts_over = False  # whether its next changes are all rows of the result
+        self.changes_netted = 0
+        self._last_us = START_OF_TIME
+        self._due = DueInstants()
+        self._sorted = SortedRows(schema)
+        self._result: pa.Table | None = None
+        self._result_cache_bytes = 0
+        self._written: Copies | None = None  # what the step has written over, if it may fail
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        both = (*self._log.parts, *self._due.parts)
+        return (self, self._touches, self._sorted, *both)
+
+    def begin_step(self) -> None:
+        """What a step writes over is noted from now on."""
+        self._written = []
+
+    def undo_step(self) -> None:
+        """Write back what a step has written over."""
+        set_back((self._written or [])[::-1])
+
+    def derive(self) -> None:
+        """There is nothing to find again."""
+
+    def record(
+        self,
+        at: Vector,
+        code: Codes,
+        group: Codes,
+        many: Vector,
+        rows_of: Callable[[Codes], pa.Table],
+    ) -> None:
+        """Take touches in time order: `many` copies of the row that a code means.
+
+        group: what rows_of knows the row of a touch by.
+        """
+        if at.size == 0:
+            return
+        self._reserve(int(code.max()) + 1, at.size)
+        self._note_old(code, at.size)
+        touches = RowTouches(*(np.empty(at.size, np.int64) for _ in range(4)))
+        fresh = np.empty(at.size, np.int32)
+        used, begun, ended = kernels.follow(
+            at, code, group, many, self._log.size, self._row_of_code, self._held, fresh,
+            *touches.columns(),
+        )  # fmt: skip
+        self._live += begun - ended
+        if begun:
+            self._log.append(rows_of(fresh[:begun]))
+        if used:
+            self._result = None
+            self._touches.append(touches[:used])
+            self._last_us = int(at[-1])
+
+    def ask(self, instants: Vector) -> None:
+        """An answer is due at each of these instants, all later than those asked for before."""
+        self._due.add(instants)
+
+    def settle(self, limit_bytes: int = UNREAD_BYTES) -> None:
+        """Keep within the limits: called after touches and instants of a step are in."""
+        if self.starts_over:
+            self._told_to = self._touches.end
+        unanswered = self._touches.end - self._answered_to
+        if unanswered > group_feed.TOUCHES_LIMIT:
+            self._due.lose()
+            self._answered_to, unanswered = self._touches.end, 0
+        # Changes of all live rows stay however often they are netted: wait until they are twice
+        # as many, or every step would go over all of them.
+        if self._untold > max(group_feed.TOUCHES_LIMIT, 2 * len(self._apart)):
+            self._net_changes()
+        self._touches.drop_before(min(self._answered_to, self._told_to))
+        if self._log.size > 2 * (self._live + max(unanswered, self._untold)) + ROWS_LET_BE:
+            self._compact()
+        self.keep_within(limit_bytes)
+
+    def answers(self) -> pa.Table:
+        """The answers at all instants asked for since the last call."""
+        instants, due = self._due.all(), self._due.after_all()
+        touches = RowTouches.joined(self._touches.since(self._answered_to))
+        table = self._answers_at(instants, touches)
+        self._answered_to, self._due = self._touches.end, due
+        return table
+
+    def _answers_at(self, instants: Vector, touches: RowTouches) -> pa.Table:
+        if not instants.size:
+            return with_answer_columns(instants, self._log.take(NONE))
+        copies = self._held[: self._log.size].copy()
+        kernels.undo(touches.row, touches.before, copies)
+        counts = np.empty(instants.size, np.int64)
+        start = int(copies.sum())
+        kernels.count_copies(instants, touches.at, touches.many, touches.before, start, counts)
+        rows = self._listed(instants, touches, copies, counts)
+        return with_answer_columns(np.repeat(instants, counts), self._log.take(rows))
+
+    def changes(self) -> pa.Table:
+        """Rows that came and went since the last call, or all where changes start over."""
+        return self.first_changes(self._untold)
+
+    def unread_changes(self) -> Iterator[Vector]:
+        """The times of the changes that nobody has read, in parts."""
+        if self.starts_over:
+            return iter([np.full(self.result().num_rows, self._last_us)])
+        return (part.at for part in self._changes_apart_and_since())
+
+    def first_changes(self, count: int) -> pa.Table:
+        """Rows that came and went by the first `count` touches that nobody has read."""
+        if self.starts_over:
+            table = anew(self._last_us, self.result(), is_marked=self.has_told)
+            self.starts_over, self._told_to, self.has_told = False, self._touches.end, True
+            return table
+        apart = self._apart[:count]
+        end = self._told_to + count - len(apart)
+        since = self._touches.since(self._told_to, end)
+        touches = self._in_order(RowTouches.joined([apart, *since]))
+        copies = touches.many - touches.before
+        at, rows, signs = touches.at, touches.row, np.sign(copies).astype(np.int8)
+        copies = np.abs(copies)
+        if not bool((copies == 1).all()):
+            at, rows, signs = (np.repeat(each, copies) for each in (at, rows, signs))
+        table = self._log.take(rows)
+        columns = [timestamps(at), pa.array(signs), *table.columns]
+        told = pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
+        self._apart, self._told_to, self.has_told = self._apart[count:], end, True
+        return told
+
+    def drop_answers(self) -> None:
+        """Nobody will read the answers that are due: let them go without counting them as lost."""
+        self._due.drop()
+        self._answered_to = self._touches.end
+
+    def begin_over(self, at_us: int) -> None:
+        """The next changes are all rows of the result."""
+        self.starts_over, self._last_us = True, at_us
+
+    def drop_changes(self) -> None:
+        """Nobody will read the changes so far."""
+        self._apart, self._told_to = self._apart[:0], self._touches.end
+        self.starts_over = False
+
+    def result(self) -> pa.Table:
+        """The rows of the result now; the same table while nothing changes."""
+        if self._result is None:
+            # Taken out while it changes: broken off, it is sorted anew the next time.
+            found, self._sorted = self._sorted, SortedRows(self._schema)
+            table = found.update(self._log, self._held)
+            copies = self._held[found.rows]
+            if not bool((copies == 1).all()):
+                table = table.take(pa.array(np.repeat(np.arange(copies.size), copies)))
+            is_copy = table is not found.table
+            self._result_cache_bytes = table.nbytes if is_copy else 0
+            self._sorted, self._result = found, table
+        return self._result
+
+    def live_rows(self) -> tuple[Codes, pa.Table]:
+        """The codes in use, and the rows that they mean."""
+        codes = np.flatnonzero(self._row_of_code != kernels.ABSENT).astype(np.int32)
+        return codes, self._log.take(self._row_of_code[codes])
+
+    def rename(self, old: Codes, new: Codes) -> None:
+        """The rows that the old codes mean have new ones, and there are no others."""
+        rows = self._row_of_code[old]
+        self._row_of_code = np.full(
+            2 * int(new.max(initial=0)) + SMALLEST, kernels.ABSENT, np.int64
+        )
+        self._row_of_code[new] = rows
+
+    def entities_shown(self) -> NDArray[np.bool_]:
+        """Which have a row now."""
+        return self.entities_in_use()
+
+    def entities_in_use(self) -> NDArray[np.bool_]:
+        """Which codes mean a row."""
+        in_use: NDArray[np.bool_] = self._row_of_code != kernels.ABSENT
+        return in_use
+
+    @property
+    def instants_lost(self) -> int:
+        """Answers that were due but let go because nobody read them for too long."""
+        return self._due.lost
+
+    @instants_lost.setter
+    def instants_lost(self, count: int) -> None:
+        self._due.lost = count
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Everything that it holds, for saving."""
+        codes = np.flatnonzero(self._row_of_code != kernels.ABSENT).astype(np.int32)
+        return {
+            "rows": self._log.table(),
+            "held": pa.table({"many": self._held[: self._log.size]}),
+            "codes": pa.table({"code": codes, "row": self._row_of_code[codes]}),
+            "for_answers": _touch_table(self._touches.since(self._answered_to)),
+            "for_changes": _touch_table(self._changes_apart_and_since()),
+            "instants": pa.table({"instant": self._due.all()}),
+        }
+
+    def load(self, tables: Mapping[str, pa.Table], new_code: Codes) -> None:
+        """Back from tables(); rows have the codes new_code[old code] now."""
+        codes = new_code[tables["codes"].column("code").to_numpy()]
+        self._reserve(int(codes.max(initial=-1)) + 1, tables["rows"].num_rows)
+        self._log.append(tables["rows"])
+        self._held[: self._log.size] = tables["held"].column("many").to_numpy()
+        self._live = int(np.count_nonzero(self._held))
+        self._row_of_code[codes] = tables["codes"].column("row").to_numpy()
+        self._touches.append(_touches_of(tables["for_answers"]))
+        self._apart, self._told_to = _touches_of(tables["for_changes"]), self._touches.end
+        self._due.add(tables["instants"].column("instant").to_numpy())
+
+    def _reserve(self, codes: int, rows: int) -> None:
+        if codes > self._row_of_code.size:
+            more = np.full(2 * codes - self._row_of_code.size, kernels.ABSENT, np.int64)
+            self._row_of_code = np.concatenate([self._row_of_code, more])
+        needed = self._log.size + rows
+        if needed > self._held.size:
+            held = np.zeros(needed + needed // 2, np.int64)
+            held[: self._log.size] = self._held[: self._log.size]
+            self._held = held
+
+    def _note_old(self, code: Codes, most: int) -> None:
+        """What the rows of these codes are before they are touched, for a step that may fail."""
+        if self._written is None:
+            return
+        rows = self._row_of_code[code]
+        known = rows[rows != kernels.ABSENT]
+        new = slice(self._log.size, self._log.size + most)
+        self._written = [
+            *self._written,
+            (self._row_of_code, code, rows),
+            (self._held, known, self._held[known]),
+            (self._held, new, self._held[new].copy()),
+        ]
+
+    def _in_order(self, touches: RowTouches) -> RowTouches:
+        """Touches of one instant ordered by their rows, as answers are."""
+        at = touches.at
+        if is_increasing(at):
+            return touches
+        same = at[1:] == at[:-1]
+        is_tied = np.zeros(at.size, np.bool_)
+        is_tied[1:] |= same
+        is_tied[:-1] |= same
+        tied = np.flatnonzero(is_tied)
+        starts = np.append(np.flatnonzero(np.diff(at[tied], prepend=at[tied[0]] - 1)), tied.size)
+        order = np.arange(at.size)
+        order[tied] = tied[row_order(self._log.take(touches.row[tied]), starts)]
+        return RowTouches(*(column[order] for column in touches.columns()))
+
+    def _listed(
+        self, instants: Vector, touches: RowTouches, copies: Vector, counts: Vector
+    ) -> Vector:
+        """The rows of the answers, one instant after the other, in order."""
+        total = int(counts.sum())
+        if total > group_feed.ANSWER_ROWS_LIMIT:
+            raise DataError(
+                "WD301",
+                f"the answers since the last call have {total} rows, "
+                f"more than {group_feed.ANSWER_ROWS_LIMIT}",
+                hint="call answers() more often, give the query an EVERY clause, or read changes()",
+            )
+        is_shown = copies > 0
+        is_shown[touches.row] = True
+        rows = np.flatnonzero(is_shown)
+        rows = rows[row_order(self._log.take(rows), np.array([0, rows.size]))]
+        rank = np.empty(self._log.size, np.int64)
+        rank[rows] = np.arange(rows.size)
+        ranks = rank[touches.row]
+        order = np.argsort(ranks, kind="stable")
+        out = np.empty(total, np.int64)
+        kernels.list_copies(
+            rows, copies[rows], np.searchsorted(ranks[order], np.arange(rows.size + 1)),
+            np.searchsorted(instants, touches.at[order]), touches.many[order],
+            np.cumsum(counts) - counts, out,
+        )  # fmt: skip
+        return out
+
+    def _net_changes(self) -> None:
+        """Put one net change of each row in the place of the changes that nobody has read."""
+        parts, used = self._changes_apart_and_since(), 0
+        row, many, before = (np.empty(self._untold, np.int64) for _ in range(3))
+        place = np.full(self._log.size, kernels.ABSENT, np.int64)
+        for part in parts:
+            touches = (part.row, part.many, part.before)
+            used = kernels.net(*touches, used, place, row, many, before)
+        # A row that came and went in the meantime is no change.
+        changed = np.flatnonzero(many[:used] != before[:used])
+        at = np.full(changed.size, parts[-1].at[-1], np.int64)
+        self.changes_netted += self._untold - changed.size
+        self._apart = RowTouches(at, row[changed], many[changed], before[changed])
+        self._told_to = self._touches.end
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of rows, touches and instants, and of what is known of each row and code."""
+        unread = self._touches.nbytes + self._apart.nbytes + self._due.nbytes
+        cached = 0 if self._result is None else self._result_cache_bytes
+        tables = self._held.nbytes + self._row_of_code.nbytes + self._sorted.nbytes
+        return self._log.nbytes + unread + cached + tables
+
+    def growth_bytes(self, entities: int) -> int:
+        """Bytes that the tables need at most when there are so many entities, for a moment too."""
+        return 0 if entities <= self._row_of_code.size else 2 * 2 * 8 * entities
+
+    @property
+    def _instant_bytes(self) -> int:
+        return self._due.nbytes
+
+    def _result_bytes(self) -> int:
+        rows = self._log.nbytes_of(np.flatnonzero(self._held[: self._log.size]))
+        return rows + self._held.nbytes + self._row_of_code.nbytes + self._sorted.nbytes
+
+    def _unread_touches(self) -> tuple[int, int]:
+        end = self._touches.end
+        return end - self._answered_to, end - self._told_to
+
+    def _lose_answers(self, touches: int) -> None:
+        end = self._answered_to + touches
+        self._due.lose_before(int(self._touches.since(end - 1, end)[0].at[0]))
+        self._answered_to = end
+
+    def _lose_instants(self) -> None:
+        self._due.lose_half()
+
+    def _start_over(self) -> bool:
+        if not len(self._apart):
+            return False
+        self.changes_netted += len(self._apart)
+        self._apart, self.starts_over = self._apart[:0], True
+        return True
+
+    @property
+    def _untold(self) -> int:
+        return len(self._apart) + self._touches.end - self._told_to
+
+    def _changes_apart_and_since(self) -> list[RowTouches]:
+        """The touches that changes() has not told."""
+        apart = [self._apart] if len(self._apart) else []
+        return [*apart, *self._touches.since(self._told_to)]
+
+    def _compact(self) -> None:
+        """Drop the rows without copies that no unread touch speaks of."""
+        self._touches.drop_before(min(self._answered_to, self._told_to))
+        if not self._log.size:
+            return
+        used = self._held[: self._log.size] > 0
+        for part in (self._apart, *self._touches.parts):
+            used[part.row] = True
+        new_number = np.cumsum(used) - 1
+        self._apart = replace(self._apart, row=new_number[self._apart.row])
+        self._touches.replace(
+            [replace(part, row=new_number[part.row]) for part in self._touches.parts]
+        )
+        present = self._row_of_code != kernels.ABSENT
+        self._row_of_code = np.where(present, new_number[self._row_of_code], kernels.ABSENT)
+        self._sorted.renumber(used, new_number)
+        self._held = self._held[: used.size][used]
+        self._log.keep(used)
+
+
+def _touch_table(parts: list[RowTouches]) -> pa.Table:
+    names = [field.name for field in fields(RowTouches)]
+    return pa.table(dict(zip(names, RowTouches.joined(parts).columns(), strict=True)))
+
+
+def _touches_of(table: pa.Table) -> RowTouches:
+    return RowTouches(*(column.to_numpy() for column in table.columns))

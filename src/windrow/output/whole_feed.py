@@ -1,0 +1,287 @@
+"""The feed of an ungrouped aggregate: one row that changes, or none while HAVING is false.
+
+The same as Feed with one entity, in a third of the memory: a touch is a row, the row before a touch
+is that of the touch before it, and what both readers have read is cut off in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.backlog import Backlog, joined_rows
+from windrow.output import kernels
+from windrow.output.due_instants import DueInstants
+from windrow.output.feed_columns import equal_rows, timestamps, with_answer_columns
+from windrow.output.row_log import taken_rows
+from windrow.output.unread_limit import UNREAD_BYTES, BoundedFeed
+
+__all__ = ["WholeFeed"]
+
+# What is kept for a reader that does not come: beyond it changes are netted and answers let go.
+TOUCHES_LIMIT = 1_000_000
+
+Vector = NDArray[np.int64]
+NONE: Vector = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class RowStates:
+    """Touches in time order: the row from then on, and whether the result has it."""
+
+    at: Vector
+    present: NDArray[np.bool_]
+    rows: pa.Table
+
+    def __len__(self) -> int:
+        return self.at.size
+
+    def __getitem__(self, places: slice) -> RowStates:
+        return RowStates(self.at[places], self.present[places], self.rows[places])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of times, flags and rows."""
+        return int(self.at.nbytes + self.present.nbytes + self.rows.nbytes)
+
+    @classmethod
+    def viewed(cls, parts: list[RowStates]) -> RowStates:
+        """All touches of the parts, to be read at once: the rows stay where they are."""
+        at = np.concatenate([part.at for part in parts])
+        present = np.concatenate([part.present for part in parts])
+        return cls(at, present, pa.concat_tables([part.rows for part in parts]))
+
+    @classmethod
+    def joined(cls, parts: list[RowStates]) -> RowStates:
+        """All touches of the parts; there is at least one."""
+        at = np.concatenate([part.at for part in parts])
+        present = np.concatenate([part.present for part in parts])
+        return cls(at, present, joined_rows([part.rows for part in parts]))
+
+
+class WholeFeed(BoundedFeed):
+    """The row of an ungrouped aggregate over time.
+
+    Its net change is that of one row, so that changes never start over.
+    """
+
+    starts_over = False
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._none = RowStates(NONE, np.empty(0, np.bool_), schema.empty_table())
+        self._touches: Backlog[RowStates] = Backlog(RowStates.joined)
+        self._answered = -1  # the last touch that answers() has gone over; -1: none
+        self._told = -1  # the last touch that changes() has told
+        # What changes() has told last, where that is another row than that of the last touch told.
+        self._told_apart: RowStates | None = None
+        self.has_told = False  # whether changes() was ever read
+        self.changes_netted = 0
+        self._due = DueInstants()
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """All objects with attributes that a step changes."""
+        return (self, self._touches, *self._due.parts)
+
+    def begin_step(self) -> None:
+        """Nothing is ever written over in place."""
+
+    def undo_step(self) -> None:
+        """There is nothing to write back."""
+
+    def derive(self) -> None:
+        """There is nothing to find again."""
+
+    def record(self, at: Vector, _entity: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
+        """Take touches in time order; row i of `rows` is what touch i shows, if many[i] is 1."""
+        self._touches.append(RowStates(at, many > 0, rows))
+
+    def ask(self, instants: Vector) -> None:
+        """An answer is due at each of these instants, all later than those asked for before."""
+        self._due.add(instants)
+
+    @property
+    def instants_lost(self) -> int:
+        """Answers that were due but let go because nobody read them for too long."""
+        return self._due.lost
+
+    @instants_lost.setter
+    def instants_lost(self, count: int) -> None:
+        self._due.lost = count
+
+    def settle(self, limit_bytes: int = UNREAD_BYTES) -> None:
+        """Keep within the limits: called after touches and instants of a step are in."""
+        if self._last - self._answered > TOUCHES_LIMIT:
+            self._due.lose()
+            self._answered = self._last
+        if self._last - self._told > TOUCHES_LIMIT:
+            self._net_changes()
+        self._compact()
+        self.keep_within(limit_bytes)
+
+    def answers(self) -> pa.Table:
+        """The answers at all instants asked for since the last call."""
+        instants, due = self._due.all(), self._due.after_all()
+        touches, before = self._after(self._answered)
+        number = np.empty(instants.size, np.int64)
+        kernels.latest_touch(instants, touches.at[before:], before - 1, number)
+        shown = number >= 0
+        shown[shown] = touches.present[number[shown]]
+        rows = taken_rows(touches.rows, number[shown])
+        table = with_answer_columns(instants[shown], rows)
+        self._answered, self._due = self._last, due
+        return table
+
+    def changes(self) -> pa.Table:
+        """Rows that came and went since the last call."""
+        return self.first_changes(self._last - self._told)
+
+    def unread_changes(self) -> Iterator[Vector]:
+        """The times of the touches whose changes nobody has read, in parts."""
+        return (part.at for part in self._touches.since(self._told + 1))
+
+    def first_changes(self, count: int) -> pa.Table:
+        """Rows that came and went by the first `count` touches that nobody has read."""
+        touches, before = self._after(self._told, self._told + 1 + count, self._told_apart)
+        number = np.arange(before, before + count)
+        comes = touches.present[number]
+        goes = np.concatenate([np.zeros(1 - before, np.bool_), touches.present])[:count]
+        both = number[goes & comes]
+        rows = touches.rows
+        same = equal_rows(rows.take(pa.array(both - 1)), rows.take(pa.array(both)))
+        goes[both[same] - before] = comes[both[same] - before] = False
+        told = np.stack([goes, comes], axis=1).ravel()
+        chosen = np.stack([number - 1, number], axis=1).ravel()[told]
+        signs = np.tile(np.array([-1, 1], np.int8), count)[told]
+        table = rows.take(pa.array(chosen))
+        columns = [timestamps(np.repeat(touches.at[number], 2)[told]), pa.array(signs)]
+        names = ["at", "change", *table.schema.names]
+        given = pa.Table.from_arrays([*columns, *table.columns], names=names)
+        self.has_told = True
+        if count:
+            self._told, self._told_apart = self._told + count, None
+        return given
+
+    def drop_answers(self) -> None:
+        """Nobody will read the answers that are due: let them go without counting them as lost."""
+        self._due.drop()
+        self._answered = self._last
+
+    def begin_over(self, at_us: int) -> None:
+        """The next changes are all rows of the result."""
+        raise AssertionError(f"at {at_us}: one row never starts over")
+
+    def drop_changes(self) -> None:
+        """Nobody will read the changes so far."""
+        self._told, self._told_apart = self._last, None
+
+    def result(self) -> pa.Table:
+        """The row now."""
+        now = RowStates.viewed([self._none, *self._touches.since(self._last)])
+        return now.rows.slice(0, int(np.count_nonzero(now.present)))
+
+    def entities_shown(self) -> NDArray[np.bool_]:
+        """Which have a row now."""
+        return self.entities_in_use()
+
+    def entities_in_use(self) -> NDArray[np.bool_]:
+        """The one entity is always in use."""
+        return np.ones(1, np.bool_)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Everything that it holds, for saving; what both have read goes first."""
+        start = max(0, min(self._answered, self._told))
+        apart = [self._none]
+        if self._told_apart is not None:  # answers() has read what comes after it
+            apart, start = [self._told_apart], self._told + 1
+        saved = RowStates.joined([*apart, *self._touches.since(start)])
+        start -= len(apart[0])
+        cursors = {"answered": [self._answered - start], "told": [self._told - start]}
+        return {
+            "rows": saved.rows,
+            "touches": pa.table({"at": saved.at, "present": saved.present}),
+            "instants": pa.table({"instant": self._due.all()}),
+            "cursors": pa.table(cursors),
+        }
+
+    def load(self, tables: Mapping[str, pa.Table], _new_code: NDArray[np.int32]) -> None:
+        """Back from tables()."""
+        touches = tables["touches"]
+        at, present = (touches.column(name).to_numpy() for name in ("at", "present"))
+        self._touches.append(RowStates(at, present, tables["rows"]))
+        self._due.add(tables["instants"].column("instant").to_numpy())
+        self._answered = tables["cursors"].column("answered")[0].as_py()
+        self._told = tables["cursors"].column("told")[0].as_py()
+
+    @property
+    def _last(self) -> int:
+        """The number of the last touch."""
+        return self._touches.end - 1
+
+    def _after(
+        self, number: int, until: int | None = None, apart: RowStates | None = None
+    ) -> tuple[RowStates, int]:
+        """The touches after that number, with the one before them in front; whether there is one.
+
+        apart: comes before them in the place of touch `number`.
+        """
+        if apart is not None:
+            return RowStates.viewed([apart, *self._touches.since(number + 1, until)]), 1
+        touches = RowStates.viewed([self._none, *self._touches.since(max(number, 0), until)])
+        return touches, 1 if number >= 0 else 0
+
+    def _net_changes(self) -> None:
+        """Put one change in the place of those nobody has read: to the row that answers() knows.
+
+        What comes after that row stays as it is.
+        """
+        start = max(self._answered, self._told + 1)
+        if start > self._told + 1:
+            if self._told_apart is None:
+                known = self._touches.since(max(self._told, 0), max(self._told, 0) + 1)[0]
+                present = known.present & (self._told >= 0)
+                self._told_apart = RowStates.joined([replace(known, present=present)])
+            self.changes_netted += start - 1 - self._told
+            self._told = start - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of rows and instants."""
+        apart = 0 if self._told_apart is None else self._told_apart.nbytes
+        return self._touches.nbytes + self._due.nbytes + apart
+
+    def growth_bytes(self, _entities: int) -> int:
+        """Bytes that tables of entities need: there are none."""
+        return 0
+
+    @property
+    def _instant_bytes(self) -> int:
+        return self._due.nbytes
+
+    def _result_bytes(self) -> int:
+        return (
+            sum(part.nbytes for part in self._touches.since(self._last)) if self._last >= 0 else 0
+        )
+
+    def _unread_touches(self) -> tuple[int, int]:
+        # Changes are netted to the row that answers() knows, and not beyond.
+        return self._last - self._answered, max(0, self._answered - self._told - 1)
+
+    def _compact(self) -> None:
+        told = self._told if self._told_apart is None else self._told + 1
+        self._touches.drop_before(min(self._answered, told))
+
+    def _lose_answers(self, touches: int) -> None:
+        self._answered += touches
+        last = self._touches.since(self._answered, self._answered + 1)[0]
+        self._due.lose_before(int(last.at[0]))
+
+    def _lose_instants(self) -> None:
+        self._due.lose_half()
+
+    def _start_over(self) -> bool:
+        return False

@@ -1,0 +1,184 @@
+"""Bound expressions over whole columns, with Arrow's kernels.
+
+`leaf` gives the column of a ColumnRef, GroupRef or AggregateRef; the result has exactly the Arrow
+type of the expression. A row in which the expression has no value of its type (an integer or
+decimal beyond its digits, a cast that fails) is a fault, and ends in an error that names it; in
+the branch of a CASE that is not taken, or behind an AND that is false already, it does no harm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from windrow.plan.expressions import Call, Expr, Literal
+from windrow.rows.faults import (
+    FaultError,
+    Faults,
+    any_of,
+    at_rows,
+    fault_error,
+    own_faults,
+    where_reached,
+)
+from windrow.rows.scalar.arithmetic import ARITHMETIC
+from windrow.rows.scalar.casts import CASTS
+from windrow.rows.scalar.comparisons import COMPARISONS
+from windrow.rows.scalar.quotients import QUOTIENTS
+from windrow.rows.scalar.rounding import ROUNDING
+from windrow.rows.scalar.squares import SQUARES
+from windrow.rows.scalar.texts import TEXTS
+from windrow.rows.scalar.values import Function, Leaf, as_array
+from windrow.schema import ColumnType
+
+__all__ = [
+    "Leaf",
+    "culprit_in",
+    "error_at",
+    "evaluate",
+    "evaluate_checked",
+    "evaluate_filter",
+    "evaluate_or_null",
+    "filter_checked",
+]
+
+Flags = npt.NDArray[np.bool_]
+Known = Mapping[Expr, Flags]
+
+_FUNCTIONS: dict[str, Function] = {
+    **ARITHMETIC,
+    **QUOTIENTS,
+    **COMPARISONS,
+    **CASTS,
+    **ROUNDING,
+    **SQUARES,
+    **TEXTS,
+}
+_NO_FAULTS: Known = {}
+
+
+def evaluate(expression: Expr, leaf: Leaf, length: int) -> pa.Array:
+    """The value of the expression in each of the rows; a fault is a DataError."""
+    found, faults = evaluate_checked(expression, leaf, length)
+    if faults is not None:
+        raise error_at(expression, leaf, faults)
+    return found
+
+
+def evaluate_or_null(expression: Expr, leaf: Leaf, length: int) -> pa.Array:
+    """The value of the expression in each of the rows, NULL at a fault."""
+    found, faults = evaluate_checked(expression, leaf, length)
+    if faults is None:
+        return found
+    return pc.if_else(pa.array(faults), pa.scalar(None, found.type), found)
+
+
+def evaluate_checked(
+    expression: Expr, leaf: Leaf, length: int, known: Known = _NO_FAULTS
+) -> tuple[pa.Array, Flags | None]:
+    """The values, and in which rows they are none, if in any; known: faults of the leaves."""
+    value, faults = _value(expression, leaf, known)
+    return as_array(value, length), at_rows(faults, length)
+
+
+def evaluate_filter(expression: Expr, leaf: Leaf, length: int) -> Flags:
+    """Where the condition is true: neither false nor NULL; a fault is a DataError."""
+    found, faults = filter_checked(expression, leaf, length)
+    if faults is not None:
+        raise error_at(expression, leaf, faults)
+    return found
+
+
+def filter_checked(
+    expression: Expr, leaf: Leaf, length: int, known: Known = _NO_FAULTS
+) -> tuple[Flags, Flags | None]:
+    """Where the condition is true, and where it is neither true nor false nor NULL."""
+    if isinstance(expression, Call) and expression.function in ("and", "or"):
+        # AND and OR are true on the same rows whether NULL counts as NULL or as false.
+        left, faults = filter_checked(expression.arguments[0], leaf, length, known)
+        right, others = filter_checked(expression.arguments[1], leaf, length, known)
+        is_and = expression.function == "and"
+        faults = at_rows(any_of(faults, others, left if is_and else ~left), length)
+        return (left & right if is_and else left | right), faults
+    quick = _compared_with_literal(expression, leaf) if not known else None
+    if quick is not None:
+        return quick, None
+    truth, faults = evaluate_checked(expression, leaf, length, known)
+    if truth.null_count:
+        truth = pc.fill_null(truth, False)
+    where: Flags = truth.to_numpy(zero_copy_only=False)
+    return where, faults
+
+
+def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
+    if isinstance(expression, Literal):
+        return pa.scalar(expression.value, expression.type.arrow), None
+    if not isinstance(expression, Call):
+        return leaf(expression), known.get(expression)
+    parts = [_value(part, leaf, known) for part in expression.arguments]
+    values, faults = [value for value, _ in parts], [fault for _, fault in parts]
+    found = _FUNCTIONS[expression.function](values, expression.type)
+    inner = where_reached(expression.function, values, faults)
+    return found, any_of(inner, own_faults(expression, values, found))
+
+
+def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
+    """What is wrong with the expression in the first row that has a fault."""
+    row = int(np.flatnonzero(faults)[0])
+
+    def of_row(part: Expr) -> pa.Array:
+        return leaf(part).slice(row, 1)
+
+    return fault_error(culprit_in(expression, of_row), of_row)
+
+
+def culprit_in(expression: Expr, leaf: Leaf) -> Expr:
+    """The innermost part that has no value in the one row that `leaf` gives."""
+    if isinstance(expression, Call):
+        parts = [_value(part, leaf, _NO_FAULTS) for part in expression.arguments]
+        for part, (_, faults) in zip(expression.arguments, parts, strict=True):
+            if at_rows(faults, 1) is not None:
+                return culprit_in(part, leaf)
+    return expression
+
+
+# A comparison, its mirror image, and the IEEE comparison that gives it: negated where True, so that
+# NaN, for which IEEE always says false, comes out larger than the literal.
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
+_BY_IEEE: dict[str, tuple[Any, bool]] = {
+    "<": (np.less, False),
+    "<=": (np.less_equal, False),
+    ">": (np.less_equal, True),
+    ">=": (np.less, True),
+    "=": (np.equal, False),
+    "<>": (np.not_equal, False),
+}
+
+
+def _compared_with_literal(expression: Expr, leaf: Leaf) -> Flags | None:
+    """A column of numbers without NULL against a number: one pass, without Arrow's bitmaps."""
+    if not isinstance(expression, Call) or expression.function not in _BY_IEEE:
+        return None
+    function, (column, number) = expression.function, expression.arguments
+    if isinstance(column, Literal):
+        function, column, number = _MIRRORED[function], number, column
+    if not isinstance(number, Literal) or isinstance(column, (Call, Literal)):
+        return None
+    array = leaf(column)
+    if array.null_count or not _is_plain(column.type, number.value):
+        return None
+    compare, negate = _BY_IEEE[function]
+    found: Flags = compare(array.to_numpy(), array.type.to_pandas_dtype()(number.value))
+    return np.logical_not(found, out=found) if negate else found
+
+
+def _is_plain(kind: ColumnType, number: object) -> bool:
+    if not isinstance(number, (int, float)) or math.isnan(number):
+        return False
+    return kind.is_integer or kind.is_float

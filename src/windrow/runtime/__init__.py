@@ -1,0 +1,1 @@
+"""What runs a query, in one process and on Spark: shards, their pace, and the ledger of rows."""

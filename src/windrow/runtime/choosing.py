@@ -1,0 +1,65 @@
+"""Choosing the algorithm while a query runs: from what its keeper measured, by the cost model."""
+
+from __future__ import annotations
+
+from windrow.event_time import START_OF_TIME
+from windrow.operators.operator import Keeper, WorkDone
+from windrow.plan.cost import candidates
+from windrow.plan.figures import Figures, assumed_figures, measured_figures
+from windrow.plan.model import QueryPlan
+
+__all__ = ["Chooser"]
+
+# A decision is due when so many rows have entered since the last, and as many as the windows hold:
+# making the state anew then costs less than a row's share of the work.
+ROWS_BETWEEN = 20_000
+# Another algorithm must promise this share of the present cost: figures waver.
+WORTH_CHANGING = 0.8
+_SECOND_US = 1_000_000
+
+
+class Chooser:
+    """Watches one shard's keeper; event time and row counts alone decide, so a replay agrees."""
+
+    def __init__(self, plan: QueryPlan) -> None:
+        self._plan = plan
+        self._figures = assumed_figures(plan)
+        self._before = WorkDone((0,) * len(plan.inputs))
+        self._since_us = START_OF_TIME
+
+    @property
+    def figures(self) -> Figures:
+        """What is known now: measured once there was enough to measure."""
+        return self._figures
+
+    def begin(self, keeper: Keeper, clock: int) -> None:
+        """Another keeper has taken over: count from here."""
+        self._before, self._since_us = keeper.work_done(), clock
+
+    def due(self, keeper: Keeper) -> bool:
+        """Whether enough has come in since the last decision."""
+        entered = sum(keeper.work_done().rows) - sum(self._before.rows)
+        return entered >= ROWS_BETWEEN and entered >= sum(keeper.row_counts())
+
+    def measure(self, keeper: Keeper, clock: int) -> None:
+        """Take figures over the time since the last decision."""
+        done, before = keeper.work_done(), self._before
+        span_us = clock - self._since_us
+        if self._since_us > START_OF_TIME and span_us > 0:
+            rates = tuple(
+                (now - then) * _SECOND_US / span_us
+                for now, then in zip(done.rows, before.rows, strict=True)
+            )
+            found = (done.matches - before.matches, done.kept - before.kept)
+            held = tuple(keeper.row_counts())
+            self._figures = measured_figures(rates, held, keeper.joined_rows(), found)
+        self._before, self._since_us = done, clock
+
+    def better(self, current: str) -> str | None:
+        """An algorithm that promises to be much cheaper than the current one."""
+        ranked = [each for each in candidates(self._plan, self._figures) if each.reason is None]
+        cost = {each.name: each.nanoseconds for each in ranked}
+        best = ranked[0]
+        if best.name == current or best.nanoseconds > WORTH_CHANGING * cost[current]:
+            return None
+        return best.name

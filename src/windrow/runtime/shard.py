@@ -1,0 +1,324 @@
+"""The shard: the windows of one query for one slice of the keys. Rows in, touches out.
+
+Time is an argument. No clock, no thread, no I/O, no randomness: the same rows in the same order
+give the same bytes, however they were cut into batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from windrow.errors import CheckpointError
+from windrow.event_time import START_OF_TIME
+from windrow.operators.keyed.operator import FactorisedKeeper
+from windrow.operators.lanes import LaneLayout
+from windrow.operators.operator import Keeper, KeeperMark, NeedsPairsError, NeedsSingleRowsError
+from windrow.operators.partial import Partial, one_batch
+from windrow.operators.registry import first_algorithm, keeper_for
+from windrow.plan.cost import candidates
+from windrow.plan.figures import Figures
+from windrow.plan.fingerprint import fingerprint
+from windrow.plan.model import QueryPlan
+from windrow.rows.faults import FaultError
+from windrow.rows.frames import pack, unpack
+from windrow.rows.prepare import lifetime_of, prepared_names
+from windrow.rows.shape import shape_of
+from windrow.rows.shared_rows import RowReader
+from windrow.rows.weighted_rows import expanded
+from windrow.runtime.choosing import Chooser
+from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
+from windrow.windows.marks import Mark
+from windrow.windows.window import Window
+
+__all__ = ["Shard", "ShardMark"]
+
+# Algorithms that note with a row who leaves first: they cannot go on when lifetimes change.
+FORETELLING = frozenset(["charged"])
+
+
+class ShardMark(NamedTuple):
+    """How a shard was before a step."""
+
+    own: Mark
+    keeper: KeeperMark
+    taking: tuple[int, ...]
+
+
+class Shard:
+    """Keeps a plan's windows and aggregates; grid_us > 1 puts out only states at its multiples.
+
+    readers: one for each input where the rows are shared with other queries.
+    """
+
+    def __init__(
+        self,
+        plan: QueryPlan,
+        grid_us: int = 1,
+        algorithm: str | None = None,
+        readers: Sequence[RowReader] = (),
+    ) -> None:
+        self.plan = plan
+        self.clock = START_OF_TIME
+        self.algorithm = algorithm or first_algorithm(plan)
+        self._grid_us = grid_us
+        self._shape = shape_of(plan)
+        self._keeper: Keeper = keeper_for(plan, self._shape, grid_us, self.algorithm, readers)
+        self._lifetimes: dict[int, Lifetime] = {}  # where they are not those of the plan
+        self._chooser = Chooser(plan)
+        self._is_first_keeper = True
+        self._is_marked = False
+        self._replaced: list[Keeper] = []  # keepers that others have taken over from in this step
+        self._tells_apart = False  # whether rows that stand for several are taken one by one
+        self._complete_at: int | None = None  # where all live groups are put out after a rebuild
+
+    def mark(self, taking: Iterable[int] = ()) -> ShardMark:
+        """How it is now: rewind() goes back to it until keep() is called.
+
+        taking: the inputs whose rows are about to be taken.
+        """
+        mark = ShardMark(Mark(self, self._chooser), self._keeper.mark(), tuple(taking))
+        self._is_marked = True
+        return mark
+
+    def keep(self, mark: ShardMark) -> None:
+        """The step since the mark is whole."""
+        mark.keeper.keep()
+        self._is_marked = False
+        while self._replaced:
+            self._replaced[-1].close()
+            self._replaced.pop()
+
+    def rewind(self, mark: ShardMark) -> None:
+        """Go back to the mark: what a step that failed left behind is made anew from the rows."""
+        mark.own.rewind()
+        mark.keeper.rewind()
+        for side in mark.taking:
+            self._keeper.windows[side].columns.refuse_appended()
+        self._is_marked = True  # the keeper that is replaced has the rows until all is made anew
+        if isinstance(self._keeper, FactorisedKeeper) and self._keeper.is_endless:
+            self._begin_with_sums(self._keeper)
+        elif not self._begin_anew(self.algorithm):
+            self._begin_anew("charged")
+
+    def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
+        """Take prepared rows, all later than the clock, and run to `until`, inclusive."""
+        self.take(batches)
+        self.clock = max(self.clock, until)
+        try:
+            partial = self._keeper.advance(self.clock)
+        except FaultError as fault:
+            raise fault.in_words(prepared_names(self.plan)) from None
+        if not self._is_first_keeper:  # its codes mean other groups than those of the first one
+            partial = replace(partial, codes=None)
+        if self._complete_at is not None and self._complete_at <= self.clock:
+            partial = replace(partial, complete_at=self._complete_at)
+            self._complete_at = None
+        if self.plan.kind == "aggregate" and self._chooser.due(self._keeper):
+            self._reconsider()
+        return partial
+
+    def take(self, batches: Mapping[int, pa.RecordBatch]) -> None:
+        """Take prepared rows, all later than the clock, and let them wait."""
+        for side, rows in batches.items():
+            try:
+                self._keeper.append(side, self._as_kept(self._keeper, rows))
+            except NeedsPairsError:
+                self.change_algorithm("charged")
+                self._keeper.append(side, self._as_kept(self._keeper, rows))
+            except NeedsSingleRowsError:
+                self._tells_apart = True
+                self._begin_anew(self.algorithm)
+                self._keeper.append(side, self._as_kept(self._keeper, rows))
+
+    def _as_kept(self, keeper: Keeper, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows that stand for several are told apart for keepers that hold each by itself."""
+        is_weighing = isinstance(keeper, FactorisedKeeper) and not self._tells_apart
+        return rows if is_weighing else expanded(rows)
+
+    def next_stop(self, until: int, events: int) -> int:
+        """How far the clock may go, at most to `until`, for about so many events of a window."""
+        return min(window.next_stop(until, events) for window in self._keeper.windows)
+
+    def event_count(self) -> int:
+        """A number that has grown by about one for each event of a window meanwhile."""
+        return sum(window.event_count for window in self._keeper.windows)
+
+    def change_algorithm(self, algorithm: str) -> bool:
+        """Go on by another algorithm, from the rows held; no answer changes by it.
+
+        False: the rows held are not for that algorithm, and nothing has changed.
+        """
+        if algorithm == self.algorithm:
+            return True
+        if self._lifetimes and algorithm in FORETELLING:
+            return False
+        return self._begin_anew(algorithm)
+
+    def _begin_anew(self, algorithm: str) -> bool:
+        """Go on with a new keeper, from the rows held; False where it does not take them."""
+        keeper = keeper_for(self.plan, self._shape, self._grid_us, algorithm)
+        for side, lifetime in self._lifetimes.items():
+            keeper.change_lifetime(side, lifetime)
+        try:
+            for side in range(len(self.plan.inputs)):
+                held = self._still_held(side, self._keeper.rows(side))
+                keeper.append(side, self._as_kept(keeper, held))
+        except NeedsPairsError:
+            return False
+        keeper.advance(self.clock)
+        self._replace(keeper, algorithm)
+        return True
+
+    def _begin_with_sums(self, old: FactorisedKeeper) -> None:
+        """The same where rows never leave: sums stand for those that the clock has passed."""
+        keeper = keeper_for(self.plan, self._shape, self._grid_us, self.algorithm)
+        assert isinstance(keeper, FactorisedKeeper)
+        layout, sums = old.sums()
+        keeper.load_sums(sums, LaneLayout.from_json(layout))
+        keeper.append(0, old.rows(0))
+        keeper.advance(self.clock)
+        self._replace(keeper, self.algorithm)
+
+    def _replace(self, keeper: Keeper, algorithm: str) -> None:
+        """The old keeper is closed once the step is whole: until then it has the rows."""
+        old = self._keeper
+        if self._is_marked:
+            self._replaced.append(old)
+        self._keeper, self.algorithm = keeper, algorithm
+        if not self._is_marked:
+            old.close()
+        self._is_first_keeper = False
+        self._chooser.begin(keeper, self.clock)
+        self.show_all_on_grid()
+
+    def change_lifetimes(self, lifetimes: Mapping[int, Lifetime]) -> None:
+        """Windows of these inputs let rows go by other lifetimes, from their floor on."""
+        self._lifetimes.update(lifetimes)
+        if self.algorithm in FORETELLING:
+            ranked = candidates(self.plan, self.figures())
+            names = [each.name for each in ranked if each.reason is None]
+            self.change_algorithm(next(name for name in names if name not in FORETELLING))
+        for side, lifetime in lifetimes.items():
+            self._keeper.change_lifetime(side, lifetime)
+
+    @property
+    def foretells(self) -> bool:
+        """Whether lifetimes cannot change without another algorithm."""
+        return self.algorithm in FORETELLING or self._shape.is_select
+
+    def lifetime(self, side: int) -> Lifetime:
+        """How long rows of an input stay now."""
+        return self._lifetimes.get(side) or lifetime_of(self.plan.inputs[side].window)
+
+    def close(self) -> None:
+        """Nothing is run any more: shared rows are no longer read here."""
+        for keeper in (*self._replaced, self._keeper):
+            keeper.close()
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all inputs."""
+        return self._keeper.windows
+
+    def figures(self) -> Figures:
+        """What is known of the streams: guessed at first, measured once enough has come in."""
+        return self._chooser.figures
+
+    def _reconsider(self) -> None:
+        """Measure, and change the algorithm where the choice is ours and another one pays."""
+        self._chooser.measure(self._keeper, self.clock)
+        wanted: str | None = self.plan.algorithm
+        if wanted == "auto":
+            wanted = self._chooser.better(self.algorithm)
+        if wanted is not None:
+            self.change_algorithm(wanted)
+
+    def snapshot(self) -> bytes:
+        """All rows that are held or wait, as prepared rows; everything else follows from them."""
+        header: dict[str, Any] = {"fingerprint": fingerprint(self.plan), "clock": self.clock}
+        header["lifetimes"] = lifetimes_to_json(self._lifetimes)
+        tables = {str(side): self._keeper.rows(side) for side in range(len(self.plan.inputs))}
+        if isinstance(self._keeper, FactorisedKeeper) and self._keeper.is_endless:
+            header["layout"], tables["sums"] = self._keeper.sums()
+        return pack("shard", header, tables)
+
+    @classmethod
+    def restore(cls, plan: QueryPlan, data: bytes, grid_us: int = 1) -> Shard:
+        """The shard that snapshot() saved."""
+        header, tables = unpack("shard", data)
+        if header["fingerprint"] != fingerprint(plan):
+            raise CheckpointError(
+                "WC105",
+                "the saved state belongs to another query",
+                hint="start the changed query with a new checkpoint",
+            )
+        sums = tables.pop("sums", None)
+        rows = {int(side): table for side, table in tables.items()}
+        if sums is None:
+            lifetimes = lifetimes_from_json(header["lifetimes"])
+            return cls.rebuild(plan, rows, header["clock"], grid_us, lifetimes)
+        shard = cls(plan, grid_us)
+        assert isinstance(shard._keeper, FactorisedKeeper)
+        shard._keeper.load_sums(sums, LaneLayout.from_json(header["layout"]))
+        batches = {side: one_batch(table) for side, table in rows.items()}
+        shard.advance(batches, header["clock"])
+        shard.show_all_on_grid()
+        return shard
+
+    @classmethod
+    def rebuild(
+        cls,
+        plan: QueryPlan,
+        rows: Mapping[int, pa.Table],
+        clock: int,
+        grid_us: int = 1,
+        lifetimes: Mapping[int, Lifetime] | None = None,
+    ) -> Shard:
+        """A shard at `clock` from prepared rows in order of arrival; rows that left do no harm."""
+        shard = cls(plan, grid_us)
+        if lifetimes:
+            shard.change_lifetimes(lifetimes)
+        shard.clock = clock
+        batches = {side: shard._still_held(side, one_batch(table)) for side, table in rows.items()}
+        shard.advance(batches, clock)
+        shard.show_all_on_grid()
+        return shard
+
+    def window_statistics(self) -> list[tuple[int, int, int]]:
+        """Per input: its position, rows held, bytes (rows, and its part of keys and sums)."""
+        sizes = self._keeper.window_bytes()
+        beside = (self._keeper.nbytes - sum(sizes)) // len(sizes)
+        counts = self._keeper.row_counts()
+        return [
+            (side, rows, size + beside)
+            for side, (rows, size) in enumerate(zip(counts, sizes, strict=True))
+        ]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of windows, codes and sums."""
+        return self._keeper.nbytes
+
+    def growth_bytes(self, rows: int) -> int:
+        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        return self._keeper.growth_bytes(rows)
+
+    def show_all_on_grid(self) -> None:
+        """Which groups changed since the last grid instant is unknown after a rebuild: take all.
+
+        They are put out at the next one; those that have gone are the ones that are missing there.
+        """
+        if self._grid_us > 1:
+            self._complete_at = (self.clock // self._grid_us + 1) * self._grid_us
+            self._keeper.touch_all(self._complete_at)
+
+    def _still_held(self, side: int, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Without the rows that left a timed window before the clock: they enter no more."""
+        if not self.plan.inputs[side].window.is_timed:
+            return rows
+        held = self.lifetime(side).leave(rows.column("ts").to_numpy()) > self.clock
+        return rows if held.all() else rows.filter(pa.array(held))

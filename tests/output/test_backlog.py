@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from windrow import backlog
 from windrow.backlog import FANOUT, Backlog
-from windrow.output import backlog
 from windrow.output.change_limit import first_instants
 from windrow.output.feed import Feed
 from windrow.output.selects.feed import SelectFeed

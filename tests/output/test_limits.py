@@ -15,6 +15,7 @@ from live_texts import general_negations, general_selects
 from oracle import assert_same_rows, rows_of
 from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
 from streams import Action, Push, instant, plan_of, queries, scenarios
+from windrow import backlog
 from windrow.errors import DataError
 from windrow.exact.kernels import INTEGER
 from windrow.operators import touches
@@ -28,7 +29,7 @@ from windrow.operators.pairs import rows as pair_rows
 from windrow.operators.pairs.negation import unmatched
 from windrow.operators.pairs.sums import states
 from windrow.operators.tree import living_tree
-from windrow.output import backlog, entities, feed, row_log, whole_feed
+from windrow.output import entities, feed, row_log, whole_feed
 from windrow.output.aggregate_values import aggregate_values, too_large
 from windrow.output.combine import EntityTouches
 from windrow.output.selects import feed as select_feed

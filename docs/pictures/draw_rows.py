@@ -25,7 +25,7 @@ def in_process() -> Picture:
     picture.box(450, 158, 104, 64, "window of B", "rows in columns", tone="blue")
     picture.arrow((554, 94), (586, 122))
     picture.arrow((554, 190), (586, 158))
-    picture.box(586, 106, 86, 68, "keeper", "counts, sums", "per key", tone="green")
+    picture.box(586, 106, 86, 68, "operator", "counts, sums", "per key", tone="green")
     picture.text(336, 250, "Rows enter a window when the clock reaches them,", 12, tone="quiet")
     picture.text(336, 268, "and leave it a microsecond after their last instant.", 12, tone="quiet")
 

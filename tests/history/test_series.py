@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.history.questions.keeper import HistoryKeeper
+from windrow.history.operator import HistoryOperator
 from windrow.history.questions.series import group_keys, series_of, shape_table
 from windrow.history.tree_shape import shape_of
 from windrow.plan.history_schema import declared_history
@@ -24,8 +24,8 @@ rows_of_a_stream = st.lists(
 )
 
 
-def kept(rows: list[tuple[int, str, int]], by: list[str]) -> HistoryKeeper:
-    keeper = HistoryKeeper(declared_history(STREAM, ["x"], by, LEVELS))
+def kept(rows: list[tuple[int, str, int]], by: list[str]) -> HistoryOperator:
+    operator = HistoryOperator(declared_history(STREAM, ["x"], by, LEVELS))
     times, keys, values = zip(*sorted(rows), strict=True)
     batch = pa.RecordBatch.from_arrays(
         [
@@ -35,20 +35,20 @@ def kept(rows: list[tuple[int, str, int]], by: list[str]) -> HistoryKeeper:
         ],
         schema=STREAM.arrow,
     )
-    keeper.take(batch)
-    due = keeper.take_due(times[-1])
-    keeper.insert(due, 0, due.times.size)
-    keeper.history.advance(times[-1])
-    return keeper
+    operator.take(batch)
+    due = operator.take_due(times[-1])
+    operator.insert(due, 0, due.times.size)
+    operator.history.advance(times[-1])
+    return operator
 
 
 @given(rows_of_a_stream, st.integers(1, 300), st.sampled_from([None, "a", "b"]))
 def test_points_are_sums_over_the_rows(
     rows: list[tuple[int, str, int]], points: int, group: str | None
 ) -> None:
-    keeper = kept(rows, ["k"])
-    keys = None if group is None else group_keys(keeper, [group])
-    found = series_of(keeper, "x", None, None, points, keys).to_pylist()
+    operator = kept(rows, ["k"])
+    keys = None if group is None else group_keys(operator, [group])
+    found = series_of(operator, "x", None, None, points, keys).to_pylist()
     wanted = [(time, value) for time, key, value in rows if group in (None, key)]
     assert sum(row["count"] for row in found) == len(wanted)
     before = None
@@ -67,9 +67,9 @@ def test_points_are_sums_over_the_rows(
 def test_a_part_of_the_time_has_its_rows(
     rows: list[tuple[int, str, int]], since_s: int, length_s: int
 ) -> None:
-    keeper = kept(rows, [])
+    operator = kept(rows, [])
     since_us, until_us = since_s * SECOND_US, (since_s + length_s) * SECOND_US
-    found = series_of(keeper, None, since_us, until_us, 50).to_pylist()
+    found = series_of(operator, None, since_us, until_us, 50).to_pylist()
     # The ends are those of nodes, so that there may be more, but never less.
     inside = sum(since_us <= time < until_us for time, _, _ in rows)
     assert sum(row["count"] for row in found) >= inside
@@ -81,9 +81,9 @@ def test_nodes_are_those_that_the_slow_walk_finds(rows: list[tuple[int, str, int
     newest = max(time for time, _, _ in rows)
     # Within the newest region nothing is coarsened: there the slow walk knows every node.
     rows = [row for row in rows if row[0] > newest - 10 * SECOND_US]
-    keeper = kept(rows, [])
-    found = shape_table(keeper)
-    history = keeper.history
+    operator = kept(rows, [])
+    found = shape_table(operator)
+    history = operator.history
     slow = [
         (node.level, node.start_us, node.rows, node.kind == "inner")
         for node in shape_of(history.storage, history.spec)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from all_joined import Case, Joined, Row, Shown, held, states
 from streams import STREAMS, batch_of, instant, plan_of
-from windrow.operators.pairs.operator import PairKeeper
+from windrow.operators.pairs.operator import PairOperator
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer
 from windrow.rows.shape import shape_of
@@ -315,14 +315,14 @@ def test_every_instant_is_that_of_all_combinations(
     case = ALL[name]
     plan = plan_of(case.text)
     shape = shape_of(plan)
-    keeper = PairKeeper(plan, shape, grid, algorithm, block)
+    operator = PairOperator(plan, shape, grid, algorithm, block)
     shown = Shown(shape)
     before = -1
     for cut in [*cuts, END]:
         for side, stream in enumerate(rows[: len(plan.inputs)]):
             coming = [(at, row) for at, row in stream if before < at <= cut]
-            keeper.append(side, prepared(plan, side, coming))
-        shown.take(keeper.advance(cut))
+            operator.append(side, prepared(plan, side, coming))
+        shown.take(operator.advance(cut))
         before = cut
     for now in range(0, END - grid):
         if now % grid:
@@ -354,15 +354,15 @@ def test_pipelined_pays_for_every_joined_row_and_charged_does_not() -> None:
     plan = plan_of("SELECT COUNT(*) AS n FROM a [1 SECOND], b [1 SECOND] WHERE a.k = b.k")
     sizes = {}
     for algorithm in ("pipelined", "charged", "incremental"):
-        keeper = PairKeeper(plan, shape_of(plan), 1, algorithm)
+        operator = PairOperator(plan, shape_of(plan), 1, algorithm)
         stream = [(at, {"k": 1}) for at in range(400)]
-        empty = keeper.nbytes
+        empty = operator.nbytes
         for side in range(2):
-            keeper.append(side, prepared(plan, side, stream))
-        keeper.advance(400)
-        assert keeper.joined_rows() == 160_000
-        sizes[algorithm] = keeper.nbytes - empty
-        work = keeper.work_done()
+            operator.append(side, prepared(plan, side, stream))
+        operator.advance(400)
+        assert operator.joined_rows() == 160_000
+        sizes[algorithm] = operator.nbytes - empty
+        work = operator.work_done()
         assert (work.rows, work.probes, work.matches, work.kept) == (
             *((400, 400), 800, 160_000, 160_000),
         )
@@ -375,22 +375,22 @@ def test_rows_come_back_as_they_were_prepared() -> None:
         "SELECT a.s AS s, MAX(a.d - b.d) AS m FROM a [PARTITION BY s ROWS 2], b [5 MICROSECONDS] "
         "WHERE a.k = b.k AND a.p > b.p AND a.s <> b.s GROUP BY a.s"
     )
-    keeper = PairKeeper(plan, shape_of(plan), 1, "charged")
+    operator = PairOperator(plan, shape_of(plan), 1, "charged")
     row = {"k": 1, "s": "é", "d": -0.0, "l": 3}
     stream = [(1, row), (2, row | {"k": None}), (3, row | {"s": None, "d": math.nan}), (9, row)]
     batch = prepared(plan, 0, stream)
-    keeper.append(0, batch)
-    keeper.advance(4)
-    assert repr(keeper.rows(0).to_pylist()) == repr(batch.to_pylist())
-    keeper.advance(9)
-    assert repr(keeper.rows(0).to_pylist()) == repr(batch.slice(1).to_pylist())
-    assert keeper.row_counts() == [3, 0]
+    operator.append(0, batch)
+    operator.advance(4)
+    assert repr(operator.rows(0).to_pylist()) == repr(batch.to_pylist())
+    operator.advance(9)
+    assert repr(operator.rows(0).to_pylist()) == repr(batch.slice(1).to_pylist())
+    assert operator.row_counts() == [3, 0]
 
 
 def test_an_incremental_extreme_is_a_mistake_of_the_caller() -> None:
     plan = plan_of("SELECT MAX(a.d) AS m FROM a [1 SECOND], b [1 SECOND] WHERE a.k = b.k")
     with pytest.raises(AssertionError, match="cannot be taken back"):
-        PairKeeper(plan, shape_of(plan), 1, "incremental")
+        PairOperator(plan, shape_of(plan), 1, "incremental")
 
 
 def test_codes_without_joined_rows_are_forgotten() -> None:
@@ -399,12 +399,12 @@ def test_codes_without_joined_rows_are_forgotten() -> None:
         "b [2 MICROSECONDS] GROUP BY a.l + b.k"
     )
     sizes = []
-    keeper = PairKeeper(plan, shape_of(plan), 1, "charged")
+    operator = PairOperator(plan, shape_of(plan), 1, "charged")
     for first in range(0, 40_000, 4_000):
         at = np.arange(first, first + 4_000)
         for side, column in enumerate("lk"):
             stream = [(int(each), {column: int(each)}) for each in at]
-            keeper.append(side, prepared(plan, side, stream))
-        keeper.advance(first + 3_999)
-        sizes.append(keeper.nbytes)
+            operator.append(side, prepared(plan, side, stream))
+        operator.advance(first + 3_999)
+        sizes.append(operator.nbytes)
     assert sizes[-1] <= 1.1 * sizes[4], sizes

@@ -15,7 +15,7 @@ from oracle import Oracle, assert_same_rows, rows_of
 from streams import SECOND_US, STREAMS, plan_of
 from windrow.operators.operator import NeedsPairsError
 from windrow.operators.partial import Partial
-from windrow.operators.tree.operator import TreeKeeper
+from windrow.operators.tree.operator import TreeOperator
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer
 from windrow.rows.shape import shape_of
@@ -124,14 +124,14 @@ def changes_only(found: States) -> States:
 
 def states(plan: QueryPlan, grid_us: int) -> States:
     """The state of each instant and group, from steps that end between the instants of the grid."""
-    keeper = TreeKeeper(plan, shape_of(plan), grid_us)
+    operator = TreeOperator(plan, shape_of(plan), grid_us)
     preparers = [Preparer(plan, side) for side in range(len(plan.inputs))]
     found: States = {}
     for part, until in [*in_pieces(BATCHES), ({}, LAST_US)]:
         for side, entry in enumerate(plan.inputs):
             if entry.stream.name in part:
-                keeper.append(side, preparers[side].prepare(part[entry.stream.name]))
-        found |= dict(touches_of(keeper.advance(until)))
+                operator.append(side, preparers[side].prepare(part[entry.stream.name]))
+        found |= dict(touches_of(operator.advance(until)))
     return found
 
 
@@ -155,31 +155,31 @@ def in_pieces(
 
 def test_special_factors_are_refused_before_any_row_is_taken() -> None:
     plan = plan_of(SHAPES["doubles"])
-    keeper = TreeKeeper(plan, shape_of(plan), 1)
+    operator = TreeOperator(plan, shape_of(plan), 1)
     prepared = Preparer(plan, 1).prepare(BATCHES["b"].slice(0, 3))
     values = prepared.column("v0").to_pylist()
     wild = prepared.set_column(
         prepared.schema.get_field_index("v0"), "v0", pa.array([*values[:2], float("inf")])
     )
     with pytest.raises(NeedsPairsError):
-        keeper.append(1, wild)
-    assert keeper.rows(1).num_rows == 0
-    keeper.append(1, prepared)
-    assert keeper.rows(1).equals(prepared)
+        operator.append(1, wild)
+    assert operator.rows(1).num_rows == 0
+    operator.append(1, prepared)
+    assert operator.rows(1).equals(prepared)
 
 
 def test_all_state_is_given_back() -> None:
     plan = plan_of(SHAPES["star by column"])
-    keeper = TreeKeeper(plan, shape_of(plan), 1)
+    operator = TreeOperator(plan, shape_of(plan), 1)
     preparers = [Preparer(plan, side) for side in range(3)]
     sizes = []
     for turn in range(6):
         for side, name in enumerate("abc"):
             rows = preparers[side].prepare(BATCHES[name])
             later = pa.array(rows.column("ts").to_numpy() + turn * 2 * LAST_US)
-            keeper.append(side, rows.set_column(0, "ts", later))
-        keeper.advance((2 * turn + 2) * LAST_US - 1)
-        assert keeper.row_counts() == [0, 0, 0]
-        sizes.append(keeper.nbytes)
+            operator.append(side, rows.set_column(0, "ts", later))
+        operator.advance((2 * turn + 2) * LAST_US - 1)
+        assert operator.row_counts() == [0, 0, 0]
+        sizes.append(operator.nbytes)
     assert sizes[-1] == sizes[1]
-    assert keeper.work_done().rows == (6 * ROWS,) * 3
+    assert operator.work_done().rows == (6 * ROWS,) * 3

@@ -1,4 +1,4 @@
-"""The tree keeper against the oracle: joins of every acyclic shape, all that it aggregates."""
+"""The tree operator against the oracle: joins of every acyclic shape, all that it aggregates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries over acyclic joins, and a runner of the tree keeper alone, without a shard."""
+"""Queries over acyclic joins, and a runner of the tree operator alone, without a shard."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streams import Action
 from windrow.errors import DataError
 from windrow.operators.operator import NeedsPairsError
 from windrow.operators.partial import Partial
-from windrow.operators.tree.operator import TreeKeeper
+from windrow.operators.tree.operator import TreeOperator
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer
@@ -40,43 +40,43 @@ GROUPS = ("{0}.k", "{0}.s", "{0}.d", "{0}.o", "{0}.y", "{0}.k % 2")
 
 
 def is_for_trees(plan: QueryPlan) -> bool:
-    """Whether the tree keeper is asked for the plan."""
+    """Whether the tree operator is asked for the plan."""
     return shape_of(plan).mode is None and not isinstance(factorisation(plan), str)
 
 
 class TreeShard:
-    """The tree keeper in the place of a shard; it may go on from its own rows at any time."""
+    """The tree operator in the place of a shard; it may go on from its own rows at any time."""
 
     def __init__(self, plan: QueryPlan, grid_us: int = 1) -> None:
         self._plan, self._grid_us = plan, grid_us
-        self._keeper = TreeKeeper(plan, shape_of(plan), grid_us)
+        self._operator = TreeOperator(plan, shape_of(plan), grid_us)
         self._clock = BEGINNING
 
     def take(self, batches: Mapping[int, pa.RecordBatch]) -> None:
         """What a shard does with rows."""
         for side, rows in batches.items():
-            self._keeper.append(side, rows)
+            self._operator.append(side, rows)
 
     def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
         """What a shard does when the clock moves."""
         self.take(batches)
         self._clock = max(self._clock, until)
-        return self._keeper.advance(self._clock)
+        return self._operator.advance(self._clock)
 
     def rebuild(self) -> None:
-        """Go on with a new keeper, made from the rows of the old one."""
-        keeper = TreeKeeper(self._plan, shape_of(self._plan), self._grid_us)
+        """Go on with a new operator, made from the rows of the old one."""
+        operator = TreeOperator(self._plan, shape_of(self._plan), self._grid_us)
         for side in range(len(self._plan.inputs)):
-            rows = self._keeper.rows(side)
+            rows = self._operator.rows(side)
             assert rows.schema == Preparer(self._plan, side).schema
-            keeper.append(side, rows)
-        keeper.advance(self._clock)
-        assert keeper.row_counts() == self._keeper.row_counts()
-        self._keeper = keeper
+            operator.append(side, rows)
+        operator.advance(self._clock)
+        assert operator.row_counts() == self._operator.row_counts()
+        self._operator = operator
 
 
 def agree(plan: QueryPlan, actions: Sequence[Action], rebuilds: frozenset[int]) -> None:
-    """All that the tree keeper gives is what the oracle says, or it asks for pairs."""
+    """All that the tree operator gives is what the oracle says, or it asks for pairs."""
     judge, model = Judge(plan), Model()
     with patch.object(runners, "Shard", TreeShard):
         runner = runners.ShardRunner(plan)

@@ -107,7 +107,7 @@ def test_a_pair_of_groups_that_waits_for_the_next_tick_keeps_its_code() -> None:
     }
     # Put out at the first tick, and gone before the step ends: it is to be put out once more.
     first = shard.advance(rows, SECOND_US + 500_000)
-    pairs = shard._keeper._aggregate.pairs  # type: ignore[attr-defined]
+    pairs = shard._operator._aggregate.pairs  # type: ignore[attr-defined]
     assert (first.at.tolist(), first.count.tolist(), pairs.size) == ([SECOND_US], [1], 1)
     second = shard.advance({}, 2 * SECOND_US)
     assert (second.at.tolist(), second.count.tolist(), pairs.size) == ([2 * SECOND_US], [0], 0)

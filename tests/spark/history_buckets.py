@@ -19,7 +19,7 @@ from windrow.spark.checkpoint.control import order_advance
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history.control import control_frame, order_question
 from windrow.spark.history.declaration import history_fingerprint, history_of_text, history_text
-from windrow.spark.history.gathered import GatheredKeeper
+from windrow.spark.history.gathered import GatheredHistory
 from windrow.spark.history.live import HistoryShelf
 from windrow.spark.history.output import HistoryOutput
 from windrow.spark.history.packer import HistoryPacker
@@ -99,7 +99,7 @@ class Buckets:
         plan = bind_history(parse_query(text), catalog, {self.schema.stream.name: self.schema})
         question = HistoryQuestion.of_plan("q", plan, levels(plan))
         outputs = self.order(_line(lambda control: order_question(control, question)))
-        return answer(GatheredKeeper(self.schema, [each.replies[0] for each in outputs]), plan)
+        return answer(GatheredHistory(self.schema, [each.replies[0] for each in outputs]), plan)
 
 
 def _line(order: Callable[[Storage], None]) -> str:

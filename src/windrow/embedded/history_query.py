@@ -14,9 +14,9 @@ from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import show_instant, show_span
+from windrow.history.operator import HistoryOperator
 from windrow.history.questions.feed import HistoryFeed
 from windrow.history.questions.growth import HistoryGrowth
-from windrow.history.questions.keeper import HistoryKeeper
 from windrow.notebook.plan_text import PlanText
 from windrow.output.change_limit import check_limit
 from windrow.output.due_instants import INSTANTS_LIMIT
@@ -56,7 +56,7 @@ class EmbeddedHistoryQuery(Failing, Query):
         self,
         name: str,
         plan: HistoryPlan,
-        keeper: HistoryKeeper,
+        operator: HistoryOperator,
         settle: Callable[[], None],
         lock: RLock,
         ended: Callable[[EmbeddedHistoryQuery], None],
@@ -66,16 +66,16 @@ class EmbeddedHistoryQuery(Failing, Query):
         self.plan = plan
         self._is_running = True
         self._ended = ended
-        self._keeper = keeper
+        self._operator = operator
         self._settle = settle
-        self._growth = HistoryGrowth(keeper, plan)
+        self._growth = HistoryGrowth(operator, plan)
         self._feed = HistoryFeed(plan, unread_bytes)
         self._undo: Mark | None = None  # how it was before a read that was broken off
         self._told_lost = self._told_netted = 0
-        self.clock = keeper.history.now_us
+        self.clock = operator.history.now_us
         # Before anything has come there is an answer, but no instant at which it began.
-        self._has_begun = keeper.rows > 0
-        self._rows_shown = keeper.rows
+        self._has_begun = operator.rows > 0
+        self._rows_shown = operator.rows
         self._feed.show(self.clock, self._growth.rows(), changed=self._has_begun)
 
     @property
@@ -167,7 +167,7 @@ class EmbeddedHistoryQuery(Failing, Query):
         self._settle()
         self.recover()
         self._raise_failure()
-        self._keeper.check_whole()
+        self._operator.check_whole()
 
     @one_at_a_time
     def explain(self) -> str:
@@ -205,7 +205,7 @@ class EmbeddedHistoryQuery(Failing, Query):
         if self.is_running:
             self._settle()
             self.recover()
-            if self._keeper.history.is_whole:
+            if self._operator.history.is_whole:
                 self._catch_up()
         self.end()
 
@@ -266,10 +266,10 @@ class EmbeddedHistoryQuery(Failing, Query):
 
     def _show(self, instant_us: int) -> None:
         self._feed.show(instant_us, self._growth.rows())
-        self._rows_shown = self._keeper.rows
+        self._rows_shown = self._operator.rows
         self._has_begun = True
 
     @property
     def _is_behind(self) -> bool:
         """Whether rows have come since the answer was looked at."""
-        return self.is_running and self._rows_shown != self._keeper.rows
+        return self.is_running and self._rows_shown != self._operator.rows

@@ -16,9 +16,9 @@ from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
 from windrow.errors import BindingError, DataError, WindrowError
 from windrow.event_time import START_OF_TIME, show_span
+from windrow.history.operator import HistoryOperator, spec_of
 from windrow.history.parquet_archive import ParquetArchive
 from windrow.history.questions.ask import ask, ask_progressively
-from windrow.history.questions.keeper import HistoryKeeper, spec_of
 from windrow.history.questions.rows import instants_of
 from windrow.history.questions.series import group_keys, series_of, shape_table
 from windrow.output.unread_limit import UNREAD_BYTES
@@ -39,20 +39,20 @@ class Histories:
 
     def __init__(self, unread_bytes: int = UNREAD_BYTES) -> None:
         self._unread_bytes = unread_bytes
-        self._keepers: dict[str, HistoryKeeper] = {}
+        self._operators: dict[str, HistoryOperator] = {}
         # Those that run, by stream and name.
         self._queries: dict[str, dict[str, EmbeddedHistoryQuery]] = {}
 
     @property
     def schemas(self) -> dict[str, HistorySchema]:
         """What is kept, by stream."""
-        return {name: keeper.schema for name, keeper in self._keepers.items()}
+        return {name: operator.schema for name, operator in self._operators.items()}
 
     @property
     def nbytes(self) -> int:
         """Bytes of all histories, of rows that wait for them, and of what queries of them hold."""
         queries = sum(query.nbytes for query in self.running())
-        return queries + sum(keeper.nbytes for keeper in self._keepers.values())
+        return queries + sum(operator.nbytes for operator in self._operators.values())
 
     def declare(
         self, schema: HistorySchema, inlet: Inlet, archive: str | os.PathLike[str] | None
@@ -62,7 +62,7 @@ class Histories:
         Rows that came before are not in it: it knows the time behind the newest of them.
         """
         name = schema.stream.name
-        if name in self._keepers:
+        if name in self._operators:
             raise BindingError(
                 "WB320",
                 f"stream {name!r} has a history already",
@@ -71,59 +71,59 @@ class Histories:
         folder = None if archive is None else _archive(archive, schema)
         newest_us = inlet.completeness.newest
         known_from_us = START_OF_TIME if inlet.first_us is None else newest_us + 1
-        keeper = HistoryKeeper(schema, folder, known_from_us)
-        _take(keeper, None, None, inlet)
-        _advance(keeper, [], clock_of([inlet.completeness]))
-        keepers, queries = {**self._keepers, name: keeper}, {**self._queries, name: {}}
-        self._keepers, self._queries = keepers, queries
+        operator = HistoryOperator(schema, folder, known_from_us)
+        _take(operator, None, None, inlet)
+        _advance(operator, [], clock_of([inlet.completeness]))
+        operators, queries = {**self._operators, name: operator}, {**self._queries, name: {}}
+        self._operators, self._queries = operators, queries
 
     def complete(self, query: EmbeddedQuery, stream: str, since_us: int = START_OF_TIME) -> None:
         """Let the history of a stream fill in what a narrowed window lacks.
 
         since_us: from there on the query was given every row that the history has.
         """
-        keeper = self._keepers.get(stream)
-        if keeper is not None:
-            query.fill_from(keeper.history, max(keeper.known_from_us, since_us))
+        operator = self._operators.get(stream)
+        if operator is not None:
+            query.fill_from(operator.history, max(operator.known_from_us, since_us))
 
     def ask(self, plan: HistoryPlan) -> pa.Table:
         """The answer to a question."""
-        return ask(self._keeper(plan.streams[0]), plan)
+        return ask(self._operator(plan.streams[0]), plan)
 
     def ask_progressively(self, plan: HistoryPlan) -> Iterator[pa.Table]:
         """Answers to a question, coarse first."""
-        return ask_progressively(self._keeper(plan.streams[0]), plan)
+        return ask_progressively(self._operator(plan.streams[0]), plan)
 
     def series(
         self, stream: str, measure: str | None, interval: Interval, points: int, group: list[str]
     ) -> pa.Table:
         """Points of a chart, of one group or of all."""
-        keeper = self._keeper(stream)
-        return series_of(keeper, measure, *interval, points, group_keys(keeper, group))
+        operator = self._operator(stream)
+        return series_of(operator, measure, *interval, points, group_keys(operator, group))
 
     def tree(self, stream: str, group: list[str]) -> pa.Table:
         """The nodes of a history, of one group or of all."""
-        keeper = self._keeper(stream)
-        return shape_table(keeper, group_keys(keeper, group))
+        operator = self._operator(stream)
+        return shape_table(operator, group_keys(operator, group))
 
-    def _keeper(self, stream: str) -> HistoryKeeper:
-        keeper = self._keepers.get(stream)
-        if keeper is None:
-            known = ", ".join(self._keepers) or "none"
+    def _operator(self, stream: str) -> HistoryOperator:
+        operator = self._operators.get(stream)
+        if operator is None:
+            known = ", ".join(self._operators) or "none"
             raise BindingError(
                 "WB327",
                 f"stream {stream!r} has no history",
                 hint=f"declare one with session.history(); there are those of: {known}",
             )
-        keeper.check_whole()
-        return keeper
+        operator.check_whole()
+        return operator
 
     def follow(
         self, name: str, plan: HistoryPlan, settle: Callable[[], None], lock: RLock
     ) -> EmbeddedHistoryQuery:
         """Ask a question again and again as time goes on."""
         stream = plan.streams[0]
-        parts = (self._keeper(stream), settle, lock, self._ended, self._unread_bytes)
+        parts = (self._operator(stream), settle, lock, self._ended, self._unread_bytes)
         query = self._queries[stream][name] = EmbeddedHistoryQuery(name, plan, *parts)
         return query
 
@@ -136,7 +136,7 @@ class Histories:
         queries = self._queries[stream]
         if queries.get(query.name) is query:
             # In a step that is taken back it goes on.
-            self._keepers[stream].history.log.keep_item(queries, query.name)
+            self._operators[stream].history.log.keep_item(queries, query.name)
             del queries[query.name]
 
     def stop(self) -> None:
@@ -161,70 +161,70 @@ class Histories:
         parts: where the history cannot move on, the rows wait in it until it can.
         """
         stream = inlet.schema.name
-        keeper = self._keepers.get(stream)
-        if keeper is None or not keeper.history.is_whole:
+        operator = self._operators.get(stream)
+        if operator is None or not operator.history.is_whole:
             return
         taken, moved = 2 * number, 2 * number + 1
-        if keeper.step_made < taken:
-            keeper.begin_step(taken)
-            _take(keeper, batch, missed, inlet)
-            keeper.keep_step()
-        if keeper.step_made < moved:
-            self._move_on(keeper, moved, clock_of([inlet.completeness]))
+        if operator.step_made < taken:
+            operator.begin_step(taken)
+            _take(operator, batch, missed, inlet)
+            operator.keep_step()
+        if operator.step_made < moved:
+            self._move_on(operator, moved, clock_of([inlet.completeness]))
 
-    def _move_on(self, keeper: HistoryKeeper, step: int, clock: int) -> None:
-        keeper.undo_step()
-        queries = list(self._queries[keeper.schema.stream.name].values())
+    def _move_on(self, operator: HistoryOperator, step: int, clock: int) -> None:
+        operator.undo_step()
+        queries = list(self._queries[operator.schema.stream.name].values())
         for query in queries:
             query.recover()
-        keeper.begin_step(step, *(part for query in queries for part in query.parts))
+        operator.begin_step(step, *(part for query in queries for part in query.parts))
         try:
-            _advance(keeper, queries, clock)
+            _advance(operator, queries, clock)
         except WindrowError:
-            keeper.undo_step()
+            operator.undo_step()
             raise
-        keeper.keep_step()
+        operator.keep_step()
 
     def give_up(self, stream: str) -> None:
         """What was broken off was broken off again: the history answers no more."""
-        self._keepers[stream].history.is_whole = False
+        self._operators[stream].history.is_whole = False
 
     def table(self) -> pa.Table:
         """One row per history: what it keeps, what it knows, and its bytes."""
-        keepers = list(self._keepers.values())
-        known = [(each.known_from_us, each.known_to_us) for each in keepers]
+        operators = list(self._operators.values())
+        known = [(each.known_from_us, each.known_to_us) for each in operators]
         return pa.table(
             {
-                "stream": pa.array([each.schema.stream.name for each in keepers], pa.string()),
-                "measures": _names([[m.name for m in each.schema.measures] for each in keepers]),
-                "keys": _names([[key.name for key in each.schema.keys] for each in keepers]),
-                "levels": _names([[*map(_level, each.schema.levels)] for each in keepers]),
+                "stream": pa.array([each.schema.stream.name for each in operators], pa.string()),
+                "measures": _names([[m.name for m in each.schema.measures] for each in operators]),
+                "keys": _names([[key.name for key in each.schema.keys] for each in operators]),
+                "levels": _names([[*map(_level, each.schema.levels)] for each in operators]),
                 "known_from": instants_of([since for since, _ in known]),
                 "known_to": instants_of([until for _, until in known]),
-                "rows": pa.array([each.rows for each in keepers], pa.int64()),
-                "bytes": pa.array([each.nbytes for each in keepers], pa.int64()),
+                "rows": pa.array([each.rows for each in operators], pa.int64()),
+                "bytes": pa.array([each.nbytes for each in operators], pa.int64()),
             }
         )
 
 
 def _take(
-    keeper: HistoryKeeper,
+    operator: HistoryOperator,
     batch: pa.RecordBatch | None,
     missed: NDArray[np.int64] | None,
     inlet: Inlet,
 ) -> None:
     """Let rows wait for a history to move on; it is told of those that were refused."""
     if missed is not None:
-        keeper.miss(missed)
+        operator.miss(missed)
     if batch is not None:
-        keeper.take(batch)
+        operator.take(batch)
     if inlet.completeness.is_finished:
-        keeper.finish()
+        operator.finish()
 
 
-def _advance(keeper: HistoryKeeper, queries: list[EmbeddedHistoryQuery], clock: int) -> None:
+def _advance(operator: HistoryOperator, queries: list[EmbeddedHistoryQuery], clock: int) -> None:
     """Move on to the clock, and stop wherever a query looks."""
-    due = keeper.take_due(clock)
+    due = operator.take_due(clock)
     looking: dict[int, list[EmbeddedHistoryQuery]] = {}
     for query in queries:
         for instant in query.stops(due.instants, clock).tolist():
@@ -232,11 +232,11 @@ def _advance(keeper: HistoryKeeper, queries: list[EmbeddedHistoryQuery], clock: 
     first = 0
     for instant in sorted({*looking, clock}):
         end = int(np.searchsorted(due.times, instant, side="right"))
-        keeper.insert(due, first, end)
+        operator.insert(due, first, end)
         first = end
         for query in queries:
             query.fold(instant)
-        keeper.history.advance(instant)
+        operator.history.advance(instant)
         for query in looking.get(instant, ()):
             _look(query, instant)
     for query in queries:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
-from windrow.history.questions.keeper import spec_of
+from windrow.history.operator import spec_of
 from windrow.jobs.settings import JobSettings
 from windrow.jobs.sinks import JobSink, sink_of
 from windrow.jobs.sources import source_of

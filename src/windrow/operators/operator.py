@@ -1,7 +1,7 @@
-"""A keeper holds the windows of a query in a shard and keeps its aggregates by one algorithm.
+"""An operator holds the windows of a query in a shard and keeps its aggregates by one algorithm.
 
-Every keeper of a query gives the same answers, and each can be made from the rows of another: that
-is how a running query changes its algorithm.
+Every operator of a query gives the same answers, and each can be made from the rows of another:
+that is how a running query changes its algorithm.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window, WindowMark
 
 __all__ = [
-    "Keeper",
-    "KeeperMark",
     "NeedsPairsError",
     "NeedsSingleRowsError",
+    "Operator",
+    "OperatorMark",
     "WorkDone",
     "growth_by_rows",
 ]
@@ -34,18 +34,18 @@ class NeedsSingleRowsError(Exception):
 
 
 class NeedsPairsError(Exception):
-    """Rows came that only an algorithm on joined rows can take; the keeper has taken none of them.
+    """Rows came that only an algorithm on joined rows can take; the operator has taken none.
 
     Never seen by users: the shard changes its algorithm.
     """
 
 
-class KeeperMark:
-    """How the windows of a keeper were before a step.
+class OperatorMark:
+    """How the windows of an operator were before a step.
 
-    A keeper that was set back can be asked for its rows and nothing else: sums, indexes and codes
-    are what the step that failed has left. The codes of rows that left since the mark still have
-    their meaning, as none is given to another key before rows come in again.
+    An operator that was set back can be asked for its rows and nothing else: sums, indexes and
+    codes are what the step that failed has left. The codes of rows that left since the mark still
+    have their meaning, as none is given to another key before rows come in again.
     """
 
     def __init__(self, windows: Sequence[Window]) -> None:
@@ -64,7 +64,7 @@ class KeeperMark:
 
 @dataclass(frozen=True)
 class WorkDone:
-    """What a keeper has measured since it began, for the cost model.
+    """What an operator has measured since it began, for the cost model.
 
     rows: entered, per side. probes: rows that were looked up in other windows; matches: joined rows
     that this found, before any condition beside equality; kept: those that the conditions kept.
@@ -76,8 +76,8 @@ class WorkDone:
     kept: int = 0
 
 
-class Keeper(Protocol):
-    """What a shard asks of a keeper."""
+class Operator(Protocol):
+    """What a shard asks of an operator."""
 
     def append(self, side: int, rows: pa.RecordBatch) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
@@ -89,9 +89,9 @@ class Keeper(Protocol):
         """Rows of the side leave by this lifetime from now on; those that left stay away."""
 
     def close(self) -> None:
-        """Another keeper has taken over."""
+        """Another operator has taken over."""
 
-    def mark(self) -> KeeperMark:
+    def mark(self) -> OperatorMark:
         """How its rows are now, for a step that may fail."""
 
     def touch_all(self, at: int) -> None:

@@ -1,14 +1,14 @@
-"""Which keeper runs a query by which algorithm."""
+"""Which operator runs a query by which algorithm."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from windrow.operators.keyed.operator import FactorisedKeeper
-from windrow.operators.operator import Keeper
-from windrow.operators.pairs.operator import PairKeeper
-from windrow.operators.tree.operator import TreeKeeper
-from windrow.operators.unbounded.operator import EndlessKeeper
+from windrow.operators.keyed.operator import FactorisedOperator
+from windrow.operators.operator import Operator
+from windrow.operators.pairs.operator import PairOperator
+from windrow.operators.tree.operator import TreeOperator
+from windrow.operators.unbounded.operator import UnboundedOperator
 from windrow.plan.cost import cheapest
 from windrow.plan.figures import assumed_figures
 from windrow.plan.model import QueryPlan
@@ -16,7 +16,7 @@ from windrow.plan.update_pattern import keeps_results
 from windrow.rows.shape import QueryShape
 from windrow.rows.shared_rows import RowReader
 
-__all__ = ["first_algorithm", "keeper_for"]
+__all__ = ["first_algorithm", "operator_for"]
 
 
 def first_algorithm(plan: QueryPlan) -> str:
@@ -28,18 +28,18 @@ def first_algorithm(plan: QueryPlan) -> str:
     return plan.algorithm
 
 
-def keeper_for(
+def operator_for(
     plan: QueryPlan,
     shape: QueryShape,
     grid_us: int,
     algorithm: str,
     readers: Sequence[RowReader] = (),
-) -> Keeper:
-    """A new, empty keeper; readers: where its rows are shared with other queries."""
+) -> Operator:
+    """A new, empty operator; readers: where its rows are shared with other queries."""
     if algorithm != "factorised":
-        return PairKeeper(plan, shape, grid_us, algorithm)
+        return PairOperator(plan, shape, grid_us, algorithm)
     if shape.mode is None and plan.inputs[0].window.kind == "unbounded":
-        return EndlessKeeper(plan, shape, grid_us)
+        return UnboundedOperator(plan, shape, grid_us)
     if shape.mode is None:
-        return TreeKeeper(plan, shape, grid_us)
-    return FactorisedKeeper(plan, shape, grid_us, readers)
+        return TreeOperator(plan, shape, grid_us)
+    return FactorisedOperator(plan, shape, grid_us, readers)

@@ -1,6 +1,6 @@
 """Rows that several queries read: one copy for all windows on the same stream and condition.
 
-A query whose window is kept by a state per key (the factorised keeper) needs of a row its time, its
+A query whose window is kept by a state per key (the keyed operator) needs of a row its time, its
 values and a code. Times and values are held once, however many queries read them and however long
 their windows are; each query has its own codes and its own range. Expressions are evaluated once.
 """

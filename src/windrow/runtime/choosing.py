@@ -1,9 +1,9 @@
-"""Choosing the algorithm while a query runs: from what its keeper measured, by the cost model."""
+"""Choosing the algorithm while a query runs: from what its operator measured, by the cost model."""
 
 from __future__ import annotations
 
 from windrow.event_time import START_OF_TIME
-from windrow.operators.operator import Keeper, WorkDone
+from windrow.operators.operator import Operator, WorkDone
 from windrow.plan.cost import candidates
 from windrow.plan.figures import Figures, assumed_figures, measured_figures
 from windrow.plan.model import QueryPlan
@@ -19,7 +19,7 @@ _SECOND_US = 1_000_000
 
 
 class Chooser:
-    """Watches one shard's keeper; event time and row counts alone decide, so a replay agrees."""
+    """Watches one shard's operator; event time and row counts alone decide, so a replay agrees."""
 
     def __init__(self, plan: QueryPlan) -> None:
         self._plan = plan
@@ -32,18 +32,18 @@ class Chooser:
         """What is known now: measured once there was enough to measure."""
         return self._figures
 
-    def begin(self, keeper: Keeper, clock: int) -> None:
-        """Another keeper has taken over: count from here."""
-        self._before, self._since_us = keeper.work_done(), clock
+    def begin(self, operator: Operator, clock: int) -> None:
+        """Another operator has taken over: count from here."""
+        self._before, self._since_us = operator.work_done(), clock
 
-    def due(self, keeper: Keeper) -> bool:
+    def due(self, operator: Operator) -> bool:
         """Whether enough has come in since the last decision."""
-        entered = sum(keeper.work_done().rows) - sum(self._before.rows)
-        return entered >= ROWS_BETWEEN and entered >= sum(keeper.row_counts())
+        entered = sum(operator.work_done().rows) - sum(self._before.rows)
+        return entered >= ROWS_BETWEEN and entered >= sum(operator.row_counts())
 
-    def measure(self, keeper: Keeper, clock: int) -> None:
+    def measure(self, operator: Operator, clock: int) -> None:
         """Take figures over the time since the last decision."""
-        done, before = keeper.work_done(), self._before
+        done, before = operator.work_done(), self._before
         span_us = clock - self._since_us
         if self._since_us > START_OF_TIME and span_us > 0:
             rates = tuple(
@@ -51,8 +51,8 @@ class Chooser:
                 for now, then in zip(done.rows, before.rows, strict=True)
             )
             found = (done.matches - before.matches, done.kept - before.kept)
-            held = tuple(keeper.row_counts())
-            self._figures = measured_figures(rates, held, keeper.joined_rows(), found)
+            held = tuple(operator.row_counts())
+            self._figures = measured_figures(rates, held, operator.joined_rows(), found)
         self._before, self._since_us = done, clock
 
     def better(self, current: str) -> str | None:

@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
-from windrow.operators.keyed.operator import FactorisedKeeper
+from windrow.operators.keyed.operator import FactorisedOperator
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import Keeper, KeeperMark, NeedsPairsError, NeedsSingleRowsError
+from windrow.operators.operator import NeedsPairsError, NeedsSingleRowsError, Operator, OperatorMark
 from windrow.operators.partial import Partial, one_batch
-from windrow.operators.registry import first_algorithm, keeper_for
+from windrow.operators.registry import first_algorithm, operator_for
 from windrow.plan.cost import candidates
 from windrow.plan.figures import Figures
 from windrow.plan.fingerprint import fingerprint
@@ -44,7 +44,7 @@ class ShardMark(NamedTuple):
     """How a shard was before a step."""
 
     own: Mark
-    keeper: KeeperMark
+    operator: OperatorMark
     taking: tuple[int, ...]
 
 
@@ -66,12 +66,14 @@ class Shard:
         self.algorithm = algorithm or first_algorithm(plan)
         self._grid_us = grid_us
         self._shape = shape_of(plan)
-        self._keeper: Keeper = keeper_for(plan, self._shape, grid_us, self.algorithm, readers)
+        self._operator: Operator = operator_for(plan, self._shape, grid_us, self.algorithm, readers)
         self._lifetimes: dict[int, Lifetime] = {}  # where they are not those of the plan
         self._chooser = Chooser(plan)
-        self._is_first_keeper = True
+        self._is_first_operator = True
         self._is_marked = False
-        self._replaced: list[Keeper] = []  # keepers that others have taken over from in this step
+        self._replaced: list[
+            Operator
+        ] = []  # operators that others have taken over from in this step
         self._tells_apart = False  # whether rows that stand for several are taken one by one
         self._complete_at: int | None = None  # where all live groups are put out after a rebuild
 
@@ -80,13 +82,13 @@ class Shard:
 
         taking: the inputs whose rows are about to be taken.
         """
-        mark = ShardMark(Mark(self, self._chooser), self._keeper.mark(), tuple(taking))
+        mark = ShardMark(Mark(self, self._chooser), self._operator.mark(), tuple(taking))
         self._is_marked = True
         return mark
 
     def keep(self, mark: ShardMark) -> None:
         """The step since the mark is whole."""
-        mark.keeper.keep()
+        mark.operator.keep()
         self._is_marked = False
         while self._replaced:
             self._replaced[-1].close()
@@ -95,12 +97,12 @@ class Shard:
     def rewind(self, mark: ShardMark) -> None:
         """Go back to the mark: what a step that failed left behind is made anew from the rows."""
         mark.own.rewind()
-        mark.keeper.rewind()
+        mark.operator.rewind()
         for side in mark.taking:
-            self._keeper.windows[side].columns.refuse_appended()
-        self._is_marked = True  # the keeper that is replaced has the rows until all is made anew
-        if isinstance(self._keeper, FactorisedKeeper) and self._keeper.is_endless:
-            self._begin_with_sums(self._keeper)
+            self._operator.windows[side].columns.refuse_appended()
+        self._is_marked = True  # the operator that is replaced has the rows until all is made anew
+        if isinstance(self._operator, FactorisedOperator) and self._operator.is_endless:
+            self._begin_with_sums(self._operator)
         elif not self._begin_anew(self.algorithm):
             self._begin_anew("charged")
 
@@ -109,15 +111,15 @@ class Shard:
         self.take(batches)
         self.clock = max(self.clock, until)
         try:
-            partial = self._keeper.advance(self.clock)
+            partial = self._operator.advance(self.clock)
         except FaultError as fault:
             raise fault.in_words(prepared_names(self.plan)) from None
-        if not self._is_first_keeper:  # its codes mean other groups than those of the first one
+        if not self._is_first_operator:  # its codes mean other groups than those of the first one
             partial = replace(partial, codes=None)
         if self._complete_at is not None and self._complete_at <= self.clock:
             partial = replace(partial, complete_at=self._complete_at)
             self._complete_at = None
-        if self.plan.kind == "aggregate" and self._chooser.due(self._keeper):
+        if self.plan.kind == "aggregate" and self._chooser.due(self._operator):
             self._reconsider()
         return partial
 
@@ -125,27 +127,27 @@ class Shard:
         """Take prepared rows, all later than the clock, and let them wait."""
         for side, rows in batches.items():
             try:
-                self._keeper.append(side, self._as_kept(self._keeper, rows))
+                self._operator.append(side, self._as_kept(self._operator, rows))
             except NeedsPairsError:
                 self.change_algorithm("charged")
-                self._keeper.append(side, self._as_kept(self._keeper, rows))
+                self._operator.append(side, self._as_kept(self._operator, rows))
             except NeedsSingleRowsError:
                 self._tells_apart = True
                 self._begin_anew(self.algorithm)
-                self._keeper.append(side, self._as_kept(self._keeper, rows))
+                self._operator.append(side, self._as_kept(self._operator, rows))
 
-    def _as_kept(self, keeper: Keeper, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows that stand for several are told apart for keepers that hold each by itself."""
-        is_weighing = isinstance(keeper, FactorisedKeeper) and not self._tells_apart
+    def _as_kept(self, operator: Operator, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows that stand for several are told apart for operators that hold each by itself."""
+        is_weighing = isinstance(operator, FactorisedOperator) and not self._tells_apart
         return rows if is_weighing else expanded(rows)
 
     def next_stop(self, until: int, events: int) -> int:
         """How far the clock may go, at most to `until`, for about so many events of a window."""
-        return min(window.next_stop(until, events) for window in self._keeper.windows)
+        return min(window.next_stop(until, events) for window in self._operator.windows)
 
     def event_count(self) -> int:
         """A number that has grown by about one for each event of a window meanwhile."""
-        return sum(window.event_count for window in self._keeper.windows)
+        return sum(window.event_count for window in self._operator.windows)
 
     def change_algorithm(self, algorithm: str) -> bool:
         """Go on by another algorithm, from the rows held; no answer changes by it.
@@ -159,40 +161,40 @@ class Shard:
         return self._begin_anew(algorithm)
 
     def _begin_anew(self, algorithm: str) -> bool:
-        """Go on with a new keeper, from the rows held; False where it does not take them."""
-        keeper = keeper_for(self.plan, self._shape, self._grid_us, algorithm)
+        """Go on with a new operator, from the rows held; False where it does not take them."""
+        operator = operator_for(self.plan, self._shape, self._grid_us, algorithm)
         for side, lifetime in self._lifetimes.items():
-            keeper.change_lifetime(side, lifetime)
+            operator.change_lifetime(side, lifetime)
         try:
             for side in range(len(self.plan.inputs)):
-                held = self._still_held(side, self._keeper.rows(side))
-                keeper.append(side, self._as_kept(keeper, held))
+                held = self._still_held(side, self._operator.rows(side))
+                operator.append(side, self._as_kept(operator, held))
         except NeedsPairsError:
             return False
-        keeper.advance(self.clock)
-        self._replace(keeper, algorithm)
+        operator.advance(self.clock)
+        self._replace(operator, algorithm)
         return True
 
-    def _begin_with_sums(self, old: FactorisedKeeper) -> None:
+    def _begin_with_sums(self, old: FactorisedOperator) -> None:
         """The same where rows never leave: sums stand for those that the clock has passed."""
-        keeper = keeper_for(self.plan, self._shape, self._grid_us, self.algorithm)
-        assert isinstance(keeper, FactorisedKeeper)
+        operator = operator_for(self.plan, self._shape, self._grid_us, self.algorithm)
+        assert isinstance(operator, FactorisedOperator)
         layout, sums = old.sums()
-        keeper.load_sums(sums, LaneLayout.from_json(layout))
-        keeper.append(0, old.rows(0))
-        keeper.advance(self.clock)
-        self._replace(keeper, self.algorithm)
+        operator.load_sums(sums, LaneLayout.from_json(layout))
+        operator.append(0, old.rows(0))
+        operator.advance(self.clock)
+        self._replace(operator, self.algorithm)
 
-    def _replace(self, keeper: Keeper, algorithm: str) -> None:
-        """The old keeper is closed once the step is whole: until then it has the rows."""
-        old = self._keeper
+    def _replace(self, operator: Operator, algorithm: str) -> None:
+        """The old operator is closed once the step is whole: until then it has the rows."""
+        old = self._operator
         if self._is_marked:
             self._replaced.append(old)
-        self._keeper, self.algorithm = keeper, algorithm
+        self._operator, self.algorithm = operator, algorithm
         if not self._is_marked:
             old.close()
-        self._is_first_keeper = False
-        self._chooser.begin(keeper, self.clock)
+        self._is_first_operator = False
+        self._chooser.begin(operator, self.clock)
         self.show_all_on_grid()
 
     def change_lifetimes(self, lifetimes: Mapping[int, Lifetime]) -> None:
@@ -203,7 +205,7 @@ class Shard:
             names = [each.name for each in ranked if each.reason is None]
             self.change_algorithm(next(name for name in names if name not in FORETELLING))
         for side, lifetime in lifetimes.items():
-            self._keeper.change_lifetime(side, lifetime)
+            self._operator.change_lifetime(side, lifetime)
 
     @property
     def foretells(self) -> bool:
@@ -216,13 +218,13 @@ class Shard:
 
     def close(self) -> None:
         """Nothing is run any more: shared rows are no longer read here."""
-        for keeper in (*self._replaced, self._keeper):
-            keeper.close()
+        for operator in (*self._replaced, self._operator):
+            operator.close()
 
     @property
     def windows(self) -> tuple[Window, ...]:
         """The windows of all inputs."""
-        return self._keeper.windows
+        return self._operator.windows
 
     def figures(self) -> Figures:
         """What is known of the streams: guessed at first, measured once enough has come in."""
@@ -230,7 +232,7 @@ class Shard:
 
     def _reconsider(self) -> None:
         """Measure, and change the algorithm where the choice is ours and another one pays."""
-        self._chooser.measure(self._keeper, self.clock)
+        self._chooser.measure(self._operator, self.clock)
         wanted: str | None = self.plan.algorithm
         if wanted == "auto":
             wanted = self._chooser.better(self.algorithm)
@@ -241,9 +243,9 @@ class Shard:
         """All rows that are held or wait, as prepared rows; everything else follows from them."""
         header: dict[str, Any] = {"fingerprint": fingerprint(self.plan), "clock": self.clock}
         header["lifetimes"] = lifetimes_to_json(self._lifetimes)
-        tables = {str(side): self._keeper.rows(side) for side in range(len(self.plan.inputs))}
-        if isinstance(self._keeper, FactorisedKeeper) and self._keeper.is_endless:
-            header["layout"], tables["sums"] = self._keeper.sums()
+        tables = {str(side): self._operator.rows(side) for side in range(len(self.plan.inputs))}
+        if isinstance(self._operator, FactorisedOperator) and self._operator.is_endless:
+            header["layout"], tables["sums"] = self._operator.sums()
         return pack("shard", header, tables)
 
     @classmethod
@@ -262,8 +264,8 @@ class Shard:
             lifetimes = lifetimes_from_json(header["lifetimes"])
             return cls.rebuild(plan, rows, header["clock"], grid_us, lifetimes)
         shard = cls(plan, grid_us)
-        assert isinstance(shard._keeper, FactorisedKeeper)
-        shard._keeper.load_sums(sums, LaneLayout.from_json(header["layout"]))
+        assert isinstance(shard._operator, FactorisedOperator)
+        shard._operator.load_sums(sums, LaneLayout.from_json(header["layout"]))
         batches = {side: one_batch(table) for side, table in rows.items()}
         shard.advance(batches, header["clock"])
         shard.show_all_on_grid()
@@ -290,9 +292,9 @@ class Shard:
 
     def window_statistics(self) -> list[tuple[int, int, int]]:
         """Per input: its position, rows held, bytes (rows, and its part of keys and sums)."""
-        sizes = self._keeper.window_bytes()
-        beside = (self._keeper.nbytes - sum(sizes)) // len(sizes)
-        counts = self._keeper.row_counts()
+        sizes = self._operator.window_bytes()
+        beside = (self._operator.nbytes - sum(sizes)) // len(sizes)
+        counts = self._operator.row_counts()
         return [
             (side, rows, size + beside)
             for side, (rows, size) in enumerate(zip(counts, sizes, strict=True))
@@ -301,11 +303,11 @@ class Shard:
     @property
     def nbytes(self) -> int:
         """Bytes of windows, codes and sums."""
-        return self._keeper.nbytes
+        return self._operator.nbytes
 
     def growth_bytes(self, rows: int) -> int:
         """Bytes beside the windows that so many rows may need at most, for a moment too."""
-        return self._keeper.growth_bytes(rows)
+        return self._operator.growth_bytes(rows)
 
     def show_all_on_grid(self) -> None:
         """Which groups changed since the last grid instant is unknown after a rebuild: take all.
@@ -314,7 +316,7 @@ class Shard:
         """
         if self._grid_us > 1:
             self._complete_at = (self.clock // self._grid_us + 1) * self._grid_us
-            self._keeper.touch_all(self._complete_at)
+            self._operator.touch_all(self._complete_at)
 
     def _still_held(self, side: int, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Without the rows that left a timed window before the clock: they enter no more."""

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.history.operator import HistoryOperator, Reach
 from windrow.history.questions.bounds import Bounded
-from windrow.history.questions.keeper import HistoryKeeper, Reach
 from windrow.history.questions.lookup import arranged, look_up
 from windrow.history.questions.rows import AnswerRows, rows_of, table_of
 from windrow.plan.history_plan import HistoryPlan
@@ -20,21 +20,21 @@ __all__ = ["ask", "ask_progressively"]
 Known = dict[tuple[Any, ...], tuple[Any, Any]]
 
 
-def ask(keeper: HistoryKeeper, plan: HistoryPlan) -> pa.Table:
+def ask(operator: HistoryOperator, plan: HistoryPlan) -> pa.Table:
     """The select list, then bounds of its aggregates and what is exact."""
-    return _answer(keeper, plan, keeper.reach(plan.since_us, plan.until_us), plan.at_us, None)
+    return _answer(operator, plan, operator.reach(plan.since_us, plan.until_us), plan.at_us, None)
 
 
-def ask_progressively(keeper: HistoryKeeper, plan: HistoryPlan) -> Iterator[pa.Table]:
+def ask_progressively(operator: HistoryOperator, plan: HistoryPlan) -> Iterator[pa.Table]:
     """Answers from the coarsest level down, to one that is exact; bounds only tighten.
 
     NOW is when the first one is asked for. Rows that come meanwhile are not in the answers, but
     may leave what they are mixed with in doubt.
     """
-    reach = keeper.reach(plan.since_us, plan.until_us)
+    reach = operator.reach(plan.since_us, plan.until_us)
     known: Known = {}
     for at_us in _levels(plan):
-        table = _answer(keeper, plan, reach, at_us, known)
+        table = _answer(operator, plan, reach, at_us, known)
         yield table
         if pc.all(table.column("exact"), min_count=0).as_py():
             return
@@ -51,10 +51,14 @@ def _levels(plan: HistoryPlan) -> list[int | None]:
 
 
 def _answer(
-    keeper: HistoryKeeper, plan: HistoryPlan, reach: Reach, at_us: int | None, known: Known | None
+    operator: HistoryOperator,
+    plan: HistoryPlan,
+    reach: Reach,
+    at_us: int | None,
+    known: Known | None,
 ) -> pa.Table:
-    found = look_up(keeper, plan, reach.known, at_us)
-    rows = rows_of(plan, arranged(plan, found, keeper.history), reach)
+    found = look_up(operator, plan, reach.known, at_us)
+    rows = rows_of(plan, arranged(plan, found, operator.history), reach)
     if known is not None:
         rows = _tightened(rows, known)
     return table_of(plan, rows, found, reach)

@@ -8,7 +8,7 @@ was registered, whatever becomes coarser behind it.
 from __future__ import annotations
 
 from windrow.history.answers.answer import Answer, Interval
-from windrow.history.questions.keeper import HistoryKeeper, Reach
+from windrow.history.operator import HistoryOperator, Reach
 from windrow.history.questions.lookup import LookedUp, arranged, look_up, merged
 from windrow.history.questions.rows import AnswerRows, kept_rows, rows_of
 from windrow.plan.history_plan import HistoryPlan
@@ -19,14 +19,14 @@ __all__ = ["HistoryGrowth"]
 class HistoryGrowth:
     """All from the start of the interval to now."""
 
-    def __init__(self, keeper: HistoryKeeper, plan: HistoryPlan) -> None:
-        self._keeper, self._plan = keeper, plan
-        self._step_us = keeper.history.spec.granularities_us[0]
+    def __init__(self, operator: HistoryOperator, plan: HistoryPlan) -> None:
+        self._operator, self._plan = operator, plan
+        self._step_us = operator.history.spec.granularities_us[0]
         # What lies before the edge is in `looked`, what lies behind it is in the history.
-        self._edge_us = self._node_start_us(keeper.history.now_us)
-        since_us = max(plan.since_us, keeper.known_from_us)
+        self._edge_us = self._node_start_us(operator.history.now_us)
+        since_us = max(plan.since_us, operator.known_from_us)
         start = Interval(since_us, max(since_us, self._edge_us))
-        self._looked = look_up(keeper, plan, start, None)
+        self._looked = look_up(operator, plan, start, None)
 
     def fold(self, instant_us: int) -> None:
         """Rows up to the instant are in the history, which is still at the instant before."""
@@ -38,9 +38,11 @@ class HistoryGrowth:
 
     def rows(self) -> AnswerRows:
         """The answer at the time of the history, as far as HAVING keeps it."""
-        plan, keeper = self._plan, self._keeper
+        plan, operator = self._plan, self._operator
         looked = self._with(self._between(self._edge_us, self._edge_us + self._step_us))
-        return kept_rows(plan, rows_of(plan, arranged(plan, looked, keeper.history), self._reach()))
+        return kept_rows(
+            plan, rows_of(plan, arranged(plan, looked, operator.history), self._reach())
+        )
 
     @property
     def lacks_rows(self) -> bool:
@@ -49,13 +51,13 @@ class HistoryGrowth:
 
     def _reach(self) -> Reach:
         # What is to come is no part of the interval: it ends now.
-        return self._keeper.reach(self._plan.since_us, None)
+        return self._operator.reach(self._plan.since_us, None)
 
     def _between(self, since_us: int, until_us: int) -> Answer:
         # Behind where it begins to know the history has no rows, and no node need be cut.
-        if self._plan.since_us > self._keeper.known_from_us:
+        if self._plan.since_us > self._operator.known_from_us:
             since_us = max(since_us, self._plan.since_us)
-        history = self._keeper.history
+        history = self._operator.history
         return history.snapshot(since_us, max(since_us, until_us), total=self._plan.is_total)
 
     def _with(self, added: Answer) -> LookedUp:

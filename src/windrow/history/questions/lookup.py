@@ -19,7 +19,7 @@ from windrow.history.cells.cell_store import empty_states
 from windrow.history.cells.kernels import LEFT, PARTS
 from windrow.history.history import History
 from windrow.history.nodes.kernels import add_up
-from windrow.history.questions.keeper import HistoryKeeper
+from windrow.history.operator import HistoryOperator
 from windrow.history.sketches.sketch_answer import SketchAnswer
 from windrow.history.states.kernels import ROWS, START
 from windrow.plan.expressions import ColumnRef, Expr
@@ -62,11 +62,11 @@ class LookedUp:
 
 
 def look_up(
-    keeper: HistoryKeeper, plan: HistoryPlan, interval: Interval, at_us: int | None
+    operator: HistoryOperator, plan: HistoryPlan, interval: Interval, at_us: int | None
 ) -> LookedUp:
     """What is known of an interval, from nodes of the level at_us or, without it, from rows too."""
-    history = keeper.history
-    uncut = keeper.uncut(interval)
+    history = operator.history
+    uncut = operator.uncut(interval)
     if plan.is_total:
         answer = history.snapshot(uncut.since_us, uncut.until_us, at_us=at_us, total=True)
         return LookedUp(answer, _within(answer.inside, interval), _around(answer, uncut, interval))

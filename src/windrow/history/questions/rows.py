@@ -15,8 +15,8 @@ from windrow.event_time import END_OF_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers.answer import Answer, Interval
 from windrow.history.cells.kernels import EXACT, PARTS
+from windrow.history.operator import Reach
 from windrow.history.questions.bounds import Bounded, evaluate_bounded
-from windrow.history.questions.keeper import Reach
 from windrow.history.questions.lookup import LookedUp
 from windrow.history.states.kernels import ROWS, VALID, WHOLE_STEP
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef

@@ -12,7 +12,7 @@ from windrow.errors import BindingError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.history.adaptive_tree import AdaptiveTree
 from windrow.history.history import History
-from windrow.history.questions.keeper import HistoryKeeper
+from windrow.history.operator import HistoryOperator
 from windrow.history.tree_nodes import first_start_us, tree_nodes
 
 __all__ = ["SERIES_SCHEMA", "group_keys", "series_of", "shape_table"]
@@ -35,7 +35,7 @@ _FUNCTIONS = {"sum": "sum", "mean": "avg", "min": "min", "max": "max"}
 
 
 def series_of(
-    keeper: HistoryKeeper,
+    operator: HistoryOperator,
     measure: str | None,
     since_us: int | None,
     until_us: int | None,
@@ -47,23 +47,23 @@ def series_of(
     keys: one group; None: all of them together. Intervals begin and end where nodes do, and get
     longer where only coarser nodes are left.
     """
-    history = keeper.history
+    history = operator.history
     held_from_us, held_to_us = _held(history)
     since_us = held_from_us if since_us is None else max(since_us, held_from_us)
     until_us = held_to_us if until_us is None else min(until_us, held_to_us)
     rows = []
     for begin_us, end_us in _intervals(history, since_us, until_us, max(1, points)):
         row = _point(history, measure, begin_us, end_us, keys)
-        if keeper.missed.meets(begin_us, end_us - 1):
+        if operator.missed.meets(begin_us, end_us - 1):
             row |= {"exact": False, "lower": None, "upper": None}
         if row["count"]:
             rows.append(row)
     return pa.Table.from_pylist(rows, schema=SERIES_SCHEMA)
 
 
-def shape_table(keeper: HistoryKeeper, keys: pa.Table | None = None) -> pa.Table:
+def shape_table(operator: HistoryOperator, keys: pa.Table | None = None) -> pa.Table:
     """The nodes of one group's tree, or of all laid over each other."""
-    history = keeper.history
+    history = operator.history
     if keys is None:
         return tree_nodes(_tree(history), history.spec)
     columns = {name: keys.column(name) for name in keys.column_names}
@@ -71,9 +71,9 @@ def shape_table(keeper: HistoryKeeper, keys: pa.Table | None = None) -> pa.Table
         return tree_nodes(_tree(history), history.spec, codes)
 
 
-def group_keys(keeper: HistoryKeeper, values: list[str]) -> pa.Table | None:
+def group_keys(operator: HistoryOperator, values: list[str]) -> pa.Table | None:
     """The keys of one group from texts, in the order of its key columns; none of them: None."""
-    columns = keeper.schema.keys
+    columns = operator.schema.keys
     if not values:
         return None
     names = ", ".join(column.name for column in columns) or "none"

@@ -1,4 +1,4 @@
-"""The keeper of one window, or of two that join on equal keys: a state per key, side and group."""
+"""The operator of one window, or of two that join by keys: a state per key, input and group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from windrow.operators.keyed.coding import Coding, GroupParts
 from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import KeeperMark, NeedsSingleRowsError, WorkDone
+from windrow.operators.operator import NeedsSingleRowsError, OperatorMark, WorkDone
 from windrow.operators.partial import Partial, one_batch
 from windrow.operators.touched_groups import TouchedGroups
 from windrow.operators.touches import Touches
@@ -27,10 +27,10 @@ from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import Copies, Mark, set_back
 from windrow.windows.window import Window
 
-__all__ = ["FactorisedKeeper"]
+__all__ = ["FactorisedOperator"]
 
 
-class SumsMark(KeeperMark):
+class SumsMark(OperatorMark):
     """The same where rows never leave: sums of groups that waiting rows will change are copied."""
 
     def __init__(self, windows: Sequence[Window], parts: Sequence[object], copies: Copies) -> None:
@@ -44,7 +44,7 @@ class SumsMark(KeeperMark):
         set_back(self._copies)
 
 
-class FactorisedKeeper:
+class FactorisedOperator:
     """COUNT, SUM and AVG in O(1) a row; grid_us > 1 puts out only states at its multiples.
 
     readers: one for each input where the rows are shared with other queries.
@@ -125,7 +125,7 @@ class FactorisedKeeper:
         return layout.to_json(), pa.table({"count": pa.array(count), **named})
 
     def load_sums(self, table: pa.Table, layout: LaneLayout) -> Codes:
-        """Back from sums(), into a new keeper; returns the codes of the groups."""
+        """Back from sums(), into a new operator; returns the codes of the groups."""
         count = table.column("count").to_numpy()
         lanes = np.zeros((count.size, layout.lane_count), np.int64)
         for lane in range(layout.lane_count):
@@ -143,15 +143,15 @@ class FactorisedKeeper:
         self._windows[side].change_lifetime(lifetime)
 
     def close(self) -> None:
-        """Another keeper has taken over: shared rows are no longer read here."""
+        """Another operator has taken over: shared rows are no longer read here."""
         for reader in self._readers:
             reader.close()
 
-    def mark(self) -> KeeperMark:
+    def mark(self) -> OperatorMark:
         """How its rows are now, for a step that may fail; of endless ones, the sums too."""
         if self.is_endless:
             return SumsMark(self._windows, [self, self._aggregate], self._copied_sums())
-        return KeeperMark(self._windows)
+        return OperatorMark(self._windows)
 
     def _copied_sums(self) -> Copies:
         """The sums of the groups that waiting rows will change."""
@@ -204,7 +204,7 @@ class FactorisedKeeper:
         return cells
 
     def _with_extras(self, touches: Touches, _until: int) -> Touches:
-        """Touches with what a keeper has beside sums; this one has nothing."""
+        """Touches with what an operator has beside sums; this one has nothing."""
         return touches
 
     def _columns_of(self, groups: Codes) -> list[pa.Array]:

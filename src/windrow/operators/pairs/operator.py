@@ -1,4 +1,4 @@
-"""The keeper of the pair algorithms: windows joined row by row, in blocks of bounded size."""
+"""The operator of the pair algorithms: windows joined row by row, in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
-from windrow.operators.operator import KeeperMark, WorkDone, growth_by_rows
+from windrow.operators.operator import OperatorMark, WorkDone, growth_by_rows
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
 from windrow.operators.pairs.charges.charged import Charged
 from windrow.operators.pairs.groups import DistinctCodes, GroupCodes
@@ -34,10 +34,10 @@ from windrow.windows.key_coder import KeyCoder
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
-__all__ = ["PairKeeper"]
+__all__ = ["PairOperator"]
 
 
-class PairKeeper:
+class PairOperator:
     """algorithm: 'pipelined', 'incremental', 'charged', or 'results' for the rows of a select.
 
     block: joined rows worked on at once.
@@ -314,11 +314,11 @@ class PairKeeper:
         self._windows[side].change_lifetime(lifetime)
 
     def close(self) -> None:
-        """Another keeper has taken over: nothing outside is held."""
+        """Another operator has taken over: nothing outside is held."""
 
-    def mark(self) -> KeeperMark:
+    def mark(self) -> OperatorMark:
         """How its rows are now, for a step that may fail."""
-        return KeeperMark(self._windows)
+        return OperatorMark(self._windows)
 
     @property
     def windows(self) -> tuple[Window, ...]:

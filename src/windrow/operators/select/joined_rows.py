@@ -1,4 +1,4 @@
-"""The rows of a select as the pair keeper's algorithm: stored until they expire, counted if equal.
+"""Rows of a select as the pair operator's algorithm: stored until they expire, counted if equal.
 
 Joined rows are found once, when the last of their rows enters; after that only the store is asked.
 """

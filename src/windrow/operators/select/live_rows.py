@@ -43,7 +43,7 @@ class NewRows:
 
 
 class LiveRows(Protocol):
-    """What a keeper asks of a store."""
+    """What an operator asks of a store."""
 
     def reserve(self, slots: int, codes: int) -> None:
         """Have room for slots and codes below these."""

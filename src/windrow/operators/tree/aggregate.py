@@ -9,9 +9,9 @@ import numpy as np
 from windrow.operators.lanes import Matrix
 from windrow.operators.touches import Touches
 from windrow.operators.tree import kernels
+from windrow.operators.tree.extremes import kernels as extremes_kernels
+from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
-from windrow.operators.tree.living import kernels as living_kernels
-from windrow.operators.tree.living_tree import LivingTree
 from windrow.windows.codes import Codes
 from windrow.windows.window import EventColumns, Window
 
@@ -31,7 +31,7 @@ class TreeAggregate:
         self,
         windows: Sequence[Window],
         linear: LinearTree,
-        living: Sequence[LivingTree],
+        living: Sequence[ExtremesTree],
         cell_values: Sequence[Sequence[int]],
     ) -> None:
         self._windows = windows
@@ -44,7 +44,7 @@ class TreeAggregate:
         self._current = [np.zeros((0, tree.width), np.int64) for tree in living]
 
     @property
-    def trees(self) -> list[LinearTree | LivingTree]:
+    def trees(self) -> list[LinearTree | ExtremesTree]:
         """All trees, in the order of their cells."""
         return [self._linear, *self._living]
 
@@ -110,7 +110,7 @@ class TreeAggregate:
         for index, tree in enumerate(self._living):
             changes = tree.take(until)
             self._current[index] = _grown(self._current[index], highest)
-            living_kernels.lay_extras(
+            extremes_kernels.lay_extras(
                 touches.at, touches.group, changes.at, changes.group, changes.extras,
                 self._current[index], extras, first,
             )  # fmt: skip

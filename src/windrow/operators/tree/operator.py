@@ -1,4 +1,4 @@
-"""The keeper of an acyclic join of any number of windows, and of extremes over one window."""
+"""The operator of an acyclic join of any number of windows, and of extremes over one window."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE, INTEGER
-from windrow.operators.operator import KeeperMark, NeedsPairsError, WorkDone, growth_by_rows
+from windrow.operators.operator import NeedsPairsError, OperatorMark, WorkDone, growth_by_rows
 from windrow.operators.partial import Partial
 from windrow.operators.ranks import ranks_of_values
 from windrow.operators.touched_groups import TouchedGroups
@@ -15,8 +15,8 @@ from windrow.operators.touches import Touches
 from windrow.operators.tree.aggregate import CHUNK, TreeAggregate
 from windrow.operators.tree.bounds import TermBounds
 from windrow.operators.tree.coding import Flags, Matrix, TreeCoding, argument_column
+from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
-from windrow.operators.tree.living_tree import LivingTree
 from windrow.operators.tree.sources import TreeSources
 from windrow.operators.tree.terms import MeasureTerms
 from windrow.operators.tree.words import Places, SideWords, Slots
@@ -28,10 +28,10 @@ from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
-__all__ = ["TreeKeeper"]
+__all__ = ["TreeOperator"]
 
 
-class TreeKeeper:
+class TreeOperator:
     """Sums, extremes and different values without forming joined rows."""
 
     def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
@@ -49,7 +49,7 @@ class TreeKeeper:
         self._kinds = tuple(_kinds(side.value_types) for side in shape.sides)
         self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds)
         self._linear = self._linear_tree()
-        self._living = [self._living_tree(root) for root in found.living_roots]
+        self._living = [self._extremes_tree(root) for root in found.living_roots]
         cell_values = [[words.cells + i for words in self._words] for i in range(len(self._living))]
         self._aggregate = TreeAggregate(self._windows, self._linear, self._living, cell_values)
         self._slots = [Slots() for _ in self._windows]
@@ -133,11 +133,11 @@ class TreeKeeper:
         self._windows[side].change_lifetime(lifetime)
 
     def close(self) -> None:
-        """Another keeper has taken over: nothing outside is held."""
+        """Another operator has taken over: nothing outside is held."""
 
-    def mark(self) -> KeeperMark:
+    def mark(self) -> OperatorMark:
         """How its rows are now, for a step that may fail."""
-        return KeeperMark(self._windows)
+        return OperatorMark(self._windows)
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -171,14 +171,14 @@ class TreeKeeper:
         shape = self._sources.tree(self._sources.found.linear_root, is_linear=True)
         return LinearTree(shape, self._bounds.layout, self._kinds, CHUNK)
 
-    def _living_tree(self, root: int) -> LivingTree:
+    def _extremes_tree(self, root: int) -> ExtremesTree:
         sources, words = self._sources, self._words[root]
         shape = sources.tree(root, is_linear=False)
         extremes, distincts = len(sources.extremes(root)), len(sources.distincts(root))
         slot = words.count - 1 if words.has_slot else NO_CODE
-        return LivingTree(shape, extremes, distincts, words.plain, slot, CHUNK)
+        return ExtremesTree(shape, extremes, distincts, words.plain, slot, CHUNK)
 
-    def _living_of(self, root: int) -> LivingTree:
+    def _living_of(self, root: int) -> ExtremesTree:
         return self._living[self._sources.found.living_roots.index(root)]
 
     def _admit(self, side: int, values: Matrix, valid: Flags, rows: int) -> None:
@@ -213,7 +213,7 @@ class TreeKeeper:
         for index, tree in enumerate(self._aggregate.trees):
             cells = tree.structure.acquire(side, codes, capacities, rows.num_rows)
             tree.reserve(*room)
-            if isinstance(tree, LivingTree) and side == tree.structure.shape.root:
+            if isinstance(tree, ExtremesTree) and side == tree.structure.shape.root:
                 self._place_pairs(tree, side, rows, cells, codes)
             out = values[self._words[side].cells + index - 1] if index else first
             out[:] = NO_CODE
@@ -222,7 +222,7 @@ class TreeKeeper:
 
     def _place_pairs(
         self,
-        tree: LivingTree,
+        tree: ExtremesTree,
         side: int,
         rows: pa.RecordBatch,
         cells: Codes,

@@ -1,4 +1,4 @@
-"""The keeper of a window that rows never leave, with extremes or different values among the sums.
+"""The operator of a window that rows never leave, with extremes or different values among the sums.
 
 Nothing is kept of a row once the clock has reached it but what it changed.
 """
@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.operators.keyed.operator import FactorisedKeeper, SumsMark
+from windrow.operators.keyed.operator import FactorisedOperator, SumsMark
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import KeeperMark
+from windrow.operators.operator import OperatorMark
 from windrow.operators.ranks import ranks_of_values
 from windrow.operators.touches import Touches
 from windrow.operators.tree.coding import argument_column
@@ -25,11 +25,11 @@ from windrow.rows.shape import QueryShape
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.key_coder import KeyCoder
 
-__all__ = ["EndlessKeeper"]
+__all__ = ["UnboundedOperator"]
 
 
-class EndlessKeeper(FactorisedKeeper):
-    """Sums as the factorised keeper has them; beside them, per group, the best so far."""
+class UnboundedOperator(FactorisedOperator):
+    """Sums as the factorised operator has them; beside them, per group, the best so far."""
 
     def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
         columns = [measure.terms[0][0] for measure in shape.measures]
@@ -71,7 +71,7 @@ class EndlessKeeper(FactorisedKeeper):
         return layout, table
 
     def load_sums(self, table: pa.Table, layout: LaneLayout) -> Codes:
-        """Back from sums(), into a new keeper; returns the codes of the groups."""
+        """Back from sums(), into a new operator; returns the codes of the groups."""
         codes = super().load_sums(table, layout)
         extras = [name for name in table.schema.names if name.startswith("extra")]
         states = [table.column(name).to_numpy() for name in extras]
@@ -83,7 +83,7 @@ class EndlessKeeper(FactorisedKeeper):
             self._extras.load_values(index, groups, values)
         return codes
 
-    def mark(self) -> KeeperMark:
+    def mark(self) -> OperatorMark:
         """How its rows, sums and extras are now, for a step that may fail."""
         copies = self._copied_sums() + self._extras.copies()
         return SumsMark(

@@ -13,8 +13,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from windrow.spark.bucket.lending import BorrowedShard, Lender, LentShardLostError, borrow
 from windrow.spark.bucket.live_shard import Live
+from windrow.spark.bucket.remote_shards import BorrowedShard, Lender, LentShardLostError, borrow
 
 __all__ = ["LIVE_SHARDS_LIMIT", "LiveCache", "LiveShelf"]
 

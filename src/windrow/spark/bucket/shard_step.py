@@ -27,11 +27,11 @@ from windrow.spark.bucket.clock import (
     newest_after,
 )
 from windrow.spark.bucket.far_ahead import far_ahead
-from windrow.spark.bucket.lending import LentShardLostError
 from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.live_shard import Live, LiveShard, StepInput, StepResult
 from windrow.spark.bucket.pane_store import PaneStore
 from windrow.spark.bucket.panes import Pane
+from windrow.spark.bucket.remote_shards import LentShardLostError
 from windrow.spark.bucket.shard_header import ShardHeader
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.bucket.shard_state import ShardState

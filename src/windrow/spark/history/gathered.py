@@ -13,17 +13,17 @@ from windrow.history.answers.answer import Answer, Interval
 from windrow.history.answers.merge import partial_of_table
 from windrow.history.history import History
 from windrow.history.nodes.kernels import add_up
-from windrow.history.questions.keeper import HistoryKeeper
+from windrow.history.operator import HistoryOperator
 from windrow.history.questions.lookup import merged
 from windrow.history.spec import HistorySpec
 from windrow.history.states.kernels import START
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.history.question import BucketReply
 
-__all__ = ["GatheredKeeper"]
+__all__ = ["GatheredHistory"]
 
 
-class GatheredKeeper(HistoryKeeper):
+class GatheredHistory(HistoryOperator):
     """What all buckets know of one question's interval.
 
     Buckets have looked beyond the interval's end where no rows are, as far as each could: nothing

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME
 from windrow.history.answers.merge import table_of_partial
+from windrow.history.operator import HistoryOperator, spec_of
 from windrow.history.parquet_archive import ParquetArchive
 from windrow.history.past import Archive
-from windrow.history.questions.keeper import HistoryKeeper, spec_of
 from windrow.history.questions.lookup import look_up
 from windrow.history.saved_state import SavedHistory, restore_history, save_history
 from windrow.plan.history_schema import HistorySchema
@@ -33,39 +33,39 @@ class LiveHistory:
 
     def __init__(self, schema: HistorySchema, archive: str | None = None) -> None:
         self._archive = None if archive is None else ParquetArchive(archive, spec_of(schema))
-        self._keeper = HistoryKeeper(schema, self._archive)
+        self._operator = HistoryOperator(schema, self._archive)
 
     def apply(self, rows: pa.Table | None, clock_us: int) -> None:
         """Takes rows that are not late, and moves on to the clock."""
-        keeper = self._keeper
+        operator = self._operator
         for batch in rows.to_batches() if rows is not None else ():
-            keeper.take(batch)
-        due = keeper.take_due(clock_us)
-        keeper.insert(due, 0, due.times.size)
-        keeper.history.advance(clock_us)
+            operator.take(batch)
+        due = operator.take_due(clock_us)
+        operator.insert(due, 0, due.times.size)
+        operator.history.advance(clock_us)
 
     def finish(self) -> None:
         """No further row will come."""
-        self._keeper.finish()
+        self._operator.finish()
 
     @property
     def rows(self) -> int:
         """Rows that are in the history; others wait."""
-        return self._keeper.rows
+        return self._operator.rows
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self._keeper.nbytes
+        return self._operator.nbytes
 
     def answer(self, question: HistoryQuestion) -> BucketReply:
         """What this bucket knows of an interval, and of the moment."""
-        keeper, history = self._keeper, self._keeper.history
-        plan = question.plan(keeper.schema)
-        reach = keeper.reach(question.since_us, question.until_us)
+        operator, history = self._operator, self._operator.history
+        plan = question.plan(operator.schema)
+        reach = operator.reach(question.since_us, question.until_us)
         answers = {}
         for at_us in question.levels:
-            found = look_up(keeper, plan, reach.known, at_us)
+            found = look_up(operator, plan, reach.known, at_us)
             # All buckets are asked the same, whatever each of them has forgotten.
             answer = replace(
                 found.answer,
@@ -78,7 +78,7 @@ class LiveHistory:
         return BucketReply(
             question.name,
             history.now_us,
-            keeper.known_to_us >= END_OF_TIME,
+            operator.known_to_us >= END_OF_TIME,
             tuple(history.storage.regions.horizons_us),
             (history.past.whole, history.past.real),
             tuple(kind.to_bytes(sketch) for kind, sketch in kinds),
@@ -87,15 +87,15 @@ class LiveHistory:
 
     def snapshot(self) -> bytes:
         """Everything that it holds, as one frame."""
-        keeper = self._keeper
-        saved = save_history(keeper.history)
-        waiting = keeper.take_due(END_OF_TIME).batch
+        operator = self._operator
+        saved = save_history(operator.history)
+        waiting = operator.take_due(END_OF_TIME).batch
         if waiting is not None:
-            keeper.take(waiting)
+            operator.take(waiting)
         header = {
             "history": saved.header,
             "tables": list(saved.tables),
-            "rows": keeper.rows,
+            "rows": operator.rows,
             "waiting": waiting is not None,
         }
         sections = [*map(table_bytes, saved.tables.values())]
@@ -113,10 +113,10 @@ class LiveHistory:
         live = cls(schema, archive)
         saved = SavedHistory(header["history"], dict(zip(header["tables"], tables, strict=False)))
         kept: Archive | None = live._archive
-        live._keeper.history = restore_history(spec_of(schema), saved, kept)
-        live._keeper.rows = header["rows"]
+        live._operator.history = restore_history(spec_of(schema), saved, kept)
+        live._operator.rows = header["rows"]
         for batch in tables[-1].to_batches() if header["waiting"] else ():
-            live._keeper.take(batch)
+            live._operator.take(batch)
         return live
 
 

@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_span
+from windrow.history.operator import spec_of
 from windrow.history.questions.ask import ask, ask_progressively
-from windrow.history.questions.keeper import spec_of
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema

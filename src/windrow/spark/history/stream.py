@@ -26,7 +26,7 @@ from windrow.spark.ends.kafka_reach import check_brokers, servers_behind
 from windrow.spark.history.checkpoint import HistoryCheckpoint
 from windrow.spark.history.control import history_orders, order_question
 from windrow.spark.history.declaration import columns_kept, history_text
-from windrow.spark.history.gathered import GatheredKeeper
+from windrow.spark.history.gathered import GatheredHistory
 from windrow.spark.history.operator import HistoryOperator
 from windrow.spark.history.output import HistoryOutput, total_ledger
 from windrow.spark.history.packer import history_packing
@@ -130,11 +130,11 @@ class SparkHistory:
             self._replies.update(awaited)
             self._changed.notify_all()
 
-    def ask(self, plan: HistoryPlan, levels: tuple[int | None, ...]) -> GatheredKeeper:
+    def ask(self, plan: HistoryPlan, levels: tuple[int | None, ...]) -> GatheredHistory:
         """What all buckets know of a question, once all that is there has been taken."""
         self.catch_up()
         question = HistoryQuestion.of_plan(uuid.uuid4().hex, plan, levels)
-        return GatheredKeeper(self.schema, self._answered(question))
+        return GatheredHistory(self.schema, self._answered(question))
 
     def _answered(self, question: HistoryQuestion) -> list[BucketReply]:
         stream: StreamingQuery | None = self._running()

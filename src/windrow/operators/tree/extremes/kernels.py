@@ -35,7 +35,7 @@ TOO_SHORT = 2
 
 
 @njit(cache=True)
-def apply_living(
+def apply_extremes(
     start, size, order, shift, at, sign, cell, number, rank, present, in_order,
     parent, child_from, children, rows_of_cell, view,
     up_of_cell, down_of_cell, first_cell, next_cell, previous_cell, group_of_cell,

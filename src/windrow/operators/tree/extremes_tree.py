@@ -11,21 +11,21 @@ from windrow.operators.extremes import kernels as extremes_kernels
 from windrow.operators.extremes.arena import HeapArena
 from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.touches import OutputRoom, Touches
+from windrow.operators.tree.extremes import kernels
 from windrow.operators.tree.linear_tree import NOWHERE
-from windrow.operators.tree.living import kernels
 from windrow.operators.tree.structure import TreeShape, TreeStructure
 from windrow.windows.buffer import ColumnWindow
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.kernels import EMPTY
 from windrow.windows.window import EventColumns
 
-__all__ = ["LivingTree"]
+__all__ = ["ExtremesTree"]
 
 _NO_LANES = LaneLayout(((),))
 SMALLEST_RING = 64
 
 
-class LivingTree:
+class ExtremesTree:
     """Ranks and tallies per group.
 
     from_value: the number of the root's value that holds the first rank. slot_value: the one that
@@ -107,7 +107,7 @@ class LivingTree:
         self.room.reserve(size + self._most_groups)
         done = 0
         while True:
-            done = kernels.apply_living(
+            done = kernels.apply_extremes(
                 done, size, order, self._shift, events.at, events.sign, self.cells,
                 self._number, self._rank, self._present, self._slot_value == NO_CODE,
                 *self._tree(), *self._best(), *self._output(),

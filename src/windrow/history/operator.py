@@ -23,7 +23,7 @@ from windrow.plan.history_schema import HistorySchema
 from windrow.windows.instant_spans import InstantSpans
 from windrow.windows.kernels import is_sorted
 
-__all__ = ["DueRows", "HistoryKeeper", "Reach", "spec_of"]
+__all__ = ["DueRows", "HistoryOperator", "Reach", "spec_of"]
 
 Instants = NDArray[np.int64]
 
@@ -91,7 +91,7 @@ class DueRows:
         return self.times[np.flatnonzero(np.diff(self.times, prepend=START_OF_TIME))]
 
 
-class HistoryKeeper:
+class HistoryOperator:
     """A history, and rows that wait until they are complete.
 
     known_from_us: no row of older time is in the history.

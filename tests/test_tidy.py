@@ -161,6 +161,31 @@ def test_no_tracked_file_names_a_place(pattern: re.Pattern[str]) -> None:
     assert [line for path in tracked_files() for line in lines_matching(pattern, path)] == []
 
 
+def retired_words() -> set[str]:
+    """The first column of the glossary's table of words that are not used."""
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    table = page.partition("## Words that are not used")[2]
+    return {word for word in re.findall(r"^\| (\w+)", table, re.M) if word != "not"}
+
+
+def words_of_names(text: str) -> set[str]:
+    """The words that the names of a module are made of, its own and those that it uses."""
+    names = (
+        getattr(node, part)
+        for node in ast.walk(ast.parse(text))
+        for part in ("id", "attr", "arg", "name")
+        if isinstance(getattr(node, part, None), str)
+    )
+    words = chain.from_iterable(re.findall(r"[A-Z]?[a-z]+", name) for name in names)
+    return {word.lower() for word in words}
+
+
+@each_source
+def test_retired_words_name_nothing(path: Path) -> None:
+    found = words_of_names(path.read_text(encoding="utf-8")) | set(path.stem.split("_"))
+    assert found & retired_words() == set()
+
+
 def test_every_make_target_is_explained() -> None:
     targets = MAKE_TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -220,6 +245,13 @@ def test_sqlglot_out_of_its_rooms_is_found() -> None:
     assert forbidden_sqlglot("plan", "import sqlglot") == ["sqlglot"]
     assert forbidden_sqlglot("engine", "from sqlglot import exp") == ["sqlglot.exp"]
     assert forbidden_sqlglot("sql", "from sqlglot.parser import Parser") == []
+
+
+def test_a_retired_word_is_found() -> None:
+    assert {"keeper", "living", "lending"} <= retired_words()
+    assert words_of_names("class TreeKeeper:\n    def take_rows(self, a_row): ...") == {
+        "tree", "keeper", "take", "rows", "self", "a", "row",
+    }  # fmt: skip
 
 
 def test_a_code_carrier_is_found() -> None:

@@ -38,7 +38,7 @@ def test_the_root_has_the_groups() -> None:
 
 def test_extremes_have_trees_of_their_own() -> None:
     star = found(f"SELECT MAX(c.d) AS m, COUNT(DISTINCT a.s) AS n {THREE} a.k = b.k AND b.k = c.k")
-    assert star.living_roots == (0, 2)
+    assert star.extreme_roots == (0, 2)
 
 
 def test_inputs_without_a_common_variable_hang_together() -> None:

@@ -28,7 +28,7 @@ from windrow.operators.pairs import index as pair_index
 from windrow.operators.pairs import rows as pair_rows
 from windrow.operators.pairs.negation import unmatched
 from windrow.operators.pairs.sums import states
-from windrow.operators.tree import living_tree
+from windrow.operators.tree import extremes_tree
 from windrow.output import entities, feed, row_log, whole_feed
 from windrow.output.aggregate_values import aggregate_values, too_large
 from windrow.output.combine import EntityTouches
@@ -56,7 +56,7 @@ FIRST_SIZES = (
     (unmatched, "SMALLEST", 2),
     (row_store, "SMALLEST_BUFFER", 2),
     (codes, "SMALLEST_TABLE", 2),
-    (living_tree, "SMALLEST_RING", 2),
+    (extremes_tree, "SMALLEST_RING", 2),
     (states, "SMALLEST_OUTPUT", 2),
     (touches, "SMALLEST_OUTPUT", 2),
     (arena, "SMALLEST_ARENA", 2),

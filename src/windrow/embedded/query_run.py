@@ -226,7 +226,7 @@ class QueryRun:
             batch = batches.get(entry.stream.name)
             if batch is None or batch.num_rows == 0:
                 continue
-            batch = self._living(batch, entry.stream.time)
+            batch = self._within_life(batch, entry.stream.time)
             preparer = self._preparers[position]
             times = batch.column(entry.stream.time).cast(pa.int64()).to_numpy()
             reader = self._readers[position] if is_shared else None
@@ -237,7 +237,7 @@ class QueryRun:
             found[position] = TakenRows(batch, preparer.instants(times), prepared)
         return found
 
-    def _living(self, batch: pa.RecordBatch, time: str) -> pa.RecordBatch:
+    def _within_life(self, batch: pa.RecordBatch, time: str) -> pa.RecordBatch:
         """The rows of the query's life."""
         if self._life == ALWAYS:
             return batch

@@ -23,13 +23,13 @@ Variables = tuple[frozenset[int], ...]
 class Factorisation:
     """The join variables of each input, and which inputs must be the root of a tree.
 
-    linear_root: of the tree for counts and sums. living_roots: the inputs whose extremes or
+    linear_root: of the tree for counts and sums. extreme_roots: the inputs whose extremes or
     different values are asked for, each once, in order.
     """
 
     variables: Variables
     linear_root: int
-    living_roots: tuple[int, ...]
+    extreme_roots: tuple[int, ...]
 
     def parents(self, root: int) -> tuple[int, ...]:
         """The parent of each input in a tree with this root, NO_PARENT for the root."""
@@ -48,16 +48,16 @@ def factorisation(plan: QueryPlan) -> Factorisation | str:
     homes = _group_homes(plan, variables)
     if isinstance(homes, str):
         return homes
-    living = set()
+    rooted = set()
     for aggregate in plan.aggregates:
         reason = _obstacle(plan, aggregate, homes)
         if reason is not None:
             return reason
         if aggregate.function in ("min", "max", "count_distinct"):
-            living.add(aggregate.source or 0)
+            rooted.add(aggregate.source or 0)
     needed = _group_variables(plan)
     root = min(homes, key=lambda home: (_spread(variables, home, needed), home))
-    return Factorisation(variables, root, tuple(sorted(living)))
+    return Factorisation(variables, root, tuple(sorted(rooted)))
 
 
 def _group_homes(plan: QueryPlan, variables: Variables) -> list[int] | str:

@@ -31,22 +31,22 @@ class TreeAggregate:
         self,
         windows: Sequence[Window],
         linear: LinearTree,
-        living: Sequence[ExtremesTree],
+        extremes: Sequence[ExtremesTree],
         cell_values: Sequence[Sequence[int]],
     ) -> None:
         self._windows = windows
-        self._linear, self._living = linear, living
+        self._linear, self._extremes = linear, extremes
         self._cell_values = cell_values
         size = CHUNK * len(windows)
         self._events = EventColumns(size)
         self._order = np.empty(size, np.int32)
         # The extras of every group as they were last put out, by tree.
-        self._current = [np.zeros((0, tree.width), np.int64) for tree in living]
+        self._current = [np.zeros((0, tree.width), np.int64) for tree in extremes]
 
     @property
     def trees(self) -> list[LinearTree | ExtremesTree]:
         """All trees, in the order of their cells."""
-        return [self._linear, *self._living]
+        return [self._linear, *self._extremes]
 
     def advance(self, until: int, grid_us: int) -> Touches:
         """Run the windows up to and including `until`; touches at multiples of the grid.
@@ -102,12 +102,12 @@ class TreeAggregate:
 
     def _touches(self, until: int) -> Touches:
         touches = self._linear.take(until)
-        if not self._living:
+        if not self._extremes:
             return touches
         highest = int(touches.group.max(initial=-1)) + 1
-        extras = np.zeros((touches.at.size, sum(tree.width for tree in self._living)), np.int64)
+        extras = np.zeros((touches.at.size, sum(tree.width for tree in self._extremes)), np.int64)
         first = 0
-        for index, tree in enumerate(self._living):
+        for index, tree in enumerate(self._extremes):
             changes = tree.take(until)
             self._current[index] = _grown(self._current[index], highest)
             extremes_kernels.lay_extras(

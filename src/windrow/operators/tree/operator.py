@@ -49,9 +49,11 @@ class TreeOperator:
         self._kinds = tuple(_kinds(side.value_types) for side in shape.sides)
         self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds)
         self._linear = self._linear_tree()
-        self._living = [self._extremes_tree(root) for root in found.living_roots]
-        cell_values = [[words.cells + i for words in self._words] for i in range(len(self._living))]
-        self._aggregate = TreeAggregate(self._windows, self._linear, self._living, cell_values)
+        self._extremes = [self._extremes_tree(root) for root in found.extreme_roots]
+        cell_values = [
+            [words.cells + i for words in self._words] for i in range(len(self._extremes))
+        ]
+        self._aggregate = TreeAggregate(self._windows, self._linear, self._extremes, cell_values)
         self._slots = [Slots() for _ in self._windows]
         self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
         self._waiting: Codes = np.empty(0, np.int32)
@@ -81,7 +83,7 @@ class TreeOperator:
         if self._words[side].has_slot:
             slots = self._slots[side]
             values[-1] = slots.take(rows.num_rows)
-            self._living_of(side).reserve_slots(slots.size)
+            self._extremes_of(side).reserve_slots(slots.size)
         partitions = self._coding.acquire_partitions(side, rows)
         times = rows.column("ts").to_numpy()
         self._windows[side].append(times, cells, values, valid, partitions)
@@ -178,8 +180,8 @@ class TreeOperator:
         slot = words.count - 1 if words.has_slot else NO_CODE
         return ExtremesTree(shape, extremes, distincts, words.plain, slot, CHUNK)
 
-    def _living_of(self, root: int) -> ExtremesTree:
-        return self._living[self._sources.found.living_roots.index(root)]
+    def _extremes_of(self, root: int) -> ExtremesTree:
+        return self._extremes[self._sources.found.extreme_roots.index(root)]
 
     def _admit(self, side: int, values: Matrix, valid: Flags, rows: int) -> None:
         if not self._bounds.takes(side, values, valid):
@@ -243,7 +245,7 @@ class TreeOperator:
             return touches
         order = np.empty(count, np.int64)
         first = 0
-        for root in sources.found.living_roots:
+        for root in sources.found.extreme_roots:
             distincts, extremes = sources.distincts(root), sources.extremes(root)
             words = [len(shape.distincts) + each for each in extremes]
             flags = [len(shape.extremes) + each for each in words]

@@ -33,7 +33,7 @@ class TreeSources:
     @property
     def roots(self) -> tuple[int, ...]:
         """The root of every tree: first that of counts and sums, then those of extremes."""
-        return (self.found.linear_root, *self.found.living_roots)
+        return (self.found.linear_root, *self.found.extreme_roots)
 
     @cached_property
     def group_variables(self) -> tuple[int, ...] | None:

@@ -33,8 +33,8 @@ class WaitingTimes:
         if times_us.size == 0:
             return
         self._times[stream] = _merged(self._times[stream], times_us)
-        living = times_us if life == ALWAYS else times_us[in_life(times_us, life)]
-        instants = self._instants_of[stream](living)
+        lived = times_us if life == ALWAYS else times_us[in_life(times_us, life)]
+        instants = self._instants_of[stream](lived)
         if instants.size:
             self._instants = _union(self._instants, instants)
 

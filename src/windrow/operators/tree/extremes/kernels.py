@@ -241,7 +241,7 @@ def gather_ranks(first, size, rows, values, valid, from_value, number_from, numb
 
 
 @njit(cache=True)
-def lay_extras(at, group, living_at, living_group, extras, current, out, first):
+def lay_extras(at, group, extreme_at, extreme_group, extras, current, out, first):
     """Beside each touch the extras of its group at its instant; `current` is kept up to date.
 
     Columns from `first` on are written. Whatever changes extras also touches the group.
@@ -250,8 +250,8 @@ def lay_extras(at, group, living_at, living_group, extras, current, out, first):
     start = 0
     while start < at.size:
         now = at[start]
-        while change_index < living_at.size and living_at[change_index] <= now:
-            changed = living_group[change_index]
+        while change_index < extreme_at.size and extreme_at[change_index] <= now:
+            changed = extreme_group[change_index]
             for column in range(extras.shape[1]):
                 current[changed, column] = extras[change_index, column]
             change_index += 1

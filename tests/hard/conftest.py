@@ -1,4 +1,7 @@
-"""WINDROW_HARD=few (as in CI) takes a sample of the places and sizes; all takes every one."""
+"""WINDROW_HARD=few (as in CI) takes a sample of the places and sizes; all takes every one.
+
+A number takes so many places of each operation.
+"""
 
 from __future__ import annotations
 

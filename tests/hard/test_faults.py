@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import windrow
-from hard.faults import fails_at, places_of
+from hard.faults import chosen_places, fails_at, places_of
 
 # Where the exception hits a generator that is being thrown away, Python swallows it, and says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -158,8 +158,7 @@ def check_places(
     not_done = repr(a_run(cases, operation, is_done=False))
     run = begun(cases)
     places = places_of(lambda: operation(run))
-    chosen = places if is_whole else random.Random(len(places)).sample(places, few)
-    for place in chosen:
+    for place in chosen_places(places, is_whole, few):
         run = begun(cases)
         problem = KeyboardInterrupt() if place % 2 else MemoryError()
         where = fails_at(lambda run=run: operation(run), place, problem)
@@ -240,7 +239,7 @@ def test_registering(name: str, is_whole: bool) -> None:
     whole = repr(a_run(cases, registers_late, is_done=True))
     run = begun(cases)
     places = places_of(lambda: registers(run))
-    for place in places if is_whole else random.Random(1).sample(places, 40):
+    for place in chosen_places(places, is_whole, few=40):
         run = begun(cases)
         where = fails_at(lambda run=run: registers(run), place, KeyboardInterrupt())
         registers_late(run)

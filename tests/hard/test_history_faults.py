@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import windrow
-from hard.faults import fails_at, places_of
+from hard.faults import chosen_places, fails_at, places_of
 from windrow.history.parquet_archive import ParquetArchive
 
 # Where the exception hits a generator that is being thrown away, Python swallows it, and says so.
@@ -120,8 +120,7 @@ def check_places(form: str, operation: Operation, folder: Path, is_whole: bool, 
     assert "incomplete" not in done
     run = begun(form, next(archives))
     places = places_of(lambda: operation(run))
-    chosen = places if is_whole else random.Random(len(places)).sample(places, few)
-    for place in chosen:
+    for place in chosen_places(places, is_whole, few):
         run = begun(form, next(archives))
         problem = KeyboardInterrupt() if place % 2 else MemoryError()
         where = fails_at(lambda run=run: operation(run), place, problem)

@@ -20,7 +20,7 @@ from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.rows.damaged_values import NOT_UTF8
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark.bucket import lending, pane_store
+from windrow.spark.bucket import pane_store, remote_shards
 from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.pieces import pieces_of
 from windrow.spark.bucket.shard_output import ShardOutput
@@ -256,7 +256,7 @@ def test_a_shard_whose_holder_breaks_off_is_built_again(monkeypatch: pytest.Monk
     def broken(*_: object) -> None:
         raise OSError("gone")
 
-    monkeypatch.setattr(lending, "_served", broken)
+    monkeypatch.setattr(remote_shards, "_served", broken)
     bucket.step.cache = borrower
     output = bucket.batch(batches[1])
     assert output.was_rebuilt
@@ -267,7 +267,7 @@ def test_without_a_safe_place_for_sockets_nothing_is_lent(monkeypatch: pytest.Mo
     def unsafe() -> None:
         raise OSError("not yours")
 
-    monkeypatch.setattr(lending, "_directory", unsafe)
+    monkeypatch.setattr(remote_shards, "_directory", unsafe)
     bucket = Bucket(plan_of(JOIN), LiveCache())
     batches = stream_batches(2)
     bucket.batch(batches[0])
@@ -276,14 +276,14 @@ def test_without_a_safe_place_for_sockets_nothing_is_lent(monkeypatch: pytest.Mo
 
 
 def test_sockets_of_ended_processes_are_swept_away() -> None:
-    directory = lending._directory()
+    directory = remote_shards._directory()
     child = os.fork()
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
     stale = directory / f"{child}-stale"
     stale.touch()
-    lending.Lender(LiveCache()._shelf)
+    remote_shards.Lender(LiveCache()._shelf)
     assert not stale.exists()
 
 

@@ -53,7 +53,7 @@ class LiveShelf:
 
 
 class LiveCache:
-    """The live shards of this process and, through lending, of the others on this host."""
+    """The live shards of this process and, through remote_shards.py, of the others on this host."""
 
     def __init__(self, lends: bool = True) -> None:
         self._shelf = LiveShelf()

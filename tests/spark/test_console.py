@@ -36,6 +36,7 @@ def until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.long_spark
 def test_the_api_on_spark_says_what_it_says_in_process(files: Files, sessions: Sessions) -> None:
     batches = random_batches(2, seed=7)
     files.put_all(batches)

@@ -69,6 +69,7 @@ def test_a_window_is_narrowed_and_a_restart_does_not_show(
     check(answers, pa.concat_tables([each["h"] for each in batches]))
 
 
+@pytest.mark.long_spark
 def test_a_life_on_spark_is_that_in_one_process(files: Files, sessions: Sessions) -> None:
     batches = [steady(number) for number in range(3)]
     files.put_all(batches)

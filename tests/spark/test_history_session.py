@@ -68,6 +68,7 @@ def test_answers_are_those_of_a_session_in_this_process(
     assert counts["applied"] == counts["rows_in"] == 180
 
 
+@pytest.mark.long_spark
 def test_a_history_goes_on_where_it_stopped(files: Files, sessions: Sessions) -> None:
     batches = random_batches(4, seed=8)
     files.put_all(batches[:2])

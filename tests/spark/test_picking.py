@@ -172,6 +172,7 @@ def test_answers_at_every_row_need_every_row() -> None:
     assert not can_pick(plan_of(QUERIES[0]), 1)
 
 
+@pytest.mark.long_spark
 @pytest.mark.spark
 def test_on_spark_rows_are_left_out_and_answers_are_those_in_process(
     files: Files, sessions: Sessions, tmp_path: Path

@@ -25,6 +25,7 @@ JOIN = """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS]
 OTHER = "SELECT h.room, COUNT(*) AS n FROM h [9 SECONDS] GROUP BY h.room"
 
 
+@pytest.mark.long_spark
 def test_a_new_session_goes_on_where_the_last_one_stopped(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def active(session: SparkWindrowSession) -> int:
     return len(session._spark.streams.active)
 
 
+@pytest.mark.long_spark
 def test_queries_that_are_dealt_out_alike_share_a_spark_query(
     files: Files, sessions: Sessions
 ) -> None:
@@ -62,6 +63,7 @@ def pushed(session: EmbeddedSession, batches: list[dict[str, pa.Table]]) -> None
             session.push(stream, table)
 
 
+@pytest.mark.long_spark
 def test_a_query_joins_and_another_leaves_while_the_others_go_on(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ def lines(*times: datetime) -> list[str]:
     return [f"{time:%Y-%m-%d %H:%M:%S},a,1\n" for time in times]
 
 
+@pytest.mark.long_spark
 def test_bad_rows_of_files_are_set_aside_and_a_wrong_clock_makes_nobody_late(
     tmp_path: Path, sessions: Sessions
 ) -> None:

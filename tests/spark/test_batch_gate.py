@@ -66,6 +66,7 @@ class LongJob(Job):
             time.sleep(0.01)
 
 
+@pytest.mark.long_spark
 def test_the_batch_in_flight_is_committed_and_none_is_run_twice(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -87,6 +88,7 @@ def test_the_batch_in_flight_is_committed_and_none_is_run_twice(
     assert job.began == sorted(set(job.began))
 
 
+@pytest.mark.long_spark
 def test_a_batch_that_takes_too_long_is_interrupted(spark: SparkSession, tmp_path: Path) -> None:
     job = LongJob(spark, tmp_path)
     stream = job.start()

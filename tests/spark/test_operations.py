@@ -26,6 +26,7 @@ def ends(samples: list[Sample]) -> list[tuple[str, ...]]:
     return [each.labels for each in samples if each.name == "windrow_query_ends_total"]
 
 
+@pytest.mark.long_spark
 def test_metrics_follow_batches_and_failures(files: Files, sessions: Sessions) -> None:
     batches = random_batches(2, seed=31)
     files.put_all(batches)
@@ -129,6 +130,7 @@ def test_hot_keys_are_split_from_the_start_and_while_it_runs(
         query.start(sink, split={"x": ["r0"]})
 
 
+@pytest.mark.long_spark
 def test_a_backlog_is_taken_in_bounded_batches(
     spark: SparkSession, files: Files, tmp_path: Path
 ) -> None:

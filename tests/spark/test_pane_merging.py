@@ -56,6 +56,7 @@ def steady(second: int) -> pa.RecordBatch:
     return batch_of("a", tuple(rows))
 
 
+@pytest.mark.long_spark
 def test_a_long_window_of_small_batches_has_few_panes(tmp_path: Path) -> None:
     plan = plan_of("SELECT COUNT(*) AS c FROM a [10 MINUTES]")
     job = DrivenJob(plan, tmp_path)

@@ -182,6 +182,7 @@ def test_a_driver_that_died_while_it_wrote_its_first_offsets_is_no_trouble(
     assert query.answers().num_rows > 0
 
 
+@pytest.mark.long_spark
 def test_a_failing_sink_gets_its_batch_again(files: Files, sessions: Sessions) -> None:
     files.put_all(random_batches(2, seed=29))
     seen: list[int] = []

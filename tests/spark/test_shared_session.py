@@ -152,6 +152,7 @@ def test_one_operator_has_one_trigger(files: Files, sessions: Sessions) -> None:
         session.start({"total": "memory"}, trigger="2 hours")
 
 
+@pytest.mark.long_spark
 def test_a_folder_of_another_run_is_refused_to_a_query_that_joins(
     files: Files, sessions: Sessions, tmp_path: Path
 ) -> None:
@@ -181,6 +182,7 @@ def test_a_heartbeat_is_one_order_for_all_queries_of_an_operator(
     assert len(orders) == 1
 
 
+@pytest.mark.long_spark
 def test_orders_go_once_their_batch_is_committed(files: Files, sessions: Sessions) -> None:
     files.put_all(random_batches(1, seed=5))
     session = registered(sessions.open(files), QUERIES)

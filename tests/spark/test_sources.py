@@ -79,6 +79,7 @@ def server(lines: tuple[str, ...]) -> Iterator[int]:
             each.close()
 
 
+@pytest.mark.long_spark
 @pytest.mark.parametrize("format_", ["jsonl", "csv"])
 def test_lines_of_a_socket(sessions: Sessions, format_: str) -> None:
     session = sessions.open()
@@ -100,6 +101,7 @@ def test_lines_of_a_socket(sessions: Sessions, format_: str) -> None:
         query.stop()
 
 
+@pytest.mark.long_spark
 def test_rows_made_by_the_clock(sessions: Sessions) -> None:
     session = sessions.open()
     columns = pa.schema([("number", pa.int64()), ("ts", pa.timestamp("us", "UTC"))])

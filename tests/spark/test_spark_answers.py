@@ -83,6 +83,7 @@ def test_batches_do_not_show(files: Files, sessions: Sessions, files_per_batch: 
     assert query.progress()["batch_id"] == (4 if files_per_batch == 1 else 1)
 
 
+@pytest.mark.long_spark
 def test_late_and_absurd_rows_are_set_aside_counted_and_kept(
     files: Files, sessions: Sessions
 ) -> None:
@@ -120,6 +121,7 @@ def test_late_and_absurd_rows_are_set_aside_counted_and_kept(
     assert query.progress()["clock_us"] == 20 * SECOND
 
 
+@pytest.mark.long_spark
 def test_a_heartbeat_moves_a_running_query(files: Files, sessions: Sessions) -> None:
     files.put("h", rows(("a", SECOND, 1.0), ("a", 3 * SECOND, 1.0)))
     session = sessions.open(files)

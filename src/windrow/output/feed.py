@@ -7,7 +7,7 @@ have gone over them: each has its place in one log of touches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -15,14 +15,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.backlog import Backlog
 from windrow.errors import DataError
-from windrow.event_time import START_OF_TIME
 from windrow.output import kernels
-from windrow.output.due_instants import DueInstants
-from windrow.output.feed_columns import anew, equal_rows, timestamps, with_answer_columns
+from windrow.output.feed_columns import equal_rows, timestamps, with_answer_columns
 from windrow.output.row_log import RowLog
-from windrow.output.unread_limit import UNREAD_BYTES, BoundedFeed
+from windrow.output.told_touches import ToldTouches
+from windrow.output.unread_limit import UNREAD_BYTES
 
 __all__ = ["ANSWER_ROWS_LIMIT", "TOUCHES_LIMIT", "Feed"]
 
@@ -81,23 +79,15 @@ class Touches:
         return cls(*map(np.concatenate, columns)) if parts else cls.none()
 
 
-class Feed(BoundedFeed):
+class Feed(ToldTouches[Touches]):
     """The result of a query over time. `rank` orders entities within an instant."""
 
     def __init__(self, schema: pa.Schema, rank: Callable[[NDArray[np.int32]], Vector]) -> None:
+        super().__init__(Touches.joined)
         self._log = RowLog(schema)
         self._rank = rank
         self._now = EntityRows()  # the result after the last touch
         self._answered = EntityRows()  # the result as far as answers() has read
-        self._touches: Backlog[Touches] = Backlog(Touches.joined)
-        self._answered_to = 0  # the number of the first touch that answers() has not gone over
-        self._told_to = 0  # and of the first that changes() has not told
-        self._apart = Touches.none()  # untold changes that come before it
-        self.has_told = False  # whether changes() was ever read
-        self.starts_over = False  # whether its next changes are all rows of the result
-        self.changes_netted = 0
-        self._last_us = START_OF_TIME
-        self._due = DueInstants()
         self._result: pa.Table | None = None
         self._result_cache_bytes = 0
 
@@ -176,26 +166,8 @@ class Feed(BoundedFeed):
         self._answered_to, self._answered, self._due = self._touches.end, state, due
         return table
 
-    def changes(self) -> pa.Table:
-        """Rows that came and went since the last call, or all where changes start over."""
-        return self.first_changes(self._untold)
-
-    def unread_changes(self) -> Iterator[Vector]:
-        """The times of the touches whose changes nobody has read, in parts."""
-        if self.starts_over:
-            return iter([np.full(self.result().num_rows, self._last_us)])
-        return (part.at for part in self._changes_apart_and_since())
-
-    def first_changes(self, count: int) -> pa.Table:
-        """Rows that came and went by the first `count` touches that nobody has read."""
-        if self.starts_over:
-            table = anew(self._last_us, self.result(), is_marked=self.has_told)
-            self.starts_over, self._told_to, self.has_told = False, self._touches.end, True
-            return table
-        apart = self._apart[:count]
-        end = self._told_to + count - len(apart)
-        since = self._touches.since(self._told_to, end)
-        touches = self._in_order(Touches.joined([apart, *since]))
+    def _told(self, touches: Touches) -> pa.Table:
+        touches = self._in_order(touches)
         gone, come = touches.previous_many.copy(), touches.many.copy()
         same = self._same_rows(touches)
         common = np.where(same, np.minimum(gone, come), 0)
@@ -208,24 +180,13 @@ class Feed(BoundedFeed):
         table = self._log.take(np.repeat(rows, copies))
         columns = [timestamps(np.repeat(at, copies)), pa.array(np.repeat(signs, copies))]
         names = ["at", "change", *table.schema.names]
-        told = pa.Table.from_arrays([*columns, *table.columns], names=names)
-        self._apart, self._told_to, self.has_told = self._apart[count:], end, True
-        return told
+        return pa.Table.from_arrays([*columns, *table.columns], names=names)
 
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
         self._due.drop()
         self._answered_to = self._touches.end
         self._answered = self._now.copy()
-
-    def begin_over(self, at_us: int) -> None:
-        """The next changes are all rows of the result."""
-        self.starts_over, self._last_us = True, at_us
-
-    def drop_changes(self) -> None:
-        """Nobody will read the changes so far."""
-        self._apart, self._told_to = self._apart[:0], self._touches.end
-        self.starts_over = False
 
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""
@@ -381,16 +342,9 @@ class Feed(BoundedFeed):
             return 0
         return 2 * (2 * entities * ENTITY_BYTES)
 
-    @property
-    def _instant_bytes(self) -> int:
-        return self._due.nbytes
-
     def _result_bytes(self) -> int:
         rows = self._log.nbytes_of(self._now.row[self._now.many > 0])
         return rows + self._now.nbytes + self._answered.nbytes
-
-    def _unread_touches(self) -> tuple[int, int]:
-        return self._unanswered, self._touches.end - self._told_to
 
     def _lose_answers(self, touches: int) -> None:
         end = self._answered_to + touches
@@ -402,28 +356,9 @@ class Feed(BoundedFeed):
         self._answered, self._answered_to = answered, end
         self._due.lose_before(int(gone.at[-1]))
 
-    def _lose_instants(self) -> None:
-        self._due.lose_half()
-
-    def _start_over(self) -> bool:
-        if not len(self._apart):
-            return False
-        self.changes_netted += len(self._apart)
-        self._apart, self.starts_over = self._apart[:0], True
-        return True
-
     @property
     def _unanswered(self) -> int:
         return self._touches.end - self._answered_to
-
-    @property
-    def _untold(self) -> int:
-        return len(self._apart) + self._touches.end - self._told_to
-
-    def _changes_apart_and_since(self) -> list[Touches]:
-        """The touches that changes() has not told."""
-        apart = [self._apart] if len(self._apart) else []
-        return [*apart, *self._touches.since(self._told_to)]
 
     def _give_up_answers(self) -> None:
         """Let go of the answers that nobody has asked for, counted."""

@@ -8,25 +8,23 @@ one for each touch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.backlog import Backlog
 from windrow.errors import DataError
-from windrow.event_time import START_OF_TIME
 from windrow.output import feed as group_feed
-from windrow.output.due_instants import DueInstants
-from windrow.output.feed_columns import anew, timestamps, with_answer_columns
+from windrow.output.feed_columns import timestamps, with_answer_columns
 from windrow.output.kernels import is_increasing
 from windrow.output.row_log import RowLog
 from windrow.output.selects import kernels
 from windrow.output.selects.order_words import row_order
 from windrow.output.selects.sorted_rows import SortedRows
-from windrow.output.unread_limit import UNREAD_BYTES, BoundedFeed
+from windrow.output.told_touches import ToldTouches
+from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.windows.marks import Copies, set_back
 
 __all__ = ["SelectFeed"]
@@ -71,24 +69,16 @@ class RowTouches:
         return cls(*map(np.concatenate, columns)) if parts else cls(NONE, NONE, NONE, NONE)
 
 
-class SelectFeed(BoundedFeed):
+class SelectFeed(ToldTouches[RowTouches]):
     """The rows of a select over time, read as answers, changes or result."""
 
     def __init__(self, schema: pa.Schema) -> None:
+        super().__init__(RowTouches.joined)
         self._schema = schema
         self._log = RowLog(schema)
         self._held = np.zeros(SMALLEST, np.int64)  # copies of each row of the log
         self._row_of_code = np.full(SMALLEST, kernels.ABSENT, np.int64)
         self._live = 0
-        self._touches: Backlog[RowTouches] = Backlog(RowTouches.joined)
-        self._answered_to = 0  # the number of the first touch that answers() has not gone over
-        self._told_to = 0  # and of the first that changes() has not told
-        self._apart = RowTouches(NONE, NONE, NONE, NONE)  # untold changes that come before it
-        self.has_told = False  # whether changes() was ever read
-        self.starts_over = False  # whether its next changes are all rows of the result
-        self.changes_netted = 0
-        self._last_us = START_OF_TIME
-        self._due = DueInstants()
         self._sorted = SortedRows(schema)
         self._result: pa.Table | None = None
         self._result_cache_bytes = 0
@@ -181,26 +171,8 @@ class SelectFeed(BoundedFeed):
         rows = self._listed(instants, touches, copies, counts)
         return with_answer_columns(np.repeat(instants, counts), self._log.take(rows))
 
-    def changes(self) -> pa.Table:
-        """Rows that came and went since the last call, or all where changes start over."""
-        return self.first_changes(self._untold)
-
-    def unread_changes(self) -> Iterator[Vector]:
-        """The times of the changes that nobody has read, in parts."""
-        if self.starts_over:
-            return iter([np.full(self.result().num_rows, self._last_us)])
-        return (part.at for part in self._changes_apart_and_since())
-
-    def first_changes(self, count: int) -> pa.Table:
-        """Rows that came and went by the first `count` touches that nobody has read."""
-        if self.starts_over:
-            table = anew(self._last_us, self.result(), is_marked=self.has_told)
-            self.starts_over, self._told_to, self.has_told = False, self._touches.end, True
-            return table
-        apart = self._apart[:count]
-        end = self._told_to + count - len(apart)
-        since = self._touches.since(self._told_to, end)
-        touches = self._in_order(RowTouches.joined([apart, *since]))
+    def _told(self, touches: RowTouches) -> pa.Table:
+        touches = self._in_order(touches)
         copies = touches.many - touches.before
         at, rows, signs = touches.at, touches.row, np.sign(copies).astype(np.int8)
         copies = np.abs(copies)
@@ -208,23 +180,12 @@ class SelectFeed(BoundedFeed):
             at, rows, signs = (np.repeat(each, copies) for each in (at, rows, signs))
         table = self._log.take(rows)
         columns = [timestamps(at), pa.array(signs), *table.columns]
-        told = pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
-        self._apart, self._told_to, self.has_told = self._apart[count:], end, True
-        return told
+        return pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
 
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
         self._due.drop()
         self._answered_to = self._touches.end
-
-    def begin_over(self, at_us: int) -> None:
-        """The next changes are all rows of the result."""
-        self.starts_over, self._last_us = True, at_us
-
-    def drop_changes(self) -> None:
-        """Nobody will read the changes so far."""
-        self._apart, self._told_to = self._apart[:0], self._touches.end
-        self.starts_over = False
 
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""
@@ -389,41 +350,14 @@ class SelectFeed(BoundedFeed):
         """Bytes that the tables need at most when there are so many entities, for a moment too."""
         return 0 if entities <= self._row_of_code.size else 2 * 2 * 8 * entities
 
-    @property
-    def _instant_bytes(self) -> int:
-        return self._due.nbytes
-
     def _result_bytes(self) -> int:
         rows = self._log.nbytes_of(np.flatnonzero(self._held[: self._log.size]))
         return rows + self._held.nbytes + self._row_of_code.nbytes + self._sorted.nbytes
-
-    def _unread_touches(self) -> tuple[int, int]:
-        end = self._touches.end
-        return end - self._answered_to, end - self._told_to
 
     def _lose_answers(self, touches: int) -> None:
         end = self._answered_to + touches
         self._due.lose_before(int(self._touches.since(end - 1, end)[0].at[0]))
         self._answered_to = end
-
-    def _lose_instants(self) -> None:
-        self._due.lose_half()
-
-    def _start_over(self) -> bool:
-        if not len(self._apart):
-            return False
-        self.changes_netted += len(self._apart)
-        self._apart, self.starts_over = self._apart[:0], True
-        return True
-
-    @property
-    def _untold(self) -> int:
-        return len(self._apart) + self._touches.end - self._told_to
-
-    def _changes_apart_and_since(self) -> list[RowTouches]:
-        """The touches that changes() has not told."""
-        apart = [self._apart] if len(self._apart) else []
-        return [*apart, *self._touches.since(self._told_to)]
 
     def _compact(self) -> None:
         """Drop the rows without copies that no unread touch speaks of."""

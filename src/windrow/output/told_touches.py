@@ -1,0 +1,116 @@
+"""Touches that are kept until changes() has told them: what the feeds of groups and selects share.
+
+Changes that nobody reads are netted and then stand apart, before the touches that follow. Where
+even these are too many, changes start over: the next ones are all rows of the result.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.backlog import Backlog, Part
+from windrow.event_time import START_OF_TIME
+from windrow.output.due_instants import DueInstants
+from windrow.output.feed_columns import anew
+from windrow.output.unread_limit import BoundedFeed
+
+__all__ = ["ToldTouches"]
+
+
+class TimedPart(Part, Protocol):
+    """Touches in time order, as columns side by side."""
+
+    @property
+    def at(self) -> NDArray[np.int64]:
+        """Their instants."""
+
+
+P = TypeVar("P", bound=TimedPart)
+
+
+class ToldTouches(BoundedFeed, Generic[P]):
+    """A log of touches with two readers; join: touches of parts as one part, none for no parts."""
+
+    def __init__(self, join: Callable[[list[P]], P]) -> None:
+        self._join = join
+        self._touches: Backlog[P] = Backlog(join)
+        self._answered_to = 0  # the number of the first touch that answers() has not gone over
+        self._told_to = 0  # and of the first that changes() has not told
+        self._apart = join([])  # untold changes that come before it
+        self.has_told = False  # whether changes() was ever read
+        self.starts_over = False  # whether its next changes are all rows of the result
+        self.changes_netted = 0
+        self._last_us = START_OF_TIME
+        self._due = DueInstants()
+
+    def changes(self) -> pa.Table:
+        """Rows that came and went since the last call, or all where changes start over."""
+        return self.first_changes(self._untold)
+
+    def unread_changes(self) -> Iterator[NDArray[np.int64]]:
+        """The times of the touches whose changes nobody has read, in parts."""
+        if self.starts_over:
+            return iter([np.full(self.result().num_rows, self._last_us)])
+        return (part.at for part in self._changes_apart_and_since())
+
+    def first_changes(self, count: int) -> pa.Table:
+        """Rows that came and went by the first `count` touches that nobody has read."""
+        if self.starts_over:
+            table = anew(self._last_us, self.result(), is_marked=self.has_told)
+            self.starts_over, self._told_to, self.has_told = False, self._touches.end, True
+            return table
+        apart = self._apart[:count]
+        end = self._told_to + count - len(apart)
+        told = self._told(self._join([apart, *self._touches.since(self._told_to, end)]))
+        self._apart, self._told_to, self.has_told = self._apart[count:], end, True
+        return told
+
+    def begin_over(self, at_us: int) -> None:
+        """The next changes are all rows of the result."""
+        self.starts_over, self._last_us = True, at_us
+
+    def drop_changes(self) -> None:
+        """Nobody will read the changes so far."""
+        self._apart, self._told_to = self._apart[:0], self._touches.end
+        self.starts_over = False
+
+    @abstractmethod
+    def result(self) -> pa.Table:
+        """The rows of the result now."""
+
+    @abstractmethod
+    def _told(self, touches: P) -> pa.Table:
+        """The changes that touches mean: at, change, then the row."""
+
+    @property
+    def _untold(self) -> int:
+        return len(self._apart) + self._touches.end - self._told_to
+
+    def _changes_apart_and_since(self) -> list[P]:
+        """The touches that changes() has not told."""
+        apart = [self._apart] if len(self._apart) else []
+        return [*apart, *self._touches.since(self._told_to)]
+
+    @property
+    def _instant_bytes(self) -> int:
+        return self._due.nbytes
+
+    def _unread_touches(self) -> tuple[int, int]:
+        end = self._touches.end
+        return end - self._answered_to, end - self._told_to
+
+    def _lose_instants(self) -> None:
+        self._due.lose_half()
+
+    def _start_over(self) -> bool:
+        if not len(self._apart):
+            return False
+        self.changes_netted += len(self._apart)
+        self._apart, self.starts_over = self._apart[:0], True
+        return True

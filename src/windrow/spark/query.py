@@ -29,11 +29,11 @@ from windrow.spark.checkpoint.control import check_orders, order_advance, order_
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.driver.governed_window import windows_of
+from windrow.spark.driver.governing import Governing
+from windrow.spark.driver.query_widths import QueryWidths
 from windrow.spark.ends.files_read import check_files_read
 from windrow.spark.ends.kafka_reach import check_brokers, servers_behind
-from windrow.spark.governor.governed_window import windows_of
-from windrow.spark.governor.governing import Governing
-from windrow.spark.governor.query_widths import QueryWidths
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
 from windrow.spark.operations.first_start import FirstStart

@@ -38,10 +38,10 @@ from windrow.spark.bundle.room import BundleRoom
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_mark
 from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.cluster import check_executors, refuse_temporary
+from windrow.spark.driver.governed_window import GovernedWindow, windows_of
+from windrow.spark.driver.governing import Governing
 from windrow.spark.ends.source_frames import source_frame
 from windrow.spark.ends.stream_schema import columns_of_frame
-from windrow.spark.governor.governed_window import GovernedWindow, windows_of
-from windrow.spark.governor.governing import Governing
 from windrow.spark.history.room import SparkHistories, refuse_history
 from windrow.spark.leftovers import temporary_folder
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S

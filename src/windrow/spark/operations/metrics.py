@@ -14,7 +14,7 @@ from windrow.runtime.metric_samples import (
     level_samples,
     window_samples,
 )
-from windrow.spark.governor.governed_window import GovernedQuery, windows_of
+from windrow.spark.driver.governed_window import GovernedQuery, windows_of
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.packing.heavy_keys import heavy_shares
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
 from windrow.plan.model import QueryPlan
-from windrow.spark.governor.governed_window import GovernedWindow
+from windrow.spark.driver.governed_window import GovernedWindow
 from windrow.spark.operations.metrics import skew_of
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.packing.heavy_keys import heavy_shares

@@ -23,7 +23,7 @@ from windrow.governor.refusals import not_admitted, outgrown
 from windrow.governor.tables import Decision, Demand, WidthGiven, WindowState
 from windrow.governor.triggers import moved_windows, next_change_us
 from windrow.rows.prepare import lifetime_of
-from windrow.spark.governor.governed_window import GovernedQuery, GovernedWindow, windows_of
+from windrow.spark.driver.governed_window import GovernedQuery, GovernedWindow, windows_of
 
 __all__ = ["Governing"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from windrow.embedded.fading_rate import FadingRate
+from windrow.governor.fading_rate import FadingRate
 
 SECOND_US = 1_000_000
 ROWS_A_SECOND = 2

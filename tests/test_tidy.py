@@ -151,6 +151,13 @@ def test_only_sql_imports_the_parser_and_plan_only_the_tree(path: Path) -> None:
     assert forbidden_sqlglot(package, path.read_text(encoding="utf-8")) == []
 
 
+@each_source
+def test_only_kernels_are_compiled(path: Path) -> None:
+    names = set(imported_names(ast.parse(path.read_text(encoding="utf-8"))))
+    is_kernel = path.stem == "kernels" or path.stem.endswith("_kernels")
+    assert is_kernel or "windrow.compiling.kernels.njit" not in names
+
+
 def test_no_file_has_a_vague_name() -> None:
     names = [path.relative_to(ROOT) for path in tracked_files()]
     assert [str(name) for name in names if any(map(VAGUE_NAME.fullmatch, name.parts))] == []

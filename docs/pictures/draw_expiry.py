@@ -8,7 +8,7 @@ from drawing import Picture
 
 import windrow
 from windrow.operators.expiry.ladder.ladder_queue import BRANCH_LOOK_BACK, THRESHOLD
-from windrow.operators.expiry.wheel.slots.kernels import CHUNK_ROWS, DIGITS, RING
+from windrow.operators.expiry.wheel.slot_kernels import CHUNK_ROWS, DIGITS, RING
 
 __all__ = ["branch_ladder", "lives", "timing_wheel"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.operators.pairs import kernels
+from windrow.operators.pairs import index_kernels
 from windrow.operators.pairs.index import JoinIndex, join_variables
 
 
@@ -64,11 +64,11 @@ def test_runs_hold_the_rows_that_are_in(steps: list[tuple[int, int]]) -> None:
     for slot, code in steps:
         arrays = (index.code_of, index.position, index.runs, index.arena, index.arena_control)
         if slot in inside:
-            kernels.remove_row(slot, 0, 1, *arrays)
+            index_kernels.remove_row(slot, 0, 1, *arrays)
             del inside[slot]
         else:
             index.place(0, 0, np.array([slot]), np.array([code], np.int32))
-            while not kernels.insert_row(slot, 0, 1, *arrays):
+            while not index_kernels.insert_row(slot, 0, 1, *arrays):
                 index.grow_arena()
                 arrays = (*arrays[:3], index.arena, index.arena_control)
             inside[slot] = code

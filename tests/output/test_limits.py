@@ -26,7 +26,7 @@ from windrow.operators.keyed import factorised
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.pairs import index as pair_index
 from windrow.operators.pairs import rows as pair_rows
-from windrow.operators.pairs.negation import unmatched
+from windrow.operators.pairs import unmatched
 from windrow.operators.pairs.sums import states
 from windrow.operators.tree import extremes_tree
 from windrow.output import entities, feed, row_log, whole_feed

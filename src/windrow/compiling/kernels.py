@@ -134,7 +134,7 @@ def source_stamp(module):
             continue
         # By its loader, as a module may be in an archive.
         sources[name] = importlib.util.find_spec(name).loader.get_source(name)
-        if name.endswith(".kernels"):
+        if name.endswith(("_kernels", ".kernels")):
             waiting += _imported_modules(name, sources[name])
     content = "\0".join(sources[name] for name in sorted(sources))
     return hashlib.sha256(content.encode()).hexdigest()

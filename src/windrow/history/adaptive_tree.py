@@ -7,13 +7,13 @@ import numpy as np
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import CellStore
 from windrow.history.cells.kernels import DENSE, SIZE, read_series
-from windrow.history.leaves import kernels
+from windrow.history.leaves import leaf_kernels
 from windrow.history.leaves.batch import Batch
 from windrow.history.leaves.growth import grow
 from windrow.history.leaves.row_store import RowStore
 from windrow.history.regions import Regions
 from windrow.history.spec import HistorySpec
-from windrow.history.states.kernels import START
+from windrow.history.state_kernels import START
 from windrow.history.storage import Nodes, Reading
 from windrow.windows.undo_log import UndoLog
 
@@ -102,7 +102,7 @@ class AdaptiveTree:
         rows = self.rows if region == 0 else self._no_rows
         series = store.arena.series
         cell_counts, row_counts = (np.zeros(series.shape[1], np.int64) for _ in range(2))
-        kernels.measure_heads(
+        leaf_kernels.measure_heads(
             series, store.whole[START], rows.arena.series, rows.times, horizon_us, cell_counts,
             row_counts,
         )  # fmt: skip
@@ -114,7 +114,7 @@ class AdaptiveTree:
         real = np.empty((store.real.shape[0], room), np.float64)
         codes, shape = np.empty(room, np.int64), np.empty(room, np.uint8)
         counted = cell_counts.copy()
-        made = kernels.take_heads(
+        made = leaf_kernels.take_heads(
             horizon_us, int(self._granularities[level]), level, self._kinds, series,
             store.whole, store.real, store.shape, rows.arena.series, rows.times, rows.words,
             rows.values, rows.valid, cell_counts, codes, whole, real, shape,

@@ -20,7 +20,7 @@ from windrow.history.regions import Regions
 from windrow.history.sketches.sketch_answer import SketchAnswer
 from windrow.history.sketches.sketch_levels import SketchLevels
 from windrow.history.spec import HistorySpec
-from windrow.history.states.kernels import REAL_STEP, ROWS
+from windrow.history.state_kernels import REAL_STEP, ROWS
 from windrow.history.storage import Reading, Storage
 
 __all__ = ["Question", "answer_to"]

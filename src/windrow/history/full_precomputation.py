@@ -7,13 +7,13 @@ import numpy as np
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import CellStore
 from windrow.history.cells.kernels import SIZE, read_series
-from windrow.history.leaves import kernels
+from windrow.history.leaves import leaf_kernels
 from windrow.history.leaves.batch import Batch
 from windrow.history.leaves.growth import ALL_DENSE, grow
 from windrow.history.leaves.row_store import RowStore
 from windrow.history.regions import Regions
 from windrow.history.spec import HistorySpec
-from windrow.history.states.kernels import ROWS, START
+from windrow.history.state_kernels import ROWS, START
 from windrow.history.storage import Nodes, Reading
 from windrow.windows.undo_log import UndoLog
 
@@ -92,7 +92,7 @@ class FullPrecomputation:
     def _take(self, store: CellStore, level: int, horizon_us: int) -> Nodes:
         series, rows = store.arena.series, self._no_rows
         counts, no_counts = (np.zeros(series.shape[1], np.int64) for _ in range(2))
-        kernels.measure_heads(
+        leaf_kernels.measure_heads(
             series, store.whole[START], rows.arena.series, rows.times, horizon_us, counts, no_counts
         )
         places = store.arena.places(counts)

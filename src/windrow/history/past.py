@@ -20,7 +20,7 @@ from windrow.history.nodes.state_columns import states_of_columns
 from windrow.history.nodes.table import sketches_of_table, table_of_nodes
 from windrow.history.sketches.sketch_levels import Found, NodeSketches
 from windrow.history.spec import GRANULARITY_COLUMN, HistorySpec
-from windrow.history.states.kernels import ROWS, START
+from windrow.history.state_kernels import ROWS, START
 from windrow.history.storage import Nodes, Reading
 
 __all__ = ["NO_CUT", "Archive", "Archived", "Past"]

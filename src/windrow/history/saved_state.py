@@ -18,7 +18,7 @@ from windrow.history.leaves.row_store import RowStore
 from windrow.history.nodes.state_columns import columns_of_states, states_of_columns
 from windrow.history.past import Archive
 from windrow.history.spec import START_COLUMN, HistorySpec
-from windrow.history.states.kernels import START
+from windrow.history.state_kernels import START
 
 __all__ = ["SavedHistory", "restore_history", "save_history"]
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from windrow.errors import BindingError
 from windrow.event_time import END_OF_TIME, show_span
-from windrow.history.states.kernels import DOUBLE, INTEGER
+from windrow.history.state_kernels import DOUBLE, INTEGER
 from windrow.schema import Column, ColumnType
 
 __all__ = [

@@ -12,7 +12,7 @@ from windrow.history.adaptive_tree import AdaptiveTree
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.kernels import LEVEL_MASK, SIZE
 from windrow.history.spec import HistorySpec
-from windrow.history.states.kernels import ROWS, START
+from windrow.history.state_kernels import ROWS, START
 
 __all__ = ["NODE_SCHEMA", "first_start_us", "tree_nodes"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from windrow.history.adaptive_tree import AdaptiveTree
 from windrow.history.cells.kernels import DENSE, LEVEL_MASK
 from windrow.history.spec import HistorySpec
-from windrow.history.states.kernels import ROWS, START
+from windrow.history.state_kernels import ROWS, START
 
 __all__ = ["Node", "shape_of"]
 

@@ -32,7 +32,7 @@ from windrow.apps.bench.live_results.result_stream import ResultStream, Span, Ti
 from windrow.apps.bench.live_results.show import bench_live_results
 from windrow.apps.terminal.screen import Screen
 from windrow.errors import DataError
-from windrow.operators.expiry.heap.binary_heap import BinaryHeap
+from windrow.operators.expiry.binary_heap import BinaryHeap
 
 WRONG_USAGE = 2
 SLIDE_US = 500_000

@@ -16,7 +16,7 @@ from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import Reals, States
 from windrow.history.cells.kernels import EXACT, LEFT, PARTS, RIGHT
 from windrow.history.spec import HistorySpec
-from windrow.history.states.kernels import ROWS
+from windrow.history.state_kernels import ROWS
 
 __all__ = ["Answer", "Interval"]
 

@@ -19,7 +19,7 @@ from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import Reals
 from windrow.history.cells.kernels import PARTS
 from windrow.history.spec import HistorySpec
-from windrow.history.states.kernels import LARGEST_WORD, ROWS, VALID, WHOLE_STEP
+from windrow.history.state_kernels import LARGEST_WORD, ROWS, VALID, WHOLE_STEP
 from windrow.schema import BIGINT, ColumnType
 from windrow.windows.key_coder import array_of_words
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from windrow.compiling.kernels import njit
 from windrow.history.cells.kernels import EXACT, LEFT, PARTS, RIGHT
-from windrow.history.states.kernels import (
+from windrow.history.state_kernels import (
     DOUBLE,
     INFINITY_WORD,
     LARGEST_WORD,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from windrow.history.cells import kernels
 from windrow.history.cells.arena import Arena, Longs
 from windrow.history.cells.kernels import BASE, HEAD, SIZE
-from windrow.history.states.kernels import REAL_STEP, START, VALID, WHOLE_STEP, clear_states
+from windrow.history.state_kernels import REAL_STEP, START, VALID, WHOLE_STEP, clear_states
 from windrow.windows.undo_log import UndoLog
 
 __all__ = ["CellStore", "Shapes", "States", "empty_states"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from windrow.compiling.kernels import njit
-from windrow.history.states.kernels import (
+from windrow.history.state_kernels import (
     LARGEST_WORD,
     POSITIVE,
     REAL_STEP,

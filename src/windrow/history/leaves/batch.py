@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.history.cells.arena import Longs
-from windrow.history.leaves.order.kernels import DIGIT_BITS, sort_by_digit
+from windrow.history.leaves.order_kernels import DIGIT_BITS, sort_by_digit
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import is_sorted
 from windrow.windows.key_coder import words_of_array

@@ -7,16 +7,16 @@ import numpy as np
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import CellStore
 from windrow.history.cells.kernels import BASE, HEAD, SIZE
-from windrow.history.leaves import kernels
+from windrow.history.leaves import leaf_kernels
 from windrow.history.leaves.batch import Batch
-from windrow.history.leaves.kernels import (
+from windrow.history.leaves.leaf_kernels import (
     CELLS_BEHIND,
     CELLS_KEPT,
     ROWS_BEHIND,
     ROWS_KEPT,
 )
 from windrow.history.leaves.row_store import RowStore
-from windrow.history.states.kernels import START
+from windrow.history.state_kernels import START
 
 __all__ = ["ALL_DENSE", "grow"]
 
@@ -48,8 +48,8 @@ def grow(
 
 
 def _tails(batch: Batch, cells: CellStore, rows: RowStore, granularities: Longs) -> Longs:
-    tails = np.empty((kernels.TAIL_FACTS, batch.codes.size), np.int64)
-    kernels.find_tails(
+    tails = np.empty((leaf_kernels.TAIL_FACTS, batch.codes.size), np.int64)
+    leaf_kernels.find_tails(
         batch.codes, batch.firsts, batch.times, cells.arena.series, cells.whole[START], cells.shape,
         granularities, rows.arena.series, rows.times, tails,
     )  # fmt: skip
@@ -72,7 +72,7 @@ def _build(
     both_words = np.empty((measures, both), np.int64)
     both_valid = np.empty((measures, both if flags else 0), np.uint8)
     ends, row_ends = (np.empty(batch.codes.size + 1, np.int64) for _ in range(2))
-    kernels.build_tails(
+    leaf_kernels.build_tails(
         batch.codes, batch.firsts, tails, most, fills, granularities, kinds, batch.times,
         batch.words, batch.words.view(np.float64), batch.valid, cells.arena.series, cells.whole,
         cells.real, cells.shape, rows.arena.series, rows.times, rows.words, rows.valid,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windrow.compiling.kernels import njit
 from windrow.history.cells.kernels import LEFT, PARTS
-from windrow.history.states.kernels import START, add_rows, add_state
+from windrow.history.state_kernels import START, add_rows, add_state
 
 
 @njit(cache=True)

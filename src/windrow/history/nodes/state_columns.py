@@ -10,7 +10,7 @@ from windrow.history.answers.finish import order_of_words, words_of_order
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import Reals, States, empty_states
 from windrow.history.spec import MEASURE_ENDINGS, ROWS_COLUMN, START_COLUMN, HistorySpec
-from windrow.history.states.kernels import (
+from windrow.history.state_kernels import (
     LARGEST_WORD,
     REAL_STEP,
     ROWS,

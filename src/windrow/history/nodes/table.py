@@ -13,7 +13,7 @@ from windrow.history.nodes.state_columns import columns_of_states
 from windrow.history.sketches.kinds import kinds_of_sketches
 from windrow.history.sketches.sketch_levels import NodeSketches
 from windrow.history.spec import GRANULARITY_COLUMN, START_COLUMN, HistorySpec
-from windrow.history.states.kernels import START
+from windrow.history.state_kernels import START
 from windrow.history.storage import Nodes
 from windrow.schema import TIMESTAMP
 

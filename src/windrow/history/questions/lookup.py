@@ -21,7 +21,7 @@ from windrow.history.history import History
 from windrow.history.nodes.kernels import add_up
 from windrow.history.operator import HistoryOperator
 from windrow.history.sketches.sketch_answer import SketchAnswer
-from windrow.history.states.kernels import ROWS, START
+from windrow.history.state_kernels import ROWS, START
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.history_plan import HistoryPlan
 from windrow.rows.evaluate import Leaf, evaluate, evaluate_filter

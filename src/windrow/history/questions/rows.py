@@ -18,7 +18,7 @@ from windrow.history.cells.kernels import EXACT, PARTS
 from windrow.history.operator import Reach
 from windrow.history.questions.bounds import Bounded, evaluate_bounded
 from windrow.history.questions.lookup import LookedUp
-from windrow.history.states.kernels import ROWS, VALID, WHOLE_STEP
+from windrow.history.state_kernels import ROWS, VALID, WHOLE_STEP
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.history_plan import (
     BOUND_ENDINGS,

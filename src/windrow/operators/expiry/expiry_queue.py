@@ -8,7 +8,7 @@ from typing import NoReturn, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.operators.expiry import kernels
+from windrow.operators.expiry import order_kernels
 
 __all__ = [
     "EXPIRY_LIMIT", "SHRINK_SHARE", "ExpiryQueue", "Longs", "as_batch", "as_instant", "as_limit",
@@ -57,7 +57,7 @@ def as_rows(expiries: Longs, items: NDArray[np.integer]) -> tuple[Longs, Longs]:
 def as_batch(expiries: Longs, items: NDArray[np.integer]) -> tuple[Longs, Longs]:
     """The arrays of a batch as kernels take them; what no structure could hold is refused."""
     expiries, items = as_rows(expiries, items)
-    if not kernels.is_within(expiries, EXPIRY_LIMIT):
+    if not order_kernels.is_within(expiries, EXPIRY_LIMIT):
         refuse(expiries)
     return expiries, items
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.operators.expiry import kernels
+from windrow.operators.expiry import order_kernels
 from windrow.operators.expiry.expiry_queue import (
     EXPIRY_LIMIT,
     SHRINK_SHARE,
@@ -65,7 +65,7 @@ class FifoQueue:
         if self._size + rows > self._expiries.size:
             self._set_capacity(max(self._size + rows, 2 * self._expiries.size))
         start = (self._first + self._size) % self._expiries.size
-        is_ordered = kernels.push_in_order(
+        is_ordered = order_kernels.push_in_order(
             start, self._latest, expiries, items, self._expiries, self._items
         )
         assert is_ordered, f"a FIFO queue takes rows in order of expiry: {first}, {self._latest}"
@@ -74,7 +74,7 @@ class FifoQueue:
 
     def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
         """Give out the rows at or before the instant, at most `limit` of them."""
-        expired = kernels.expired_in_order(
+        expired = order_kernels.expired_in_order(
             self._first, self._size, as_instant(until), self._expiries
         )
         count = min(expired, as_limit(limit))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from windrow.operators.expiry import kernels
+from windrow.operators.expiry import order_kernels
 from windrow.operators.expiry.expiry_queue import EXPIRY_LIMIT, Longs
 
 __all__ = ["OverdueRows"]
@@ -44,7 +44,7 @@ class OverdueRows:
 
     def keep(self, expiries: Longs, items: Longs) -> tuple[Longs, Longs]:
         """Keep the rows that are overdue; returns the others."""
-        if expiries.size == 0 or kernels.bounds(expiries)[0] > self.passed:
+        if expiries.size == 0 or order_kernels.bounds(expiries)[0] > self.passed:
             return expiries, items
         late = expiries <= self.passed
         self.add(expiries[late], items[late])

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.operators.pairs.kernels import keep_compared, keep_where
+from windrow.operators.pairs.index_kernels import keep_compared, keep_where
 from windrow.operators.pairs.rows import SlotRows
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.rows.evaluate import Leaf, evaluate_filter

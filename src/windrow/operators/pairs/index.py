@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.operators.pairs import kernels
+from windrow.operators.pairs import index_kernels
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import EMPTY
 
@@ -72,11 +72,11 @@ class JoinIndex:
         self.index_input = np.array([place[0] for place in self.places], np.int64)
         self.code_of = np.zeros((count, SMALLEST), np.int32)
         self.position = np.zeros((count, SMALLEST), np.int32)
-        self.runs = np.full((count, SMALLEST, kernels.RUN_ENTRIES), 0, np.int32)
-        self.runs[:, :, kernels.ROOM] = EMPTY
+        self.runs = np.full((count, SMALLEST, index_kernels.RUN_ENTRIES), 0, np.int32)
+        self.runs[:, :, index_kernels.ROOM] = EMPTY
         self.arena = np.empty(SMALLEST, np.int32)
-        self.arena_control = np.full(kernels.ARENA_ENTRIES, EMPTY, np.int64)
-        self.arena_control[kernels.ARENA_END] = 0
+        self.arena_control = np.full(index_kernels.ARENA_ENTRIES, EMPTY, np.int64)
+        self.arena_control[index_kernels.ARENA_END] = 0
         self.statistics = np.zeros((count, 2), np.int64)
         depth = max(inputs - 1, 0)
         self.step_input = np.zeros((inputs, depth), np.int64)
@@ -94,7 +94,7 @@ class JoinIndex:
         if codes > self.runs.shape[1]:
             before = self.runs.shape[1]
             self.runs = _widened(self.runs, max(codes, 2 * before))
-            self.runs[:, before:, kernels.ROOM] = EMPTY
+            self.runs[:, before:, index_kernels.ROOM] = EMPTY
 
     def place(self, side: int, variable: int, slots: NDArray[np.int64], codes: Codes) -> None:
         """The codes of rows that are to enter."""

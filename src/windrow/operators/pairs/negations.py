@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from windrow.operators.lanes import Vector
 from windrow.operators.pairs.block import MergedEvents
 from windrow.operators.pairs.conditions import ResidualFilter
-from windrow.operators.pairs.negation.unmatched import (
+from windrow.operators.pairs.probing import BLOCK
+from windrow.operators.pairs.rows import SlotRows
+from windrow.operators.pairs.unmatched import (
     UnmatchedByCondition,
     UnmatchedByKey,
     UnmatchedRows,
     place,
 )
-from windrow.operators.pairs.probing import BLOCK
-from windrow.operators.pairs.rows import SlotRows
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.rows.shape import NegationShape, QueryShape
 from windrow.windows.codes import Codes

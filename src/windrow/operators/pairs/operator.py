@@ -12,13 +12,13 @@ from windrow.event_time import END_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.operator import OperatorMark, WorkDone, growth_by_rows
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
-from windrow.operators.pairs.charges.charged import Charged
+from windrow.operators.pairs.charged import Charged
 from windrow.operators.pairs.groups import DistinctCodes, GroupCodes
 from windrow.operators.pairs.index import JoinIndex, join_variables
 from windrow.operators.pairs.joined_blocks import BlockEvaluator, Words
 from windrow.operators.pairs.negations import Negations
+from windrow.operators.pairs.pipelined import Pipelined
 from windrow.operators.pairs.probing import BLOCK, EventMerger, Prober
-from windrow.operators.pairs.results.pipelined import Pipelined
 from windrow.operators.pairs.rows import SlotRows, summed_words
 from windrow.operators.pairs.sums.incremental import Incremental
 from windrow.operators.pairs.sums.states import GroupStates

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.lanes import Vector
-from windrow.operators.pairs import kernels
+from windrow.operators.pairs import index_kernels
 from windrow.operators.pairs.block import MergedEvents
 from windrow.operators.pairs.index import JoinIndex
 from windrow.windows.window import EventColumns, Window
@@ -52,7 +52,7 @@ class EventMerger:
                     self._fill_window(number)
             events, chunks = self.events, (self._chunks.at, self._slots, self._chunks.sign)
             left = (self._position, self._stop, self._has_more)
-            count = kernels.merge_windows(*chunks, *left, *events.arrays(), self._is_through)
+            count = index_kernels.merge_windows(*chunks, *left, *events.arrays(), self._is_through)
             events.count = int(count)
             if events.count:
                 return True
@@ -77,7 +77,7 @@ class EventMerger:
         window = self._windows[number]
         size = window.fill(self._chunks, first, CHUNK, self._until, self._grid_us)
         words = window.columns.values[0]
-        kernels.list_slots(words, first, size, self._chunks.row, self._slots)
+        index_kernels.list_slots(words, first, size, self._chunks.row, self._slots)
         self._position[number], self._stop[number] = first, first + size
         self._has_more[number] = size == CHUNK
 
@@ -89,47 +89,47 @@ class Prober:
         self._index = index
         self._event = np.empty(block, np.int32)
         self._slot = np.empty((inputs, block), np.int32)
-        self._progress = np.zeros(kernels.PROGRESS_ENTRIES, np.int64)
+        self._progress = np.zeros(index_kernels.PROGRESS_ENTRIES, np.int64)
         self._places = [np.zeros(inputs, np.int64) for _ in range(3)]
 
     def begin(self) -> None:
         """New events."""
-        self._progress[kernels.EVENT] = 0
-        self._progress[kernels.IS_BEGUN] = 0
+        self._progress[index_kernels.EVENT] = 0
+        self._progress[index_kernels.IS_BEGUN] = 0
 
     def fill(
         self, events: MergedEvents, probes_leave: NDArray[np.bool_], pauses: NDArray[np.bool_]
     ) -> bool:
         """List the next block; true when the events are through."""
         while True:
-            kernels.list_joined(
+            index_kernels.list_joined(
                 events.count, events.input, events.slot, events.sign, probes_leave, pauses,
                 *self._index.arrays(), *self._places, self._progress, self._event, self._slot,
             )  # fmt: skip
-            if self._progress[kernels.STATUS] == kernels.NEEDS_ARENA:
+            if self._progress[index_kernels.STATUS] == index_kernels.NEEDS_ARENA:
                 self._index.grow_arena()
-                if self._progress[kernels.ROWS] == 0:
+                if self._progress[index_kernels.ROWS] == 0:
                     continue
-            return bool(self._progress[kernels.STATUS] == kernels.DONE)
+            return bool(self._progress[index_kernels.STATUS] == index_kernels.DONE)
 
     @property
     def event(self) -> NDArray[np.int32]:
         """The event of each joined row of the block."""
-        return self._event[: self._progress[kernels.ROWS]]
+        return self._event[: self._progress[index_kernels.ROWS]]
 
     @property
     def slot(self) -> NDArray[np.int32]:
         """The slots of the joined rows of the block, a row for each input."""
-        return self._slot[:, : self._progress[kernels.ROWS]]
+        return self._slot[:, : self._progress[index_kernels.ROWS]]
 
     @property
     def next_event(self) -> int:
         """The first event that is not done."""
-        return int(self._progress[kernels.EVENT])
+        return int(self._progress[index_kernels.EVENT])
 
     def work_done(self) -> tuple[int, int]:
         """Events that probed, and joined rows that they found."""
-        return int(self._progress[kernels.PROBES]), int(self._progress[kernels.MATCHES])
+        return int(self._progress[index_kernels.PROBES]), int(self._progress[index_kernels.MATCHES])
 
     @property
     def nbytes(self) -> int:

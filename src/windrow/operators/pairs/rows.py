@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.operators.lanes import Vector
-from windrow.operators.pairs.kernels import gather_words
+from windrow.operators.pairs.index_kernels import gather_words
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import EMPTY
 from windrow.windows.key_coder import KeyCoder, array_of_words, words_of_array

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.operators.expiry.calendar.calendar_queue import CalendarQueue
+from windrow.operators.expiry.binary_heap import BinaryHeap
+from windrow.operators.expiry.calendar_queue import CalendarQueue
 from windrow.operators.expiry.expiry_queue import EXPIRY_LIMIT, ExpiryQueue
-from windrow.operators.expiry.heap.binary_heap import BinaryHeap
 from windrow.operators.expiry.ladder.ladder_queue import BranchLadderQueue, LadderQueue
 from windrow.operators.expiry.wheel.timing_wheel import TimingWheel
 from windrow.operators.lanes import LaneLayout, Vector

@@ -8,8 +8,7 @@ import numpy as np
 
 from windrow.operators.lanes import Matrix
 from windrow.operators.touches import Touches
-from windrow.operators.tree import kernels
-from windrow.operators.tree.extremes import kernels as extremes_kernels
+from windrow.operators.tree import extremes_kernels, linear_kernels
 from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
 from windrow.windows.codes import Codes
@@ -85,7 +84,7 @@ class TreeAggregate:
                     self._read(side, first, size, window)
                     position[side], stop[side] = first, first + size
                     has_more[side] = size == CHUNK
-            count = kernels.merge_sides(
+            count = linear_kernels.merge_sides(
                 self._events.at, position, stop, has_more, (0,) * sides, self._order
             )
             if count == 0 and not has_more.any():
@@ -97,7 +96,7 @@ class TreeAggregate:
         columns, rows = window.columns, self._events.row
         for index, tree in enumerate(self.trees):
             cells = columns.values[self._cell_values[index - 1][side]] if index else columns.codes
-            kernels.gather_codes(first, size, rows, cells, tree.cells)
+            linear_kernels.gather_codes(first, size, rows, cells, tree.cells)
             tree.read(side, first, size, rows, columns)
 
     def _touches(self, until: int) -> Touches:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from windrow.exact.kernels import DOUBLE, INTEGER_LIMB, LIMB_BITS, limb_range
 from windrow.operators.lanes import LaneLayout, Matrix
 from windrow.operators.tree.terms import SUM, Factor, MeasureTerms, Term, TermLayout
-from windrow.operators.tree.wide.kernels import count_special
+from windrow.operators.tree.wide_kernels import count_special
 from windrow.windows.kernels import largest_magnitude
 
 __all__ = ["TermBounds"]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.operators.extremes import kernels as extremes_kernels
 from windrow.operators.extremes.arena import HeapArena
+from windrow.operators.extremes.kernels import move_queues
 from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.touches import OutputRoom, Touches
-from windrow.operators.tree.extremes import kernels
+from windrow.operators.tree import extremes_kernels
 from windrow.operators.tree.linear_tree import NOWHERE
 from windrow.operators.tree.structure import TreeShape, TreeStructure
 from windrow.windows.buffer import ColumnWindow
@@ -97,7 +97,7 @@ class ExtremesTree:
         if side != self.structure.shape.root or not self.extremes:
             return
         whence = columns.base if self._slot_value == NO_CODE else ~self._slot_value
-        kernels.gather_ranks(
+        extremes_kernels.gather_ranks(
             first, size, rows, columns.values, columns.valid, self._from_value, whence,
             self._number, self._rank, self._present,
         )  # fmt: skip
@@ -107,14 +107,14 @@ class ExtremesTree:
         self.room.reserve(size + self._most_groups)
         done = 0
         while True:
-            done = kernels.apply_extremes(
+            done = extremes_kernels.apply_extremes(
                 done, size, order, self._shift, events.at, events.sign, self.cells,
                 self._number, self._rank, self._present, self._slot_value == NO_CODE,
                 *self._tree(), *self._best(), *self._output(),
             )  # fmt: skip
             if done == size:
                 return
-            if self._span[kernels.TOO_SHORT]:
+            if self._span[extremes_kernels.TOO_SHORT]:
                 self._lengthen()
             else:
                 self.room.reserve(self.room.at.size + self._most_groups)
@@ -129,12 +129,13 @@ class ExtremesTree:
         """Double the ring of queues."""
         size = 2 * self._ranks.size
         ranks, links = np.zeros(size, np.int64), np.zeros((size, 2), np.int32)
-        oldest, after = (int(self._span[i]) * self.extremes for i in (kernels.OLDEST, kernels.NEXT))
-        extremes_kernels.move_queues(
-            oldest, after, self._head, self._tail, self._ranks, self._links, ranks, links
+        oldest, after = (
+            int(self._span[i]) * self.extremes
+            for i in (extremes_kernels.OLDEST, extremes_kernels.NEXT)
         )
+        move_queues(oldest, after, self._head, self._tail, self._ranks, self._links, ranks, links)
         self._ranks, self._links = ranks, links
-        self._span[kernels.TOO_SHORT] = 0
+        self._span[extremes_kernels.TOO_SHORT] = 0
 
     @property
     def width(self) -> int:

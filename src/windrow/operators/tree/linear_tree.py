@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from windrow.exact.kernels import DOUBLE
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
 from windrow.operators.touches import OutputRoom, Touches
-from windrow.operators.tree import kernels
+from windrow.operators.tree import linear_kernels, wide_kernels
 from windrow.operators.tree.structure import NOTHING, TreeShape, TreeStructure
 from windrow.operators.tree.terms import ROLES, TermLayout, moved_terms, term_columns
-from windrow.operators.tree.wide import kernels as wide
 from windrow.windows.buffer import ColumnWindow
 from windrow.windows.window import EventColumns
 
@@ -100,11 +99,11 @@ class LinearTree:
         column, guards, lows = term_columns(layout, side, count)
         place = (first, size, rows, values, valid, column)
         if not layout.is_wide:
-            kernels.weigh(*place, guards, self._share)
+            linear_kernels.weigh(*place, guards, self._share)
             return
         is_double = np.array([c >= 0 and self._kinds[side][c] == DOUBLE for c in column])
         role = np.array([ROLES.index(t.role) if t.role in ROLES else 0 for t in layout.terms])
-        wide.weigh_wide(
+        wide_kernels.weigh_wide(
             *place, is_double, np.array(lows), role, guards,
             layout.first_digit, layout.digit_count, self._share,
         )  # fmt: skip
@@ -116,17 +115,17 @@ class LinearTree:
         if self._is_star:
             by_key = int(self.structure.shape.group != NOTHING)
             fixed = (0,) * self.structure.nodes, self._fixed()
-            kernels.apply_star(*head, *fixed, self._view, by_key, *self._output())
+            linear_kernels.apply_star(*head, *fixed, self._view, by_key, *self._output())
             return
         done = 0
         while True:
             if self._layout.is_wide:
                 digits = (self._layout.first_digit, self._layout.digit_count)
                 tree = (*self._tree(), self._rows_of_cell, *self._scratch())
-                done = wide.apply_tree_wide(done, *head, *digits, *tree, *self._output())
+                done = wide_kernels.apply_tree_wide(done, *head, *digits, *tree, *self._output())
             else:
                 tree = (*self._tree(), *self._scratch())
-                done = kernels.apply_tree(done, *head, self._fixed(), *tree, *self._output())
+                done = linear_kernels.apply_tree(done, *head, self._fixed(), *tree, *self._output())
             if done == size:
                 return
             self.room.reserve(self.room.at.size + self._most_groups)
@@ -159,7 +158,7 @@ class LinearTree:
         width = self._layout.width
         share = width if self._layout.is_wide else width - 1
         self._share = np.zeros((self.cells.size, share), np.int64)
-        self._work = np.zeros((wide.SCRATCH_ROWS, width), np.int64)
+        self._work = np.zeros((wide_kernels.SCRATCH_ROWS, width), np.int64)
         self.room.fit(width)
 
     def _leave_star(self) -> None:
@@ -169,7 +168,7 @@ class LinearTree:
         sums = self._view[root::nodes]
         self._payload[root::nodes][: sums.shape[0]] = sums
         self._view[root::nodes] = 0
-        kernels.link_all(
+        linear_kernels.link_all(
             root, nodes, self._payload, structure.child_from, structure.children,
             structure.down_of_cell, structure.first_cell, structure.next_cell,
             structure.previous_cell,

@@ -16,7 +16,7 @@ from windrow.history.nodes.kernels import add_up
 from windrow.history.operator import HistoryOperator
 from windrow.history.questions.lookup import merged
 from windrow.history.spec import HistorySpec
-from windrow.history.states.kernels import START
+from windrow.history.state_kernels import START
 from windrow.plan.history_schema import HistorySchema
 from windrow.spark.history.question import BucketReply
 

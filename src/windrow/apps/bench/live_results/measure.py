@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.apps.bench.live_results.result_stream import ResultStream
-from windrow.operators.expiry.calendar.calendar_queue import CalendarQueue
+from windrow.operators.expiry.binary_heap import BinaryHeap
+from windrow.operators.expiry.calendar_queue import CalendarQueue
 from windrow.operators.expiry.expiry_queue import ExpiryQueue, Longs
-from windrow.operators.expiry.heap.binary_heap import BinaryHeap
 from windrow.operators.expiry.ladder.ladder_queue import (
     BranchLadderQueue,
     LadderQueue,

@@ -16,9 +16,7 @@ from windrow.operators.expiry.expiry_queue import (
     grown,
     joined,
 )
-from windrow.operators.expiry.ladder import kernels
-from windrow.operators.expiry.ladder.rungs import kernels as rung_kernels
-from windrow.operators.expiry.ladder.trunks import kernels as trunk_kernels
+from windrow.operators.expiry.ladder import ladder_kernels, rung_kernels, trunk_kernels
 from windrow.operators.expiry.overdue import OverdueRows
 from windrow.windows.kernels import EMPTY
 
@@ -116,7 +114,7 @@ class LadderQueue:
     def _insert(self, expiries: Longs, items: Longs) -> None:
         done = 0
         while done < expiries.size:
-            done = kernels.insert_rows(
+            done = ladder_kernels.insert_rows(
                 done, self._overdue.passed, self._look_back, self._threshold, expiries, items,
                 *self._arrays(),
             )  # fmt: skip
@@ -127,7 +125,7 @@ class LadderQueue:
 
     def _remove(self, until: int, limit: int) -> tuple[Longs, Longs, bool]:
         def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
-            count, is_done = kernels.remove_rows(
+            count, is_done = ladder_kernels.remove_rows(
                 until, self._look_back, self._threshold, self._step, *self._arrays(),
                 expiries, items,
             )  # fmt: skip

@@ -16,10 +16,9 @@ from windrow.operators.expiry.expiry_queue import (
     refuse,
     shown,
 )
-from windrow.operators.expiry.kernels import bounds
+from windrow.operators.expiry.order_kernels import bounds
 from windrow.operators.expiry.overdue import OverdueRows
-from windrow.operators.expiry.wheel import kernels
-from windrow.operators.expiry.wheel.slots import kernels as entry
+from windrow.operators.expiry.wheel import slot_kernels, wheel_kernels
 from windrow.operators.expiry.wheel.unit_width import better_shift, first_shift
 from windrow.windows.kernels import EMPTY
 
@@ -45,11 +44,11 @@ class TimingWheel:
     """
 
     def __init__(self) -> None:
-        self._arena = np.zeros((FEWEST_CHUNKS * entry.CHUNK_ROWS, 2), np.int64)
-        self._slots = np.zeros((entry.SLOTS, 2), np.int64)
-        self._control = np.zeros(kernels.CONTROL_ENTRIES, np.int64)
-        self._control[entry.FIRST_FREE] = EMPTY
-        self._control[entry.LOW] = 1
+        self._arena = np.zeros((FEWEST_CHUNKS * slot_kernels.CHUNK_ROWS, 2), np.int64)
+        self._slots = np.zeros((slot_kernels.SLOTS, 2), np.int64)
+        self._control = np.zeros(wheel_kernels.CONTROL_ENTRIES, np.int64)
+        self._control[slot_kernels.FIRST_FREE] = EMPTY
+        self._control[slot_kernels.LOW] = 1
         self._overdue = OverdueRows()
         self._has_overdue = False
         self._room = SMALLEST_ROOM
@@ -68,10 +67,12 @@ class TimingWheel:
     def enqueue(self, expiries: Longs, items: NDArray[np.integer]) -> None:
         """Take rows in."""
         expiries, items = as_rows(expiries, items)
-        outcome = kernels.insert_rows(-1, expiries, items, self._arena, self._slots, self._control)
-        if outcome[1] != kernels.DONE:
+        outcome = wheel_kernels.insert_rows(
+            -1, expiries, items, self._arena, self._slots, self._control
+        )
+        if outcome[1] != wheel_kernels.DONE:
             self._go_on_with(expiries, items, *outcome)
-            if self._control[entry.WORK] > self._wheel_size() + kernels.FEWEST_ROWS:
+            if self._control[slot_kernels.WORK] > self._wheel_size() + wheel_kernels.FEWEST_ROWS:
                 self._adapt()
 
     def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
@@ -88,16 +89,16 @@ class TimingWheel:
 
     def _remove(self, until: int, limit: int) -> tuple[Longs, Longs]:
         expiries, items = np.empty(self._room, np.int64), np.empty(self._room, np.int64)
-        count, outcome = kernels.remove_rows(
+        count, outcome = wheel_kernels.remove_rows(
             until, limit, expiries, items, self._arena, self._slots, self._control
         )
-        if outcome == kernels.NEEDS_ROOM or count > limit:
+        if outcome == wheel_kernels.NEEDS_ROOM or count > limit:
             blocks = [(expiries[:count], items[:count])]
             expiries, items = self._remove_more(until, limit, blocks, outcome)
             count = expiries.size
         # Where many rows leave together, steps without any lie between.
         self._room = max(count + (count >> 1) + SMALLEST_ROOM, self._room - (self._room >> 3))
-        if outcome != kernels.DONE:
+        if outcome != wheel_kernels.DONE:
             self._adapt()
         return shown(expiries, count), shown(items, count)
 
@@ -106,10 +107,10 @@ class TimingWheel:
     ) -> tuple[Longs, Longs]:
         """Take out the rest; what comes along beyond the limit is left over for the next call."""
         taken = blocks[0][0].size
-        while outcome == kernels.NEEDS_ROOM:
+        while outcome == wheel_kernels.NEEDS_ROOM:
             room = self._make_room()
             expiries, items = np.empty(room, np.int64), np.empty(room, np.int64)
-            count, outcome = kernels.remove_rows(
+            count, outcome = wheel_kernels.remove_rows(
                 until, limit - taken, expiries, items, self._arena, self._slots, self._control
             )
             blocks.append((expiries[:count], items[:count]))
@@ -122,56 +123,58 @@ class TimingWheel:
 
     def _go_on_with(self, expiries: Longs, items: Longs, done: int, outcome: int) -> None:
         """Put in the rows of a batch that could not be put in at once."""
-        if outcome == kernels.IS_REFUSED:
+        if outcome == wheel_kernels.IS_REFUSED:
             refuse(expiries)
-        if outcome == kernels.NEEDS_START:
+        if outcome == wheel_kernels.NEEDS_START:
             self._start(expiries)
-        low = int(self._control[entry.LOW]) - entry.BIAS
-        while outcome in (kernels.NEEDS_START, kernels.NEEDS_ROOM):
-            if outcome == kernels.NEEDS_ROOM:
+        low = int(self._control[slot_kernels.LOW]) - slot_kernels.BIAS
+        while outcome in (wheel_kernels.NEEDS_START, wheel_kernels.NEEDS_ROOM):
+            if outcome == wheel_kernels.NEEDS_ROOM:
                 self._make_room()
-            done, outcome = kernels.insert_rows(
+            done, outcome = wheel_kernels.insert_rows(
                 done, expiries, items, self._arena, self._slots, self._control
             )
-        if outcome == kernels.HAS_LATE:
+        if outcome == wheel_kernels.HAS_LATE:
             is_late = expiries < low
             self._overdue.add(expiries[is_late], items[is_late])
             self._has_overdue = True
-            self._control[entry.WORK] += self._control[entry.LATE_ROWS]
+            self._control[slot_kernels.WORK] += self._control[slot_kernels.LATE_ROWS]
 
     def _start(self, expiries: Longs) -> None:
         """Set the ring, which is empty, to where these rows begin."""
         control = self._control
         lowest, highest = (int(bound) for bound in bounds(expiries))
-        if control[entry.PASSED] == 0:
-            control[entry.SHIFT] = first_shift(highest - lowest, expiries.size)
-        page_bits = int(control[entry.SHIFT]) + entry.HALF_BITS
+        if control[slot_kernels.PASSED] == 0:
+            control[slot_kernels.SHIFT] = first_shift(highest - lowest, expiries.size)
+        page_bits = int(control[slot_kernels.SHIFT]) + slot_kernels.HALF_BITS
         passed = self._passed()
         # Half a ring before the first row is left free, for others that expire earlier.
-        page = max((passed >> page_bits) + 2, ((lowest + entry.BIAS) >> page_bits) + 1)
-        control[entry.HORIZON] = page
-        control[entry.LOW] = max(passed + 1, (page - 2) << page_bits)
+        page = max((passed >> page_bits) + 2, ((lowest + slot_kernels.BIAS) >> page_bits) + 1)
+        control[slot_kernels.HORIZON] = page
+        control[slot_kernels.LOW] = max(passed + 1, (page - 2) << page_bits)
 
     def _passed(self) -> int:
         """The last key of which no row can be in the wheel any more."""
-        return int(min(self._control[entry.PASSED], self._control[entry.LOW] - 1))
+        return int(min(self._control[slot_kernels.PASSED], self._control[slot_kernels.LOW] - 1))
 
     def _wheel_size(self) -> int:
-        return int(self._control[entry.RING_ROWS] + self._control[entry.FAR_ROWS])
+        return int(self._control[slot_kernels.RING_ROWS] + self._control[slot_kernels.FAR_ROWS])
 
     def _used_chunks(self) -> int:
         control = self._control
-        return int(control[entry.FRESH] // entry.CHUNK_ROWS - control[entry.FREE])
+        return int(
+            control[slot_kernels.FRESH] // slot_kernels.CHUNK_ROWS - control[slot_kernels.FREE]
+        )
 
     def _make_room(self) -> int:
         """Get the chunks that a kernel needs; returns the room that it needs in the output."""
         used = self._used_chunks()
         if self._is_sparse(used):
-            self._control[entry.WORK] = EXPIRY_LIMIT
-        chunks = used + int(self._control[entry.NEEDED_CHUNKS])
-        self._arena = grown(self._arena, chunks * entry.CHUNK_ROWS)
-        room = int(self._control[entry.NEEDED_ROOM])
-        self._control[entry.NEEDED_CHUNKS] = self._control[entry.NEEDED_ROOM] = 0
+            self._control[slot_kernels.WORK] = EXPIRY_LIMIT
+        chunks = used + int(self._control[slot_kernels.NEEDED_CHUNKS])
+        self._arena = grown(self._arena, chunks * slot_kernels.CHUNK_ROWS)
+        room = int(self._control[slot_kernels.NEEDED_ROOM])
+        self._control[slot_kernels.NEEDED_CHUNKS] = self._control[slot_kernels.NEEDED_ROOM] = 0
         return max(SMALLEST_ROOM, room)
 
     def _is_sparse(self, used_chunks: int) -> bool:
@@ -179,33 +182,33 @@ class TimingWheel:
 
     def _adapt(self) -> None:
         """Make the wheel again where other slots would suit better, or far less memory do."""
-        now = int(self._control[entry.SHIFT])
-        spans = (entry.SPAN, entry.STEPS, entry.TAKEN, entry.MISSED)
+        now = int(self._control[slot_kernels.SHIFT])
+        spans = (slot_kernels.SPAN, slot_kernels.STEPS, slot_kernels.TAKEN, slot_kernels.MISSED)
         shift = better_shift(now, *(int(self._control[each]) for each in spans))
         used = self._used_chunks()
         if self._is_sparse(used):
-            shift = min(max(shift, now + WIDER_BITS), entry.MOST_SHIFT)
-        chunks = self._arena.shape[0] // entry.CHUNK_ROWS
+            shift = min(max(shift, now + WIDER_BITS), slot_kernels.MOST_SHIFT)
+        chunks = self._arena.shape[0] // slot_kernels.CHUNK_ROWS
         is_wide = chunks > SHRINK_SHARE * max(used, FEWEST_CHUNKS)
         # Rows wait beside the wheel though they have not expired: it began too late.
-        is_ahead = self._overdue.size > 0 and self._passed() < self._control[entry.LOW] - 1
+        is_ahead = self._overdue.size > 0 and self._passed() < self._control[slot_kernels.LOW] - 1
         if shift != now or is_wide or is_ahead:
             self._make_again(shift)
-        self._control[entry.WORK : entry.COUNTS] = 0
+        self._control[slot_kernels.WORK : slot_kernels.COUNTS] = 0
 
     def _make_again(self, shift: int) -> None:
         """Put all rows into another wheel, with units of so many bits."""
         size, passed = self._wheel_size(), self._passed()
         wheel = np.empty(size, np.int64), np.empty(size, np.int64)
-        kernels.copy_rows(*wheel, self._arena, self._slots)
-        expiries, items = joined([self._overdue.take_after(passed - entry.BIAS), wheel])
-        chunks = max(FEWEST_CHUNKS, 2 * expiries.size // entry.CHUNK_ROWS)
-        self._arena = np.empty((chunks * entry.CHUNK_ROWS, 2), np.int64)
+        wheel_kernels.copy_rows(*wheel, self._arena, self._slots)
+        expiries, items = joined([self._overdue.take_after(passed - slot_kernels.BIAS), wheel])
+        chunks = max(FEWEST_CHUNKS, 2 * expiries.size // slot_kernels.CHUNK_ROWS)
+        self._arena = np.empty((chunks * slot_kernels.CHUNK_ROWS, 2), np.int64)
         self._slots[:] = 0
         self._control[:] = 0
-        self._control[entry.FIRST_FREE] = EMPTY
-        self._control[entry.SHIFT] = shift
-        self._control[entry.PASSED] = passed
-        self._control[entry.LOW] = passed + 1
+        self._control[slot_kernels.FIRST_FREE] = EMPTY
+        self._control[slot_kernels.SHIFT] = shift
+        self._control[slot_kernels.PASSED] = passed
+        self._control[slot_kernels.LOW] = passed + 1
         if expiries.size:
-            self._go_on_with(expiries, items, 0, kernels.NEEDS_START)
+            self._go_on_with(expiries, items, 0, wheel_kernels.NEEDS_START)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.operators.expiry.wheel.slots import kernels
+from windrow.operators.expiry.wheel import slot_kernels
 
 __all__ = ["better_shift", "first_shift"]
 
@@ -33,4 +33,4 @@ def better_shift(shift: int, span: int, steps: int, taken: int, missed: int) -> 
 
 
 def _bits(width: int) -> int:
-    return min(max(width, 1).bit_length() - 1, kernels.MOST_SHIFT)
+    return min(max(width, 1).bit_length() - 1, slot_kernels.MOST_SHIFT)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from windrow.operators.code_tuples import SweptTuples
 from windrow.operators.lanes import LaneLayout, Vector
+from windrow.operators.pairs import charge_kernels
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
-from windrow.operators.pairs.charges import kernels
-from windrow.operators.pairs.kernels import choose_owners
+from windrow.operators.pairs.index_kernels import choose_owners
 from windrow.operators.pairs.sums.shares import Shares
 from windrow.operators.pairs.sums.states import GroupStates, grown, in_layout
 from windrow.windows.kernels import EMPTY
@@ -39,13 +39,13 @@ class Charged:
         self._leave = np.zeros((self._inputs, 0), np.int64)
         self._first = np.zeros(0, np.int64)
         self._records_of = np.zeros(0, np.int64)
-        self._records = np.zeros((0, kernels.RECORD_ENTRIES), np.int64)
+        self._records = np.zeros((0, charge_kernels.RECORD_ENTRIES), np.int64)
         self._lanes = np.zeros((0, states.layout.lane_count), np.int64)
         self._tally = np.zeros((0, distincts), np.int32)
         self._is_ranked = np.zeros((0, extremes), np.uint8)
         self._stale = np.zeros(0, np.uint8)
         self._stale_list = np.zeros(0, np.int64)
-        self._progress = np.zeros(kernels.PROGRESS_ENTRIES, np.int64)
+        self._progress = np.zeros(charge_kernels.PROGRESS_ENTRIES, np.int64)
 
     def reserve_slots(self, slots: int) -> None:
         """Have room for slots below this."""
@@ -55,7 +55,7 @@ class Charged:
         self._leave = np.pad(self._leave, ((0, 0), (0, more)))
         if self._codes is None:
             self._reserve(slots * self._inputs)
-            self._records[:, kernels.OWNER] = np.arange(self._records.shape[0])
+            self._records[:, charge_kernels.OWNER] = np.arange(self._records.shape[0])
         else:
             self._first = grown(self._first, slots * self._inputs, EMPTY)
             self._records_of = grown(self._records_of, slots * self._inputs, 0)
@@ -66,32 +66,33 @@ class Charged:
 
     def begin(self) -> None:
         """New events."""
-        self._progress[kernels.GONE] = -1
-        self._progress[kernels.EVENT] = 0
+        self._progress[charge_kernels.GONE] = -1
+        self._progress[charge_kernels.EVENT] = 0
 
     def apply(self, events: MergedEvents, rows: JoinedRows, next_event: int) -> None:
         """Run the block, and the events up to next_event."""
         states = self._states
         codes = states.tally_codes(rows)
         records = self._records_of_rows(rows, codes)
-        self._progress[kernels.ROW] = 0
+        self._progress[charge_kernels.ROW] = 0
         if self._codes is None and not self._is_ranked.shape[1]:
             self._apply_whole(events, rows, records, next_event)
             return
         share = self._shares.of(rows, states.layout)
         is_done = False
         while not is_done:
-            is_done = kernels.charge_rows(
-                self._progress[kernels.EVENT], next_event, self._progress[kernels.ROW],
-                rows.count, rows.event, rows.group, records, share, codes, rows.rank,
-                rows.present, self._inputs, self._codes is None, *events.arrays(),
+            is_done = charge_kernels.charge_rows(
+                self._progress[charge_kernels.EVENT], next_event,
+                self._progress[charge_kernels.ROW], rows.count, rows.event, rows.group, records,
+                share, codes, rows.rank, rows.present, self._inputs, self._codes is None,
+                *events.arrays(),
                 states.layout.masks, states.tally_count, self._records, self._lanes, self._tally,
                 self._is_ranked, self._first, self._records_of, self._stale, self._stale_list,
                 self._progress,
                 *states.arrays(),
             )  # fmt: skip
             if not is_done:
-                event = int(self._progress[kernels.EVENT])
+                event = int(self._progress[charge_kernels.EVENT])
                 owner = events.slot[event] * self._inputs + events.input[event]
                 leaving = 1 if self._codes is None else int(self._records_of[owner])
                 states.reserve_touches(leaving + rows.count + 1)
@@ -100,47 +101,47 @@ class Charged:
         self, events: MergedEvents, rows: JoinedRows, records: Vector, until: int
     ) -> None:
         states, progress = self._states, self._progress
-        states.reserve_touches(until - int(progress[kernels.EVENT]) + 1)
+        states.reserve_touches(until - int(progress[charge_kernels.EVENT]) + 1)
         share, kinds = self._shares.of_or_direct(rows, states.layout)
         delta = np.empty((1, states.layout.lane_count), np.int64)
-        kernels.charge_whole(
-            progress[kernels.EVENT], until, 0, rows.count, rows.event, records, share,
+        charge_kernels.charge_whole(
+            progress[charge_kernels.EVENT], until, 0, rows.count, rows.event, records, share,
             self._inputs, *events.arrays(), states.layout.masks, self._records, self._lanes,
             delta, rows.words, kinds, states.layout.low_limb, progress, *states.arrays(),
         )  # fmt: skip
 
     def stale_rows(self) -> tuple[Vector, Vector]:
         """Inputs and slots of rows to probe again: the best of their charges has gone."""
-        stale = self._stale_list[: self._progress[kernels.STALE]]
+        stale = self._stale_list[: self._progress[charge_kernels.STALE]]
         if not stale.size:
             return stale, stale
         records = self._records[stale]
-        owners = np.unique(records[records[:, kernels.COUNT] != 0, kernels.OWNER])
+        owners = np.unique(records[records[:, charge_kernels.COUNT] != 0, charge_kernels.OWNER])
         return owners % self._inputs, owners // self._inputs
 
     def rank_again(self, rows: JoinedRows) -> None:
         """Joined rows of stale rows, as they are now."""
         states = self._states
         records = self._records_of_rows(rows, states.tally_codes(rows))
-        kernels.rank_again(
+        charge_kernels.rank_again(
             records, rows.rank, rows.present, self._stale, self._records, self._is_ranked,
             states.roots, states.arena.heap,
         )  # fmt: skip
 
     def end_ranking(self) -> None:
         """All stale rows were probed."""
-        self._stale[self._stale_list[: self._progress[kernels.STALE]]] = 0
-        self._progress[kernels.STALE] = 0
+        self._stale[self._stale_list[: self._progress[charge_kernels.STALE]]] = 0
+        self._progress[charge_kernels.STALE] = 0
 
     def change_layout(self, layout: LaneLayout) -> None:
         """Move the lanes of all records; before the states change theirs."""
-        count = self._records[:, kernels.COUNT]
+        count = self._records[:, charge_kernels.COUNT]
         self._lanes = in_layout(self._lanes, count, self._states.layout, layout)
 
     def sweep(self) -> None:
         """Forget records that ran empty, when they may be many."""
         if self._codes is not None and self._codes.is_due:
-            live = np.flatnonzero(self._records[:, kernels.COUNT])
+            live = np.flatnonzero(self._records[:, charge_kernels.COUNT])
             self._codes.sweep(live.astype(np.int32))
 
     @property
@@ -162,7 +163,7 @@ class Charged:
         # NULL is EMPTY, and a part is not negative.
         records = self._codes.encode([owners, *groups, *(tally_codes + 1)]).astype(np.int64)
         self._reserve(self._codes.capacity())
-        self._records[records, kernels.OWNER] = owners
+        self._records[records, charge_kernels.OWNER] = owners
         return records
 
     def _reserve(self, records: int) -> None:

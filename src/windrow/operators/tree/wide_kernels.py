@@ -13,7 +13,7 @@ from numpy import uint64
 from windrow.compiling.kernels import njit
 from windrow.exact.kernels import LIMB_BITS, LIMB_MASK
 from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
-from windrow.operators.tree.kernels import MOST_NODES, link, unlink
+from windrow.operators.tree.linear_kernels import MOST_NODES, link, unlink
 from windrow.windows.kernels import EMPTY
 
 # What a term weighs with: its value or 1, or 1 for values that are NaN or infinite.

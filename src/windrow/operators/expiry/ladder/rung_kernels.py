@@ -10,7 +10,7 @@ from numpy import uint64
 
 from windrow.compiling.kernels import njit
 from windrow.operators.expiry.expiry_queue import EXPIRY_LIMIT
-from windrow.operators.expiry.ladder.trunks.kernels import (
+from windrow.operators.expiry.ladder.trunk_kernels import (
     BRANCH,
     BRANCH_ITEMS,
     EXPIRY,

@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.operators.pairs import negation_kernels
 from windrow.operators.pairs.block import MergedEvents
 from windrow.operators.pairs.index import JoinIndex
-from windrow.operators.pairs.negation import kernels
 from windrow.operators.pairs.probing import BLOCK, Prober
 from windrow.windows.codes import Codes
 
@@ -57,7 +57,7 @@ class UnmatchedByKey:
         self.of, self.negated = of, negated
         self.index = JoinIndex(2, [{0: (), 1: ()}])
         self._out = MergedEvents(SMALLEST)
-        self._progress = np.zeros(kernels.PROGRESS_ENTRIES, np.int64)
+        self._progress = np.zeros(negation_kernels.PROGRESS_ENTRIES, np.int64)
 
     def reserve_slots(self, slots: int) -> None:
         """Rows have nothing but their place in the index."""
@@ -68,21 +68,21 @@ class UnmatchedByKey:
         progress[:] = 0
         is_done = False
         while not is_done:
-            kernels.pass_by_key(
+            negation_kernels.pass_by_key(
                 events.count, self.of, self.negated, *events.arrays(),
                 index.code_of, index.position, index.runs, index.arena, index.arena_control,
                 *self._out.arrays(), progress,
             )  # fmt: skip
-            if progress[kernels.STATUS] == kernels.NEEDS_ARENA:
+            if progress[negation_kernels.STATUS] == negation_kernels.NEEDS_ARENA:
                 index.grow_arena()
                 continue
-            is_done = progress[kernels.STATUS] == kernels.DONE
-            self._out.count = int(progress[kernels.USED])
-            progress[kernels.USED] = 0
+            is_done = progress[negation_kernels.STATUS] == negation_kernels.DONE
+            self._out.count = int(progress[negation_kernels.USED])
+            progress[negation_kernels.USED] = 0
             if self._out.count:
                 yield self._out
-            if not is_done and progress[kernels.ROOM] > self._out.at.size:
-                self._out = MergedEvents(2 * int(progress[kernels.ROOM]))
+            if not is_done and progress[negation_kernels.ROOM] > self._out.at.size:
+                self._out = MergedEvents(2 * int(progress[negation_kernels.ROOM]))
 
     @property
     def nbytes(self) -> int:
@@ -103,7 +103,7 @@ class UnmatchedByCondition:
         self._pauses: NDArray[np.bool_] = np.zeros(2, np.bool_)
         self._counts = np.zeros(SMALLEST, np.int32)
         self._out = MergedEvents(SMALLEST)
-        self._progress = np.zeros(kernels.PROGRESS_ENTRIES, np.int64)
+        self._progress = np.zeros(negation_kernels.PROGRESS_ENTRIES, np.int64)
 
     def reserve_slots(self, slots: int) -> None:
         """Have room for slots below this."""
@@ -121,16 +121,16 @@ class UnmatchedByCondition:
             is_done = self._prober.fill(own, self._probes_leave, self._pauses)
             event, slot = self._matches(self._prober.event, self._prober.slot)
             next_event = events.count if is_done else int(numbers[self._prober.next_event])
-            ahead = next_event - int(self._progress[kernels.EVENT]) + 1
+            ahead = next_event - int(self._progress[negation_kernels.EVENT]) + 1
             if ahead + event.size > self._out.at.size:
                 self._out = MergedEvents(2 * (ahead + event.size))
-            self._progress[kernels.USED] = 0
-            kernels.pass_by_matches(
+            self._progress[negation_kernels.USED] = 0
+            negation_kernels.pass_by_matches(
                 next_event, self.of, self.negated, *events.arrays(),
                 0, event.size, numbers[event], slot, self._counts,
                 *self._out.arrays(), self._progress,
             )  # fmt: skip
-            self._out.count = int(self._progress[kernels.USED])
+            self._out.count = int(self._progress[negation_kernels.USED])
             if self._out.count:
                 yield self._out
 

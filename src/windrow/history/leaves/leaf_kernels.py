@@ -17,7 +17,7 @@ from windrow.history.cells.kernels import (
     SIZE,
     first_at_or_after,
 )
-from windrow.history.states.kernels import (
+from windrow.history.state_kernels import (
     ROWS,
     START,
     add_rows,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.operators.expiry.calendar import kernels
+from windrow.operators.expiry import calendar_kernels
 from windrow.operators.expiry.expiry_queue import (
     EXPIRY_LIMIT,
     SHRINK_SHARE,
@@ -34,19 +34,19 @@ class CalendarQueue:
     """
 
     def __init__(self) -> None:
-        self._nodes = np.zeros((SMALLEST_ARENA, kernels.NODE_COLUMNS), np.int64)
-        self._days = np.full((FEWEST_DAYS, kernels.DAY_COLUMNS), EMPTY, np.int64)
-        self._control = np.zeros(kernels.CONTROL_ENTRIES, np.int64)
-        self._control[kernels.WIDTH] = 1
-        self._control[kernels.DAY] = -EXPIRY_LIMIT
-        self._control[kernels.FIRST_FREE] = EMPTY
+        self._nodes = np.zeros((SMALLEST_ARENA, calendar_kernels.NODE_COLUMNS), np.int64)
+        self._days = np.full((FEWEST_DAYS, calendar_kernels.DAY_COLUMNS), EMPTY, np.int64)
+        self._control = np.zeros(calendar_kernels.CONTROL_ENTRIES, np.int64)
+        self._control[calendar_kernels.WIDTH] = 1
+        self._control[calendar_kernels.DAY] = -EXPIRY_LIMIT
+        self._control[calendar_kernels.FIRST_FREE] = EMPTY
         self._passed = -EXPIRY_LIMIT
         self._expected = 0
 
     @property
     def size(self) -> int:
         """Rows held."""
-        return int(self._control[kernels.SIZE])
+        return int(self._control[calendar_kernels.SIZE])
 
     @property
     def nbytes(self) -> int:
@@ -59,7 +59,7 @@ class CalendarQueue:
         self._nodes = grown(self._nodes, self.size + expiries.size)
         done = 0
         while done < expiries.size:
-            done = kernels.insert_rows(
+            done = calendar_kernels.insert_rows(
                 done, expiries, items, self._nodes, self._days, self._control
             )
             if done < expiries.size:
@@ -70,7 +70,7 @@ class CalendarQueue:
         until, most = as_instant(until), as_limit(limit)
 
         def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
-            count, is_done = kernels.remove_rows(
+            count, is_done = calendar_kernels.remove_rows(
                 until, self._nodes, self._days, self._control, expiries, items
             )
             return int(count), bool(is_done)
@@ -85,12 +85,12 @@ class CalendarQueue:
             self._set_days(days)
         held = max(SMALLEST_ARENA, self.size)
         if self._nodes.shape[0] > SHRINK_SHARE * held:
-            fewer = np.zeros((2 * held, kernels.NODE_COLUMNS), np.int64)
-            kernels.pack_rows(self._nodes, self._days, fewer, self._control)
+            fewer = np.zeros((2 * held, calendar_kernels.NODE_COLUMNS), np.int64)
+            calendar_kernels.pack_rows(self._nodes, self._days, fewer, self._control)
             self._nodes = fewer
         return expiries, items
 
     def _set_days(self, days: int) -> None:
-        new_days = np.full((days, kernels.DAY_COLUMNS), EMPTY, np.int64)
-        kernels.move_rows(self._passed, self._nodes, self._days, new_days, self._control)
+        new_days = np.full((days, calendar_kernels.DAY_COLUMNS), EMPTY, np.int64)
+        calendar_kernels.move_rows(self._passed, self._nodes, self._days, new_days, self._control)
         self._days = new_days

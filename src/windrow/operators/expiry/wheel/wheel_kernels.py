@@ -12,8 +12,8 @@ import numpy as np
 from numpy import uint64
 
 from windrow.compiling.kernels import njit
-from windrow.operators.expiry.wheel.order.kernels import sort_buckets
-from windrow.operators.expiry.wheel.slots.kernels import (
+from windrow.operators.expiry.wheel.order_kernels import sort_buckets
+from windrow.operators.expiry.wheel.slot_kernels import (
     BIAS,
     CHUNK_MASK,
     CHUNK_ROWS,

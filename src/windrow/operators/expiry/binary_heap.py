@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.operators.expiry import heap_kernels
 from windrow.operators.expiry.expiry_queue import (
     Longs,
     as_batch,
@@ -14,7 +15,6 @@ from windrow.operators.expiry.expiry_queue import (
     grown,
     shrunk,
 )
-from windrow.operators.expiry.heap import kernels
 
 __all__ = ["BinaryHeap"]
 
@@ -31,7 +31,7 @@ class BinaryHeap:
     """
 
     def __init__(self) -> None:
-        self._heap = np.zeros((SMALLEST_HEAP, kernels.HEAP_COLUMNS), np.int64)
+        self._heap = np.zeros((SMALLEST_HEAP, heap_kernels.HEAP_COLUMNS), np.int64)
         self._size = 0
         self._arrivals = 0
         self._expected = 0
@@ -50,7 +50,7 @@ class BinaryHeap:
         """Take rows in."""
         expiries, items = as_batch(expiries, items)
         self._heap = grown(self._heap, self._size + expiries.size)
-        kernels.push_rows(self._size, self._arrivals, expiries, items, self._heap)
+        heap_kernels.push_rows(self._size, self._arrivals, expiries, items, self._heap)
         self._size += expiries.size
         self._arrivals += expiries.size
 
@@ -59,7 +59,7 @@ class BinaryHeap:
         until, most = as_instant(until), as_limit(limit)
 
         def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
-            count = int(kernels.pop_rows(self._size, until, self._heap, expiries, items))
+            count = int(heap_kernels.pop_rows(self._size, until, self._heap, expiries, items))
             self._size -= count
             return count, count < expiries.size
 

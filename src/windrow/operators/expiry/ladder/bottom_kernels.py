@@ -6,7 +6,7 @@ import numpy as np
 from numpy import uint64
 
 from windrow.compiling.kernels import njit
-from windrow.operators.expiry.ladder.rungs.kernels import (
+from windrow.operators.expiry.ladder.rung_kernels import (
     BOTTOM_END,
     BOTTOM_FIRST,
     COUNTS,
@@ -15,7 +15,7 @@ from windrow.operators.expiry.ladder.rungs.kernels import (
     MOST_MOVES,
     NEEDED_BOTTOM,
 )
-from windrow.operators.expiry.ladder.trunks.kernels import (
+from windrow.operators.expiry.ladder.trunk_kernels import (
     BRANCH,
     EXPIRY,
     HEAD,

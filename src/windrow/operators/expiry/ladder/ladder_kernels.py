@@ -16,12 +16,12 @@ from __future__ import annotations
 import numpy as np
 
 from windrow.compiling.kernels import njit
-from windrow.operators.expiry.ladder.bottom.kernels import (
+from windrow.operators.expiry.ladder.bottom_kernels import (
     insert_bottom,
     shift_bottom,
     sort_into_bottom,
 )
-from windrow.operators.expiry.ladder.rungs.kernels import (
+from windrow.operators.expiry.ladder.rung_kernels import (
     BOTTOM_END,
     BOTTOM_FIRST,
     BUCKETS,
@@ -54,7 +54,7 @@ from windrow.operators.expiry.ladder.rungs.kernels import (
     open_top,
     spread,
 )
-from windrow.operators.expiry.ladder.trunks.kernels import (
+from windrow.operators.expiry.ladder.trunk_kernels import (
     BRANCH,
     BRANCH_ITEMS,
     EXPIRY,

@@ -13,7 +13,7 @@ Source: paper 4 names the pattern (strict non-monotonic) and leaves it open.
 from __future__ import annotations
 
 from windrow.compiling.kernels import njit
-from windrow.operators.pairs.kernels import SIZE, START, insert_row, remove_row
+from windrow.operators.pairs.index_kernels import SIZE, START, insert_row, remove_row
 
 # Entries of `progress`.
 EVENT = 0  # the first event that is not done

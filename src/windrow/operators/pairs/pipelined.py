@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.lanes import LaneLayout, moved
+from windrow.operators.pairs import result_kernels
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
-from windrow.operators.pairs.results import kernels
 from windrow.operators.pairs.sums.shares import Shares
 from windrow.operators.pairs.sums.states import GroupStates, grown
 from windrow.windows.kernels import EMPTY
@@ -34,8 +34,8 @@ class Pipelined:
         self._following = np.zeros((0, inputs), np.int64)
         self._first = np.zeros(0, np.int64)
         self._results_of = np.zeros(0, np.int64)
-        self._progress = np.zeros(kernels.PROGRESS_ENTRIES, np.int64)
-        self._progress[kernels.FIRST_FREE] = EMPTY
+        self._progress = np.zeros(result_kernels.PROGRESS_ENTRIES, np.int64)
+        self._progress[result_kernels.FIRST_FREE] = EMPTY
 
     def reserve_slots(self, slots: int) -> None:
         """Have room for slots below this."""
@@ -46,27 +46,28 @@ class Pipelined:
 
     def begin(self) -> None:
         """New events."""
-        self._progress[kernels.EVENT] = 0
+        self._progress[result_kernels.EVENT] = 0
 
     def apply(self, events: MergedEvents, rows: JoinedRows, next_event: int) -> None:
         """Run the block, and the events up to next_event."""
         states = self._states
-        self._reserve(int(self._progress[kernels.NEXT_FRESH]) + rows.count)
+        self._reserve(int(self._progress[result_kernels.NEXT_FRESH]) + rows.count)
         share = self._shares.of(rows, states.layout)
         codes = states.tally_codes(rows)
-        self._progress[kernels.ROW] = 0
+        self._progress[result_kernels.ROW] = 0
         is_done = False
         while not is_done:
-            is_done = kernels.keep_rows(
-                self._progress[kernels.EVENT], next_event, self._progress[kernels.ROW],
-                rows.count, rows.event, rows.slot, rows.group, share, codes, rows.rank,
-                rows.present, *events.arrays(), states.layout.masks, states.tally_count,
+            is_done = result_kernels.keep_rows(
+                self._progress[result_kernels.EVENT], next_event,
+                self._progress[result_kernels.ROW], rows.count, rows.event, rows.slot, rows.group,
+                share, codes, rows.rank, rows.present, *events.arrays(),
+                states.layout.masks, states.tally_count,
                 self._group, self._lanes, self._tally, self._is_live, self._users,
                 self._is_ranked, self._following, self._first, self._results_of, self._progress,
                 *states.arrays(),
             )  # fmt: skip
             if not is_done:
-                event = int(self._progress[kernels.EVENT])
+                event = int(self._progress[result_kernels.EVENT])
                 owner = events.slot[event] * self._inputs + events.input[event]
                 states.reserve_touches(int(self._results_of[owner]) + rows.count + 1)
 

@@ -25,7 +25,7 @@ from numpy import uint64
 from windrow.compiling.kernels import njit
 from windrow.operators.extremes.kernels import VALUE, change, delete, insert, pop, push
 from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
-from windrow.operators.tree.kernels import MOST_NODES, link, unlink
+from windrow.operators.tree.linear_kernels import MOST_NODES, link, unlink
 from windrow.windows.kernels import EMPTY
 
 # Entries of `span`.

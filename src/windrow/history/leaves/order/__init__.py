@@ -1,1 +1,0 @@
-"""Rows in the order of their groups."""

@@ -1,1 +1,0 @@
-"""States of aggregates, and how rows and states are added to them."""

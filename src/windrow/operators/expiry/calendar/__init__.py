@@ -1,1 +1,0 @@
-"""The calendar queue: days of a year, each a sorted list."""

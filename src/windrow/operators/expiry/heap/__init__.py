@@ -1,1 +1,0 @@
-"""A binary heap of rows."""

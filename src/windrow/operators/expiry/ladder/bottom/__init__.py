@@ -1,1 +1,0 @@
-"""The sorted end of a ladder."""

@@ -1,1 +1,0 @@
-"""The rungs of a ladder."""

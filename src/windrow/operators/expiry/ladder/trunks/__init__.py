@@ -1,1 +1,0 @@
-"""Trunks of nodes in chunks, and the branches of nodes."""

@@ -1,1 +1,0 @@
-"""Rows of a few slots brought into order."""

@@ -1,1 +1,0 @@
-"""Joined rows charged to the row that leaves first."""

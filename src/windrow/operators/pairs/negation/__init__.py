@@ -1,1 +1,0 @@
-"""Rows that count only while no row of another window matches them."""

@@ -1,1 +1,0 @@
-"""Joined rows kept one by one."""

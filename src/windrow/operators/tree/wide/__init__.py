@@ -1,1 +1,0 @@
-"""The view tree in whole numbers of any width."""

@@ -67,11 +67,11 @@ test-notebook: $(STAMPS)/windrow $(STAMPS)/notebook $(STAMPS)/browser  ## Notebo
 	@$(BIN)/python -m pytest tests/notebook -m notebook
 
 test-kafka: $(STAMPS)/java $(STAMPS)/dev $(STAMPS)/kafka  ## Topics of a real broker, read and written.
-	@$(BIN)/python -m pytest tests/kafka -m kafka
+	@$(BIN)/python -m pytest tests/connectors/kafka -m kafka
 
 test-postgres: $(STAMPS)/java $(STAMPS)/dev  ## The PostgreSQL sink, against a server of its own.
 	@sh requirements/find-postgres.sh
-	@$(BIN)/python -m pytest tests/postgres -m postgres
+	@$(BIN)/python -m pytest tests/connectors/postgres -m postgres
 
 test-browser: $(STAMPS)/windrow $(STAMPS)/browser  ## The console's page, in a headless Chromium.
 	@sh requirements/find-chromium.sh

@@ -30,10 +30,10 @@ from windrow.plan.fingerprint import fingerprint
 from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.bucket.shard_step import ShardStep
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.packing.columns import columns_read
 from windrow.spark.packing.packer import Packer
 from windrow.spark.publication import Publication
+from windrow.storage import Storage
 
 EXTREMES = "SELECT MAX(A.v) AS m, MIN(B.v) AS n FROM A [60 SECONDS], B [60 SECONDS] WHERE A.k = B.k"
 WARM_BATCHES = 2

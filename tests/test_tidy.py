@@ -80,6 +80,15 @@ def forbidden_sqlglot(package: str, text: str) -> list[str]:
     return [name for name in names if allowed is None or not allowed.match(name)]
 
 
+def spark_at_once(text: str) -> list[str]:
+    """What a module imports of Spark as soon as it is imported itself."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    return [name for name in imported_names(tree) if name.split(".")[0] in {"pyspark", "py4j"}]
+
+
 def code_carriers(text: str) -> set[str]:
     names = imported_names(ast.parse(text))
     return {name for name in names if CODE_CARRIERS & set(name.split("."))}
@@ -156,6 +165,12 @@ def test_only_kernels_are_compiled(path: Path) -> None:
     names = set(imported_names(ast.parse(path.read_text(encoding="utf-8"))))
     is_kernel = path.stem == "kernels" or path.stem.endswith("_kernels")
     assert is_kernel or "windrow.compiling.kernels.njit" not in names
+
+
+@pytest.mark.parametrize("path", sized(sorted((PACKAGE / "connectors").rglob("*.py"))))
+def test_of_connectors_only_the_halves_for_spark_import_it(path: Path) -> None:
+    imported = spark_at_once(path.read_text(encoding="utf-8"))
+    assert path.name.startswith("spark_") or imported == []
 
 
 def test_no_file_has_a_vague_name() -> None:
@@ -252,6 +267,13 @@ def test_sqlglot_out_of_its_rooms_is_found() -> None:
     assert forbidden_sqlglot("plan", "import sqlglot") == ["sqlglot"]
     assert forbidden_sqlglot("engine", "from sqlglot import exp") == ["sqlglot.exp"]
     assert forbidden_sqlglot("sql", "from sqlglot.parser import Parser") == []
+
+
+def test_an_import_of_spark_is_found() -> None:
+    told = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pyspark\n"
+    assert spark_at_once(told) == []
+    assert spark_at_once(f"{told}from pyspark.sql import Row") == ["pyspark.sql.Row"]
+    assert spark_at_once("def f():\n    import py4j") == ["py4j"]
 
 
 def test_a_retired_word_is_found() -> None:

@@ -9,7 +9,7 @@ __all__ = ["rooms"]
 
 def rooms() -> Picture:
     """Folders of src/windrow in layers, and what flows between them."""
-    picture = Picture(860, 622, "The folders of the source; imports go only downwards")
+    picture = Picture(860, 668, "The folders of the source; imports go only downwards")
     layers = [
         (
             ("apps/", "cli, shell, console, terminal, demo, bench: what people use"),
@@ -17,6 +17,7 @@ def rooms() -> Picture:
         ),
         (("embedded/", "session in this process"), ("spark/", "session on Spark"), "orange"),
         (("jobs/", "script → job"), "plain"),
+        (("connectors/", "files, Kafka, PostgreSQL, Delta, ...: sources and sinks"), "plain"),
         (("runtime/", "shards: batches in, touches out; the ledger of rows"), "blue"),
         (("governor/", "widths and turns under a budget; bounds of answers"), "green"),
         (("history/", "the past at coarser and coarser grain"), "green"),
@@ -43,6 +44,6 @@ def rooms() -> Picture:
         for number, (name, words) in enumerate(boxes):
             lines = (name, words) if words else (name,)
             picture.box(16 + (wide + 10) * number, y, wide, 40, *lines, tone=tone)
-    picture.arrow((832, 18), (832, 592))
-    picture.text(833, 612, "imports", 11, "middle", "quiet")
+    picture.arrow((832, 18), (832, 638))
+    picture.text(833, 658, "imports", 11, "middle", "quiet")
     return picture

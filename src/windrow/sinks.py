@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from windrow.connectors.kafka.connector import KafkaSink
+from windrow.connectors.postgres.connector import Postgres
 from windrow.errors import BindingError
-from windrow.kafka import KafkaSink
-from windrow.postgres import Postgres
 
 __all__ = [
     "Console",

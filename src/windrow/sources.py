@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from windrow.connectors.kafka.connector import KafkaSource
 from windrow.errors import BindingError, Place
-from windrow.kafka import KafkaSource
 
 __all__ = [
     "FileSource",

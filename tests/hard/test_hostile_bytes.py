@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import damaged_columns
 import windrow
-from windrow.embedded.files import batches_of
+from windrow.connectors.files.reading import batches_of
 from windrow.errors import DataError
 from windrow.schema import StreamSchema, columns_of
 from windrow.sources import FileSource

@@ -17,8 +17,8 @@ from spark.driven_job import DrivenJob
 from spark.stream_files import SECOND, in_order, random_batches
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.query_outlet import QueryOutlet
+from windrow.storage import Storage
 
 BATCHES = 4
 BROKEN = 2

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka.conftest import FETCHED, broker
-from postgres.conftest import database, server
+from connectors.kafka.conftest import FETCHED, broker
+from connectors.postgres.conftest import database, server
 from recovery.recovered_job import SETTINGS
 from windrow.spark.settings import local_session
 

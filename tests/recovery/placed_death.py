@@ -10,9 +10,9 @@ from typing import Any
 
 from windrow.spark.checkpoint import control
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.publication import Publication
+from windrow.storage import Storage
 
 __all__ = ["CLAIM", "ORDER", "PLACES", "place_death"]
 

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka.broker import Broker
-from postgres.database import Database
+from connectors.kafka.broker import Broker
+from connectors.postgres.database import Database
 from recovery.asked import plan_of_asked
 from recovery.disturbed_run import DisturbedRun
 from recovery.places import Tables, TopicsOfKafka

@@ -16,9 +16,9 @@ from windrow.spark.bundle.output import BundleOutput
 from windrow.spark.bundle.packer import BundlePacker
 from windrow.spark.bundle.plan import Columns, Dealing, carrier_of, wider
 from windrow.spark.bundle.step import BundleStep
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.packing.packets import Packet
 from windrow.spark.publication import Publication
+from windrow.storage import Storage
 
 
 class DrivenBundle:

@@ -16,11 +16,11 @@ from windrow.spark.bucket.live_cache import LiveCache
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.bucket.shard_step import ShardStep
 from windrow.spark.bucket.window_limits import WidthOrder
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.packing.packer import Packer
 from windrow.spark.packing.packets import Packet
 from windrow.spark.packing.routing import NO_ROUTING
 from windrow.spark.publication import Publication
+from windrow.storage import Storage
 from windrow.windows.lifetime import Lifetime
 
 FEEDS = ("answers", "changes", "result")

@@ -16,7 +16,6 @@ from windrow.plan.history_binder import bind_history
 from windrow.plan.history_schema import declared_history
 from windrow.schema import StreamSchema
 from windrow.spark.checkpoint.control import order_advance
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history.control import control_frame, order_question
 from windrow.spark.history.declaration import history_fingerprint, history_of_text, history_text
 from windrow.spark.history.gathered import GatheredHistory
@@ -26,6 +25,7 @@ from windrow.spark.history.packer import HistoryPacker
 from windrow.spark.history.question import HistoryQuestion
 from windrow.spark.history.step import HistoryStep
 from windrow.sql import parse_query
+from windrow.storage import Storage
 
 
 class Buckets:

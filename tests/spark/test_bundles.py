@@ -26,7 +26,7 @@ from windrow.spark.bundle.book import BundleBook
 from windrow.spark.bundle.members import MemberOrder, orders_in_turn
 from windrow.spark.bundle.plan import Dealing, dealing_of
 from windrow.spark.bundle.room import BundleRoom
-from windrow.spark.checkpoint.storage import Storage
+from windrow.storage import Storage
 
 JOINS = [
     "SELECT COUNT(*) AS c FROM a [5 SECONDS], b [3 SECONDS] WHERE a.k = b.k",

@@ -18,8 +18,8 @@ from windrow.spark.checkpoint.control import (
     order_finish,
     packet_of_line,
 )
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history import control as history_control
+from windrow.storage import Storage
 
 
 def test_orders_are_lines_that_can_be_checked(tmp_path: Path) -> None:

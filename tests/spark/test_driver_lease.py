@@ -10,13 +10,13 @@ import pytest
 
 from windrow.errors import CheckpointError
 from windrow.spark.checkpoint.driver_lease import DriverLease
-from windrow.spark.checkpoint.storage import Storage
+from windrow.storage import Storage
 
 # A driver in a process of its own: it takes the checkpoint and holds it until its input ends.
 OTHER = """
 import sys
 from windrow.spark.checkpoint.driver_lease import DriverLease
-from windrow.spark.checkpoint.storage import Storage
+from windrow.storage import Storage
 lease = DriverLease(Storage(sys.argv[1]), "q", lambda: True)
 lease.take()
 print("taken", flush=True)

@@ -15,13 +15,13 @@ from streams import batch_of, instant, plan_of
 from windrow.errors import AdmissionError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.driver.governed_window import windows_of
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.query_widths import QueryWidths
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.packing.packets import Packet
 from windrow.spark.publication import Publication
+from windrow.storage import Storage
 from windrow.windows.lifetime import Lifetime
 
 SECOND = 1_000_000

@@ -19,16 +19,16 @@ from spark.history_buckets import Buckets
 from spark.stream_files import random_batches
 from spark.test_history_step import BY_ROOM, H, batches_of_h, in_order, kept_of_h
 from spark.test_two_attempts import JOIN, plan_of
+from windrow import storage as storage_module
+from windrow.connectors.writers import ParquetWriter
 from windrow.errors import CheckpointError, DataError
 from windrow.plan.history_schema import declared_history
 from windrow.sinks import parquet
-from windrow.spark.checkpoint import storage as storage_module
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.storage import Storage
-from windrow.spark.ends.sinks import ParquetWriter
 from windrow.spark.history.checkpoint import HistoryCheckpoint
 from windrow.spark.operations.failures import failure_of
+from windrow.storage import Storage
 
 
 def modes(folder: Path) -> set[str]:

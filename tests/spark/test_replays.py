@@ -10,8 +10,8 @@ from recovery.asked import plan_of_asked
 from spark.driven_job import FEEDS, DrivenJob
 from spark.stream_files import SECOND, rows
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.query_outlet import QueryOutlet
+from windrow.storage import Storage
 
 
 @pytest.mark.parametrize("again", [0, 1, 2])

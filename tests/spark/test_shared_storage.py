@@ -12,8 +12,8 @@ from pyspark.errors import PySparkException
 
 from windrow.errors import BindingError, CheckpointError
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.cluster import check_executors, refuse_temporary
+from windrow.storage import Storage
 from windrow.version import __version__
 
 
@@ -38,7 +38,7 @@ def test_what_hadoop_calls_s3a_is_s3_to_arrow(monkeypatch: pytest.MonkeyPatch) -
         return fs._MockFileSystem(), "bucket/folder"
 
     opener = SimpleNamespace(from_uri=from_uri)
-    monkeypatch.setattr("windrow.spark.checkpoint.storage.fs.FileSystem", opener)
+    monkeypatch.setattr("windrow.storage.fs.FileSystem", opener)
     for uri in ("s3a://bucket/folder/", "gs://bucket/folder"):
         assert Storage(uri).uri == uri.rstrip("/")
     assert asked == ["s3://bucket/folder/", "gs://bucket/folder"]
@@ -52,9 +52,7 @@ def test_an_address_that_cannot_be_opened_is_refused(
         raise OSError("Unable to load libhdfs\nwhere it was looked for")
 
     if location.startswith("hdfs"):  # what happens depends on the machine
-        monkeypatch.setattr(
-            "windrow.spark.checkpoint.storage.fs.FileSystem", SimpleNamespace(from_uri=from_uri)
-        )
+        monkeypatch.setattr("windrow.storage.fs.FileSystem", SimpleNamespace(from_uri=from_uri))
     with pytest.raises(CheckpointError, match=f"WC204.*{location}") as caught:
         Storage(location)
     assert "\n" not in caught.value.message

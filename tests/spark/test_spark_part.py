@@ -9,8 +9,8 @@ from pyspark.errors import PySparkException
 
 from windrow.errors import CheckpointError
 from windrow.spark.checkpoint.spark_part import check_spark_part, checkpoint_trouble, last_offsets
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.operations.failures import failure_of
+from windrow.storage import Storage
 
 
 def spark_part(folder: Path, batches: int) -> Storage:

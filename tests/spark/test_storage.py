@@ -11,14 +11,14 @@ import pytest
 
 from streams import plan_of
 from windrow import sinks
+from windrow.connectors import writers
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.spark.checkpoint.owner import CheckpointOwner
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.storage import Storage
-from windrow.spark.ends import sinks as writers
-from windrow.spark.ends.kept_rows import KEPT_ROWS_LIMIT, KeptRows
+from windrow.spark.kept_rows import KEPT_ROWS_LIMIT, KeptRows
+from windrow.storage import Storage
 
 PLAN = plan_of("SELECT a.k AS k, COUNT(*) AS n FROM a [1 MINUTE] GROUP BY a.k")
 SELECT = plan_of("SELECT a.k AS k, a.s AS s FROM a [1 MINUTE]")
@@ -153,26 +153,26 @@ def test_a_replayed_batch_without_rows_takes_its_file_away(tmp_path: Path) -> No
 
 def test_a_folder_with_batches_of_another_run_is_refused(tmp_path: Path) -> None:
     writer = writers.writer_of(sinks.parquet(tmp_path), PLAN, NO_CHECKPOINT)
-    writers.begin_writing(writer, -1)
+    writer.begin(-1, "")
     writer.write({"answers": TABLE}, 3)
     (tmp_path / f".batch-000000000004.parquet.{'0' * 32}").write_bytes(b"half")
-    writers.begin_writing(writer, 3)
+    writer.begin(3, "")
     assert not list(tmp_path.glob(".batch*"))
     for last_batch in (2, -1):
         with pytest.raises(CheckpointError, match=r"WC217.*batch-000000000003"):
-            writers.begin_writing(writer, last_batch)
+            writer.begin(last_batch, "")
 
 
 def test_two_queries_do_not_write_to_one_folder(tmp_path: Path) -> None:
     first, second = [
         writers.writer_of(sinks.parquet(tmp_path), PLAN, NO_CHECKPOINT) for _ in range(2)
     ]
-    writers.begin_writing(first, -1, "one")
+    first.begin(-1, "one")
     with pytest.raises(CheckpointError, match="WC218"):
-        writers.begin_writing(second, -1, "other")
-    writers.begin_writing(second, -1, "one")  # the same query, in another session
-    writers.end_writing(second)
-    writers.begin_writing(first, -1, "other")
+        second.begin(-1, "other")
+    second.begin(-1, "one")  # the same query, in another session
+    second.close()
+    first.begin(-1, "other")
 
 
 def test_parquet_takes_changes_when_asked(tmp_path: Path) -> None:

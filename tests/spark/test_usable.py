@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from spark.stream_files import COLUMNS, Sessions
 from windrow import sources
+from windrow.connectors.spark_sources import source_frame
 from windrow.errors import UnsupportedError
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark.ends.source_frames import source_frame
 from windrow.spark.settings import tuned_settings
 from windrow.spark.usable import advise, refuse_unusable
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from windrow.backlog import Backlog, joined_rows
 from windrow.embedded.bad_rows_folder import BadRowsFolder
-from windrow.embedded.conversion import RowChecker, batch_of
-from windrow.embedded.file_rows import FileRows
-from windrow.embedded.given_rows import is_columns, rows_given
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
 from windrow.governor.fading_rate import FadingRate
 from windrow.rows.bad_rows import BadRow, BadRows, cut, shown_rows
+from windrow.rows.conversion import RowChecker, batch_of
+from windrow.rows.file_rows import FileRows
+from windrow.rows.given_rows import is_columns, rows_given
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
 from windrow.windows.completeness import Completeness

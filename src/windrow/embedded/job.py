@@ -9,7 +9,7 @@ import pyarrow as pa
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
-from windrow.jobs.interruption import Interruption
+from windrow.interruption import Interruption
 from windrow.jobs.job import Job
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY

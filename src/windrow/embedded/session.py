@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 
 from windrow.asking import Asking
-from windrow.embedded.given_rows import Rows
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_room import Histories
 from windrow.embedded.intake import Intake
@@ -33,6 +32,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
+from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of

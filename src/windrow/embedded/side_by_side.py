@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.embedded.file_rows import FileRows
-from windrow.embedded.files import batches_of
+from windrow.connectors.files.checks import check_files
+from windrow.connectors.files.reading import batches_of
 from windrow.embedded.inlet import wall_clock_us
 from windrow.errors import UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.jobs.files import check_files
+from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 from windrow.sources import FileSource, Source
 

@@ -8,11 +8,11 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 
+from windrow.connectors.script_sinks import JobSink, sink_of
+from windrow.connectors.script_sources import source_of
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.history.operator import spec_of
 from windrow.jobs.settings import JobSettings
-from windrow.jobs.sinks import JobSink, sink_of
-from windrow.jobs.sources import source_of
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history

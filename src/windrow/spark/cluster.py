@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from windrow.errors import BindingError
 from windrow.spark.bucket.shipped_errors import cause_line
-from windrow.spark.checkpoint.storage import Storage
+from windrow.storage import Storage
 from windrow.version import __version__
 
 __all__ = ["check_executors", "cluster_settings", "refuse_temporary"]

@@ -9,15 +9,15 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from windrow.jobs.files import check_files
-from windrow.jobs.interruption import Interruption
+from windrow.connectors.files.checks import check_files
+from windrow.connectors.kafka.connector import KafkaSource
+from windrow.connectors.kafka.spark_reach import check_servers
+from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher, Standing
-from windrow.kafka import KafkaSource
 from windrow.schema import StreamSchema
 from windrow.sinks import Console, Memory, Sink
 from windrow.sources import FileSource, Source
-from windrow.spark.ends.kafka_reach import check_servers
 from windrow.spark.query import SparkQuery
 from windrow.spark.session import SparkWindrowSession
 from windrow.spark.settings import local_session

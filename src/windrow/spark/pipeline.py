@@ -22,8 +22,8 @@ from windrow.spark.bundle.packer import BundlePacker
 from windrow.spark.bundle.plan import carried_columns
 from windrow.spark.checkpoint.control import control_packets
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.ends.judged_frames import judged
 from windrow.spark.packing.columns import columns_read
+from windrow.spark.packing.judged_frames import judged
 from windrow.spark.packing.packer import packing
 from windrow.spark.packing.packets import PACKET_SCHEMA
 from windrow.spark.packing.routing import NO_ROUTING, Routing

@@ -25,9 +25,9 @@ from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bucket.shard_output import ShardOutput
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.clock_steps import clock_steps
 from windrow.spark.operations.status import QueryStatus
+from windrow.storage import Storage
 
 __all__ = ["BATCHES_KEPT", "Publication"]
 

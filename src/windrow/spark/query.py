@@ -11,6 +11,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.connectors.files.spark_files_read import check_files_read
+from windrow.connectors.kafka.spark_reach import check_brokers, servers_behind
 from windrow.errors import BindingError, WindrowError
 from windrow.event_time import show_instant
 from windrow.governor.bounded.inner_plan import inner_plan
@@ -32,8 +34,6 @@ from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
 from windrow.spark.driver.governed_window import windows_of
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.query_widths import QueryWidths
-from windrow.spark.ends.files_read import check_files_read
-from windrow.spark.ends.kafka_reach import check_brokers, servers_behind
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
 from windrow.spark.operations.first_start import FirstStart

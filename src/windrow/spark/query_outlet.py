@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
+from windrow.connectors.writers import MemoryWriter, Writer, writer_of
 from windrow.errors import UnsupportedError
 from windrow.output.change_limit import check_limit
 from windrow.plan.explain import explain
@@ -15,8 +16,7 @@ from windrow.rows.bad_rows import BadRow, BadRows
 from windrow.sinks import Memory, sink_of
 from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.ends.kept_rows import KeptRows
-from windrow.spark.ends.sinks import MemoryWriter, Writer, begin_writing, end_writing, writer_of
+from windrow.spark.kept_rows import KeptRows
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.packing.columns import schema_read
 from windrow.spark.publication import Publication
@@ -77,7 +77,7 @@ class QueryOutlet:
 
     def begin(self, last_batch: int) -> None:
         """The query is about to run; last_batch: the newest that was begun before."""
-        begin_writing(self._opened[1], last_batch, self._place)
+        self._opened[1].begin(last_batch, self._place)
 
     def begin_at(self, batch_id: int, clock_us: int) -> None:
         """The query begins with this batch, at this clock; others may have run before."""
@@ -113,7 +113,8 @@ class QueryOutlet:
 
     def end(self) -> None:
         """The query has stopped: connections of its sink are let go."""
-        end_writing(self._writer)
+        if self._writer is not None:
+            self._writer.close()
 
     def answers(self) -> pa.Table:
         """Every answer since the last call; the sink must be 'memory'."""

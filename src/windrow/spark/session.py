@@ -16,6 +16,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.asking import Asking
+from windrow.connectors.spark_columns import columns_of_frame
+from windrow.connectors.spark_sources import source_frame
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.governor.window_table import query_table, window_table
@@ -36,12 +38,9 @@ from windrow.sources import Source, source_given
 from windrow.spark.bucket.buckets import MAX_BUCKETS
 from windrow.spark.bundle.room import BundleRoom
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_mark
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.driver.governed_window import GovernedWindow, windows_of
 from windrow.spark.driver.governing import Governing
-from windrow.spark.ends.source_frames import source_frame
-from windrow.spark.ends.stream_schema import columns_of_frame
 from windrow.spark.history.room import SparkHistories, refuse_history
 from windrow.spark.leftovers import temporary_folder
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S
@@ -49,6 +48,7 @@ from windrow.spark.operations.session_metrics import SessionMetrics
 from windrow.spark.query import SparkQuery
 from windrow.spark.usable import advise, refuse_stopped, refuse_unusable
 from windrow.sql import parse_query
+from windrow.storage import Storage
 
 __all__ = ["SparkSession", "SparkWindrowSession"]
 

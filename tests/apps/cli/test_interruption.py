@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from windrow.jobs.interruption import Interruption, is_ending
+from windrow.interruption import Interruption, is_ending
 
 STEPS: list[list[bool]] = []
 

@@ -16,7 +16,7 @@ from windrow.apps.cli.options import AsJson, Embedded, Jars, SparkUi
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.terminal.extras import console_module, spark_module
 from windrow.apps.terminal.screen import Screen
-from windrow.jobs.interruption import Interruption
+from windrow.interruption import Interruption
 from windrow.jobs.job import job_of
 from windrow.jobs.script_file import read_script
 from windrow.sinks import Console, Memory

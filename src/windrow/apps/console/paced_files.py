@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from windrow.embedded.file_rows import FileRows
 from windrow.embedded.side_by_side import SideBySide
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.jobs.player import Piece
+from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 from windrow.sources import Source
 

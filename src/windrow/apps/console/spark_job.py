@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 from windrow.apps.console.paced_files import pieces_by_time
 from windrow.apps.console.room import Room
 from windrow.apps.console.spark_runner import SparkRunner
-from windrow.embedded.file_rows import FileRows
+from windrow.connectors.files.checks import check_files
 from windrow.errors import DataError, WindrowError
-from windrow.jobs.files import check_files
 from windrow.jobs.job import Job
 from windrow.jobs.player import Player
+from windrow.rows.file_rows import FileRows
 from windrow.sources import FileSource
 from windrow.spark.job import DEFAULT_MEMORY_BYTES
 from windrow.spark.session import SparkWindrowSession

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from windrow.apps.shell.pace import Pace
 from windrow.apps.shell.workbench import Workbench
-from windrow.embedded.file_rows import FileRows
-from windrow.embedded.files import batches_of
+from windrow.connectors.files.reading import batches_of
 from windrow.errors import WindrowError
+from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 from windrow.sources import FileSource
 

@@ -10,7 +10,7 @@ from windrow.apps.terminal.screen import ProgressLine, Screen
 from windrow.embedded.job import declare_stream
 from windrow.embedded.outlet import Outlet, standings
 from windrow.embedded.session import EmbeddedSession
-from windrow.jobs.interruption import Interruption
+from windrow.interruption import Interruption
 from windrow.jobs.job import JobQuery
 from windrow.jobs.watcher import Standing
 from windrow.memory_size import DEFAULT_MEMORY

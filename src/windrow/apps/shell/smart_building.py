@@ -7,7 +7,7 @@ from windrow.apps.demo.endless_building import PACE, endless_building
 from windrow.apps.shell.desk import Desk
 from windrow.apps.shell.shown import show_done
 from windrow.apps.shell.workbench import Workbench
-from windrow.jobs.interruption import Interruption
+from windrow.interruption import Interruption
 from windrow.jobs.player import Player
 from windrow.sql import parse_script
 

@@ -8,7 +8,7 @@ from windrow.apps.shell.past import readable_past
 from windrow.apps.shell.shown import show_done, show_rows, show_text
 from windrow.apps.shell.waiting import wait_until_read
 from windrow.apps.terminal.board import shown_clock
-from windrow.jobs.interruption import Interruption
+from windrow.interruption import Interruption
 from windrow.jobs.job import with_statement
 from windrow.jobs.watcher import Standing
 from windrow.memory_size import show_memory

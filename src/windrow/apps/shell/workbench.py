@@ -12,17 +12,17 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from windrow.embedded.file_rows import FileRows
+from windrow.connectors.files.checks import check_files
 from windrow.embedded.job import declare_history, declare_stream
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide, only_files
 from windrow.errors import BindingError, WindrowError
-from windrow.jobs.files import check_files
 from windrow.jobs.job import Job, JobQuery, with_statement
 from windrow.jobs.watcher import Standing
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.nearest import nearest
+from windrow.rows.file_rows import FileRows
 from windrow.sources import FileSource
 from windrow.sql.statements import CreateHistory, CreateStream, Statement
 

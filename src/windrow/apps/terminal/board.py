@@ -18,7 +18,7 @@ from windrow.apps.terminal.live_table import live_table, query_heading
 from windrow.apps.terminal.rows_set_aside import tell_of_rows_set_aside
 from windrow.apps.terminal.screen import ENDING, Screen
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
-from windrow.jobs.interruption import is_ending
+from windrow.interruption import is_ending
 from windrow.jobs.watcher import Standing
 
 __all__ = ["Board", "shown_answers", "shown_clock"]

@@ -27,7 +27,7 @@ from rich.text import Text
 from windrow.apps.terminal.fitting import fitted_error, fitted_lines
 from windrow.apps.terminal.json_rows import json_line
 from windrow.errors import WindrowError
-from windrow.jobs.interruption import is_ending
+from windrow.interruption import is_ending
 
 __all__ = ["ENDING", "ProgressLine", "Screen"]
 

@@ -10,7 +10,7 @@ from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.spark.bucket.frames import read_frame, write_frame
 from windrow.spark.bundle.plan import Columns, Dealing, carried_columns, carrier_of, wider
-from windrow.spark.checkpoint.storage import Storage
+from windrow.storage import Storage
 
 __all__ = ["BookEntry", "BundleBook"]
 

@@ -9,6 +9,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.connectors.files.spark_files_read import check_files_read
+from windrow.connectors.kafka.spark_reach import check_brokers, servers_behind
 from windrow.errors import BindingError, WindrowError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.serialise import plan_to_json
@@ -22,8 +24,6 @@ from windrow.spark.checkpoint.control import check_orders, order_advance, order_
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
-from windrow.spark.ends.files_read import check_files_read
-from windrow.spark.ends.kafka_reach import check_brokers, servers_behind
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
 from windrow.spark.operations.first_start import FirstStart

@@ -11,8 +11,8 @@ from windrow.spark.bundle.book import BundleBook
 from windrow.spark.bundle.bundle import Bundle
 from windrow.spark.bundle.plan import Dealing, dealing_of
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.query import SparkQuery
+from windrow.storage import Storage
 
 __all__ = ["BundleRoom"]
 

@@ -21,8 +21,8 @@ from windrow.event_time import END_OF_TIME
 from windrow.spark.bucket.shipped_errors import shipping_errors
 from windrow.spark.bucket.window_limits import WidthOrder
 from windrow.spark.bundle.members import MemberOrder
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.packing.packets import PACKET_SCHEMA, Packet, packets_batch
+from windrow.storage import Storage
 
 __all__ = [
     "check_orders",

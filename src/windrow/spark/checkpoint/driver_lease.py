@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from windrow.errors import CheckpointError
-from windrow.spark.checkpoint.storage import Storage
+from windrow.storage import Storage
 
 __all__ = ["DriverLease"]
 

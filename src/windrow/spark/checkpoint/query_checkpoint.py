@@ -15,7 +15,7 @@ import zlib
 from windrow.errors import CheckpointError
 from windrow.plan.model import QueryPlan
 from windrow.spark.checkpoint.owner import CheckpointOwner
-from windrow.spark.checkpoint.storage import Storage
+from windrow.storage import Storage
 from windrow.version import __version__
 
 __all__ = ["QueryCheckpoint", "session_mark"]
@@ -67,6 +67,10 @@ class QueryCheckpoint:
                 hint=_HINT,
             )
         return name
+
+    def is_begun(self) -> bool:
+        """Whether a batch of the query has been published."""
+        return bool(self.publish.names())
 
     def claim(self, fingerprint: str, buckets: int, grid_us: int, plan: QueryPlan) -> None:
         """Takes a new directory for this plan, or checks that an old one is this plan's."""

@@ -10,7 +10,7 @@ import json
 import re
 
 from windrow.errors import CheckpointError
-from windrow.spark.checkpoint.storage import Storage
+from windrow.storage import Storage
 
 __all__ = ["check_spark_part", "checkpoint_trouble", "last_offsets"]
 

@@ -12,9 +12,9 @@ from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of
 from windrow.spark.bucket.window_limits import WidthOrder
 from windrow.spark.checkpoint.control import order_widths
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.publication import Publication
+from windrow.storage import Storage
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["QueryWidths"]

@@ -14,8 +14,8 @@ from typing import Any
 
 from windrow.errors import CheckpointError
 from windrow.plan.history_schema import HistorySchema
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history.declaration import declared
+from windrow.storage import Storage
 
 __all__ = ["HISTORIES_FOLDER", "HistoryCheckpoint"]
 

@@ -17,10 +17,10 @@ from windrow.plan.history_schema import HistorySchema
 from windrow.spark.bucket.arrivals import StreamArrivals
 from windrow.spark.bucket.shipped_errors import shipping_errors
 from windrow.spark.checkpoint.control import lines_of, order_lines, order_of_line, write_order
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history.declaration import rows_schema
 from windrow.spark.history.question import HistoryQuestion
 from windrow.spark.packing.packets import PACKET_SCHEMA, Packet, packets_batch
+from windrow.storage import Storage
 
 __all__ = ["HistoryArrivals", "control_frame", "gather_rows", "history_orders", "order_question"]
 

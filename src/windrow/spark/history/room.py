@@ -18,11 +18,11 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema
 from windrow.runtime.ledger import Ledger
 from windrow.schema import TIMESTAMP
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.history.checkpoint import HistoryCheckpoint
 from windrow.spark.history.stream import SparkHistory
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S
 from windrow.sql.statements import Select
+from windrow.storage import Storage
 
 __all__ = ["SparkHistories", "refuse_history"]
 

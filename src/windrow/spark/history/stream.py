@@ -11,6 +11,8 @@ import uuid
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.connectors.files.spark_files_read import check_files_read
+from windrow.connectors.kafka.spark_reach import check_brokers, servers_behind
 from windrow.errors import BindingError, WindrowError
 from windrow.event_time import span_of
 from windrow.plan.history_plan import HistoryPlan
@@ -20,9 +22,6 @@ from windrow.spark.bucket.buckets import bucket_ids
 from windrow.spark.bucket.shard_output import OUTPUT_SCHEMA
 from windrow.spark.bucket.shipped_errors import shipping_errors
 from windrow.spark.checkpoint.control import order_advance, order_finish
-from windrow.spark.ends.files_read import check_files_read
-from windrow.spark.ends.judged_frames import judged
-from windrow.spark.ends.kafka_reach import check_brokers, servers_behind
 from windrow.spark.history.checkpoint import HistoryCheckpoint
 from windrow.spark.history.control import history_orders, order_question
 from windrow.spark.history.declaration import columns_kept, history_text
@@ -34,6 +33,7 @@ from windrow.spark.history.question import BucketReply, HistoryQuestion
 from windrow.spark.operations.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.operations.failures import SPARK_FAILURES, failure_of
 from windrow.spark.operations.first_start import FirstStart
+from windrow.spark.packing.judged_frames import judged
 from windrow.spark.packing.packets import PACKET_SCHEMA
 from windrow.spark.pipeline import OUTPUT_MODE
 from windrow.spark.settings import query_settings, settings_applied

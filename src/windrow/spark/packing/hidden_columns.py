@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from windrow.connectors.contract import DAMAGE
+
 __all__ = ["DAMAGE", "NOW", "GivenRows", "given_rows"]
 
-DAMAGE = "__windrow_damage__"  # the text of a row that could not be read, else NULL
 NOW = "__windrow_now__"  # microseconds of the clock on the wall when the batch began
 
 

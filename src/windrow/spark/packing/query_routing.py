@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from windrow.plan.model import QueryPlan
 from windrow.spark.bucket.frames import read_frame, write_frame
-from windrow.spark.checkpoint.storage import Storage
 from windrow.spark.operations.metrics import skew_of
 from windrow.spark.operations.status import QueryStatus
 from windrow.spark.packing.heavy_keys import heavy_shares
 from windrow.spark.packing.routing import NO_ROUTING, Routing
 from windrow.spark.packing.splitting import Split, routing_with
+from windrow.storage import Storage
 
 __all__ = ["NO_SPLIT", "QueryRouting"]
 

@@ -1,0 +1,120 @@
+"""CSV files as rows: at the speed of Arrow's reader, and record by record where that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, rows_of_records
+from windrow.connectors.files.csv_records import csv_records
+from windrow.connectors.files.text_types import dated, read_type
+from windrow.rows.arrow_columns import column_as
+from windrow.rows.bad_rows import cut
+from windrow.rows.damaged_values import NOT_UTF8
+from windrow.rows.file_rows import FileRows
+from windrow.schema import StreamSchema
+from windrow.sources import FileSource
+
+__all__ = ["read_csv"]
+
+BLOCK_BYTES = 4 << 20
+# So many records are tried at once where some cannot be read.
+CAREFUL_RECORDS = 8192
+
+
+def read_csv(
+    schema: StreamSchema, source: FileSource, file: Path
+) -> Iterator[tuple[FileRows, float]]:
+    """Rows of a file, each piece with the part of the file that is then read."""
+    size, taken = file.stat().st_size, 0
+    if size == 0:
+        return
+    text = _Csv(schema, source)
+    try:
+        with text.opened(file, 1 if source.header else 0) as opened:
+            for number, batch in enumerate(opened, 1):
+                rows = fitting(schema, dated(schema, pa.Table.from_batches([batch])))
+                taken += rows.num_rows
+                # A batch is what one block of the file holds.
+                yield FileRows(rows), min(1.0, number * BLOCK_BYTES / size)
+        return
+    except READING_ERRORS:
+        # Nobody knows which row it is: what is left is read again, a few records at a time.
+        yield from _carefully(schema, source, file, text, taken)
+
+
+def _carefully(
+    schema: StreamSchema, source: FileSource, file: Path, text: _Csv, taken: int
+) -> Iterator[tuple[FileRows, float]]:
+    size = file.stat().st_size
+    with file.open("rb") as opened:
+        records = csv_records(opened, source.delimiter, 1 if source.header else 0)
+        read = sum(len(record.data) for record in islice(records, taken))
+        while some := list(islice(records, CAREFUL_RECORDS)):
+            read += sum(len(record.data) for record in some)
+            rows = rows_of_records(schema, source, file, some, text)
+            yield rows, min(1.0, read / size)
+
+
+class _Csv:
+    """How records of CSV are read; empty values are NULL as to Spark, empty texts in quotes not."""
+
+    def __init__(self, schema: StreamSchema, source: FileSource) -> None:
+        self._schema = schema
+        self._names = [column.name for column in schema.columns]
+        self._kinds = {column.name: read_type(column.type) for column in schema.columns}
+        self._parsing = pa_csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
+
+    def opened(self, file: Path, skipped_lines: int) -> pa_csv.CSVStreamingReader:
+        reading = pa_csv.ReadOptions(
+            column_names=self._names, skip_rows=skipped_lines, block_size=BLOCK_BYTES
+        )
+        return pa_csv.open_csv(file, reading, self._parsing, self._converting(self._kinds))
+
+    def parsed(self, data: bytes) -> pa.Table:
+        return dated(self._schema, self._read(data, self._converting(self._kinds)))
+
+    def fault(self, record: bytes) -> tuple[str | None, str]:
+        bare = dict.fromkeys(self._names, pa.binary())
+        try:
+            values = self._read(record, self._converting(bare)).to_pylist()[0]
+        except (pa.ArrowException, IndexError) as problem:
+            return None, cut(str(problem))
+        for column in self._schema.columns:
+            value = values[column.name]
+            if value is not None and not _is_utf8(value):
+                return column.name, NOT_UTF8
+            try:
+                kinds = bare | {column.name: self._kinds[column.name]}
+                one = self._read(record, self._converting(kinds))
+                column_as(column.type, dated(self._schema, one).column(column.name))
+            except READING_ERRORS:
+                return column.name, f"{cut(value or b'')!r} is not {column.type}"
+        return None, ""
+
+    def _read(self, data: bytes, converting: pa_csv.ConvertOptions) -> pa.Table:
+        reading = pa_csv.ReadOptions(
+            column_names=self._names, use_threads=False, block_size=max(BLOCK_BYTES, len(data) + 1)
+        )
+        return pa_csv.read_csv(pa.BufferReader(data), reading, self._parsing, converting)
+
+    @staticmethod
+    def _converting(kinds: dict[str, pa.DataType]) -> pa_csv.ConvertOptions:
+        return pa_csv.ConvertOptions(
+            column_types=kinds,
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

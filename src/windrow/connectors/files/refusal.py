@@ -1,0 +1,28 @@
+"""The error of a file with a row that cannot be held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from windrow.errors import DataError
+from windrow.rows.bad_rows import BadRow
+from windrow.schema import StreamSchema
+from windrow.sources import FileSource
+
+__all__ = ["refused"]
+
+
+def refused(schema: StreamSchema, source: FileSource, file: Path, bad: BadRow) -> DataError:
+    """The error of a file that has a bad row, which is named."""
+    of_what = "row" if source.format == "parquet" else "line"
+    where = f"{file}, {of_what} {bad.line}"
+    if bad.column is not None:
+        names = [column.name for column in schema.columns]
+        where += f", column {names.index(bad.column) + 1} ({bad.column!r})"
+    return DataError(
+        "WD506",
+        f"{where}: {bad.why}",
+        hint=f"mend what is named, or declare stream {schema.name!r} with ON BAD ROW SET ASIDE; "
+        "nothing of this file beyond the last good batch was taken",
+        place=source.place,
+    )

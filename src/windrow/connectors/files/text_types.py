@@ -1,0 +1,37 @@
+"""The types in which columns of text files are read, and texts of times as what they say."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from windrow.rows.arrow_columns import column_as
+from windrow.schema import ColumnType, StreamSchema
+
+__all__ = ["dated", "read_type"]
+
+# Arrow's readers take either times with a zone or times without one; as text both come through.
+_READ_AS_TEXT = ("TIMESTAMP", "DATE")
+
+
+def read_type(kind: ColumnType) -> pa.DataType:
+    """The type in which Arrow's readers are to read a column."""
+    return pa.string() if kind.name in _READ_AS_TEXT else kind.arrow
+
+
+def dated(schema: StreamSchema, table: pa.Table) -> pa.Table:
+    """Texts of times and dates as what they say."""
+    for index, name in enumerate(table.schema.names):
+        kind = schema.column(name).type
+        if kind.name in _READ_AS_TEXT and table.schema.field(index).type == pa.string():
+            table = table.set_column(index, name, _dated(kind, table.column(index)))
+    return table
+
+
+def _dated(kind: ColumnType, texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    for target in (kind.arrow, pa.timestamp("us") if kind.name == "TIMESTAMP" else pa.date32()):
+        try:
+            return pc.cast(texts, target)
+        except pa.ArrowInvalid:
+            continue
+    return pa.chunked_array([column_as(kind, texts)])

@@ -1,0 +1,138 @@
+"""Whether Kafka's servers answer, asked before a query starts.
+
+Kafka's client tries for minutes, in the JVM and without a word. Here one request that every broker
+answers before any log-in (ApiVersions) tells within seconds whether there is one at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import ssl
+import struct
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from weakref import WeakKeyDictionary
+
+from pyspark.sql import DataFrame
+
+from windrow.connectors.kafka.connector import KafkaSource
+from windrow.errors import DataError, Place
+from windrow.interruption import raise_if_ending
+
+__all__ = ["REACH_LIMIT_S", "check_brokers", "check_servers", "remember_broker", "servers_behind"]
+
+# So long they have to answer, all at the same time: one is enough.
+REACH_LIMIT_S = 5.0
+POLL_S = 0.1
+
+_PROTOCOL = "kafka.security.protocol"
+_ADDRESS = re.compile(r"(?:\w+://)?\[?([^\[\]]+?)\]?:(\d{1,5})")
+# ApiVersions of version 0: its key, version, a number that comes back, and no name of a client.
+_NUMBER = 1_870_000_001
+_REQUEST = struct.pack(">ihhih", 10, 18, 0, _NUMBER, -1)
+_HEAD = struct.Struct(">ii")  # of the answer: its length, and the number
+
+# The topics behind streaming DataFrames, for as long as those are known.
+_BROKERS: WeakKeyDictionary[DataFrame, KafkaSource] = WeakKeyDictionary()
+
+
+def remember_broker(frame: DataFrame, source: KafkaSource) -> None:
+    """The DataFrame reads that topic."""
+    _BROKERS[frame] = source
+
+
+def check_brokers(frames: Iterable[DataFrame]) -> None:
+    """Refuses streaming DataFrames, made from sources of ours, whose servers do not answer."""
+    for source in _sources_of(frames):
+        check_servers(source.servers, source.options, source.place)
+
+
+def servers_behind(frames: Iterable[DataFrame]) -> str:
+    """The servers that these DataFrames read from; empty where they read no topic of ours."""
+    return ", ".join(dict.fromkeys(source.servers for source in _sources_of(frames)))
+
+
+def _sources_of(frames: Iterable[DataFrame]) -> list[KafkaSource]:
+    return [_BROKERS[frame] for frame in frames if frame in _BROKERS]
+
+
+def check_servers(servers: str, options: Mapping[str, str], place: Place | None = None) -> None:
+    """Refuses servers none of which answers as a broker of Kafka does."""
+    addresses = [_ADDRESS.fullmatch(each.strip()) for each in servers.split(",")]
+    known = [(found[1], int(found[2])) for found in addresses if found is not None]
+    if not known:
+        return  # Kafka's own client says what it does not understand
+    asked = _Asked(known, options.get(_PROTOCOL, "PLAINTEXT").upper().endswith("SSL"))
+    if not asked.is_answered():
+        raise DataError(
+            "WD481",
+            f"no server of Kafka answers at {servers}: {asked.reason}",
+            hint="start the broker, mend servers= and kafka.security.protocol, or look whether "
+            "the network lets this machine connect",
+            place=place,
+        )
+
+
+class _Asked:
+    """Servers that are asked side by side, each in a thread that nobody waits for in the end."""
+
+    def __init__(self, addresses: list[tuple[str, int]], is_secret: bool) -> None:
+        self._is_secret = is_secret
+        self._left = len(addresses)
+        self._reasons: list[str] = []
+        self._changed = threading.Condition()
+        self._found = False
+        for address in addresses:
+            threading.Thread(target=self._ask, args=(address,), daemon=True).start()
+
+    @property
+    def reason(self) -> str:
+        """Why none of them is one, as far as they have said."""
+        silent = [f"nothing came within {REACH_LIMIT_S:g} seconds"] if self._left else []
+        return "; ".join([*dict.fromkeys(self._reasons), *silent])
+
+    def is_answered(self) -> bool:
+        """Whether one of them is a broker; waits until that is known, or the time is up."""
+        deadline = time.monotonic() + REACH_LIMIT_S
+        with self._changed:
+            while not self._found and self._left and time.monotonic() < deadline:
+                self._changed.wait(POLL_S)
+                raise_if_ending()
+            return self._found
+
+    def _ask(self, address: tuple[str, int]) -> None:
+        why = ""
+        try:
+            with socket.create_connection(address, timeout=REACH_LIMIT_S) as connection:
+                (_greet if self._is_secret else _converse)(connection)
+        except (OSError, ValueError) as problem:
+            why = str(problem) or type(problem).__name__
+        with self._changed:
+            self._left -= 1
+            self._found = self._found or not why
+            if why:
+                self._reasons.append(why)
+            self._changed.notify_all()
+
+
+def _converse(connection: socket.socket) -> None:
+    connection.sendall(_REQUEST)
+    head = b""
+    while len(head) < _HEAD.size:
+        part = connection.recv(_HEAD.size - len(head))
+        if not part:
+            raise ValueError("it closed the connection")
+        head += part
+    if _HEAD.unpack(head)[1] != _NUMBER:
+        raise ValueError("what answers there is not Kafka")
+
+
+def _greet(connection: socket.socket) -> None:
+    """Any answer to the beginning of TLS will do: who is let in is between Kafka and its client."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with contextlib.suppress(ssl.SSLError):
+        context.wrap_socket(connection).close()

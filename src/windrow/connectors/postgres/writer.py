@@ -1,0 +1,143 @@
+"""Writes to a table of PostgreSQL: one transaction a batch, in which its number is recorded too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import psycopg
+import pyarrow as pa
+from psycopg import conninfo
+
+from windrow.connectors.contract import SinkCheckpoint, Writer
+from windrow.connectors.postgres.batches import CREATION_LOCK, BatchRecord
+from windrow.connectors.postgres.connector import Postgres
+from windrow.connectors.postgres.rows import add_rows, put_rows, remove_rows
+from windrow.connectors.postgres.table import Cursor, TargetTable, prepare_table
+from windrow.errors import BindingError, DataError
+from windrow.output.publish import Publisher
+from windrow.output.upserts import check_unique, is_key_certain, net_upserts, upsert_key
+from windrow.plan.model import QueryPlan
+
+__all__ = ["PostgresWriter"]
+
+Done = TypeVar("Done")
+
+# A batch whose commit was cut off may have arrived or not; its number tells, so a second attempt
+# is safe, and saves a restart when a server goes and comes back.
+ATTEMPTS = 2
+CONNECT_TIMEOUT_S = 10
+LOCK_TIMEOUT = "60s"
+
+
+class PostgresWriter(Writer):
+    """The table of one query; each transaction has a connection of its own."""
+
+    def __init__(self, sink: Postgres, plan: QueryPlan, checkpoint: SinkCheckpoint) -> None:
+        self._address = _address(sink)
+        self._feed = sink.feed
+        self._key: tuple[str, ...] | None = None
+        self.feeds: tuple[str, ...] = (sink.feed,)
+        if sink.feed == "upserts":
+            self._key = upsert_key(plan, sink.key)
+            certain = is_key_certain(plan, self._key)
+            self.feeds = ("changes",) if certain else ("changes", "result")
+        schema = _schema(plan, sink.feed)
+
+        def prepared(cursor: Cursor) -> tuple[TargetTable, BatchRecord]:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", (CREATION_LOCK,))
+            table = prepare_table(cursor, sink.names, schema, self._key)
+            owner = (checkpoint.query, checkpoint.identity(), sink.feed)
+            record = BatchRecord(table.names, *owner)
+            record.claim(cursor, is_begun=checkpoint.is_begun())
+            return table, record
+
+        self._table, self._record = self._in_transaction(prepared, "its table was looked up")
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Writes the batch, unless it has arrived or has nothing to write."""
+        incoming, leaving = self._rows(tables)
+        if not incoming.num_rows and not leaving.num_rows:
+            return
+
+        def written(cursor: Cursor) -> None:
+            if self._record.is_written(cursor, batch_id):
+                return
+            if self._key is None:
+                add_rows(cursor, self._table, incoming)
+            else:
+                remove_rows(cursor, self._table, leaving)
+                put_rows(cursor, self._table, incoming)
+            self._record.move_on(cursor, batch_id)
+
+        self._in_transaction(written, f"batch {batch_id} was written")
+
+    def _rows(self, tables: Mapping[str, pa.Table]) -> tuple[pa.Table, pa.Table]:
+        """Rows to be put in place, and rows to be removed."""
+        if self._key is None:
+            rows = tables[self._feed]
+            return rows, rows.slice(0, 0)
+        if "result" in tables and tables["changes"].num_rows:
+            check_unique(tables["result"], self._key)
+        return net_upserts(tables["changes"], self._key)
+
+    def _in_transaction(self, work: Callable[[Cursor], Done], doing: str) -> Done:
+        attempt = 1
+        while True:
+            try:
+                return self._attempted(work)
+            except psycopg.Error as problem:
+                if attempt == ATTEMPTS or not isinstance(problem, psycopg.OperationalError):
+                    raise self._failed(problem, doing) from None
+                attempt += 1
+
+    def _attempted(self, work: Callable[[Cursor], Done]) -> Done:
+        with psycopg.connect(**self._address) as connection, connection.cursor() as cursor:
+            # Whoever waits for the row of a query must see it as the one before left it.
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", (LOCK_TIMEOUT,))
+            # Otherwise a crash of the server could lose a batch that Spark holds for done.
+            cursor.execute(
+                "SELECT set_config('synchronous_commit', 'on', true) "
+                "WHERE current_setting('synchronous_commit') = 'off'"
+            )
+            return work(cursor)
+
+    def _failed(self, problem: psycopg.Error, doing: str) -> DataError:
+        said = problem.diag.message_primary or str(problem).partition("\n")[0]
+        password = str(self._address.get("password") or "")
+        if password:
+            said = said.replace(password, "***")
+        return DataError(
+            "WD413",
+            f"PostgreSQL failed while {doing}: {type(problem).__name__}: {said}",
+            hint="nothing of this transaction is in the table; a restart gives the batch again",
+        )
+
+
+def _address(sink: Postgres) -> dict[str, Any]:
+    """What to connect to; an address that cannot be read is not repeated, for it holds secrets."""
+    try:
+        words = conninfo.conninfo_to_dict(sink.url)
+    except psycopg.Error:
+        raise BindingError(
+            "WB448",
+            "the address of the PostgreSQL server cannot be read",
+            hint="write postgresql://user@host:port/database, or 'host=... dbname=... user=...'",
+        ) from None
+    given = {name: value for name, value in words.items() if value is not None}
+    # No statement is prepared: a pooler between may give each transaction another connection.
+    defaults = {"connect_timeout": CONNECT_TIMEOUT_S, "application_name": "windrow"}
+    return {**defaults, **given, "client_encoding": "utf8", "prepare_threshold": None}
+
+
+def _schema(plan: QueryPlan, feed: str) -> pa.Schema:
+    """The columns of the table."""
+    publisher = Publisher(plan)
+    if feed == "answers":
+        schema = publisher.answers().schema
+    else:
+        schema = publisher.changes().schema
+        if feed == "upserts":
+            schema = pa.schema([each for each in schema if each.name not in ("at", "change")])
+    return schema

@@ -175,7 +175,7 @@ $(STAMPS)/kafka: requirements/kafka/connector.xml requirements/kafka/broker.xml 
 	@touch $@
 
 # The machine's own Java 17 or later is preferred; without one, a runtime is installed from a wheel.
-FIND_JAVA := from windrow.spark.java import find_java; raise SystemExit(find_java() is None)
+FIND_JAVA := from windrow.spark.processes.java import find_java; raise SystemExit(find_java() is None)
 
 $(STAMPS)/java: requirements/java.txt $(STAMPS)/windrow
 	@$(BIN)/python -c "$(FIND_JAVA)" || { \

@@ -25,7 +25,7 @@ from process_tree import machine
 from rich.console import Console
 from rich.table import Table
 
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.settings import local_session
 
 MILLION = 1_000_000

@@ -27,12 +27,12 @@ from rich.table import Table
 
 import windrow
 from windrow.plan.fingerprint import fingerprint
-from windrow.spark.bucket.live_cache import LiveCache
-from windrow.spark.bucket.shard_output import ShardOutput
-from windrow.spark.bucket.shard_step import ShardStep
-from windrow.spark.packing.columns import columns_read
-from windrow.spark.packing.packer import Packer
-from windrow.spark.publication import Publication
+from windrow.spark.driver.publication import Publication
+from windrow.spark.shuffle.columns import columns_read
+from windrow.spark.shuffle.packer import Packer
+from windrow.spark.worker.live_cache import LiveCache
+from windrow.spark.worker.shard_output import ShardOutput
+from windrow.spark.worker.shard_step import ShardStep
 from windrow.storage import Storage
 
 EXTREMES = "SELECT MAX(A.v) AS m, MIN(B.v) AS n FROM A [60 SECONDS], B [60 SECONDS] WHERE A.k = B.k"
@@ -45,7 +45,7 @@ class DictionaryState:
 
     def __init__(self) -> None:
         self._header: bytes | None = None
-        self._panes: dict[int, bytes] = {}
+        self._segments: dict[int, bytes] = {}
         self.written = 0
 
     def read_header(self) -> bytes | None:
@@ -57,18 +57,18 @@ class DictionaryState:
         self._header = data
         self.written += len(data)
 
-    def read_pane(self, sequence: int) -> bytes | None:
-        """A pane."""
-        return self._panes.get(sequence)
+    def read_segment(self, sequence: int) -> bytes | None:
+        """A segment."""
+        return self._segments.get(sequence)
 
-    def write_pane(self, sequence: int, data: bytes) -> None:
+    def write_segment(self, sequence: int, data: bytes) -> None:
         """Adds or replaces it."""
-        self._panes[sequence] = data
+        self._segments[sequence] = data
         self.written += len(data)
 
-    def remove_pane(self, sequence: int) -> None:
+    def remove_segment(self, sequence: int) -> None:
         """Removes it."""
-        self._panes.pop(sequence, None)
+        self._segments.pop(sequence, None)
 
 
 class Stages:

@@ -19,8 +19,8 @@ from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark.packing.routing import NO_ROUTING, Router, Routing
-from windrow.spark.packing.splitting import routing_with
+from windrow.spark.shuffle.routing import NO_ROUTING, Router, Routing
+from windrow.spark.shuffle.splitting import routing_with
 from windrow.sql import parse_query
 
 JOIN = """SELECT l.k, COUNT(*) AS n, SUM(l.x) AS total FROM l [1 MINUTE], r [1 MINUTE]

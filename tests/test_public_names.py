@@ -13,8 +13,8 @@ import pytest
 import windrow
 from windrow import sinks, sources
 from windrow.embedded import EmbeddedHistoryQuery, EmbeddedQuery, EmbeddedSession
-from windrow.spark.query import SparkQuery
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.session import SparkWindrowSession
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference" / "api.md"
 ON_SPARK = (SparkWindrowSession, SparkQuery)

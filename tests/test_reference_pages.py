@@ -12,8 +12,8 @@ import pytest
 import windrow
 from windrow import sinks, sources
 from windrow.embedded.session import EmbeddedSession
-from windrow.spark.query import SparkQuery
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.session import SparkWindrowSession
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "api.md").read_text("utf-8")
 # What runners and sinks call of each other.

@@ -70,7 +70,7 @@ def on_spark() -> Picture:
     for y, name in buckets:
         picture.frame(400, y, 258, 108, name, "green")
         picture.box(412, y + 34, 96, 62, "shard", "live, cached", tone="green")
-        picture.box(540, y + 34, 106, 62, "RocksDB", "header, panes", tone="quiet")
+        picture.box(540, y + 34, 106, 62, "RocksDB", "its segments", tone="quiet")
         picture.arrow((508, y + 57), (540, y + 57))
         picture.arrow((540, y + 77), (508, y + 77), tone="quiet", dashed=True)
         picture.arrow((658, y + 54), (716, 120 + (y - 44) * 0.27))

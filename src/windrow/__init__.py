@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from windrow.embedded.session import EmbeddedSession
-    from windrow.spark.session import SparkSession, SparkWindrowSession
+    from windrow.spark.driver.session import SparkSession, SparkWindrowSession
 
 __all__ = [
     "AdmissionError",
@@ -95,7 +95,7 @@ def connect(
             )
         embedded: EmbeddedSession = _load("windrow.embedded.session").EmbeddedSession(memory)
         return embedded
-    session: SparkWindrowSession = _load("windrow.spark.session").SparkWindrowSession(
+    session: SparkWindrowSession = _load("windrow.spark.driver.session").SparkWindrowSession(
         spark, memory=memory, checkpoint=checkpoint, buckets=buckets
     )
     return session

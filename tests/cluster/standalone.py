@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyspark
 
-from windrow.spark.java import ensure_java
+from windrow.spark.processes.java import ensure_java
 
 HOST = "127.0.0.1"
 PATIENCE_S = 300

@@ -14,7 +14,7 @@ import windrow
 from cluster.standalone import StandaloneCluster
 from spark.stream_files import Files, embedded, in_order, random_batches, read_sink
 from windrow.errors import BindingError
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.session import SparkWindrowSession
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 

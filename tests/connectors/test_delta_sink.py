@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from spark.driven_job import DrivenJob, heartbeat
-from spark.test_width_orders import exactly
+from spark.worker.test_width_orders import exactly
 from streams import batch_of, instant, plan_of
 from windrow import sinks
 from windrow.connectors.writers import Writer, writer_of

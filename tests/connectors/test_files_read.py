@@ -17,7 +17,7 @@ from spark.stream_files import COLUMNS, SECOND, Sessions, rows
 from windrow import sinks, sources
 from windrow.connectors.files.spark_files_read import PlannedFile, changed_file
 from windrow.errors import DataError, WindrowError
-from windrow.spark import query as query_module
+from windrow.spark.driver import query as query_module
 
 TEXT = "SELECT room, COUNT(*) AS n FROM s [1 HOUR] GROUP BY room"
 

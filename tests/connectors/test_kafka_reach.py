@@ -21,8 +21,8 @@ from windrow.errors import DataError
 from windrow.interruption import Interruption
 from windrow.jobs.job import job_of
 from windrow.jobs.watcher import JobWatcher
-from windrow.spark import job as spark_job
-from windrow.spark.operations.failures import failure_of
+from windrow.spark.driver import job as spark_job
+from windrow.spark.driver.failures import failure_of
 
 TLS = {"kafka.security.protocol": "SASL_SSL"}
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
-from spark.test_shard_step import JOIN, plan_of
+from spark.worker.test_shard_step import JOIN, plan_of
 from windrow import sinks
 from windrow.connectors.kafka import spark_sink as kafka_sink
 from windrow.errors import DataError

@@ -18,19 +18,18 @@ import pytest
 from hard.injection import Injected, chosen, lines_run, raising_at
 from spark.driven_bundle import DrivenBundle
 from spark.driven_job import DrivenJob, heartbeat, order
+from spark.driver.test_bundles import common_partitioning
 from spark.history_buckets import Buckets
 from spark.stream_files import COLUMNS, SECOND, in_order, random_batches
-from spark.test_bundles import common_dealing
-from spark.test_history_step import BY_ROOM, LEVELS_OF_H, H, batches_of_h
+from spark.worker.test_history_step import BY_ROOM, LEVELS_OF_H, H, batches_of_h
 from windrow.event_time import END_OF_TIME
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark.bucket import pane_store
-from windrow.spark.history import panes as history_panes
-from windrow.spark.packing.packets import Packet
-from windrow.spark.publication import Publication
+from windrow.spark.driver.publication import Publication
+from windrow.spark.shuffle.packets import Packet
+from windrow.spark.worker import history_segments, segment_store
 from windrow.sql import parse_query
 from windrow.windows.lifetime import Lifetime
 
@@ -103,7 +102,7 @@ def told(publication: Publication) -> object:
 
 def bundle_worker(folder: Path) -> Worker:
     plans = [plan_of(text) for text in GUESTS]
-    bundle = DrivenBundle(common_dealing(plans), folder, buckets=2)
+    bundle = DrivenBundle(common_partitioning(plans), folder, buckets=2)
 
     def batch(tables: dict[str, pa.Table], orders: list[Packet]) -> object:
         whole = {name: pa.concat_batches(table.to_batches()) for name, table in tables.items()}
@@ -172,12 +171,12 @@ def check_every_line(worker_in: Callable[[Path], Worker], folder: Path, is_whole
         assert [broken(), last()] == wanted[-2:], lines[number]
 
 
-@pytest.mark.parametrize("spare_rows", [0, 10_000], ids=["snapshots", "panes"])
+@pytest.mark.parametrize("spare_rows", [0, 10_000], ids=["snapshots", "segments"])
 @pytest.mark.parametrize("name", QUERIES)
 def test_queries(
     name: str, spare_rows: int, tmp_path: Path, is_whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pane_store, "SPARE_ROWS", spare_rows)
+    monkeypatch.setattr(segment_store, "SPARE_ROWS", spare_rows)
     check_every_line(lambda folder: query_worker(QUERIES[name], folder), tmp_path, is_whole)
 
 
@@ -185,7 +184,7 @@ def test_bundles(tmp_path: Path, is_whole: bool) -> None:
     check_every_line(bundle_worker, tmp_path, is_whole)
 
 
-@pytest.mark.parametrize("spare_bytes", [0, 1 << 20], ids=["snapshots", "panes"])
+@pytest.mark.parametrize("spare_bytes", [0, 1 << 20], ids=["snapshots", "segments"])
 @pytest.mark.parametrize("is_archived", [False, True], ids=["forgets", "archives"])
 def test_histories(
     is_archived: bool,
@@ -194,7 +193,7 @@ def test_histories(
     is_whole: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(history_panes, "SPARE_BYTES", spare_bytes)
+    monkeypatch.setattr(history_segments, "SPARE_BYTES", spare_bytes)
     check_every_line(
         lambda folder: history_worker(folder if is_archived else None), tmp_path, is_whole
     )

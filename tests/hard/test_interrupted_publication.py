@@ -15,9 +15,9 @@ from hard.injection import Injected, chosen, lines_run, raising_at
 from hard.test_interrupted_buckets import QUERIES, plan_of
 from spark.driven_job import DrivenJob
 from spark.stream_files import SECOND, in_order, random_batches
-from windrow.spark.bucket.shard_output import ShardOutput
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.query_outlet import QueryOutlet
+from windrow.spark.driver.query_outlet import QueryOutlet
+from windrow.spark.worker.shard_output import ShardOutput
 from windrow.storage import Storage
 
 BATCHES = 4

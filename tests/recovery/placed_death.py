@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from windrow.spark.checkpoint import control
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
-from windrow.spark.operations.status import QueryStatus
-from windrow.spark.publication import Publication
+from windrow.spark.driver.publication import Publication
+from windrow.spark.monitoring.status import QueryStatus
+from windrow.spark.shuffle import control
 from windrow.storage import Storage
 
 __all__ = ["CLAIM", "ORDER", "PLACES", "place_death"]

@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from windrow.spark.checkpoint.control import packet_of_line
-from windrow.spark.packing.packets import Packet
+from windrow.spark.shuffle.control import packet_of_line
+from windrow.spark.shuffle.packets import Packet
 
 __all__ = ["CONTROL", "KEPT_ORDERS", "RecordedBatch", "committed_batches", "recorded_batches"]
 

@@ -21,9 +21,9 @@ from recovery.places import sink_at
 from recovery.recorded_batches import CONTROL, KEPT_ORDERS
 from windrow.errors import WindrowError
 from windrow.sinks import Sink
-from windrow.spark.java import ensure_java
-from windrow.spark.query import SparkQuery
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.session import SparkWindrowSession
+from windrow.spark.processes.java import ensure_java
 from windrow.spark.settings import local_session
 from windrow.storage import Storage
 

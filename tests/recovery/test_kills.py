@@ -23,8 +23,8 @@ from recovery.asked import plan_of_asked
 from recovery.disturbed_run import DisturbedRun
 from recovery.places import Tables, TopicsOfKafka
 from spark.stream_files import SECOND
-from windrow.spark.packing.combining import can_combine
-from windrow.spark.packing.picking import can_pick
+from windrow.spark.shuffle.combining import can_combine
+from windrow.spark.shuffle.picking import can_pick
 
 pytestmark = [pytest.mark.recovery, pytest.mark.spark]
 

@@ -10,25 +10,25 @@ import pyarrow as pa
 from spark.driven_job import FEEDS, DictionaryState
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
-from windrow.spark.bucket.live_cache import LiveCache
-from windrow.spark.bundle.members import MemberOrder
-from windrow.spark.bundle.output import BundleOutput
-from windrow.spark.bundle.packer import BundlePacker
-from windrow.spark.bundle.plan import Columns, Dealing, carrier_of, wider
-from windrow.spark.bundle.step import BundleStep
-from windrow.spark.packing.packets import Packet
-from windrow.spark.publication import Publication
+from windrow.spark.driver.publication import Publication
+from windrow.spark.shuffle.bundle_packer import BundlePacker
+from windrow.spark.shuffle.carrier import Columns, SharedPartitioning, carrier_of, wider
+from windrow.spark.shuffle.member_orders import MemberOrder
+from windrow.spark.shuffle.packets import Packet
+from windrow.spark.worker.bundle_output import BundleOutput
+from windrow.spark.worker.bundle_step import BundleStep
+from windrow.spark.worker.live_cache import LiveCache
 from windrow.storage import Storage
 
 
 class DrivenBundle:
     """Runs batches of queries that are dealt out alike in some buckets."""
 
-    def __init__(self, dealing: Dealing, folder: Path, buckets: int = 1) -> None:
-        self.dealing, self.folder = dealing, folder
+    def __init__(self, partitioning: SharedPartitioning, folder: Path, buckets: int = 1) -> None:
+        self.partitioning, self.folder = partitioning, folder
         self.states = [DictionaryState() for _ in range(buckets)]
         self.plans: dict[int, QueryPlan] = {}
-        self.columns: Columns = wider({}, dealing, [])
+        self.columns: Columns = wider({}, partitioning, [])
         self.batch_id = 0
         self.restart()
 
@@ -44,7 +44,7 @@ class DrivenBundle:
         """The order with which a query begins; from now on its columns are carried, too."""
         self.plans[number] = plan
         self.publications[number] = self._publication(number)
-        self.columns = wider(self.columns, self.dealing, [plan])
+        self.columns = wider(self.columns, self.partitioning, [plan])
         return Packet("", member=MemberOrder(number, plan_to_json(plan), grid_us))
 
     def end(self, number: int) -> Packet:
@@ -72,7 +72,7 @@ class DrivenBundle:
         self, tables: Mapping[str, pa.RecordBatch], orders: Iterable[Packet] = ()
     ) -> list[BundleOutput]:
         """What all buckets give for a batch."""
-        carrier = carrier_of(self.dealing, self.columns)
+        carrier = carrier_of(self.partitioning, self.columns)
         packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
         for stream, table in tables.items():
             packer = BundlePacker(carrier, stream, tuple(range(len(self.states))))
@@ -81,7 +81,7 @@ class DrivenBundle:
                 packets[bucket].append(packet)
         return [
             BundleOutput.from_bytes(
-                BundleStep(carrier, self.dealing.fingerprint, "owner", bucket, cache)
+                BundleStep(carrier, self.partitioning.fingerprint, "owner", bucket, cache)
                 .run_bundle(own, state)
                 .to_bytes()
             )

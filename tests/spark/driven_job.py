@@ -12,14 +12,14 @@ from windrow.event_time import START_OF_TIME
 from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
-from windrow.spark.bucket.live_cache import LiveCache
-from windrow.spark.bucket.shard_output import ShardOutput
-from windrow.spark.bucket.shard_step import ShardStep
-from windrow.spark.bucket.window_limits import WidthOrder
-from windrow.spark.packing.packer import Packer
-from windrow.spark.packing.packets import Packet
-from windrow.spark.packing.routing import NO_ROUTING
-from windrow.spark.publication import Publication
+from windrow.spark.driver.publication import Publication
+from windrow.spark.shuffle.packer import Packer
+from windrow.spark.shuffle.packets import Packet
+from windrow.spark.shuffle.routing import NO_ROUTING
+from windrow.spark.shuffle.window_limits import WidthOrder
+from windrow.spark.worker.live_cache import LiveCache
+from windrow.spark.worker.shard_output import ShardOutput
+from windrow.spark.worker.shard_step import ShardStep
 from windrow.storage import Storage
 from windrow.windows.lifetime import Lifetime
 
@@ -31,7 +31,7 @@ class DictionaryState:
 
     def __init__(self) -> None:
         self.header: bytes | None = None
-        self.panes: dict[int, bytes] = {}
+        self.segments: dict[int, bytes] = {}
 
     def read_header(self) -> bytes | None:
         return self.header
@@ -39,18 +39,18 @@ class DictionaryState:
     def write_header(self, data: bytes) -> None:
         self.header = data
 
-    def read_pane(self, sequence: int) -> bytes | None:
-        return self.panes.get(sequence)
+    def read_segment(self, sequence: int) -> bytes | None:
+        return self.segments.get(sequence)
 
-    def write_pane(self, sequence: int, data: bytes) -> None:
-        self.panes[sequence] = data
+    def write_segment(self, sequence: int, data: bytes) -> None:
+        self.segments[sequence] = data
 
-    def remove_pane(self, sequence: int) -> None:
-        del self.panes[sequence]
+    def remove_segment(self, sequence: int) -> None:
+        del self.segments[sequence]
 
     def copy(self) -> DictionaryState:
         made = DictionaryState()
-        made.header, made.panes = self.header, dict(self.panes)
+        made.header, made.segments = self.header, dict(self.segments)
         return made
 
 

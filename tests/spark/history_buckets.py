@@ -8,22 +8,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from spark.test_shard_step import DictionaryState
+from spark.worker.test_shard_step import DictionaryState
 from windrow.event_time import END_OF_TIME
 from windrow.history.questions.ask import ask, ask_progressively
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_schema import declared_history
 from windrow.schema import StreamSchema
-from windrow.spark.checkpoint.control import order_advance
-from windrow.spark.history.control import control_frame, order_question
-from windrow.spark.history.declaration import history_fingerprint, history_of_text, history_text
-from windrow.spark.history.gathered import GatheredHistory
-from windrow.spark.history.live import HistoryShelf
-from windrow.spark.history.output import HistoryOutput
-from windrow.spark.history.packer import HistoryPacker
-from windrow.spark.history.question import HistoryQuestion
-from windrow.spark.history.step import HistoryStep
+from windrow.spark.checkpoint.history_declaration import (
+    history_fingerprint,
+    history_of_text,
+    history_text,
+)
+from windrow.spark.driver.gathered_history import GatheredHistory
+from windrow.spark.shuffle.control import order_advance
+from windrow.spark.shuffle.history_control import control_frame, order_question
+from windrow.spark.shuffle.history_packer import HistoryPacker
+from windrow.spark.shuffle.history_question import HistoryQuestion
+from windrow.spark.worker.history_live import HistoryShelf
+from windrow.spark.worker.history_output import HistoryOutput
+from windrow.spark.worker.history_step import HistoryStep
 from windrow.sql import parse_query
 from windrow.storage import Storage
 

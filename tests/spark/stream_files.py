@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.session import SparkWindrowSession
 
 SECOND = 1_000_000
 FIRST_FILE_AT_S = 1_700_000_000

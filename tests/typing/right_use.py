@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import SparkSession
 
-    from windrow.spark.query import SparkQuery
-    from windrow.spark.session import SparkWindrowSession
+    from windrow.spark.driver.query import SparkQuery
+    from windrow.spark.driver.session import SparkWindrowSession
 
 
 def in_this_process() -> None:

@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from windrow.errors import BindingError
-from windrow.spark.bucket.shipped_errors import cause_line
+from windrow.spark.processes.shipped_errors import cause_line
 from windrow.storage import Storage
 from windrow.version import __version__
 

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from pyspark.sql import SparkSession
 
 from windrow.errors import UnsupportedError
-from windrow.spark.jar_files import jar_files
-from windrow.spark.java import ensure_java
-from windrow.spark.jvm_start import jvm_of_this_start
-from windrow.spark.leftovers import opened_log
+from windrow.spark.processes.jar_files import jar_files
+from windrow.spark.processes.java import ensure_java
+from windrow.spark.processes.jvm_start import jvm_of_this_start
+from windrow.spark.processes.leftovers import opened_log
 
 __all__ = ["local_session", "query_settings", "settings_applied", "tuned_settings"]
 

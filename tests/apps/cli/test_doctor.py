@@ -115,7 +115,7 @@ def test_a_look_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None
         raise UnsupportedError("WU510", f"no {name}", hint="get it")
 
     monkeypatch.setattr(doctor, "spark_module", missing)
-    assert by_name()["java"] == Finding("java", "bad", "no windrow.spark.java", "get it")
+    assert by_name()["java"] == Finding("java", "bad", "no windrow.spark.processes.java", "get it")
     monkeypatch.setattr(doctor, "_java", lambda: 1 // 0)
     assert "ZeroDivisionError" in by_name()["java"].detail
     assert "JAVA_HOME" in by_name()["java"].remedy

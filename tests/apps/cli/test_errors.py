@@ -266,7 +266,7 @@ def test_without_spark_the_error_says_how_to_get_it(
 ) -> None:
     for module in ("pyspark", "pyspark.sql"):  # the second is found by itself once it was imported
         monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delitem(sys.modules, "windrow.spark.job", raising=False)
+    monkeypatch.delitem(sys.modules, "windrow.spark.driver.job", raising=False)
     write_job(folder)
     status, _, stderr = run("run", "job.wql")
     assert (status, "[WU510]" in stderr) == (1, True)

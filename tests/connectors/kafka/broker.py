@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from windrow.spark.java import ensure_java
+from windrow.spark.processes.java import ensure_java
 
 START_LIMIT_S = 180
 CLUSTER = "WindrowTestsCluster0_g"  # any 16 bytes in base 64 name a cluster

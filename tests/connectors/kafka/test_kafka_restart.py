@@ -8,7 +8,7 @@ import pytest
 from connectors.kafka.topics import Topics
 from spark.stream_files import COLUMNS, Sessions, embedded, random_batches
 from windrow import sinks, sources
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.session import SparkWindrowSession
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

@@ -17,7 +17,7 @@ from connectors.kafka.topics import Topics, as_json
 from spark.stream_files import COLUMNS, Sessions, embedded, random_batches
 from windrow import sources
 from windrow.errors import BindingError
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.session import SparkWindrowSession
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

@@ -12,7 +12,7 @@ from connectors.postgres.database import Database, same
 from spark.stream_files import Files, Sessions, embedded, random_batches
 from windrow import sinks
 from windrow.errors import CheckpointError
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.session import SparkWindrowSession
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark]
 

@@ -62,7 +62,7 @@ def run(
             if embedded:
                 run_embedded(job, view)
             else:
-                runner = spark_module("windrow.spark.job")
+                runner = spark_module("windrow.spark.driver.job")
                 runner.run_on_spark(job, view, ui=spark_ui, jars=[*filter(None, jars.split(","))])
 
 

@@ -19,8 +19,8 @@ from windrow.jobs.job import Job
 from windrow.jobs.player import Player
 from windrow.rows.file_rows import FileRows
 from windrow.sources import FileSource
-from windrow.spark.job import DEFAULT_MEMORY_BYTES
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.job import DEFAULT_MEMORY_BYTES
+from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.settings import local_session
 
 __all__ = ["SparkJob"]

@@ -9,8 +9,8 @@ from typing import Any
 from windrow.apps.console.json_rows import plain_rows
 from windrow.apps.console.runners import QueryHandle
 from windrow.errors import WindrowError
-from windrow.spark.query import SparkQuery
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.session import SparkWindrowSession
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["SparkRunner"]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from windrow.apps.demo.building import ALARM_QUERY, LATENESS, Slice
 from windrow.apps.demo.runners import EmbeddedRunner
-from windrow.spark.session import SparkWindrowSession
+from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.settings import local_session
 
 __all__ = ["SparkRunner"]

@@ -179,7 +179,7 @@ def _java() -> Finding:
     if importlib.util.find_spec("pyspark") is None:
         detail = "not looked for: only Spark needs it, and pyspark is not installed"
         return Finding("java", "poor", detail, "--embedded needs none")
-    java = spark_module("windrow.spark.java")
+    java = spark_module("windrow.spark.processes.java")
     found = java.find_java()
     if found is not None:
         return Finding("java", "good", f"{found}, {java.MINIMUM_JAVA} or later")

@@ -19,8 +19,8 @@ from windrow.rows.life import life_of
 from windrow.rows.prepare import lifetime_of
 from windrow.runtime.shard import Shard
 from windrow.service_levels import UNMET
-from windrow.spark.bucket.window_report import RECENT_PARTS, WindowReport, window_reports
-from windrow.spark.operations.status import QueryStatus
+from windrow.spark.monitoring.status import QueryStatus
+from windrow.spark.worker.window_report import RECENT_PARTS, WindowReport, window_reports
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.row_store import SPARE_PARTS
 

@@ -10,10 +10,10 @@ from windrow.governor.bounded.arrival_watch import ArrivalWatch
 from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of
-from windrow.spark.bucket.window_limits import WidthOrder
-from windrow.spark.checkpoint.control import order_widths
-from windrow.spark.operations.status import QueryStatus
-from windrow.spark.publication import Publication
+from windrow.spark.driver.publication import Publication
+from windrow.spark.monitoring.status import QueryStatus
+from windrow.spark.shuffle.control import order_widths
+from windrow.spark.shuffle.window_limits import WidthOrder
 from windrow.storage import Storage
 from windrow.windows.lifetime import Lifetime
 

@@ -1,0 +1,91 @@
+"""The checkpoint directory of one history: what lies where, and which declaration it belongs to.
+
+windrow.json    format, declaration, number of buckets, archive
+spark/          Spark's offsets, commits and state store
+control/        heartbeats, the end of the stream and questions, read as one more stream
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from windrow.errors import CheckpointError
+from windrow.plan.history_schema import HistorySchema
+from windrow.spark.checkpoint.history_declaration import declared
+from windrow.storage import Storage
+
+__all__ = ["HISTORIES_FOLDER", "HistoryCheckpoint"]
+
+HISTORY_CHECKPOINT_FORMAT = 1
+# No query can have this name.
+HISTORIES_FOLDER = "@histories"
+
+_OWNER = "windrow.json"
+_PLAIN_NAME = re.compile(r"[a-z0-9_][a-z0-9_-]{0,99}\Z")
+
+
+class HistoryCheckpoint:
+    """The directories of one stream's history, checked to be its own."""
+
+    def __init__(self, root: Storage, stream: str) -> None:
+        self._stream = stream
+        self._storage = root.inside(HISTORIES_FOLDER).inside(_folder_of(stream))
+        self.control = self._storage.inside("control")
+
+    @property
+    def spark_location(self) -> str:
+        """What Spark is given as checkpointLocation."""
+        return f"{self._storage.uri}/spark"
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no history was begun here."""
+        return self._storage.read(_OWNER) is None
+
+    def claim(self, schema: HistorySchema, buckets: int, archive: str | None) -> None:
+        """Takes a new directory for this declaration, or checks that an old one is its own."""
+        # Spark takes first offsets that were never finished for those of another query.
+        self._storage.under("spark").under("offsets").sweep()
+        mine: dict[str, Any] = {
+            "format": HISTORY_CHECKPOINT_FORMAT,
+            **declared(schema),
+            "buckets": buckets,
+            "archive": archive,
+        }
+        if self.is_new:
+            self._storage.write(_OWNER, json.dumps(mine).encode())
+            return
+        theirs = self._owner()
+        for what, wanted in mine.items():
+            if theirs.get(what) != wanted:
+                raise CheckpointError(
+                    "WC230",
+                    f"the checkpoint has a history of stream {self._stream!r} that was declared "
+                    f"otherwise: {what} {theirs.get(what)!r} then, {wanted!r} now",
+                    hint="declare the history as it was, or use another checkpoint directory",
+                )
+
+    def claimed_buckets(self) -> int | None:
+        """How many buckets the checkpoint was begun with; None when it is new."""
+        return None if self.is_new else int(self._owner()["buckets"])
+
+    def _owner(self) -> dict[str, Any]:
+        try:
+            owner = json.loads(self._storage.read(_OWNER) or b"")
+            return {"buckets": int(owner["buckets"]), **owner}
+        except (ValueError, TypeError, KeyError) as problem:
+            raise CheckpointError(
+                "WC231",
+                f"{_OWNER} in the checkpoint of the history of {self._stream!r} is damaged: "
+                f"{problem}",
+                hint="restore the checkpoint directory from a copy, or start with a new one",
+            ) from problem
+
+
+def _folder_of(stream: str) -> str:
+    """A directory for a stream, whatever its name; case does not tell streams apart."""
+    name = stream.lower()
+    return name if _PLAIN_NAME.match(name) else f"@{hashlib.sha256(name.encode()).hexdigest()[:32]}"

@@ -1,0 +1,175 @@
+"""The histories of a session on Spark: declared, asked, finished and stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.errors import BindingError, UnsupportedError
+from windrow.event_time import END_OF_TIME, START_OF_TIME, show_span
+from windrow.history.operator import spec_of
+from windrow.history.questions.ask import ask, ask_progressively
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.history_refusals import reads_history
+from windrow.plan.history_schema import HistorySchema
+from windrow.runtime.ledger import Ledger
+from windrow.schema import TIMESTAMP
+from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
+from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
+from windrow.spark.driver.history import SparkHistory
+from windrow.sql.statements import Select
+from windrow.storage import Storage
+
+__all__ = ["HistoryRegistry", "refuse_history"]
+
+Folder = str | os.PathLike[str]
+
+
+def refuse_history(select: Select) -> None:
+    """Refuses continuous questions about the past."""
+    if reads_history(select):
+        raise UnsupportedError(
+            "WU420",
+            "a continuous query over HISTORY is not run on Spark",
+            hint="session.ask() answers about the past TO NOW as often as it is called; "
+            "windrow.connect() without Spark follows such queries",
+            place=select.sources[0].place,
+        )
+
+
+class HistoryRegistry:
+    """At most one history for each stream."""
+
+    def __init__(self, spark: SparkSession, root: Storage, buckets: int | None) -> None:
+        self._spark = spark
+        self._root = root
+        self._buckets = buckets
+        self._histories: dict[str, SparkHistory] = {}
+
+    @property
+    def schemas(self) -> dict[str, HistorySchema]:
+        """What is kept, by stream."""
+        return {name: history.schema for name, history in self._histories.items()}
+
+    def declare(
+        self, schema: HistorySchema, source: DataFrame, archive: Folder | None, trigger: str | None
+    ) -> None:
+        """Keeps the history of a stream from now on, or goes on with that of the checkpoint."""
+        name = schema.stream.name
+        if name in self._histories:
+            raise BindingError(
+                "WB320",
+                f"stream {name!r} has a history already",
+                hint="declare one history with all measures and keys that are asked for",
+            )
+        spec_of(schema)
+        checkpoint = HistoryCheckpoint(self._root, name)
+        folder = None if archive is None else _archive(archive, is_new=checkpoint.is_new)
+        default = max(1, int(self._spark.sparkContext.defaultParallelism))
+        buckets = self._buckets or checkpoint.claimed_buckets() or default
+        checkpoint.claim(schema, buckets, folder)
+        history = SparkHistory(self._spark, schema, checkpoint)
+        history.start(source, buckets, folder, trigger)
+        self._histories[name] = history
+
+    def ask(self, plan: HistoryPlan) -> pa.Table:
+        """The answer to a question."""
+        history = self._histories[plan.streams[0]]
+        return ask(history.ask(plan, (plan.at_us,)), plan)
+
+    def ask_progressively(self, plan: HistoryPlan) -> Iterator[pa.Table]:
+        """Answers to a question, coarse first; all are of the moment when the first is taken."""
+        history = self._histories[plan.streams[0]]
+        levels = (*history.schema.granularities_us, None)
+        yield from ask_progressively(history.ask(plan, levels), plan)
+
+    def advance(self, stream: str, instant_us: int) -> None:
+        """Event time moves on without rows."""
+        history = self._histories.get(stream)
+        if history is not None:
+            history.advance(instant_us)
+
+    def finish(self) -> None:
+        """Completes the streams of all histories that run."""
+        for history in self._histories.values():
+            if history.is_running:
+                history.finish()
+
+    def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
+        """Stops all histories."""
+        for history in self._histories.values():
+            history.stop(timeout)
+
+    def ledgers(self) -> dict[str, Ledger]:
+        """By stream, where the rows of its history went."""
+        return {name: history.ledger for name, history in self._histories.items()}
+
+    def table(self) -> pa.Table:
+        """One row per history: what it keeps, what it knows, and its bytes."""
+        schemas = list(self.schemas.values())
+        outputs = [history.outputs() for history in self._histories.values()]
+        clocks = [each[0].clock_us if each else START_OF_TIME for each in outputs]
+        ends = [
+            END_OF_TIME if each and each[0].is_finished else clock + 1
+            for each, clock in zip(outputs, clocks, strict=True)
+        ]
+        return pa.table(
+            {
+                "stream": pa.array(list(self._histories), pa.string()),
+                "measures": _names([[each.name for each in one.measures] for one in schemas]),
+                "keys": _names([[key.name for key in one.keys] for one in schemas]),
+                "levels": _names([[*map(_level, one.levels)] for one in schemas]),
+                "known_from": _instants([START_OF_TIME for _ in schemas]),
+                "known_to": _instants(ends),
+                "rows": _sums([[one.ledger.applied for one in each] for each in outputs]),
+                "bytes": _sums([[one.live_bytes for one in each] for each in outputs]),
+            }
+        )
+
+
+def _archive(folder: Folder, *, is_new: bool) -> str:
+    """The directory for nodes that leave memory; a new history takes an empty one."""
+    text = os.fspath(folder) if isinstance(folder, (str, os.PathLike)) else ""
+    if "://" in text:
+        raise UnsupportedError(
+            "WU421",
+            f"the archive {text!r} is not a directory that files can be written to directly",
+            hint="give a path that the driver and all workers see, such as a mounted one",
+        )
+    if not text:
+        raise BindingError(
+            "WB325",
+            f"archive={folder!r} is not a directory",
+            hint="give the path of a new directory",
+        )
+    path = Path(text).absolute()
+    if is_new and path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise BindingError(
+            "WB325",
+            f"the archive {str(path)!r} is not an empty directory",
+            hint="give a new one: what is there already would be taken for the past of this stream",
+        )
+    return str(path)
+
+
+def _level(level: tuple[int, int | None]) -> str:
+    granularity_us, retention_us = level
+    kept = "ever" if retention_us is None else show_span(retention_us)
+    return f"{show_span(granularity_us)} for {kept}"
+
+
+def _names(lists: list[list[str]]) -> pa.Array:
+    return pa.array(lists, pa.list_(pa.string()))
+
+
+def _sums(numbers: list[list[int]]) -> pa.Array:
+    return pa.array([sum(each) for each in numbers], pa.int64())
+
+
+def _instants(instants: list[int]) -> pa.Array:
+    shown = [each if START_OF_TIME + 1 < each < END_OF_TIME else None for each in instants]
+    return pa.array(shown, pa.int64()).cast(TIMESTAMP.arrow)

@@ -1,0 +1,139 @@
+"""Runs a job on Spark in this machine: every stream is read to its end, if it has one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from windrow.connectors.files.checks import check_files
+from windrow.connectors.kafka.connector import KafkaSource
+from windrow.connectors.kafka.spark_reach import check_servers
+from windrow.interruption import Interruption
+from windrow.jobs.job import Job, JobQuery
+from windrow.jobs.watcher import JobWatcher, Standing
+from windrow.schema import StreamSchema
+from windrow.sinks import Console, Memory, Sink
+from windrow.sources import FileSource, Source
+from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.session import SparkWindrowSession
+from windrow.spark.driver.triggers import AVAILABLE
+from windrow.spark.settings import local_session
+
+__all__ = ["DEFAULT_MEMORY_BYTES", "run_on_spark"]
+
+DEFAULT_MEMORY_BYTES = 1 << 30
+POLL_S = 0.5
+SIGNAL_POLL_S = 0.05
+
+
+def run_on_spark(
+    job: Job, watcher: JobWatcher, *, ui: bool = False, jars: Sequence[str] = ()
+) -> None:
+    """Runs all queries of the job over all rows of their sources, in a local Spark session.
+
+    With a source that has no end it runs until it is interrupted: by Ctrl-C or SIGTERM, at which it
+    ends after the batch in flight. jars: of connectors.
+    """
+    sources = job.sources()
+    for schema, source in sources.values():
+        if isinstance(source, FileSource) and source.is_local:
+            check_files(schema, source)
+        if isinstance(source, KafkaSource):  # Spark takes its time to start
+            check_servers(source.servers, source.options, source.place)
+    spark = local_session(ui=ui, jars=jars)
+    try:
+        # Spark's own handler of Ctrl-C would cancel the batch in flight.
+        with Interruption() as interruption:
+            _run(job, sources, watcher, spark, interruption)
+    finally:
+        spark.stop()
+
+
+def _run(
+    job: Job,
+    sources: dict[str, tuple[StreamSchema, Source]],
+    watcher: JobWatcher,
+    spark: SparkSession,
+    interruption: Interruption,
+) -> None:
+    memory = job.settings.memory or DEFAULT_MEMORY_BYTES
+    session = SparkWindrowSession(spark, memory, job.settings.checkpoint)
+    try:
+        for name, (schema, source) in sources.items():
+            session.stream(name, schema.arrow, source=source, **schema.declared())
+        is_endless = any(source.is_endless for _, source in sources.values())
+        trigger = job.settings.trigger if is_endless else AVAILABLE
+        started = _started(job, session, watcher, trigger)
+        running = list(started.values())
+        while running := [query for query in running if not _has_ended(query)]:
+            watcher.advanced(_rows_read(session), None)
+            watcher.stood(lambda: [_standing(query) for query in started.values()])
+            if _is_ending_within(interruption, POLL_S):
+                return
+        session.finish()
+        for query in job.queries.values():
+            if isinstance(query.sink, Memory):
+                watcher.ended(query.name, started[query.name].result())
+        watcher.advanced(_rows_read(session), 1.0)
+        watcher.stood(lambda: [_standing(query) for query in started.values()])
+        watcher.counted(session.ledger(), {name: session.bad_rows(name) for name in sources})
+    finally:
+        session.stop()
+
+
+def _has_ended(query: SparkQuery) -> bool:
+    """Whether a query has; raises what it failed with."""
+    return not query.is_running and query.await_end()
+
+
+def _is_ending_within(interruption: Interruption, span_s: float) -> bool:
+    """Waits so long, but no longer than until a signal comes."""
+    deadline = time.monotonic() + span_s
+    while not interruption.came and time.monotonic() < deadline:
+        time.sleep(SIGNAL_POLL_S)
+    return interruption.came
+
+
+def _started(
+    job: Job, session: SparkWindrowSession, watcher: JobWatcher, trigger: str | None
+) -> dict[str, SparkQuery]:
+    """All queries of the job at work, in as few Spark queries as can be.
+
+    A query that the checkpoint still runs and the script no longer has is ended.
+    """
+    registered = [session.query(query.text, query.name) for query in job.queries.values()]
+    sinks = {query.name: _sink(query, watcher) for query in job.queries.values()}
+    recorded = session.recorded()
+    if len(registered) > 1 or recorded:
+        gone = dict.fromkeys(name for name in recorded if name not in sinks)
+        return session.start({**sinks, **gone}, trigger)
+    return {query.name: query.start(sinks[query.name], trigger) for query in registered}
+
+
+def _sink(query: JobQuery, watcher: JobWatcher) -> Sink:
+    if not isinstance(query.sink, Console):
+        return query.sink
+    return partial(_show, partial(watcher.answered, query.name))
+
+
+def _show(show: Callable[[pa.Table], None], answers: pa.Table, batch_id: int) -> None:  # noqa: ARG001 - a sink is given it
+    if answers.num_rows:
+        show(answers)
+
+
+def _standing(query: SparkQuery) -> Standing:
+    """Results are kept by sinks into memory only, and shown at the end: answers tell the rest."""
+    status = query.status
+    return Standing(query.name, status.clock_us, None, None, status.answers)
+
+
+def _rows_read(session: SparkWindrowSession) -> int:
+    """Rows of each stream once, by the query that is furthest."""
+    furthest: dict[str, int] = {}
+    for row in session.ledger().select(["stream", "rows_in"]).to_pylist():
+        furthest[row["stream"]] = max(furthest.get(row["stream"], 0), row["rows_in"])
+    return sum(furthest.values())

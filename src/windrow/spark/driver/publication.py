@@ -1,0 +1,229 @@
+"""Publication: the partial answers of all buckets become answers on the driver, exactly once.
+
+What the driver knows after batch n is saved under n before Spark commits the batch. When Spark
+gives batch n again, the driver goes back to what it knew after n - 1 and gets the same answers.
+
+Whatever breaks off inside a batch leaves a publisher that stands at no batch: it is never read nor
+gone on with, but restored from what was saved.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from windrow.errors import CheckpointError
+from windrow.governor.bounded.answers import JudgedAnswers
+from windrow.governor.bounded.counted_arrivals import CountedArrivals
+from windrow.governor.bounded.inner_plan import inner_plan
+from windrow.governor.measured_rates import measured_rate
+from windrow.output.publish import Publisher
+from windrow.plan.model import QueryPlan
+from windrow.spark.driver.clock_steps import clock_steps
+from windrow.spark.monitoring.status import QueryStatus
+from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.spark.worker.shard_output import ShardOutput
+from windrow.storage import Storage
+
+__all__ = ["BATCHES_KEPT", "Publication"]
+
+BATCHES_KEPT = 3
+_NOWHERE = -2  # the batch of a publisher that is being changed, or was left in the middle of it
+
+
+class Publication:
+    """The publisher of one query, and the batch that it stands at.
+
+    Answers of a query with ERROR are judged on their way out, by what its shards say has arrived.
+    """
+
+    def __init__(self, plan: QueryPlan, storage: Storage) -> None:
+        self._plan = plan
+        self._inner = None if plan.error_percent is None else inner_plan(plan)
+        self._run = plan if self._inner is None else self._inner.plan
+        self._storage = storage
+        self._lock = threading.Lock()
+        self._publisher = Publisher(self._run)
+        self._judged = self._new_judged()
+        self.status = self._last_status()
+        self._batch_id = -1 if self.status.batch_id < 0 else _NOWHERE
+
+    def absorb(
+        self, batch_id: int, outputs: Sequence[ShardOutput], feeds: Sequence[str]
+    ) -> dict[str, pa.Table]:
+        """What a batch gives, for the feeds that are wanted; the others are let go."""
+        with self._lock:
+            # What a first batch saved before a crash must not count twice when it comes again.
+            if self._batch_id != batch_id - 1 or batch_id <= self.status.batch_id:
+                self._load(batch_id - 1)
+            self._batch_id = _NOWHERE
+            tables = self._published(outputs, feeds)
+            status = replace(self.status)
+            status.absorb(batch_id, outputs, sum(map(len, tables.values())))
+            if "result" in feeds:
+                tables["result"] = self._source.result()
+            # Nothing can come between the two: whoever asks is told of one batch.
+            self.status, self._batch_id = status, batch_id
+            return tables
+
+    def begin(self, batch_id: int, clock_us: int) -> None:
+        """The query begins with this batch and at this clock, though others ran before."""
+        with self._lock:
+            self._forget()
+            begun = replace(self.status, first_batch=batch_id, began_us=clock_us)
+            self.status, self._batch_id = begun, batch_id - 1
+
+    def pass_over(self, batch_id: int) -> None:
+        """A batch gave nothing at all, not even a clock; the next one goes on from it."""
+        with self._lock:
+            if self._batch_id != batch_id - 1:
+                self._load(batch_id - 1)
+            self._batch_id = self.status.batch_id = batch_id
+
+    @property
+    def last_saved(self) -> int:
+        """The newest batch that was saved; -1 before the first."""
+        names = self._storage.names()
+        return int(names[-1].partition(".")[0]) if names else -1
+
+    @property
+    def _source(self) -> Publisher | JudgedAnswers:
+        return self._judged or self._publisher
+
+    def _published(
+        self, outputs: Sequence[ShardOutput], feeds: Sequence[str]
+    ) -> dict[str, pa.Table]:
+        taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds if feed != "result"}
+        next_stop = None
+        if self._judged is not None:
+            self._hear(self._judged, outputs)
+            next_stop = self._judged.watch.next_stop
+        for partials, instants, until_us in clock_steps(outputs, next_stop):
+            self._publisher.absorb(partials, instants, until_us)
+            if "answers" not in taken:
+                self._publisher.drop_answers()
+            if self._judged is not None:
+                self._judged.advance(until_us)
+            if "answers" in taken:
+                taken["answers"].append(self._source.answers())
+            if "changes" in taken:
+                taken["changes"].append(self._source.changes())
+            else:
+                self._publisher.drop_changes()
+        return {feed: pa.concat_tables(tables) for feed, tables in taken.items()}
+
+    def _hear(self, judged: JudgedAnswers, outputs: Sequence[ShardOutput]) -> None:
+        """Take what the shards say beside their answers: widths that changed, rows that came."""
+        first = outputs[0]
+        if first.has_order:
+            lifetime = first.limits.lifetime(self._run, 0)
+            judged.change_lifetime(lifetime, first.began_us)
+            self._publisher.answer_at_turns(lifetime.turn_ends)
+        for output in outputs:
+            if output.arrivals is not None:
+                judged.watch.take_counted(CountedArrivals.from_bytes(bytes(output.arrivals)))
+
+    def tolerated_span_us(self) -> int:
+        """How much narrower the window may be for answers within the tolerated error."""
+        with self._lock:
+            self._settle()
+            clock_us = self.status.clock_us
+            if self._judged is None or self._plan.error_percent is None or clock_us is None:
+                return 0
+            return self._judged.watch.tolerated_span_us(self._plan.error_percent, clock_us)
+
+    def rows_per_second(self, span_us: int) -> float:
+        """Rows of a query with ERROR that came within a span, held by a window or not."""
+        with self._lock:
+            self._settle()
+            clock_us = self.status.clock_us
+            if self._judged is None or clock_us is None:
+                return 0.0
+            profile = self._judged.watch.profile
+            return measured_rate(*profile.arrivals_within(clock_us, span_us), profile.range_us)
+
+    def save(self) -> None:
+        """Saves what the driver knows after the last batch; a few earlier ones stay."""
+        with self._lock:
+            sections = [self._publisher.snapshot()]
+            if self._judged is not None:
+                sections += self._judged.snapshot()
+            data = write_frame({"batch": self._batch_id, "status": self.status.to_dict()}, sections)
+            self._storage.write(_name(self._batch_id), data)
+            for name in self._storage.names():
+                if name < _name(self._batch_id - BATCHES_KEPT + 1):
+                    self._storage.remove(name)
+
+    def result(self) -> pa.Table:
+        """The answer at the clock, after the last batch that was absorbed whole."""
+        with self._lock:
+            self._settle()
+            return self._source.result()
+
+    def _settle(self) -> None:
+        """Goes back to what was saved, where a batch broke off or none has come yet."""
+        if self._batch_id == _NOWHERE:
+            self._load(self.last_saved)
+
+    def empty(self, feed: str) -> pa.Table:
+        """A table without rows that has the columns of the feed."""
+        publisher = Publisher(self._plan)
+        table = publisher.changes() if feed == "changes" else publisher.answers()
+        return table.slice(0, 0)
+
+    def _last_status(self) -> QueryStatus:
+        names = self._storage.names()
+        if not names:
+            return QueryStatus.new(self._plan)
+        header, _ = self._read(names[-1])
+        return QueryStatus.from_dict(self._plan, header["status"])
+
+    def _load(self, batch_id: int) -> None:
+        if batch_id < 0:
+            self._forget()
+            return
+        header, sections = self._read(_name(batch_id))
+        if header["batch"] != batch_id:
+            raise CheckpointError(
+                "WC221",
+                f"the file of batch {batch_id} holds batch {header['batch']}",
+                hint="restore the checkpoint from a copy, or start from a new one",
+            )
+        self._batch_id = _NOWHERE
+        publisher, *judged = map(bytes, sections)
+        self._publisher = Publisher.restore(self._run, publisher)
+        if self._inner is not None:
+            saved = (judged[0], judged[1])
+            self._judged = JudgedAnswers.restore(self._inner, self._publisher, saved)
+        status = QueryStatus.from_dict(self._plan, header["status"])
+        self.status, self._batch_id = status, batch_id
+
+    def _forget(self) -> None:
+        """Stands where a new query stands."""
+        self._batch_id = _NOWHERE
+        self._publisher = Publisher(self._run)
+        self._judged = self._new_judged()
+        status = QueryStatus.new(self._plan)
+        self.status, self._batch_id = status, -1
+
+    def _new_judged(self) -> JudgedAnswers | None:
+        return None if self._inner is None else JudgedAnswers(self._inner, self._publisher)
+
+    def _read(self, name: str) -> tuple[dict[str, Any], list[memoryview]]:
+        data = self._storage.read(name)
+        if data is None:
+            raise CheckpointError(
+                "WC220",
+                f"the checkpoint lacks {self._storage.location}/{name}, which says what had been "
+                "answered",
+                hint="restore the checkpoint directory from a copy, or start with a new one",
+            )
+        return read_frame(data, f"publication {name}")
+
+
+def _name(batch_id: int) -> str:
+    return f"{batch_id:012d}.batch"

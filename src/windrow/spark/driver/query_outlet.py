@@ -1,0 +1,200 @@
+"""What a query on Spark gives: its publication, its sink, and the rows that it set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from windrow.connectors.writers import MemoryWriter, Writer, writer_of
+from windrow.errors import UnsupportedError
+from windrow.output.change_limit import check_limit
+from windrow.plan.explain import explain
+from windrow.plan.figures import Figures
+from windrow.plan.model import QueryPlan
+from windrow.rows.bad_rows import BadRow, BadRows
+from windrow.sinks import Memory, sink_of
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.driver.kept_rows import KeptRows
+from windrow.spark.driver.publication import Publication
+from windrow.spark.monitoring.status import QueryStatus
+from windrow.spark.shuffle.columns import schema_read
+from windrow.spark.worker.shard_output import ShardOutput
+
+__all__ = ["QueryOutlet"]
+
+Kept = dict[str, KeptRows]  # by stream
+
+
+class QueryOutlet:
+    """Takes what shards give in each batch, however the query is run; it is opened with a sink."""
+
+    def __init__(self, name: str, plan: QueryPlan) -> None:
+        self.name = name
+        self.plan = plan
+        self._publication: Publication | None = None
+        self._place = ""  # where it is saved
+        self._writer: Writer | None = None
+        schemas = {stream: schema_read(plan, stream) for stream in plan.streams}
+        nothing = {stream: KeptRows(schema) for stream, schema in schemas.items()}
+        bad = {stream: BadRows() for stream in plan.streams}
+        # The newest batch whose rows that were set aside are kept, those that were late, those
+        # without a time and bad ones: one value, so that no batch is ever kept in part.
+        self._kept = (-1, nothing, nothing, bad)
+
+    def open(self, sink: object, checkpoint: QueryCheckpoint) -> None:
+        """Goes on with a sink from what the checkpoint has published."""
+        given, place = sink_of(sink), checkpoint.publish.location
+        goes_on = self._publication is not None and self._place == place
+        # Answers in memory that nobody has taken stay, and those of a batch that comes again are
+        # known there.
+        if not (goes_on and isinstance(given, Memory) and isinstance(self._writer, MemoryWriter)):
+            self.end()
+            self._writer = writer_of(given, self.plan, checkpoint)
+        if not goes_on:
+            self._publication = Publication(self.plan, checkpoint.publish)
+            self._place, self._kept = place, (-1, *self._kept[1:])
+
+    @property
+    def publication(self) -> Publication | None:
+        """What was published; None before the query was started."""
+        return self._publication
+
+    @property
+    def grid_us(self) -> int:
+        """Shards report only what answers at ticks need, unless the sink takes every change.
+
+        Windows that take turns answer between ticks.
+        """
+        if self.plan.error_percent is not None:
+            return 1
+        return 1 if "changes" in self._opened[1].feeds else self.plan.every_us or 1
+
+    @property
+    def last_saved(self) -> int:
+        """The newest batch that was published and saved; -1 before the first."""
+        return self._opened[0].last_saved
+
+    def begin(self, last_batch: int) -> None:
+        """The query is about to run; last_batch: the newest that was begun before."""
+        self._opened[1].begin(last_batch, self._place)
+
+    def begin_at(self, batch_id: int, clock_us: int) -> None:
+        """The query begins with this batch, at this clock; others may have run before."""
+        self._opened[0].begin(batch_id, clock_us)
+
+    def absorb(self, outputs: Sequence[ShardOutput], batch_id: int) -> dict[str, pa.Table]:
+        """What a batch gives to the sink, by feed."""
+        publication, writer = self._opened
+        return publication.absorb(batch_id, outputs, writer.feeds)
+
+    def write(
+        self, tables: dict[str, pa.Table], outputs: Sequence[ShardOutput], batch_id: int
+    ) -> None:
+        """Gives a batch to the sink, and keeps the rows that its shards set aside."""
+        self._opened[1].write(tables, batch_id)
+        through, late, unplaced, bad = self._kept
+        if batch_id > through:
+            late = _with_all(late, [output.late for output in outputs])
+            unplaced = _with_all(unplaced, [output.unplaced for output in outputs])
+            bad = _with_bad(bad, [output.bad for output in outputs])
+            self._kept = (batch_id, late, unplaced, bad)
+
+    def pass_over(self, batch_id: int) -> None:
+        """A batch gave nothing at all."""
+        self._opened[0].pass_over(batch_id)
+
+    def save(self, batch_ms: float | None = None) -> None:
+        """Saves what was published, and how long the batch took here."""
+        publication = self._opened[0]
+        if batch_ms is not None:
+            publication.status.batch_ms = batch_ms
+        publication.save()
+
+    def end(self) -> None:
+        """The query has stopped: connections of its sink are let go."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def answers(self) -> pa.Table:
+        """Every answer since the last call; the sink must be 'memory'."""
+        return self._taken("answers")
+
+    def changes(self, limit: int | None = None) -> pa.Table:
+        """Every change since the last call; the sink must be 'memory'.
+
+        limit: at most so many rows, the rest at the next call; only an instant that alone has more
+        is cut apart.
+        """
+        check_limit(limit)
+        return self._taken("changes", limit)
+
+    def result(self) -> pa.Table:
+        """The answer now; the sink must be 'memory'."""
+        self._memory()
+        return self._opened[0].result()
+
+    @property
+    def status(self) -> QueryStatus:
+        """The reports of the last batch, added up."""
+        if self._publication is None:
+            return QueryStatus.new(self.plan)
+        return self._publication.status
+
+    def late(self, stream: str) -> pa.Table:
+        """Late rows that this query has kept, of the columns that it reads."""
+        return self._kept[1][stream].table()
+
+    def bad_time(self, stream: str) -> pa.Table:
+        """Some of the rows whose time was missing or absurd."""
+        return self._kept[2][stream].table()
+
+    def bad_rows(self, stream: str) -> pa.Table:
+        """Some of the rows that were set aside because of a value, as text."""
+        return self._kept[3][stream].table()
+
+    def explain(self) -> str:
+        """The plan, the algorithm and what it costs, from what running shards have measured."""
+        status = self.status
+        if status.figures is None:
+            return explain(self.plan)
+        running = " and ".join(status.algorithms)
+        return explain(self.plan, Figures.from_json(status.figures), running)
+
+    @property
+    def _opened(self) -> tuple[Publication, Writer]:
+        assert self._publication is not None
+        assert self._writer is not None
+        return self._publication, self._writer
+
+    def _taken(self, feed: str, limit: int | None = None) -> pa.Table:
+        writer = self._memory()
+        return writer.take(feed, self._opened[0].empty(feed), limit)
+
+    def _memory(self) -> MemoryWriter:
+        if not isinstance(self._writer, MemoryWriter):
+            raise UnsupportedError(
+                "WU411",
+                f"query {self.name!r} does not hold its answers in memory",
+                hint=f"start it with the sink {Memory()} or 'memory'",
+            )
+        return self._writer
+
+
+def _with_all(kept: Kept, given: Sequence[Mapping[str, pa.Table]]) -> Kept:
+    """What is kept by stream, and the rows that buckets have set aside besides."""
+    kept = dict(kept)
+    for tables in given:
+        for stream, rows in tables.items():
+            kept[stream] = kept[stream].with_rows(rows)
+    return kept
+
+
+def _with_bad(
+    kept: dict[str, BadRows], given: Sequence[Mapping[str, pa.Table]]
+) -> dict[str, BadRows]:
+    kept = dict(kept)
+    for tables in given:
+        for stream, rows in tables.items():
+            kept[stream] = kept[stream].with_rows(BadRow(**row) for row in rows.to_pylist())
+    return kept

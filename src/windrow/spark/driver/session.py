@@ -1,0 +1,495 @@
+"""The session on Spark: streams are streaming DataFrames, each query is a Spark streaming query."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any, Protocol, cast
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.asking import Asking
+from windrow.connectors.spark_columns import columns_of_frame
+from windrow.connectors.spark_sources import source_frame
+from windrow.errors import BindingError, UnsupportedError
+from windrow.event_time import instant_of, is_plausible, span_of
+from windrow.governor.window_table import query_table, window_table
+from windrow.memory_size import memory_of
+from windrow.metrics_server import MetricsServer
+from windrow.notebook.cards import session_card
+from windrow.plan.binder import bind
+from windrow.plan.catalog import Catalog
+from windrow.plan.history_binder import bind_history
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.history_refusals import reads_history
+from windrow.plan.history_schema import LevelSpans, declared_history
+from windrow.plan.model import QueryPlan
+from windrow.runtime.ledger import LEDGER_COUNTS
+from windrow.runtime.stream_table import StreamRow, stream_table
+from windrow.schema import StreamSchema, columns_of, max_ahead_of
+from windrow.sources import Source, source_given
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_mark
+from windrow.spark.cluster import check_executors, refuse_temporary
+from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
+from windrow.spark.driver.bundle_registry import BundleRegistry
+from windrow.spark.driver.governed_window import GovernedWindow, windows_of
+from windrow.spark.driver.governing import Governing
+from windrow.spark.driver.history_registry import HistoryRegistry, refuse_history
+from windrow.spark.driver.query import SparkQuery
+from windrow.spark.monitoring.session_metrics import SessionMetrics
+from windrow.spark.processes.leftovers import temporary_folder
+from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusable
+from windrow.spark.shuffle.buckets import MAX_BUCKETS
+from windrow.sql import parse_query
+from windrow.storage import Storage
+
+__all__ = ["SparkSession", "SparkWindrowSession"]
+
+_LEDGER_SCHEMA = pa.schema(
+    [
+        ("stream", pa.string()),
+        *((name, pa.int64()) for name in LEDGER_COUNTS),
+        ("query", pa.string()),
+    ]
+)
+_QUERY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\Z")
+
+
+class Stoppable(Protocol):
+    """What a session stops with itself."""
+
+    def stop(self, timeout: float) -> None:
+        """Stops it; timeout: so many seconds it waits for batches in flight."""
+
+
+class SparkWindrowSession(Asking):
+    """What windrow.connect(spark) gives.
+
+    Example::
+
+        session = windrow.connect(spark, checkpoint="checkpoint")
+        session.stream("temp", frame, time="ts", lateness="10 seconds")
+        text = "SELECT COUNT(*) AS n FROM temp [10 MINUTES]"
+        query = session.query(text, name="count").start("memory")
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        memory: str | int = "1 GB",
+        checkpoint: str | os.PathLike[str] | None = None,
+        buckets: int | None = None,
+    ) -> None:
+        refuse_unusable(spark)
+        if buckets is not None and not 1 <= buckets <= MAX_BUCKETS:
+            raise BindingError(
+                "WB417", f"{buckets} is no number of buckets", hint=f"give 1 to {MAX_BUCKETS}"
+            )
+        self.memory = memory_of(memory)
+        self._spark = spark
+        self._buckets = buckets
+        if not checkpoint:
+            refuse_temporary(spark)
+        self._temporary = None if checkpoint else temporary_folder()
+        self._root = Storage(os.fspath(checkpoint or self._temporary or ""))
+        check_executors(spark, self._root)
+        advise(spark)
+        self._catalog = Catalog()
+        self._sources: dict[str, DataFrame] = {}
+        self._queries: dict[str, SparkQuery] = {}
+        self._governing = Governing(self.memory, self._running)
+        self._histories = HistoryRegistry(spark, self._root, buckets)
+        self._metrics = SessionMetrics(spark, self._queries, self.memory, session_mark(self._root))
+        together = (self._sources, buckets, self._governing.after_batch)
+        self._bundles = BundleRegistry(spark, self._root, *together)
+
+    def stream(
+        self,
+        name: str,
+        schema: DataFrame | Mapping[str, str] | str | pa.Schema,
+        *,
+        time: str,
+        lateness: str | int | float = 0,
+        source: Source | None = None,
+        on_bad_row: str = "auto",
+        max_ahead: str | int | float | timedelta | None = "auto",
+    ) -> None:
+        """Declares a stream: its rows, its time column, and how late rows may come.
+
+        schema: a streaming DataFrame; or, with source=windrow.sources..., the columns. on_bad_row:
+        'fail' ends queries at a value that its column cannot hold, 'set aside' counts the row,
+        keeps some for bad_rows() and goes on; 'auto' fails, but sets aside damaged rows, such as
+        text that is not UTF-8. max_ahead: rows that are further ahead of the others than this, or
+        of the clock on the wall, are set aside; 'auto' sets rows aside that are a day ahead of the
+        clock, None none.
+
+        Example::
+
+            session.stream("temp", spark_streaming_dataframe, time="ts", lateness="10 seconds")
+            source = windrow.sources.parquet("data/smoke")
+            session.stream("smoke", "ts timestamp, strength double", time="ts", source=source)
+        """
+        if source is None:
+            columns, frame = columns_of_frame(name, schema), cast("DataFrame", schema)
+        else:
+            refuse_stopped(self._spark)
+            columns = columns_of(schema)
+        taking = (on_bad_row, max_ahead_of(max_ahead))
+        declared = StreamSchema(name, columns, time, span_of(lateness), *taking)
+        if source is not None:
+            frame = source_frame(self._spark, declared, source_given(source))
+        self._catalog = self._catalog.with_stream(declared)
+        self._sources[declared.name] = frame
+
+    def query(
+        self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
+    ) -> SparkQuery:
+        """Registers a query; start(sink) on what it gives sets it to work.
+
+        Example::
+
+            count = session.query("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", name="count")
+            count.start("memory", trigger="1 second")
+        """
+        select = parse_query(text)
+        refuse_history(select)
+        plan = bind(select, self._catalog, algorithm, store)
+        chosen = name or f"query{len(self._queries) + 1}"
+        if not _QUERY_NAME.match(chosen):
+            raise BindingError(
+                "WB418",
+                f"{chosen!r} cannot name a query on Spark, where it names a directory",
+                hint="use letters, digits, '_', '-' and '.', at most 100",
+            )
+        if chosen in self._queries:
+            message = f"there already is a query {chosen!r}"
+            raise BindingError("WB419", message, hint="choose another name")
+        query = SparkQuery(
+            self._spark,
+            chosen,
+            plan,
+            self._sources,
+            QueryCheckpoint(self._root, chosen),
+            self._buckets,
+            self._governing,
+            self._bundles.runs,
+        )
+        self._governing.admit(query)
+        self._queries[chosen] = query
+        self._metrics.follow()
+        return query
+
+    def start(
+        self, queries: Mapping[str, object], trigger: str | None = None
+    ) -> dict[str, SparkQuery]:
+        """Starts queries, by name with their sinks, in as few Spark queries as can be.
+
+        Those that read the same streams and can be dealt out by a common key run in one operator,
+        on one copy of the rows; so do those that are started later, from the next batch on. The
+        others run on their own. A sink None ends a query that the checkpoint still runs.
+
+        Example::
+
+            session.start({"count": "memory", "alarms": windrow.sinks.parquet("alarms")})
+        """
+        given = [(self._named(name), sink) for name, sink in queries.items() if sink is not None]
+        for query, _ in given:
+            if query.is_running:
+                raise BindingError(
+                    "WB412", f"query {query.name!r} is running already", hint="stop() it first"
+                )
+        ends = [name for name, sink in queries.items() if sink is None]
+        for name in set(ends).difference(self._bundles.recorded()):
+            self._named(name)  # whom nobody knows cannot be ended
+        alone = self._bundles.start(given, trigger, ends)
+        for query, sink in given:
+            if query in alone:
+                query.start(sink, trigger)
+            else:
+                self._governing.started(query)
+        return {name: self._queries[name] for name in queries if name in self._queries}
+
+    def recorded(self) -> list[str]:
+        """Queries that share operators by the checkpoint, which start() must be told of.
+
+        Example::
+
+            session.recorded()
+        """
+        return self._bundles.recorded()
+
+    def _named(self, name: str) -> SparkQuery:
+        if name not in self._queries:
+            known = ", ".join(self._queries) or "none"
+            raise BindingError(
+                "WB452",
+                f"there is no query {name!r}",
+                hint=f"register it with query(text, name); there are: {known}",
+            )
+        return self._queries[name]
+
+    def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
+        """The bound plan of a query, or of a question about the past; nothing is registered.
+
+        Example::
+
+            session.plan_of("SELECT COUNT(*) AS n FROM temp [1 MINUTE]").streams
+        """
+        select = parse_query(text)
+        if not reads_history(select):
+            return bind(select, self._catalog)
+        return bind_history(select, self._catalog, self._histories.schemas)
+
+    def push(self, stream: str, rows: object) -> None:  # noqa: ARG002 - as in the embedded session
+        """Refused: on Spark rows come from the streaming DataFrame.
+
+        Example::
+
+            session.push("temp", [])
+        """
+        raise UnsupportedError(
+            "WU413",
+            f"rows cannot be pushed into stream {stream!r} on Spark",
+            hint="write them where its DataFrame reads from, or connect() without Spark",
+        )
+
+    def advance(self, stream: str, *, to: str | int | datetime) -> None:
+        """Event time of the stream moves on without rows: it is complete through that instant.
+
+        Example::
+
+            session.advance("temp", to="2026-01-01 12:00:00")
+        """
+        name = self._catalog.stream(stream).name
+        instant_us = instant_of(to)
+        if not is_plausible(instant_us):
+            raise BindingError(
+                "WB420", f"{to!r} is not a plausible event time", hint="use years 1 to 2199"
+            )
+        for query in self._reading(name):
+            if not query.is_bundled:
+                query.advance(name, instant_us)
+        self._bundles.advance(name, instant_us)
+        self._histories.advance(name, instant_us)
+
+    def finish(self) -> None:
+        """Completes all streams once queries and histories have worked through what is there.
+
+        Example::
+
+            session.finish()
+        """
+        for query in self._queries.values():
+            if not query.is_bundled:
+                query.finish()
+        self._bundles.finish()
+        self._histories.finish()
+
+    def streams(self) -> pa.Table:
+        """One row per stream: its columns, its time, and through when all its readers have it.
+
+        Example::
+
+            session.streams()["stream"].to_pylist()
+        """
+        rows = []
+        for name in self._sources:
+            known = [each.status.complete_us.get(name) for each in self._reading(name)]
+            through_us = min((each for each in known if each is not None), default=None)
+            rows.append(StreamRow(self._catalog.stream(name), through_us, None))
+        return stream_table(rows)
+
+    def windows(self) -> pa.Table:
+        """One row for each window of each query, as of its last batch.
+
+        Example::
+
+            session.windows().select(["stream", "rows", "bytes"]).to_pylist()
+        """
+        return window_table(each.window_row() for each in self._windows())
+
+    def queries(self) -> pa.Table:
+        """One row for each window of each query: what it asks, and how it is served.
+
+        Example::
+
+            session.queries().select(["query", "level"]).to_pylist()
+        """
+        return query_table(each.query_row() for each in self._windows())
+
+    def decisions(self) -> pa.Table:
+        """What the governor has decided lately: when, why, and the widths before and after.
+
+        Example::
+
+            session.decisions().select(["at", "why", "width_after"]).to_pylist()
+        """
+        return self._governing.decisions()
+
+    def _windows(self) -> list[GovernedWindow]:
+        return [window for query in self._queries.values() for window in windows_of(query)]
+
+    def late(self, stream: str, query: str | None = None) -> pa.Table:
+        """Late rows of the stream that were kept, as one query saw them: by default the first.
+
+        Example::
+
+            session.late("temp", query="count").num_rows
+        """
+        reader = self._reader(stream, query)
+        return reader.late(self._catalog.stream(stream).name)
+
+    def bad_rows(self, stream: str, query: str | None = None) -> pa.Table:
+        """Rows that one query set aside because of a value, as text; some of them are kept.
+
+        Example::
+
+            session.bad_rows("temp").select(["why", "column", "row"]).to_pylist()
+        """
+        reader = self._reader(stream, query)
+        return reader.bad_rows(self._catalog.stream(stream).name)
+
+    def _reader(self, stream: str, query: str | None) -> SparkQuery:
+        """The query of that name, or the first, among those that read the stream."""
+        name = self._catalog.stream(stream).name
+        readers = [each for each in self._reading(name) if query in (None, each.name)]
+        if not readers:
+            message = f"no query {query or ''} reads stream {name!r}"
+            raise BindingError("WB421", message, hint="register one, or name another")
+        return readers[0]
+
+    def ledger(self) -> pa.Table:
+        """Per stream and query, or history, where its rows went: counts that add up to rows_in.
+
+        Example::
+
+            session.ledger().select(["stream", "query", "rows_in", "late"]).to_pylist()
+        """
+        rows: list[dict[str, Any]] = [
+            {"stream": stream, "query": query.name, **asdict(ledger)}
+            for query in self._queries.values()
+            for stream, ledger in query.status.ledgers.items()
+        ]
+        rows += [
+            {"stream": stream, "query": f"HISTORY({stream})", **asdict(ledger)}
+            for stream, ledger in self._histories.ledgers().items()
+        ]
+        return pa.Table.from_pylist(rows, schema=_LEDGER_SCHEMA)
+
+    def history(
+        self,
+        stream: str,
+        *,
+        measures: Iterable[str] = (),
+        by: Iterable[str] = (),
+        levels: LevelSpans,
+        quantiles: Iterable[str] = (),
+        distincts: Iterable[str] = (),
+        split_above: int | None = None,
+        archive: str | os.PathLike[str] | None = None,
+        trigger: str | None = None,
+    ) -> None:
+        """Keeps the past of a stream: aggregates of measures, by keys, at several granularities.
+
+        It is a streaming query of its own, which runs at once, from the start of the source or from
+        where the checkpoint stopped. levels: pairs of spans, a granularity and how long it is kept
+        (None or "forever": for ever), from fine to coarse. quantiles and distincts: columns with
+        sketches. archive: a new directory, seen by all workers, for what leaves memory and stays
+        answerable. trigger: the span between batches.
+
+        Example::
+
+            levels = [("1 second", "10 minutes"), ("1 minute", "forever")]
+            session.history("temp", measures=["celsius"], levels=levels)
+        """
+        schema = self._catalog.stream(stream)
+        declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
+        self._histories.declare(declared, self._sources[schema.name], archive, trigger)
+
+    def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
+        plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
+        if progressive:
+            return self._histories.ask_progressively(plan)
+        return self._histories.ask(plan)
+
+    @property
+    def past(self) -> HistoryRegistry:
+        """The histories themselves."""
+        return self._histories
+
+    def histories(self) -> pa.Table:
+        """One row per history as of its last batch: what it keeps, what it knows, and its bytes.
+
+        Example::
+
+            session.histories().select(["stream", "rows", "bytes"]).to_pylist()
+        """
+        return self._histories.table()
+
+    def batches(self) -> pa.Table:
+        """Spark's latest batches, of all queries: when each began, its rows, its time.
+
+        Example::
+
+            session.batches().to_pylist()[-1]
+        """
+        return self._metrics.listener.batches()
+
+    def _repr_html_(self) -> str:
+        return session_card("on Spark", None, self)
+
+    def metrics(self) -> str:
+        """How the session stands, as Prometheus reads it.
+
+        Example::
+
+            print(session.metrics())
+        """
+        return self._metrics.text()
+
+    def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
+        """Answers GET /metrics until the session is stopped; port 0: any that is free.
+
+        Example::
+
+            session.serve_metrics(port=9090).address
+        """
+        return self._metrics.serve(host, port)
+
+    def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
+        """Stops all queries and histories; a temporary checkpoint is removed.
+
+        timeout: so many seconds it waits in all for batches in flight, so that none is run again.
+
+        Example::
+
+            session.stop(timeout=10)
+        """
+        deadline = monotonic() + timeout
+
+        def stop(part: Stoppable) -> None:
+            part.stop(max(0.0, deadline - monotonic()))
+
+        # All of it is done, from the last to the first, though a part of it may fail.
+        with ExitStack() as stopping:
+            if self._temporary is not None:
+                stopping.callback(shutil.rmtree, self._temporary, ignore_errors=True)
+            stopping.callback(self._metrics.close)
+            stopping.callback(stop, self._histories)
+            stopping.callback(stop, self._bundles)
+            for query in self._queries.values():
+                if not query.is_bundled:
+                    stopping.callback(stop, query)
+
+    def _running(self) -> list[SparkQuery]:
+        return [query for query in self._queries.values() if query.is_running]
+
+    def _reading(self, stream: str) -> list[SparkQuery]:
+        return [query for query in self._queries.values() if stream in query.plan.streams]

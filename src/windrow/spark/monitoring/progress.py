@@ -1,0 +1,84 @@
+"""Progress of a query as plain values, for people and for JSON."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
+from windrow.plan.model import QueryPlan
+from windrow.spark.driver.governed_window import GovernedWindow
+from windrow.spark.monitoring.metrics import skew_of
+from windrow.spark.monitoring.status import QueryStatus
+from windrow.spark.shuffle.heavy_keys import heavy_shares
+
+__all__ = ["progress_of"]
+
+SECOND_US = 1_000_000
+WHOLE = "triggerExecution"
+
+
+def progress_of(
+    query: str,
+    status: QueryStatus,
+    is_running: bool,
+    last: Any,
+    windows: Sequence[GovernedWindow] = (),
+) -> dict[str, Any]:
+    """What is known after the last batch; `last` is Spark's own progress, or None."""
+    clock = status.clock_us
+    parts = {} if last is None else dict(last["durationMs"] or {})
+    return {
+        "query": query,
+        "is_running": is_running,
+        "batch_id": status.batch_id,
+        "first_batch": status.first_batch,
+        "began": None if status.began_us == START_OF_TIME else show_instant(status.began_us),
+        "rows_in": {stream: ledger.rows_in for stream, ledger in status.ledgers.items()},
+        "answers": status.answers,
+        "ledger": {stream: asdict(ledger) for stream, ledger in status.ledgers.items()},
+        "clock_us": clock,
+        "clock": None if clock is None else show_instant(clock),
+        "lag_s": _lag_s(clock),
+        "complete_us": dict(status.complete_us),
+        "batch_ms": status.batch_ms,
+        "trigger_ms": parts.pop(WHOLE, None),
+        "spark_ms": parts,
+        "state_bytes": status.state_bytes,
+        "panes": status.segments,
+        "rebuilt": status.rebuilt,
+        "rebuilt_so_far": status.rebuilt_so_far,
+        "window_rows": sum(window.rows for window in status.windows),
+        "window_bytes": status.window_bytes,
+        "windows": [_shown(window) for window in windows],
+        "bucket_rows": list(status.bucket_rows),
+        "skew": skew_of(status.bucket_rows),
+        "heavy_keys": _heavy_keys(windows, status),
+    }
+
+
+def _lag_s(clock_us: int | None) -> float | None:
+    """How far the clock of the query is behind that of this machine."""
+    if clock_us is None or not START_OF_TIME < clock_us < END_OF_TIME:
+        return None
+    return round(time.time() - clock_us / SECOND_US, 3)
+
+
+def _shown(window: GovernedWindow) -> dict[str, Any]:
+    row = window.window_row()
+    return {
+        "window": row.window,
+        "stream": row.stream,
+        "rows": row.rows,
+        "bytes": row.bytes,
+        "wanted_us": row.wanted,
+        "width_us": row.width,
+        "level": row.level,
+    }
+
+
+def _heavy_keys(windows: Sequence[GovernedWindow], status: QueryStatus) -> list[dict[str, Any]]:
+    plans: list[QueryPlan] = [window.query.plan for window in windows]
+    return heavy_shares(plans[0], status.heavy) if plans else []

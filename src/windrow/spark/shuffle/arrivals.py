@@ -1,0 +1,133 @@
+"""Arrivals: all packets of one batch for one bucket, put in order and added up per stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.rows.weighted_rows import WEIGHT, with_weights
+from windrow.spark.shuffle.event_times import unpack_times
+from windrow.spark.shuffle.far_ahead import Cluster, FarAhead, is_in
+from windrow.spark.shuffle.member_orders import MemberOrder
+from windrow.spark.shuffle.packets import Packet, table_of
+from windrow.spark.shuffle.window_limits import WidthOrder
+
+__all__ = ["Arrivals", "StreamArrivals", "gather"]
+
+Instants = NDArray[np.int64]
+
+
+@dataclass
+class StreamArrivals:
+    """What came of one stream; times and kept rows are there in the ledger bucket only."""
+
+    rows_in: int = 0
+    bad_time: int = 0
+    bad_value: int = 0
+    oldest_us: int | None = None
+    newest_us: int | None = None
+    complete_through_us: int | None = None
+    times: list[Instants] = field(default_factory=list)
+    oldest: list[pa.Table] = field(default_factory=list)
+    unplaced: list[pa.Table] = field(default_factory=list)
+    bad: list[pa.Table] = field(default_factory=list)
+    combined_above_us: list[int] = field(default_factory=list)  # as packets say
+    now_us: int | None = None
+    clusters: list[Cluster] = field(default_factory=list)  # shuffle.far_ahead
+
+    def add(self, packet: Packet) -> None:
+        """Adds what one packet says about the stream."""
+        self.rows_in += packet.rows_in
+        self.bad_time += packet.bad_time
+        self.bad_value += packet.bad_value
+        self.oldest_us = _earlier(self.oldest_us, packet.oldest_us)
+        self.newest_us = _later(self.newest_us, packet.newest_us)
+        self.now_us = _later(self.now_us, packet.now_us)
+        self.clusters += packet.clusters
+        self.complete_through_us = _later(self.complete_through_us, packet.complete_through_us)
+        if packet.combined_above_us is not None:
+            self.combined_above_us.append(packet.combined_above_us)
+        if packet.times is not None:
+            self.times.append(unpack_times(packet.times))
+        if packet.oldest is not None:
+            self.oldest.append(table_of(packet.oldest))
+        if packet.unplaced is not None:
+            self.unplaced.append(table_of(packet.unplaced))
+        if packet.bad is not None:
+            self.bad.append(table_of(packet.bad))
+
+
+@dataclass
+class Arrivals:
+    """Per stream what came, per position its prepared rows in order of arrival, and orders."""
+
+    streams: dict[str, StreamArrivals]
+    rows: dict[int, pa.RecordBatch]
+    order: WidthOrder | None = None
+    members: list[MemberOrder] = field(default_factory=list)
+    heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys; in the ledger bucket
+
+    def leave_out(self, stream: str, positions: Iterable[int], verdict: FarAhead) -> None:
+        """Takes rows that are not believed out of all inputs that read the stream."""
+        for position in positions:
+            if position in self.rows:
+                rows = self.rows[position]
+                aside = is_in(rows.column("ts").to_numpy(zero_copy_only=False), verdict.aside)
+                self.rows[position] = rows.filter(pa.array(~aside))
+        came = self.streams[stream]
+        asides = [is_in(times, verdict.aside) for times in came.times]
+        came.bad_time += sum(int(np.count_nonzero(aside)) for aside in asides)
+        came.times = [times[~aside] for times, aside in zip(came.times, asides, strict=True)]
+        came.newest_us = verdict.newest_us
+        if came.newest_us is None:
+            came.oldest_us = None
+
+
+def gather(
+    packets: Iterable[bytes], streams: Iterable[str], schemas: Mapping[int, pa.Schema]
+) -> Arrivals:
+    """Everything that came in the packets, in an order that does not depend on the network."""
+    opened = sorted(
+        map(Packet.from_bytes, packets), key=lambda packet: (packet.task, packet.sequence)
+    )
+    arrivals = {stream: StreamArrivals() for stream in streams}
+    rows: dict[int, list[pa.RecordBatch]] = {}
+    orders = [packet.order for packet in opened if packet.order is not None]
+    for packet in opened:
+        if not packet.stream:
+            continue
+        arrivals[packet.stream].add(packet)
+        for number, (position, data) in enumerate(packet.rows):
+            schema = schemas[position]
+            if number in packet.weighted:
+                schema = schema.append(pa.field(WEIGHT, pa.int64()))
+            batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
+            rows.setdefault(position, []).append(batch)
+    joined = {position: _joined(batches) for position, batches in rows.items()}
+    newest = max(orders, key=lambda order: (order.number, repr(order)), default=None)
+    members = [packet.member for packet in opened if packet.member is not None]
+    heavy = [count for packet in opened for count in packet.heavy]
+    return Arrivals(arrivals, joined, newest, members, heavy)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if any(WEIGHT in batch.schema.names for batch in batches):
+        batches = [with_weights(batch) for batch in batches]
+    return pa.concat_batches(batches)
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return min(one, other)
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return max(one, other)

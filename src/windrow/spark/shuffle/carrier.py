@@ -1,0 +1,155 @@
+"""Which queries can run in one operator, and what that operator carries of their streams.
+
+Queries of a bundle read the same streams, so that they have one clock, and are dealt out by the
+same keys, so that one bucket has all rows that any of them needs together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from windrow.plan.expressions import ColumnRef, Expr, walk
+from windrow.plan.fingerprint import fingerprint
+from windrow.plan.model import OutputColumn, PlanInput, QueryPlan, WindowSpec
+from windrow.plan.partitioning import partitioning
+from windrow.rows.shared_rows import of_one_input
+from windrow.schema import StreamSchema
+from windrow.spark.shuffle.columns import columns_read
+
+__all__ = [
+    "Columns",
+    "SharedPartitioning",
+    "carried_columns",
+    "carrier_of",
+    "keeping",
+    "needed_us",
+    "shared_partitioning",
+    "wider",
+]
+
+# A key in the words of each stream that it is read from.
+Key = frozenset[tuple[str, Expr]]
+Columns = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class SharedPartitioning:
+    """The streams of a query, by name, and keys of which any one or more keep its rows together.
+
+    No keys: its rows may go anywhere.
+    """
+
+    streams: tuple[StreamSchema, ...]
+    keys: frozenset[Key]
+
+    def shared_with(self, other: SharedPartitioning) -> SharedPartitioning | None:
+        """How both can be dealt out at once; None: they cannot."""
+        if self.streams != other.streams:
+            return None
+        if not self.keys or not other.keys:
+            return replace(self, keys=self.keys or other.keys)
+        common = self.keys & other.keys
+        return replace(self, keys=common) if common else None
+
+    def serves(self, other: SharedPartitioning) -> bool:
+        """Whether rows that are dealt by all of these keys are right for the other query."""
+        if self.streams != other.streams:
+            return False
+        return not other.keys or (bool(self.keys) and self.keys <= other.keys)
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that is equal for what is dealt alike."""
+        return fingerprint(carrier_of(self, {}))
+
+
+def shared_partitioning(plan: QueryPlan) -> SharedPartitioning | str:
+    """How a query may be dealt out beside others, or why it needs an operator of its own."""
+    if plan.error_percent is not None:
+        return "its windows are governed (ERROR)"
+    if plan.duration is not None:
+        return "it has a life of its own (DURATION)"
+    if plan.negations:
+        return "it negates an input"
+    for entry in plan.inputs:
+        if entry.window.kind not in ("time", "slide"):
+            return f"the window of {entry.alias} is not one of time"
+    dealt = partitioning(plan)
+    if dealt.kind == "one":
+        return dealt.reason
+    schemas = {entry.stream.name: entry.stream for entry in plan.inputs}
+    streams = tuple(schemas[name] for name in sorted(schemas))
+    if dealt.kind == "any":
+        return SharedPartitioning(streams, frozenset())
+    keys = frozenset(filter(None, (_key(plan, each) for each in zip(*dealt.keys, strict=True))))
+    if not keys:
+        return "a stream that it reads twice is dealt out by two keys"
+    return SharedPartitioning(streams, keys)
+
+
+def _key(plan: QueryPlan, parts: tuple[Expr, ...]) -> Key | None:
+    """A key by stream; None where two inputs on one stream have different ones."""
+    pairs = zip(plan.inputs, parts, strict=True)
+    key = frozenset((entry.stream.name, of_one_input(part)) for entry, part in pairs)
+    return key if len(key) == len(plan.streams) else None
+
+
+def carrier_of(partitioning: SharedPartitioning, columns: Columns) -> QueryPlan:
+    """What an operator carries: a plan with one input, of these columns, for each stream.
+
+    Its keys deal rows out; how long rows stay in its windows depends on the queries.
+    """
+    ordered = sorted(partitioning.keys, key=lambda key: sorted(map(repr, key)))
+    inputs, select = [], []
+    for position, stream in enumerate(partitioning.streams):
+        keys = tuple(dict(key)[stream.name] for key in ordered)
+        variables = tuple(range(len(keys)))
+        inputs.append(PlanInput(stream, stream.name, WindowSpec("time"), None, keys, variables))
+        for name in columns.get(stream.name, ()):
+            kind = stream.column(name).type
+            select.append(OutputColumn(name, ColumnRef(position, name, kind), kind))
+    return QueryPlan("", "select", tuple(inputs), tuple(select))
+
+
+def keeping(carrier: QueryPlan, kept_us: Iterable[int]) -> QueryPlan:
+    """The carrier with windows that are so long."""
+    inputs = tuple(
+        replace(entry, window=WindowSpec("time", length_us))
+        for entry, length_us in zip(carrier.inputs, kept_us, strict=True)
+    )
+    return replace(carrier, inputs=inputs)
+
+
+def needed_us(plans: Iterable[QueryPlan], stream: str) -> int:
+    """How long a row of a stream may be needed, a step of a sliding window included."""
+    windows = [
+        entry.window for plan in plans for entry in plan.inputs if entry.stream.name == stream
+    ]
+    return max((window.length_us + window.slide_us for window in windows), default=0)
+
+
+def wider(
+    columns: Columns, partitioning: SharedPartitioning, plans: Iterable[QueryPlan]
+) -> Columns:
+    """Columns by stream: its time, those of its keys, and others that the plans read."""
+    names = {
+        stream.name: dict.fromkeys(columns.get(stream.name, (stream.time,)))
+        for stream in partitioning.streams
+    }
+    for stream_name, expression in (part for key in partitioning.keys for part in key):
+        leaves = [leaf for leaf in walk(expression) if isinstance(leaf, ColumnRef)]
+        names[stream_name].update(dict.fromkeys(leaf.column for leaf in leaves))
+    for plan in plans:
+        for stream in plan.streams:
+            names[stream].update(dict.fromkeys(columns_read(plan, stream)))
+    return {stream: tuple(listed) for stream, listed in names.items()}
+
+
+def carried_columns(carrier: QueryPlan, position: int) -> tuple[str, ...]:
+    """The columns of an input's stream that a carrier has, its time first."""
+    return tuple(
+        part.expression.column
+        for part in carrier.select
+        if isinstance(part.expression, ColumnRef) and part.expression.source == position
+    )

@@ -1,0 +1,107 @@
+"""A question to all buckets of a history, and what one of them answers.
+
+A question is answered at one moment, after the batch that carries it: an interval, and the levels
+from which it is looked at. The answer of a bucket is partial; those of all buckets add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.history.cells.cell_store import States
+from windrow.plan.expressions import Literal
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.history_schema import HistorySchema
+from windrow.schema import BOOLEAN
+from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.spark.shuffle.packets import table_bytes, table_of
+
+__all__ = ["BucketReply", "HistoryQuestion"]
+
+
+@dataclass(frozen=True)
+class HistoryQuestion:
+    """What buckets need to know of a question.
+
+    until_us is None for NOW. levels: granularities of the finest level to look at, one answer for
+    each; None among them: rows too. is_total: all groups as one. Without levels only the moment
+    is asked for.
+    """
+
+    name: str
+    since_us: int = 0
+    until_us: int | None = None
+    levels: tuple[int | None, ...] = ()
+    is_total: bool = True
+
+    @classmethod
+    def of_plan(
+        cls, name: str, plan: HistoryPlan, levels: tuple[int | None, ...]
+    ) -> HistoryQuestion:
+        """What buckets need to know of a plan; the driver does the rest."""
+        return cls(name, plan.since_us, plan.until_us, levels, plan.is_total)
+
+    def plan(self, schema: HistorySchema) -> HistoryPlan:
+        """A plan that looks at the same: at all groups together, or at each."""
+        each = None if self.is_total else Literal(True, BOOLEAN)
+        interval = (self.since_us, self.until_us)
+        return HistoryPlan("", schema, *interval, None, select=(), where=each)
+
+    def to_json(self) -> dict[str, Any]:
+        """The question as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, parts: dict[str, Any]) -> HistoryQuestion:
+        """The question again."""
+        return cls(**{**parts, "levels": tuple(parts["levels"])})
+
+
+@dataclass(frozen=True)
+class BucketReply:
+    """The moment, what the bucket has forgotten, and its partial answer for each level.
+
+    forgotten: one state of all nodes that left memory; sketches: one of them for each kind.
+    """
+
+    name: str
+    now_us: int
+    is_finished: bool
+    horizons_us: tuple[int, ...]
+    forgotten: States
+    sketches: tuple[bytes, ...] = ()
+    answers: Mapping[int | None, pa.Table] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """The reply as one frame."""
+        whole, real = self.forgotten
+        header = {
+            "name": self.name,
+            "moment": [self.now_us, self.is_finished],
+            "horizons_us": self.horizons_us,
+            "forgotten": [whole[:, 0].tolist(), [each.hex() for each in real[:, 0].tolist()]],
+            "levels": list(self.answers),
+        }
+        return write_frame(header, [*map(table_bytes, self.answers.values()), *self.sketches])
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview) -> BucketReply:
+        """The reply again."""
+        header, sections = read_frame(data, "answer of a history")
+        count = len(header["levels"])
+        whole, real = header["forgotten"]
+        now_us, is_finished = header["moment"]
+        return cls(
+            header["name"],
+            now_us,
+            is_finished,
+            tuple(header["horizons_us"]),
+            (np.array([whole], np.int64).T, np.array([[*map(float.fromhex, real)]]).T),
+            tuple(bytes(section) for section in sections[count:]),
+            dict(zip(header["levels"], map(table_of, sections[:count]), strict=True)),
+        )

@@ -1,0 +1,144 @@
+"""A live history: that of one bucket in memory, fed and asked; and the shelf that keeps it.
+
+It is only ever a cache of what the state store holds: it can be thrown away and built again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import replace
+
+import pyarrow as pa
+
+from windrow.event_time import END_OF_TIME
+from windrow.history.answers.merge import table_of_partial
+from windrow.history.operator import HistoryOperator, spec_of
+from windrow.history.parquet_archive import ParquetArchive
+from windrow.history.past import Archive
+from windrow.history.questions.lookup import look_up
+from windrow.history.saved_state import SavedHistory, restore_history, save_history
+from windrow.plan.history_schema import HistorySchema
+from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.spark.shuffle.history_question import BucketReply, HistoryQuestion
+from windrow.spark.shuffle.packets import table_bytes, table_of
+
+__all__ = ["HistoryShelf", "LiveHistory"]
+
+LIVE_HISTORIES_LIMIT = 256  # per process, over all histories; the least recently used goes first
+
+
+class LiveHistory:
+    """The history of one bucket, and rows that wait until they are complete."""
+
+    def __init__(self, schema: HistorySchema, archive: str | None = None) -> None:
+        self._archive = None if archive is None else ParquetArchive(archive, spec_of(schema))
+        self._operator = HistoryOperator(schema, self._archive)
+
+    def apply(self, rows: pa.Table | None, clock_us: int) -> None:
+        """Takes rows that are not late, and moves on to the clock."""
+        operator = self._operator
+        for batch in rows.to_batches() if rows is not None else ():
+            operator.take(batch)
+        due = operator.take_due(clock_us)
+        operator.insert(due, 0, due.times.size)
+        operator.history.advance(clock_us)
+
+    def finish(self) -> None:
+        """No further row will come."""
+        self._operator.finish()
+
+    @property
+    def rows(self) -> int:
+        """Rows that are in the history; others wait."""
+        return self._operator.rows
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self._operator.nbytes
+
+    def answer(self, question: HistoryQuestion) -> BucketReply:
+        """What this bucket knows of an interval, and of the moment."""
+        operator, history = self._operator, self._operator.history
+        plan = question.plan(operator.schema)
+        reach = operator.reach(question.since_us, question.until_us)
+        answers = {}
+        for at_us in question.levels:
+            found = look_up(operator, plan, reach.known, at_us)
+            # All buckets are asked the same, whatever each of them has forgotten.
+            answer = replace(
+                found.answer,
+                asked=reach.known,
+                inside=found.inside,
+                outside=found.outside or found.answer.outside,
+            )
+            answers[at_us] = table_of_partial(answer)
+        kinds = zip(history.sketches.kinds, history.sketches.forgotten, strict=True)
+        return BucketReply(
+            question.name,
+            history.now_us,
+            operator.known_to_us >= END_OF_TIME,
+            tuple(history.storage.regions.horizons_us),
+            (history.past.whole, history.past.real),
+            tuple(kind.to_bytes(sketch) for kind, sketch in kinds),
+            answers,
+        )
+
+    def snapshot(self) -> bytes:
+        """Everything that it holds, as one frame."""
+        operator = self._operator
+        saved = save_history(operator.history)
+        waiting = operator.take_due(END_OF_TIME).batch
+        if waiting is not None:
+            operator.take(waiting)
+        header = {
+            "history": saved.header,
+            "tables": list(saved.tables),
+            "rows": operator.rows,
+            "waiting": waiting is not None,
+        }
+        sections = [*map(table_bytes, saved.tables.values())]
+        if waiting is not None:
+            sections.append(table_bytes(waiting))
+        return write_frame(header, sections)
+
+    @classmethod
+    def restore(
+        cls, schema: HistorySchema, archive: str | None, snapshot: bytes | memoryview
+    ) -> LiveHistory:
+        """The history that a snapshot was taken of."""
+        header, sections = read_frame(snapshot, "snapshot of a history")
+        tables = [table_of(section) for section in sections]
+        live = cls(schema, archive)
+        saved = SavedHistory(header["history"], dict(zip(header["tables"], tables, strict=False)))
+        kept: Archive | None = live._archive
+        live._operator.history = restore_history(spec_of(schema), saved, kept)
+        live._operator.rows = header["rows"]
+        for batch in tables[-1].to_batches() if header["waiting"] else ():
+            live._operator.take(batch)
+        return live
+
+
+class HistoryShelf:
+    """Live histories of this process, by owner (a checkpoint) and bucket, with their nonces.
+
+    One is taken out before it is changed and put back, under the new nonce, when the change is
+    complete: a task that fails in between leaves nothing behind.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[tuple[str, int], tuple[str, LiveHistory]] = OrderedDict()
+
+    def take(self, owner: str, bucket: int) -> tuple[str, LiveHistory] | None:
+        """The live history and the nonce of its state."""
+        with self._lock:
+            return self._held.pop((owner, bucket), None)
+
+    def put(self, owner: str, bucket: int, nonce: str, live: LiveHistory) -> None:
+        """Keeps a live history that has the state of that nonce."""
+        with self._lock:
+            self._held[owner, bucket] = (nonce, live)
+            while len(self._held) > LIVE_HISTORIES_LIMIT:
+                self._held.popitem(last=False)

@@ -1,0 +1,228 @@
+"""The live shards of all queries of a bundle in one bucket, on one copy of rows where it can be.
+
+As with the live shard of a single query, all of it can be thrown away and built again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.event_time import START_OF_TIME
+from windrow.operators.registry import first_algorithm
+from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import Preparer, lifetime_of
+from windrow.rows.shared_rows import RowPool, RowReader, can_share
+from windrow.runtime.pace import Pace
+from windrow.runtime.shard import Shard
+from windrow.spark.processes.frames import write_frame
+from windrow.spark.processes.python_worker import plan_of
+from windrow.spark.shuffle.carried_rows import CarriedRows
+from windrow.spark.shuffle.event_times import pack_times
+from windrow.spark.shuffle.member_orders import MemberOrder
+from windrow.spark.worker.bundle_members import Member
+from windrow.spark.worker.live_shard import StepInput, StepResult, instants_of
+from windrow.spark.worker.pieces import PIECE_TOUCHES, run_in_pieces
+from windrow.spark.worker.segments import Segment
+from windrow.spark.worker.shard_header import SegmentEntry, ShardHeader
+from windrow.spark.worker.waiting_times import WaitingTimes
+from windrow.spark.worker.window_report import WindowReport, window_reports
+
+__all__ = ["LiveBundle"]
+
+Instants = NDArray[np.int64]
+Rows = Mapping[str, pa.RecordBatch]  # by stream, as the stream has them
+
+
+class LiveBundle:
+    """What one bucket of a bundle holds in memory; the ledger bucket has the times that wait."""
+
+    def __init__(self, carrier: QueryPlan, clock_us: int, keeps_ledger: bool) -> None:
+        self._carried = [CarriedRows(carrier, i) for i in range(len(carrier.inputs))]
+        self._streams = carrier.streams
+        self._clock_us = clock_us
+        self._keeps_ledger = keeps_ledger
+        self._times = WaitingTimes(dict.fromkeys(carrier.streams, _no_instants))
+        self._pool = RowPool()
+        self._members: dict[int, _LiveMember] = {}
+
+    @classmethod
+    def rebuild(
+        cls,
+        carrier: QueryPlan,
+        segments: Iterable[tuple[Segment, SegmentEntry]],
+        header: ShardHeader,
+        plans: Mapping[int, QueryPlan],
+    ) -> LiveBundle:
+        """The bundle that the stored segments, the header and the plans of its queries describe."""
+        live = cls(carrier, START_OF_TIME, header.bucket == 0)
+        members = map(Member.from_json, header.members)
+        waiting = sorted(members, key=lambda each: (each.first_sequence, each.number))
+        for segment, entry in segments:
+            live._begin_due(waiting, plans, entry.sequence)
+            live._feed(live._still_needed(carrier, segment, header.clock_us))
+            live._add_times(segment.times)
+        live._begin_due(waiting, plans, header.next_sequence)
+        live._clock_us = header.clock_us
+        for member in live._members.values():
+            member.settle(header.clock_us)
+        live._times.release(header.clock_us, header.reached_us)
+        return live
+
+    def advance(self, step: StepInput) -> StepResult:
+        """Lets queries begin and end, takes the rows of one batch and moves the clock."""
+        for order in map(MemberOrder.from_json, step.orders):
+            if order.ends:
+                self._end(order.number)
+            else:
+                self._begin(order.number, plan_of(order.plan), order.grid_us, self._clock_us)
+        rows = {
+            self._streams[position]: self._carried[position].rows_of_stream(batch)
+            for position, batch in step.rows.items()
+        }
+        self._feed(rows)
+        self._add_times(step.times)
+        self._clock_us = max(self._clock_us, step.until_us)
+        given = [member.advance(self._clock_us) for member in self._members.values()]
+        partial = write_frame(
+            {"members": [header for header, _ in given]},
+            [section for _, sections in given for section in sections],
+        )
+        if not self._keeps_ledger:
+            return StepResult(partial, np.empty(0, np.int64))
+        applied, _ = self._times.release(step.until_us, step.reached_us)
+        waiting = {stream: self._times.waiting(stream) for stream in applied}
+        newest = [member.times.newest_instant_us for member in self._members.values()]
+        none = np.empty(0, np.int64)
+        return StepResult(partial, none, applied, waiting, max(newest, default=START_OF_TIME))
+
+    def snapshot(self) -> Segment:
+        """Not needed: segments of windows of time go by themselves."""
+        raise AssertionError("a bundle is built again from segments only")
+
+    def _begin_due(
+        self, waiting: list[Member], plans: Mapping[int, QueryPlan], sequence: int
+    ) -> None:
+        """Let those queries begin that see segments from this one on."""
+        while waiting and waiting[0].first_sequence <= sequence:
+            member = waiting.pop(0)
+            self._begin(member.number, plans[member.number], member.grid_us, member.began_us)
+
+    def _begin(self, number: int, plan: QueryPlan, grid_us: int, clock_us: int) -> None:
+        self._members[number] = _LiveMember(number, plan, grid_us, clock_us, self._pool)
+
+    def _end(self, number: int) -> None:
+        member = self._members.pop(number, None)
+        if member is not None:
+            member.shard.close()
+
+    def _still_needed(self, carrier: QueryPlan, segment: Segment, clock_us: int) -> Rows:
+        """The rows of a segment without those that have left the longest window."""
+        needed = {}
+        for position, rows in segment.rows.items():
+            lifetime = lifetime_of(carrier.inputs[position].window)
+            held = lifetime.leave(rows.column("ts").to_numpy()) > clock_us
+            kept = rows if held.all() else rows.filter(pa.array(held))
+            needed[self._streams[position]] = self._carried[position].rows_of_stream(kept)
+        return needed
+
+    def _feed(self, rows: Rows) -> None:
+        """Rows that are shared are taken once, before any query takes its part of them."""
+        for stream, batch in rows.items():
+            self._pool.take(stream, batch)
+        for member in self._members.values():
+            member.take(rows)
+
+    def _add_times(self, times: Mapping[str, Instants]) -> None:
+        for stream, added in times.items():
+            self._times.add(stream, added)
+            for member in self._members.values():
+                member.times.add(stream, added)
+
+
+@dataclass(frozen=True)
+class _Source:
+    stream: str
+    preparer: Preparer
+
+
+class _LiveMember:
+    """The shard of one query, and the instants at which it has to answer."""
+
+    def __init__(
+        self, number: int, plan: QueryPlan, grid_us: int, clock_us: int, pool: RowPool
+    ) -> None:
+        self._number = number
+        self._sources = [
+            _Source(entry.stream.name, Preparer(plan, position))
+            for position, entry in enumerate(plan.inputs)
+        ]
+        self._readers = _readers(plan, pool, clock_us)
+        self.shard = Shard(plan, grid_us, readers=self._readers)
+        self.shard.advance({}, clock_us)
+        self._pace = Pace(PIECE_TOUCHES)
+        self.times = WaitingTimes(instants_of(plan))
+
+    def take(self, rows: Rows) -> None:
+        """Take the query's part of the rows and let them wait."""
+        is_shared = self._is_shared
+        prepared = {}
+        for position, source in enumerate(self._sources):
+            batch = rows.get(source.stream)
+            if batch is None or not batch.num_rows:
+                continue
+            shared = self._readers[position].prepared if is_shared else None
+            prepared[position] = source.preparer.prepare(batch) if shared is None else shared
+        self.shard.take(prepared)
+
+    def advance(self, clock_us: int) -> tuple[dict[str, Any], list[bytes | memoryview]]:
+        """Run to the clock: a header and two sections, for worker.bundle_output."""
+        partial = run_in_pieces(self.shard, {}, clock_us, self._pace)
+        _, instants = self.times.release(clock_us, clock_us)
+        header = {
+            "number": self._number,
+            "windows": [report.to_json() for report in self._reports()],
+            "running": {
+                "algorithm": self.shard.algorithm,
+                "figures": asdict(self.shard.figures()),
+            },
+        }
+        return header, [partial, pack_times(instants)]
+
+    def _reports(self) -> list[WindowReport]:
+        """Its windows, each with its part of the rows that it shares."""
+        reports = list(window_reports(self.shard))
+        for position, reader in enumerate(self._readers if self._is_shared else ()):
+            shared = reader.shared
+            part = shared.store.nbytes // len(shared.windows)
+            own = reports[position]
+            reports[position] = replace(
+                own, bytes=own.bytes + part, column_bytes=own.column_bytes + part
+            )
+        return reports
+
+    @property
+    def _is_shared(self) -> bool:
+        return bool(self._readers) and self._readers[0].is_open
+
+    def settle(self, clock_us: int) -> None:
+        """Run to the clock without telling what was told before."""
+        run_in_pieces(self.shard, {}, clock_us, self._pace)
+        self.shard.show_all_on_grid()
+        self.times.release(clock_us, clock_us)
+
+
+def _readers(plan: QueryPlan, pool: RowPool, clock_us: int) -> tuple[RowReader, ...]:
+    """Places to read shared rows, for all inputs or for none."""
+    if not can_share(plan, first_algorithm(plan)):
+        return ()
+    return tuple(pool.reader(plan, position, clock_us) for position in range(len(plan.inputs)))
+
+
+def _no_instants(times_us: Instants) -> Instants:
+    return times_us[:0]

@@ -1,0 +1,90 @@
+"""The segment: what one batch brought to one bucket, as one value of the state store.
+
+Rows are Arrow IPC with lz4, because the socket between Python and the state store is the slow part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.errors import CheckpointError
+from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.spark.shuffle.event_times import pack_times, unpack_times
+
+__all__ = ["Segment"]
+
+Instants = NDArray[np.int64]
+
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+@dataclass
+class Segment:
+    """Prepared rows per position in order of arrival; in the ledger bucket also times per stream.
+
+    A segment with a snapshot stands for everything before it; `instants` are those still due then.
+    """
+
+    rows: Mapping[int, pa.RecordBatch | pa.Table] = field(default_factory=dict)
+    times: Mapping[str, Instants] = field(default_factory=dict)
+    snapshot: bytes | memoryview | None = None
+    instants: Instants | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in it that needs to be stored."""
+        return self.row_count == 0 and not any(map(len, self.times.values()))
+
+    @property
+    def row_count(self) -> int:
+        """Prepared rows in it, over all positions."""
+        return sum(rows.num_rows for rows in self.rows.values())
+
+    def to_bytes(self) -> bytes:
+        """The segment as a checksummed frame."""
+        header = {
+            "positions": list(self.rows),
+            "times": list(self.times),
+            "snapshot": self.snapshot is not None,
+            "instants": self.instants is not None,
+        }
+        sections: list[bytes | memoryview] = [_compressed(rows) for rows in self.rows.values()]
+        sections += [pack_times(times) for times in self.times.values()]
+        if self.snapshot is not None:
+            sections.append(self.snapshot)
+        if self.instants is not None:
+            sections.append(pack_times(self.instants))
+        return write_frame(header, sections)
+
+    @classmethod
+    def from_bytes(cls, data: bytes | None, sequence: int) -> Segment:
+        """The segment again; refused when it is damaged or not there."""
+        if data is None:
+            raise CheckpointError(
+                "WC213",
+                f"the state store has lost segment {sequence} of a shard",
+                hint="restore the checkpoint directory from a copy, or start with a new one",
+            )
+        header, sections = read_frame(data, f"segment {sequence} of the state store")
+        left = iter(sections)
+        rows = {position: _rows(next(left)) for position in header["positions"]}
+        times = {stream: unpack_times(next(left)) for stream in header["times"]}
+        snapshot = next(left) if header["snapshot"] else None
+        instants = unpack_times(next(left)) if header["instants"] else None
+        return cls(rows, times, snapshot, instants)
+
+
+def _compressed(rows: pa.RecordBatch | pa.Table) -> memoryview:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as writer:
+        writer.write(rows)
+    return memoryview(sink.getvalue())
+
+
+def _rows(section: memoryview) -> pa.Table:
+    return pa.ipc.open_stream(pa.py_buffer(section)).read_all()

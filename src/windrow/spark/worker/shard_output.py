@@ -1,0 +1,95 @@
+"""What a shard sends to the driver after each batch, as one binary value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.event_time import START_OF_TIME
+from windrow.runtime.ledger import Ledger
+from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.spark.shuffle.event_times import pack_times, unpack_times
+from windrow.spark.shuffle.packets import table_bytes, table_of
+from windrow.spark.shuffle.window_limits import WindowLimits
+from windrow.spark.worker.window_report import WindowReport
+
+__all__ = ["OUTPUT_SCHEMA", "ShardOutput"]
+
+OUTPUT_SCHEMA = "bucket int, output binary"
+
+Instants = NDArray[np.int64]
+
+
+@dataclass
+class ShardOutput:
+    """The partial answers of one bucket, and how it stands.
+
+    Ledgers, instants, heavy keys and kept rows come from the ledger bucket only. arrivals: rows of
+    a query with ERROR, counted (engine.counted_arrivals). has_order: the limits of its windows are
+    new, from the clock on with which the batch began.
+    """
+
+    bucket: int  # its index, 0 for the ledger bucket
+    clock_us: int
+    complete_us: dict[str, int]
+    partial: bytes | memoryview
+    instants: Instants
+    windows: list[WindowReport]
+    state_bytes: int
+    segment_count: int
+    was_rebuilt: bool
+    began_us: int = START_OF_TIME
+    first_us: int | None = None
+    limits: WindowLimits = field(default_factory=WindowLimits)
+    has_order: bool = False
+    arrivals: bytes | memoryview | None = None
+    running: Mapping[str, Any] = field(default_factory=dict)  # algorithm and figures, for EXPLAIN
+    heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
+    ledgers: dict[str, Ledger] = field(default_factory=dict)
+    late: Mapping[str, pa.Table] = field(default_factory=dict)
+    unplaced: Mapping[str, pa.Table] = field(default_factory=dict)
+    bad: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """The output as one frame."""
+        header = {
+            "bucket": self.bucket,
+            "clock_us": self.clock_us,
+            "complete_us": self.complete_us,
+            "began_us": self.began_us,
+            "first_us": self.first_us,
+            "limits": self.limits.to_json(),
+            "has_order": self.has_order,
+            "windows": [window.to_json() for window in self.windows],
+            "state_bytes": self.state_bytes,
+            "segment_count": self.segment_count,
+            "was_rebuilt": self.was_rebuilt,
+            "running": self.running,
+            "heavy": self.heavy,
+            "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
+            "late": list(self.late),
+            "unplaced": list(self.unplaced),
+            "bad": list(self.bad),
+        }
+        kept = [*self.late.values(), *self.unplaced.values(), *self.bad.values()]
+        sections = [self.partial, pack_times(self.instants), self.arrivals or b""]
+        sections += map(table_bytes, kept)
+        return write_frame(header, sections)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ShardOutput:
+        """The output again."""
+        header, (partial, instants, arrivals, *kept) = read_frame(data, "output of a shard")
+        tables = iter(map(table_of, kept))
+        header["ledgers"] = {name: Ledger(**counts) for name, counts in header["ledgers"].items()}
+        header["windows"] = [WindowReport.from_json(numbers) for numbers in header["windows"]]
+        header["limits"] = WindowLimits.from_json(header["limits"])
+        header["arrivals"] = arrivals or None
+        for feed in ("late", "unplaced", "bad"):
+            header[feed] = {stream: next(tables) for stream in header[feed]}
+        return cls(partial=partial, instants=unpack_times(instants), **header)

@@ -1,0 +1,260 @@
+"""One batch in one bucket: packets in, state read and written, one output for the driver.
+
+Nothing here knows Spark: state comes in as an argument, so a step can be tested on a dictionary.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.governor.bounded.counted_arrivals import ArrivalCounter
+from windrow.plan.model import QueryPlan
+from windrow.rows.life import ALWAYS, in_life, life_of
+from windrow.rows.prepare import Preparer
+from windrow.spark.shuffle.arrivals import Arrivals, StreamArrivals, gather
+from windrow.spark.shuffle.far_ahead import far_ahead
+from windrow.spark.worker.clock import (
+    NEVER,
+    clock_of,
+    completeness_after,
+    first_after,
+    newest_after,
+)
+from windrow.spark.worker.live_cache import LiveCache
+from windrow.spark.worker.live_shard import Live, LiveShard, StepInput, StepResult
+from windrow.spark.worker.remote_shards import LentShardLostError
+from windrow.spark.worker.segment_store import SegmentStore
+from windrow.spark.worker.segments import Segment
+from windrow.spark.worker.shard_header import ShardHeader
+from windrow.spark.worker.shard_output import ShardOutput
+from windrow.spark.worker.shard_state import ShardState
+from windrow.windows.lifetime import Lifetime
+
+__all__ = ["ShardStep", "bad_rows", "unplaced_rows"]
+
+Instants = NDArray[np.int64]
+
+
+@dataclass
+class ShardStep:
+    """The work of one bucket in every batch; bucket 0 keeps the ledger."""
+
+    plan: QueryPlan
+    fingerprint: str
+    owner: str  # whose shard: the query's checkpoint
+    bucket: int
+    cache: LiveCache
+    grid_us: int = 1  # answers are wanted at its multiples only
+
+    @property
+    def keeps_ledger(self) -> bool:
+        """Whether this bucket counts rows and reports instants."""
+        return self.bucket == 0
+
+    def run_batch(self, packets: Iterable[bytes], state: ShardState) -> ShardOutput:
+        """Applies the packets of one batch."""
+        header = self._header(state)
+        before = replace(header)
+        arrivals = gather(packets, self.plan.streams, self._schemas())
+        self._set_far_ahead_aside(header, arrivals)
+        store = SegmentStore(self.plan, header, state)
+        late = self._late_rows(arrivals, header)
+        life = self._begin_life(header, arrivals)
+        segment = self._timely(arrivals, header, life)
+        lifetimes = self._take_order(header, arrivals)
+        self._move_clock(header, arrivals, life)
+        is_last = before.clock_us < life[1] <= header.clock_us
+        times = (header.clock_us, header.reached_us)
+        step = StepInput(segment.rows, segment.times, *times, lifetimes, life, is_last)
+        live, result, was_rebuilt = self._advance(before, store, step)
+        self._settle_ledgers(header, arrivals, segment, result)
+        self._store(store, segment, live, result, step)
+        header.nonce, header.holder = uuid.uuid4().hex, self.cache.holder_of(live)
+        state.write_header(header.to_bytes())
+        self.cache.put(self.owner, self.bucket, header.nonce, live)
+        output = self._output(header, result, store)
+        output.began_us, output.has_order = before.clock_us, bool(lifetimes)
+        output.arrivals = self._counted(segment)
+        output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
+        output.late = late
+        output.unplaced, output.bad = unplaced_rows(arrivals), bad_rows(arrivals)
+        return output
+
+    def _advance(
+        self, before: ShardHeader, store: SegmentStore, step: StepInput
+    ) -> tuple[Live, StepResult, bool]:
+        """The live shard after the batch, what it gave, and whether it had to be built again."""
+        kept = self.cache.take(self.owner, self.bucket, before.nonce, before.holder)
+        if kept is not None:
+            with contextlib.suppress(LentShardLostError):
+                return kept, kept.advance(step), False
+        live = self._rebuilt(before, store)
+        return live, live.advance(step), before.nonce != ""
+
+    def _rebuilt(self, before: ShardHeader, store: SegmentStore) -> Live:
+        """The live shard as it was before the batch, from what is stored."""
+        return LiveShard.rebuild(self.plan, store.stored(), before, self.grid_us)
+
+    def _begin_life(self, header: ShardHeader, arrivals: Arrivals) -> tuple[int, int]:
+        """The life of the query, as far as this batch tells."""
+        stream = self.plan.streams[0]
+        known = header.first_us
+        header.first_us = first_after(
+            self.plan, known, header.complete_us[stream], arrivals.streams[stream]
+        )
+        if header.first_us != known:
+            header.life_sequence = header.next_sequence
+        return life_of(self.plan, header.first_us) or NEVER
+
+    def _take_order(self, header: ShardHeader, arrivals: Arrivals) -> dict[int, Lifetime]:
+        """The lifetimes that windows get at the clock with which the batch begins, if any."""
+        order = arrivals.order
+        if order is None or order.number <= header.limits.number:
+            return {}
+        header.limits = header.limits.changed(self.plan, order, header.clock_us)
+        return {position: header.limits.lifetimes[position] for position in order.lifetimes}
+
+    def _counted(self, segment: Segment) -> bytes | None:
+        """What the driver is told of rows, to bound what answers may lack."""
+        if self.plan.error_percent is None or 0 not in segment.rows:
+            return None
+        return ArrivalCounter(self.plan).count(segment.rows[0]).to_bytes()
+
+    def _header(self, state: ShardState) -> ShardHeader:
+        data = state.read_header()
+        if data is None:
+            return ShardHeader.new(self.fingerprint, self.bucket, self.plan.streams)
+        return ShardHeader.from_bytes(data, self.fingerprint, self.bucket)
+
+    def _schemas(self) -> dict[int, pa.Schema]:
+        return {i: Preparer(self.plan, i).schema for i in range(len(self.plan.inputs))}
+
+    def _set_far_ahead_aside(self, header: ShardHeader, arrivals: Arrivals) -> None:
+        """Takes rows out that are too far ahead; the ledger bucket counts them, by their times."""
+        for stream, ahead_us in self._most_ahead_us().items():
+            came = arrivals.streams[stream]
+            known = (header.newest_us[stream], came.now_us, header.suspects.get(stream))
+            verdict = far_ahead(came.clusters, *known, ahead_us)
+            header.suspects = {**header.suspects, stream: verdict.suspect}
+            if verdict.aside:
+                arrivals.leave_out(stream, self._positions(stream), verdict)
+
+    def _most_ahead_us(self) -> dict[str, int]:
+        """How far rows of a stream may be ahead of others, where it says so."""
+        spans = {
+            entry.stream.name: entry.stream.most_ahead_of_rows_us for entry in self.plan.inputs
+        }
+        return {stream: span_us for stream, span_us in spans.items() if span_us is not None}
+
+    def _positions(self, stream: str) -> list[int]:
+        return [i for i, entry in enumerate(self.plan.inputs) if entry.stream.name == stream]
+
+    def _timely(self, arrivals: Arrivals, header: ShardHeader, life: tuple[int, int]) -> Segment:
+        """The rows of the life, and times, above the completeness with which the batch began."""
+        rows = {}
+        for position, batch in arrivals.rows.items():
+            stream = self.plan.inputs[position].stream.name
+            limit = header.complete_us[stream]
+            assert all(each == limit for each in arrivals.streams[stream].combined_above_us)
+            times_us = batch.column("ts").to_numpy(zero_copy_only=False)
+            timely = times_us > limit
+            if life != ALWAYS:
+                timely &= in_life(times_us, life)
+            kept = batch if timely.all() else batch.filter(pa.array(timely))
+            if kept.num_rows:
+                rows[position] = kept
+        times = {}
+        for stream, came in arrivals.streams.items():
+            if came.times:
+                times[stream] = _above(came, header.complete_us[stream])
+        return Segment(rows, times)
+
+    def _late_rows(self, arrivals: Arrivals, header: ShardHeader) -> dict[str, pa.Table]:
+        late = {}
+        schemas = {entry.stream.name: entry.stream for entry in self.plan.inputs}
+        for stream, came in arrivals.streams.items():
+            if came.oldest:
+                rows = pa.concat_tables(came.oldest)
+                times = rows.column(schemas[stream].time).cast(pa.int64()).to_numpy()
+                late[stream] = rows.filter(pa.array(times <= header.complete_us[stream]))
+        return {stream: rows for stream, rows in late.items() if rows.num_rows}
+
+    def _move_clock(self, header: ShardHeader, arrivals: Arrivals, life: tuple[int, int]) -> None:
+        header.newest_us = newest_after(header.newest_us, arrivals.streams)
+        header.complete_us = completeness_after(self.plan, header.complete_us, arrivals.streams)
+        header.reached_us = clock_of(header.complete_us, header.newest_us, header.reached_us)
+        header.clock_us = max(header.clock_us, min(header.reached_us, life[1]))
+
+    def _settle_ledgers(
+        self, header: ShardHeader, arrivals: Arrivals, segment: Segment, result: StepResult
+    ) -> None:
+        for stream, applied in result.applied.items():
+            came, ledger = arrivals.streams[stream], header.ledgers[stream]
+            timely = len(segment.times.get(stream, ()))
+            ledger.rows_in += came.rows_in
+            ledger.bad_time += came.bad_time
+            ledger.bad_value += came.bad_value
+            ledger.late += came.rows_in - came.bad_time - came.bad_value - timely
+            ledger.applied += applied
+            ledger.waiting = result.waiting[stream]
+
+    def _store(
+        self,
+        store: SegmentStore,
+        segment: Segment,
+        live: Live,
+        result: StepResult,
+        step: StepInput,
+    ) -> None:
+        store.append(segment, result.newest_instant_us)
+        if step.lifetimes:
+            store.change_limits()
+        store.remove_expired()
+        is_outdated = bool(step.lifetimes) and store.begins_with_snapshot
+        if step.is_last or is_outdated or store.is_loose(result.live_rows):
+            store.replace_all(live.snapshot())
+        else:
+            store.merge_small()
+
+    def _output(self, header: ShardHeader, result: StepResult, store: SegmentStore) -> ShardOutput:
+        return ShardOutput(
+            bucket=self.bucket,
+            clock_us=header.clock_us,
+            first_us=header.first_us,
+            limits=header.limits,
+            complete_us=header.complete_us,
+            partial=result.partial,
+            instants=result.instants,
+            windows=list(result.windows),
+            running=result.running,
+            state_bytes=store.stored_bytes,
+            segment_count=len(header.segments),
+            was_rebuilt=False,
+            ledgers=header.ledgers if self.keeps_ledger else {},
+        )
+
+
+def _above(came: StreamArrivals, limit_us: int) -> Instants:
+    times = np.concatenate(came.times)
+    if len(came.times) > 1:
+        times.sort()
+    return times[np.searchsorted(times, limit_us, side="right") :]
+
+
+def unplaced_rows(arrivals: Arrivals) -> dict[str, pa.Table]:
+    """Per stream, some of the rows without a time that can be believed."""
+    kept = {stream: came.unplaced for stream, came in arrivals.streams.items()}
+    return {stream: pa.concat_tables(tables) for stream, tables in kept.items() if tables}
+
+
+def bad_rows(arrivals: Arrivals) -> dict[str, pa.Table]:
+    """Per stream, some of the rows with values that cannot be held, as text."""
+    kept = {stream: came.bad for stream, came in arrivals.streams.items()}
+    return {stream: pa.concat_tables(tables) for stream, tables in kept.items() if tables}

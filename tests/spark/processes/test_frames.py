@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from windrow.errors import CheckpointError
+from windrow.runtime.ledger import Ledger
+from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.spark.shuffle.event_times import pack_times, unpack_times
+from windrow.spark.shuffle.packets import Packet, table_bytes, table_of
+from windrow.spark.shuffle.window_limits import WidthOrder, WindowLimits
+from windrow.spark.worker.segments import Segment
+from windrow.spark.worker.shard_header import SegmentEntry, ShardHeader
+from windrow.windows.lifetime import Lifetime
+
+
+@given(st.lists(st.binary(max_size=40), max_size=5))
+def test_a_frame_gives_back_its_header_and_sections(sections: list[bytes]) -> None:
+    header, read = read_frame(write_frame({"name": "ü"}, sections), "frame")
+    assert header == {"name": "ü"}
+    assert [bytes(section) for section in read] == sections
+
+
+@given(st.integers(0, 200), st.integers(1, 255))
+def test_a_changed_byte_anywhere_is_seen(place: int, change: int) -> None:
+    data = bytearray(write_frame({"n": 1}, [b"0123456789", b"abc"]))
+    data[place % len(data)] ^= change
+    with pytest.raises(CheckpointError):
+        read_frame(bytes(data), "frame")
+
+
+@pytest.mark.parametrize("length", [0, 10, 30])
+def test_a_cut_frame_is_refused(length: int) -> None:
+    with pytest.raises(CheckpointError, match="WC202"):
+        read_frame(write_frame({"n": 1}, [b"0123456789"])[:length], "frame")
+
+
+def test_a_frame_of_another_format_is_refused() -> None:
+    data = bytearray(write_frame({}))
+    data[8] = 99
+    with pytest.raises(CheckpointError, match="WC201"):
+        read_frame(bytes(data), "frame")
+
+
+@given(st.lists(st.integers(-(2**62), 2**62), max_size=50))
+def test_times_come_back(times: list[int]) -> None:
+    ordered = np.sort(np.array(times, dtype=np.int64))
+    assert unpack_times(pack_times(ordered)).tolist() == ordered.tolist()
+
+
+def test_busy_times_take_two_bytes_a_row() -> None:
+    times = np.arange(1_000, dtype=np.int64) * 1_000 + 1_700_000_000_000_000
+    assert len(pack_times(times)) < 2_100
+
+
+def test_a_packet_comes_back_whole() -> None:
+    rows = pa.record_batch({"ts": [1, 2]})
+    packet = Packet("s", 3, 1, 5, 1, 2, newest_us=2, oldest_us=1, times=b"times", unplaced=b"x")
+    packet.rows = [(0, bytes(rows.serialize()))]
+    packet.order = WidthOrder(7, {0: Lifetime.closed(5).turning(100, 20, 3)})
+    read = Packet.from_bytes(packet.to_bytes())
+    assert (read.stream, read.task, read.sequence) == ("s", 3, 1)
+    assert (read.rows_in, read.bad_time, read.bad_value) == (5, 1, 2)
+    assert (read.newest_us, read.oldest_us) == (2, 1)
+    assert read.order == packet.order
+    assert pa.ipc.read_record_batch(pa.py_buffer(read.rows[0][1]), rows.schema) == rows
+    assert read.times is not None
+    assert read.unplaced is not None
+    assert (bytes(read.times), read.oldest, bytes(read.unplaced)) == (b"times", None, b"x")
+
+
+def test_a_table_comes_back() -> None:
+    table = pa.table({"a": ["x", None]})
+    assert table_of(table_bytes(table)) == table
+
+
+def test_a_segment_comes_back_whole() -> None:
+    rows = pa.record_batch({"ts": [1, 2], "k0": ["a", "b"]})
+    times = np.array([1, 2, 3], dtype=np.int64)
+    segment = Segment({1: rows}, {"s": times}, b"all", np.array([9], dtype=np.int64))
+    read = Segment.from_bytes(segment.to_bytes(), 7)
+    assert read.rows[1].to_pylist() == rows.to_pylist()
+    assert read.times["s"].tolist() == [1, 2, 3]
+    assert read.snapshot is not None
+    assert bytes(read.snapshot) == b"all"
+    assert read.instants is not None
+    assert read.instants.tolist() == [9]
+
+
+def test_a_lost_segment_is_refused() -> None:
+    with pytest.raises(CheckpointError, match="WC213"):
+        Segment.from_bytes(None, 4)
+
+
+def header() -> ShardHeader:
+    made = ShardHeader.new("plan", 2, ["a", "b"])
+    made.nonce, made.clock_us = "n", 17
+    made.ledgers["a"] = Ledger(rows_in=3, applied=2, late=1)
+    made.segments = [SegmentEntry(0, 10, 100, 60, 17, False, 20, ((0, 15), (1, 17)))]
+    made.first_us, made.reached_us, made.life_sequence = 3, 30, 1
+    made.limits = WindowLimits(4, {1: Lifetime.closed(5)}, {1: 12})
+    return made
+
+
+def test_a_header_comes_back_whole() -> None:
+    assert ShardHeader.from_bytes(header().to_bytes(), "plan", 2) == header()
+
+
+@pytest.mark.parametrize(("plan", "bucket"), [("other", 2), ("plan", 1)])
+def test_a_header_of_something_else_is_refused(plan: str, bucket: int) -> None:
+    with pytest.raises(CheckpointError, match="WC212"):
+        ShardHeader.from_bytes(header().to_bytes(), plan, bucket)
+
+
+def test_a_header_of_another_version_is_refused() -> None:
+    parts, _ = read_frame(header().to_bytes(), "header")
+    with pytest.raises(CheckpointError, match=r"WC214.*format 99"):
+        ShardHeader.from_bytes(write_frame({**parts, "version": 99}), "plan", 2)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from expiry_loads import Load
 
+from papers.rivals.fifo_queue import FifoQueue
 from windrow.operators.expiry.binary_heap import BinaryHeap
 from windrow.operators.expiry.calendar_queue import CalendarQueue
 from windrow.operators.expiry.expiry_queue import ExpiryQueue
-from windrow.operators.expiry.fifo_queue import FifoQueue
 from windrow.operators.expiry.ladder.ladder_queue import BranchLadderQueue, LadderQueue
 from windrow.operators.expiry.wheel.timing_wheel import TimingWheel
 

@@ -26,10 +26,10 @@ from process_tree import machine
 from rich.console import Console
 from rich.table import Table
 
+from papers.rivals.full_precomputation import FullPrecomputation
+from papers.rivals.sequential_list import SequentialList
 from windrow.history.adaptive_tree import AdaptiveTree
-from windrow.history.full_precomputation import FullPrecomputation
 from windrow.history.history import History
-from windrow.history.sequential_list import SequentialList
 from windrow.history.spec import HistorySpec, levels_of
 from windrow.history.storage import Reading
 from windrow.schema import BIGINT, DOUBLE, Column

@@ -184,7 +184,8 @@ def test_pictures_are_told_in_words(page: Path) -> None:
 def test_every_code_is_listed_once() -> None:
     raised = {
         code
-        for source in (ROOT / "src").rglob("*.py")
+        for folder in ("src", "benchmarks/papers")
+        for source in (ROOT / folder).rglob("*.py")
         for code in re.findall(r'"(W[SBUADCXH]\d{3})"', source.read_text(encoding="utf-8"))
     }
     page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")

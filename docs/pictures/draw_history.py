@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 from drawing import Picture
@@ -10,8 +13,11 @@ from windrow.history.adaptive_tree import AdaptiveTree
 from windrow.history.aggregates import Bounded
 from windrow.history.history import History
 from windrow.history.spec import HistorySpec, levels_of
-from windrow.history.tree_shape import Node, shape_of
 from windrow.schema import BIGINT, Column
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+from papers.history.tree_shape import Node, shape_of
 
 __all__ = ["ageing", "tree"]
 

@@ -12,7 +12,7 @@ def rooms() -> Picture:
     picture = Picture(860, 668, "The folders of the source; imports go only downwards")
     layers = [
         (
-            ("apps/", "cli, shell, console, terminal, demo, bench: what people use"),
+            ("apps/", "cli, shell, console, terminal, demo: what people use"),
             "quiet",
         ),
         (("embedded/", "session in this process"), ("spark/", "session on Spark"), "orange"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import Tables, crowded_tables, tables
+from support.random_demands import Tables, crowded_tables, tables
 from windrow.governor.admission import SUGGESTIONS_LIMIT, Refused, Suggestion, suggestions
 from windrow.governor.c_support import need_of
 from windrow.governor.decide import decide

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import random_turning, small_turning
-from governor.slow_partitions import all_groups, cost_of, least_cost
+from support.random_demands import random_turning, small_turning
+from support.slow_partitions import all_groups, cost_of, least_cost
 from windrow.governor.columns import kernels, proof
 from windrow.governor.columns.generation import MARGIN, generate, scaled
 from windrow.governor.groups.partitions import best_by_subsets, first_fit, ruin_recreate

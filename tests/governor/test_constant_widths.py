@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import Tables, crowded_tables, tables
+from support.random_demands import Tables, crowded_tables, tables
 from windrow.governor.a_support import WIDTH_LIMIT_US, a_support
 from windrow.governor.b_support import accumulated_error_us, b_support, widened
 from windrow.governor.decide import case_of

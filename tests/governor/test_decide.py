@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import Tables, budget_of, crowded_tables, tables
-from governor.slow_partitions import least_cost
-from governor.slow_turns import is_served, slow_width_us
+from support.random_demands import Tables, budget_of, crowded_tables, tables
+from support.slow_partitions import least_cost
+from support.slow_turns import is_served, slow_width_us
 from windrow.governor.admission import Refused
 from windrow.governor.c_support import need_of
 from windrow.governor.decide import decide

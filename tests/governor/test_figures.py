@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import Tables, tables
+from support.random_demands import Tables, tables
 from windrow.governor.figures import active_demands, figures_of
 from windrow.governor.tables import SECOND_US, Demand, WindowState
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import random_turning, small_turning, turning_of
-from governor.slow_partitions import cost_of, is_valid, least_cost
+from support.random_demands import random_turning, small_turning, turning_of
+from support.slow_partitions import cost_of, is_valid, least_cost
 from windrow.governor.groups import kernels
 from windrow.governor.groups.partitions import (
     SUBSETS_LIMIT,

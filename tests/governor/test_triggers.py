@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.random_demands import Tables, budget_of, demand_rows, tables
+from support.random_demands import Tables, budget_of, demand_rows, tables
 from windrow.governor.decide import decide
 from windrow.governor.figures import active_demands, figures_of
 from windrow.governor.tables import Demand, WindowState

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from history.comparison import AGGREGATES, asked, check
-from history.past_rows import MEASURES, STORAGES, Advance, Row, Step, specs, steps, take
+from support.history_comparison import AGGREGATES, asked, check
+from support.past_rows import MEASURES, STORAGES, Advance, Row, Step, specs, steps, take
 from windrow.history.answers.answer import Answer
 from windrow.history.history import History
 from windrow.history.spec import HistorySpec, levels_of

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from history.comparison import asked, check
-from history.past_rows import MEASURES, STORAGES, Advance, specs, steps, take
+from support.history_comparison import asked, check
+from support.past_rows import MEASURES, STORAGES, Advance, specs, steps, take
 from windrow.history.history import History
 from windrow.history.nodes.table import schema_of_nodes
 from windrow.history.parquet_archive import ParquetArchive

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from papers.rivals.full_precomputation import FullPrecomputation
 from windrow.errors import BindingError
 from windrow.history.adaptive_tree import AdaptiveTree
 from windrow.history.aggregates import Aggregate
-from windrow.history.full_precomputation import FullPrecomputation
 from windrow.history.history import History
 from windrow.history.spec import HistorySpec, Level, levels_of
 from windrow.schema import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, SMALLINT, STRING, Column, decimal

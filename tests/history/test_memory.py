@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from papers.rivals.full_precomputation import FullPrecomputation
 from windrow.history.adaptive_tree import AdaptiveTree
 from windrow.history.cells.arena import Arena
 from windrow.history.cells.cell_store import CellStore
-from windrow.history.full_precomputation import FullPrecomputation
 from windrow.history.history import History
 from windrow.history.leaves.row_store import RowStore
 from windrow.history.spec import HistorySpec, levels_of

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from history.comparison import asked, check, compare
-from history.past_rows import (
+from support.history_comparison import asked, check, compare
+from support.past_rows import (
     MEASURES,
     Advance,
     Row,

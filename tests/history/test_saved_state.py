@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from history.comparison import AGGREGATES, asked, check
-from history.past_rows import MEASURES, specs, steps, take
+from papers.rivals.full_precomputation import FullPrecomputation
+from support.history_comparison import AGGREGATES, asked, check
+from support.past_rows import MEASURES, specs, steps, take
 from windrow.errors import CheckpointError
 from windrow.history.adaptive_tree import AdaptiveTree
-from windrow.history.full_precomputation import FullPrecomputation
 from windrow.history.history import History
 from windrow.history.saved_state import SavedHistory, restore_history, save_history
 from windrow.history.spec import HistorySpec, levels_of

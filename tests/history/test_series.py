@@ -7,9 +7,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from papers.history.tree_shape import shape_of
 from windrow.history.operator import HistoryOperator
 from windrow.history.questions.series import group_keys, series_of, shape_table
-from windrow.history.tree_shape import shape_of
 from windrow.plan.history_schema import declared_history
 from windrow.schema import StreamSchema, columns_of
 

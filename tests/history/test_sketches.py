@@ -11,8 +11,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from history.comparison import asked
-from history.past_rows import Row, columns_of, spark_order, specs, steps, take
+from support.history_comparison import asked
+from support.past_rows import Row, columns_of, spark_order, specs, steps, take
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers.answer import Answer
 from windrow.history.answers.merge import merge_answers, partial_of_table, table_of_partial

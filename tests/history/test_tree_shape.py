@@ -7,10 +7,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from papers.history.tree_shape import Node, shape_of
 from windrow.history.adaptive_tree import AdaptiveTree
 from windrow.history.history import History
 from windrow.history.spec import HistorySpec, levels_of
-from windrow.history.tree_shape import Node, shape_of
 from windrow.schema import BIGINT, Column
 
 SPEC = HistorySpec(

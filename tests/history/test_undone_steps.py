@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from history.past_rows import specs, steps, take
+from support.past_rows import specs, steps, take
 from windrow.history.history import History
 from windrow.history.saved_state import save_history
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from papers.rivals.fifo_queue import FifoQueue
 from windrow.operators.expiry.binary_heap import BinaryHeap
 from windrow.operators.expiry.calendar_queue import CalendarQueue
 from windrow.operators.expiry.expiry_queue import EXPIRY_LIMIT, ExpiryQueue
-from windrow.operators.expiry.fifo_queue import FifoQueue
 from windrow.operators.expiry.ladder.ladder_queue import BranchLadderQueue, LadderQueue
 from windrow.operators.expiry.wheel.timing_wheel import TimingWheel
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from join_texts import general_joins, small_scenarios
 from live_texts import general_negations, general_selects
 from oracle import assert_same_rows, rows_of
+from papers.rivals import fifo_queue
 from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
 from streams import Action, Push, instant, plan_of, queries, scenarios
 from windrow import backlog
 from windrow.errors import DataError
 from windrow.exact.kernels import INTEGER
 from windrow.operators import touches
-from windrow.operators.expiry import fifo_queue
 from windrow.operators.expiry.wheel import timing_wheel
 from windrow.operators.extremes import arena
 from windrow.operators.keyed import factorised

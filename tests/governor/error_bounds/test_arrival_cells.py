@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.error_bounds.slow_errors import (
+from support.slow_errors import (
     FUNCTIONS,
     Row,
     add,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from governor.error_bounds.slow_errors import (
+from support.slow_errors import (
     FUNCTIONS,
     Row,
     add,

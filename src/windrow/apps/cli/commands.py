@@ -26,7 +26,7 @@ COMMANDS = {
     "shell": "Type queries and see answers, in this process.",
     "console": "A web page on which queries are watched, added and stopped.",
     "doctor": "Look at what this machine has of what is needed; say what to do.",
-    "bench": "The papers' experiments, run on this machine.",
+    "bench": "The papers' experiments, run on this machine from a checkout.",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windrow.compiling.kernels import njit
 from windrow.history.cells.kernels import LEFT, PARTS
-from windrow.history.state_kernels import START, add_rows, add_state
+from windrow.history.state_kernels import START, add_state
 
 
 @njit(cache=True)
@@ -29,17 +29,3 @@ def add_up(groups, whole, real, out_whole, out_real):
     """Add each state to that of its group."""
     for state in range(groups.size):
         add_state(out_whole, out_real, groups[state], whole, real, state)
-
-
-@njit(cache=True)
-def add_listed_rows(
-    place, codes, kinds, words, values, valid, first, end, target, out_whole, out_real
-):
-    """Add rows one by one to the states of their groups; place: of each code, below 0 for none."""
-    for row in range(first, end):
-        group = place[codes[row]]
-        if group >= 0:
-            add_rows(
-                out_whole, out_real, PARTS * group + target, kinds, words, values, valid, row,
-                row + 1,
-            )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Structures that the papers compare with, and that no query runs on."""

@@ -1,0 +1,1 @@
+"""What tests share: oracles, generated streams, slow twins, and programs that they start."""

@@ -224,8 +224,8 @@ def test_every_page_is_on_the_first_page() -> None:
 
 def glossary_words() -> list[str]:
     page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
-    lines = page.partition("\n\n## ")[0].splitlines()
-    return [line.split(" | ")[0].removeprefix("| ") for line in lines[4:]]
+    table = page.partition("| --- | --- |\n")[2].partition("\n\n## ")[0]
+    return [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()]
 
 
 def test_the_glossary_is_in_order_and_its_words_are_used() -> None:

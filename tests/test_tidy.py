@@ -7,13 +7,14 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
 import windrow
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "windrow"
@@ -37,6 +38,7 @@ CODE_CARRIERS = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal"
 
 # What runs a text: Python's own evaluators, and Spark's, whose SQL can start programs.
 EVALUATORS = {"eval", "exec", "expr", "selectExpr", "sql"}
+COLLECTIONS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
 # As `make help` finds them.
 MAKE_TARGET = re.compile(r"^([a-z-]+):.*  ## ", re.M)
 
@@ -116,6 +118,59 @@ def evaluators(package: str, text: str) -> list[int]:
     ]
 
 
+def named_aggregates(text: str) -> list[int]:
+    """The lines that treat an aggregate by its name, which is for its entry in the registry.
+
+    A name that is compared, one of several in a collection, or what an aggregate is made with. A
+    word such as "count" may otherwise name a column; nobody names one "var_samp".
+    """
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        parts = [literal for literal in literals_of(node) if literal in AGGREGATE_FUNCTIONS]
+        is_several = isinstance(node, COLLECTIONS) and len(set(parts)) > 1
+        is_compared = isinstance(node, (ast.Compare, ast.MatchValue)) and bool(parts)
+        is_made = bool(parts) and called_name(node).endswith("Aggregate")
+        is_plain = isinstance(node, ast.Constant) and any("_" in part for part in parts)
+        if is_several or is_compared or is_made or is_plain or begins_a_name(node):
+            found.append(node.lineno)
+    return sorted(set(found))
+
+
+def literals_of(node: ast.AST) -> list[str]:
+    """The texts that a node holds itself: those of a comparison, also within its collections."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    if isinstance(node, ast.MatchValue):
+        return literals_of(node.value)
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        inner = [side.elts for side in sides if isinstance(side, (ast.Tuple, ast.List, ast.Set))]
+        return [text for part in chain(sides, *inner) for text in constants([part])]
+    if isinstance(node, ast.Call):
+        return constants([*node.args, *(keyword.value for keyword in node.keywords)])
+    if isinstance(node, ast.Dict):
+        return constants(node.keys)
+    return constants(node.elts) if isinstance(node, COLLECTIONS) else []
+
+
+def constants(nodes: Iterable[ast.AST | None]) -> list[str]:
+    return [each.value for each in nodes if isinstance(each, ast.Constant) and each.value]
+
+
+def called_name(node: ast.AST) -> str:
+    function = getattr(node, "func", None)
+    return str(getattr(function, "id", getattr(function, "attr", "")))
+
+
+def begins_a_name(node: ast.AST) -> bool:
+    """Whether it asks how a name begins or ends, as in function.startswith("stddev")."""
+    asked = {"startswith": str.startswith, "endswith": str.endswith}.get(called_name(node))
+    names = [name for name in AGGREGATE_FUNCTIONS if "_" in name]
+    return asked is not None and any(
+        len(part) > 3 and asked(name, part) for part in literals_of(node) for name in names
+    )
+
+
 def tracked_files() -> list[Path]:
     """All files that git knows or would take; all files at hand where there is no repository."""
     try:
@@ -177,6 +232,12 @@ def test_only_kernels_are_compiled(path: Path) -> None:
 def test_of_connectors_only_the_halves_for_spark_import_it(path: Path) -> None:
     imported = spark_at_once(path.read_text(encoding="utf-8"))
     assert path.name.startswith("spark_") or imported == []
+
+
+@each_source
+def test_aggregates_are_named_in_their_registry_alone(path: Path) -> None:
+    if path != PACKAGE / "aggregate_functions.py":
+        assert named_aggregates(path.read_text(encoding="utf-8")) == []
 
 
 def test_no_file_has_a_vague_name() -> None:
@@ -287,6 +348,32 @@ def test_a_retired_word_is_found() -> None:
     assert words_of_names("class TreeKeeper:\n    def take_rows(self, a_row): ...") == {
         "tree", "keeper", "take", "rows", "self", "a", "row",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'function == "min"',
+        'function in ("count", other)',
+        '{"sum", "avg"}',
+        '{"min": least, "max": greatest}',
+        '("x", "var_samp")',
+        'function.startswith("stddev")',
+        'function.endswith("_samp")',
+        'Aggregate("count", argument)',
+        'plan.HistoryAggregate(function="sum")',
+        'match f:\n    case "min": pass',
+    ],
+)
+def test_an_aggregate_outside_of_the_registry_is_found(text: str) -> None:
+    assert named_aggregates(f"x = 1\n{text}")[0] >= 2
+
+
+@pytest.mark.parametrize(
+    "text", ['rows["count"]', '{"count": 1, "at": 2}', 'pa.field("sum")', 'x.endswith(".max")']
+)
+def test_a_column_of_an_everyday_name_is_let_be(text: str) -> None:
+    assert named_aggregates(text) == []
 
 
 def test_a_code_carrier_is_found() -> None:

@@ -5,14 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from windrow.aggregate_functions import (
+    AGGREGATE_FUNCTIONS,
+    SQL_NAMES,
+    AggregateFunction,
+    Form,
+)
 from windrow.errors import BindingError
 from windrow.history.spec import HistorySpec
 
 __all__ = ["FUNCTIONS", "Aggregate", "Bounded"]
 
-MOMENTS = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
-FUNCTIONS = ("count", "sum", "avg", "min", "max", *MOMENTS, "quantile", "distinct")
-_OTHER_NAMES = {"stddev": "stddev_samp", "variance": "var_samp"}
+FUNCTIONS = tuple(
+    each.name
+    for each in AGGREGATE_FUNCTIONS.values()
+    if each.sql_names and (each.laws.in_nodes or each.laws.in_sketch)
+)
+_OTHER_NAMES = {
+    name.lower(): each.name
+    for name, each in SQL_NAMES.items()
+    if each.laws.in_nodes and name.lower() != each.name
+}
 
 
 @dataclass(frozen=True)
@@ -35,9 +48,9 @@ class Aggregate:
                 f"a history has no aggregate {self.function!r}",
                 hint=f"it answers {', '.join(FUNCTIONS)}",
             )
-        if self.measure is None and self.function != "count":
+        if self.measure is None and self.traits.star is None:
             raise BindingError("WB312", f"{self.function} needs a measure", hint="name one")
-        if (self.rank is not None) != (self.function == "quantile") or not (
+        if (self.rank is not None) != (self.traits.form is Form.QUANTILE) or not (
             0 <= (self.rank or 0) <= 1
         ):
             raise BindingError(
@@ -45,6 +58,11 @@ class Aggregate:
                 f"{self.function} with rank {self.rank}",
                 hint="a quantile has a rank from 0 to 1, and nothing else has one",
             )
+
+    @property
+    def traits(self) -> AggregateFunction:
+        """What is known of its function."""
+        return AGGREGATE_FUNCTIONS[self.function]
 
     @property
     def label(self) -> str:
@@ -56,9 +74,9 @@ class Aggregate:
 
     def check(self, spec: HistorySpec) -> None:
         """Refuse what the history keeps nothing of."""
-        if self.function == "quantile":
+        if self.traits.form is Form.QUANTILE:
             kept: tuple[str, ...] = spec.quantiles
-        elif self.function == "distinct":
+        elif self.traits.form is Form.ABOUT_DISTINCT:
             kept = tuple(column.name for column in spec.distincts)
         else:
             if self.measure is not None:

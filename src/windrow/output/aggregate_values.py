@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.aggregate_functions import Form
 from windrow.exact.kernels import INTEGER_LIMB, LIMB_BITS
 from windrow.operators.lanes import ValueLanes, Vector, read_value
 from windrow.operators.ranks import values_of_ranks
@@ -28,17 +29,17 @@ def aggregate_values(
     aggregate: Aggregate, reading: Reading, shape: QueryShape, touches: EntityTouches
 ) -> Values:
     """The value of one aggregate for each state, and where its type does not hold it."""
-    if reading.kind == "count":
+    if reading.form is Form.ROWS:
         return pa.array(touches.count), None
-    if reading.kind == "tally":
+    if reading.form is Form.DISTINCT:
         return pa.array(np.ascontiguousarray(touches.extras[:, reading.indexes[0]])), None
-    if reading.kind == "extreme":
+    if reading.form is Form.EXTREME:
         return _extreme(aggregate, reading.indexes[0], shape, touches), None
     read = [
         read_value(touches.lanes, touches.count, touches.layout, index) for index in reading.indexes
     ]
-    if reading.kind == "variance":
-        return variances(aggregate.function, *read), None
+    if reading.form is Form.SPREAD:
+        return variances(aggregate.traits, *read), None
     return _of_sum(aggregate, read[0])
 
 
@@ -62,10 +63,10 @@ def _extreme(
 
 
 def _of_sum(aggregate: Aggregate, read: ValueLanes) -> Values:
-    if aggregate.function == "count":
+    if aggregate.traits.form is Form.COUNT:
         return pa.array(np.ascontiguousarray(read.valid)), None
     empty = read.valid == 0
-    if aggregate.function == "avg":
+    if aggregate.traits.form is Form.MEAN:
         scale = _scale(aggregate)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = doubles_of(read) / scale / np.where(empty, 1, read.valid)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.aggregate_functions import AggregateFunction
 from windrow.exact.kernels import LOWEST_BIT, to_doubles
 from windrow.operators.lanes import Matrix, ValueLanes, Vector
 from windrow.output.kernels import quick_variances
@@ -42,18 +43,17 @@ def doubles_of(read: ValueLanes) -> NDArray[np.float64]:
 
 
 def variances(
-    function: str, values: ValueLanes, squares: ValueLanes, errors: ValueLanes
+    function: AggregateFunction, values: ValueLanes, squares: ValueLanes, errors: ValueLanes
 ) -> pa.Array:
-    """One of var_samp, var_pop, stddev_samp and stddev_pop for each state."""
+    """The spread of each state: a variance or its root, of the sample or of the population."""
     count = values.valid
-    is_sample = function.endswith("_samp")
     # Squares too small for a double may be rounded up: their sum can be a little too small.
-    out = np.maximum(_divided(values, squares, errors, count - 1 if is_sample else count), 0.0)
+    out = np.maximum(_divided(values, squares, errors, count - function.rows_less), 0.0)
     out[_has_special(squares)] = np.inf
     out[_has_special(values)] = np.nan
-    if function.startswith("stddev"):
+    if function.is_root:
         out = np.sqrt(out)
-    missing = count < (2 if is_sample else 1)
+    missing = count < function.fewest_values
     return pa.array(out, mask=missing if missing.any() else None)
 
 

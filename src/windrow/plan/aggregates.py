@@ -1,8 +1,7 @@
 """Aggregates, and the scope of groups in which the select list and HAVING stand.
 
-SUM of integers is BIGINT, of DECIMAL(p, s) is DECIMAL(p + 18, s), of FLOAT and DOUBLE is DOUBLE;
-AVG and the variances are DOUBLE, also of decimals; COUNT is BIGINT; MIN and MAX have the type of
-their argument. Equal aggregates are computed once.
+What an aggregate takes and gives is said by its entry in windrow.aggregate_functions. Equal
+aggregates are computed once.
 """
 
 from __future__ import annotations
@@ -11,6 +10,13 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import (
+    AGGREGATE_FUNCTIONS,
+    AggregateFunction,
+    Form,
+    Takes,
+    running_names,
+)
 from windrow.errors import WindrowError
 from windrow.plan.digits import check_digits
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef, Literal, inputs_of
@@ -20,29 +26,16 @@ from windrow.plan.rows import row_scope
 from windrow.plan.scalars import scope_of
 from windrow.plan.scope import Scope
 from windrow.plan.separation import separated
-from windrow.plan.types import convert, is_null, sum_type
+from windrow.plan.types import convert, is_null
 from windrow.schema import BIGINT, DOUBLE, STRING
+from windrow.sql.functions import aggregate_classes
 
-__all__ = ["RUNNING", "Groups"]
+__all__ = ["FUNCTIONS", "IDEMPOTENT", "RUNNING", "Groups"]
 
-_FUNCTIONS: dict[type[exp.Expr], str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-    exp.Stddev: "stddev_samp",
-    exp.StddevSamp: "stddev_samp",
-    exp.StddevPop: "stddev_pop",
-    exp.Variance: "var_samp",
-    exp.VariancePop: "var_pop",
-}
-_OF_HISTORY: dict[type[exp.Expr], str] = {
-    exp.ApproxQuantile: "APPROX_PERCENTILE",
-    exp.ApproxDistinct: "APPROX_COUNT_DISTINCT",
-}
+FUNCTIONS = aggregate_classes()
 # What stands in hints: the aggregates that run.
-RUNNING = "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE run"
+RUNNING = f"{running_names(lambda each: not each.laws.in_sketch)} run"
+IDEMPOTENT = running_names(lambda each: each.laws.is_idempotent)
 
 
 class Groups:
@@ -111,71 +104,85 @@ class Groups:
         return AggregateRef(self.aggregates.index(found), found.type)
 
     def _bound(self, node: exp.AggFunc) -> Aggregate:
-        function = _FUNCTIONS.get(type(node))
-        if function is None:
-            what, hint = f"the aggregate {node.sql_name()}", RUNNING
-            if type(node) in _OF_HISTORY:
-                what = f"{_OF_HISTORY[type(node)]} over a window"
-                hint = f"{RUNNING}; this one runs FROM HISTORY(...), where a sketch is kept"
-            raise self._row.refused("WU205", what, node, hint=hint)
+        function = FUNCTIONS.get(type(node))
+        if function is None or function.laws.in_sketch:
+            raise self._not_run(node, function)
         if node.this is None or node.expressions:
+            name = function.sql_names[0]
             given = 0 if node.this is None else 1 + len(node.expressions)
-            message = f"{function.upper()} takes 1 argument, but here are {given}"
-            raise self._row.wrong("WB231", message, node, hint=f"write {function.upper()}(x)")
-        if function == "count" and isinstance(node.this, exp.Star):
-            return Aggregate("count_star", None, None, BIGINT)
+            message = f"{name} takes 1 argument, but here are {given}"
+            raise self._row.wrong("WB231", message, node, hint=f"write {name}(x)")
+        if function.star is not None and isinstance(node.this, exp.Star):
+            return _of_rows(function.star)
         if isinstance(node.this, exp.Distinct):
             return self._over_distinct(function, node, node.this)
         return self._over(function, node.this)
 
-    def _over_distinct(self, function: str, node: exp.AggFunc, distinct: exp.Distinct) -> Aggregate:
-        if len(distinct.expressions) == 1 and function in ("count", "min", "max"):
-            # The least of the different values is the least of all.
-            named = "count_distinct" if function == "count" else function
-            return self._over(named, distinct.expressions[0])
-        what = f"{function.upper()}(DISTINCT ...)"
-        if function == "count":
-            what = "COUNT(DISTINCT ...) of several expressions"
-        hint = "COUNT(DISTINCT x) of one expression runs, and so do MIN and MAX"
+    def _not_run(self, node: exp.AggFunc, function: AggregateFunction | None) -> Exception:
+        what, hint = f"the aggregate {node.sql_name()}", RUNNING
+        if function is not None:
+            what = f"{function.sql_names[0]} over a window"
+            hint = f"{RUNNING}; this one runs FROM HISTORY(...), where a sketch is kept"
+        return self._row.refused("WU205", what, node, hint=hint)
+
+    def _over_distinct(
+        self, function: AggregateFunction, node: exp.AggFunc, distinct: exp.Distinct
+    ) -> Aggregate:
+        # The least of the different values is the least of all.
+        named = function.name if function.laws.is_idempotent else function.distinct
+        if len(distinct.expressions) == 1 and named is not None:
+            return self._over(AGGREGATE_FUNCTIONS[named], distinct.expressions[0])
+        what = f"{function.sql_names[0]}(DISTINCT ...)"
+        if function.distinct is not None:
+            what += " of several expressions"
+        hint = f"COUNT(DISTINCT x) of one expression runs, and so do {IDEMPOTENT}"
         raise self._row.refused("WU204", what, node, hint=hint)
 
-    def _over(self, function: str, node: exp.Expr) -> Aggregate:
+    def _over(self, function: AggregateFunction, node: exp.Expr) -> Aggregate:
         argument = self._argument.bind(node)
-        if function == "count" and isinstance(argument, Literal) and argument.value is not None:
-            return Aggregate("count_star", None, None, BIGINT)
+        is_value = isinstance(argument, Literal) and argument.value is not None
+        if function.star is not None and is_value:
+            return _of_rows(function.star)
         reads = sorted(inputs_of(argument))
         check_digits(self._argument, node, argument)
         source = None if len(reads) > 1 else next(iter(reads), 0)
-        if function in ("count", "count_distinct"):
-            return Aggregate(function, argument, source, BIGINT)
-        argument = convert(argument, DOUBLE) if is_null(argument) else argument
-        if function in ("min", "max"):
-            return self._extreme(function, argument, source, node)
-        self._check_number(function, argument, node)
-        if function in ("sum", "avg"):
-            kind = DOUBLE if function == "avg" else sum_type(argument.type)
-            terms = separated(argument) if source is None else ()
-            return Aggregate(function, argument, source, kind, terms)
-        return Aggregate(function, convert(argument, DOUBLE), source, DOUBLE)
+        argument = self._taken(function, argument, node)
+        terms: tuple[tuple[Expr, ...], ...] = ()
+        if source is None and function.form in (Form.SUM, Form.MEAN):
+            terms = separated(argument)
+        return Aggregate(function.name, argument, source, function.type_of(argument.type), terms)
 
-    def _extreme(
-        self, function: str, argument: Expr, source: int | None, node: exp.Expr
-    ) -> Aggregate:
+    def _taken(self, function: AggregateFunction, argument: Expr, node: exp.Expr) -> Expr:
+        """The argument in a type that the function takes."""
+        if function.takes is Takes.ANYTHING:
+            return argument
+        argument = convert(argument, DOUBLE) if is_null(argument) else argument
+        if function.takes is Takes.ORDERED:
+            self._check_ordered(function, argument, node)
+            return argument
+        self._check_number(function, argument, node)
+        return convert(argument, DOUBLE) if function.form is Form.SPREAD else argument
+
+    def _check_ordered(self, function: AggregateFunction, argument: Expr, node: exp.Expr) -> None:
         if argument.type == STRING:
             raise self._row.refused(
                 "WU222",
-                f"{function.upper()} of text",
+                f"{function.sql_names[0]} of text",
                 node,
-                hint="MIN and MAX compare numbers, timestamps, dates and truth values; "
+                hint=f"{IDEMPOTENT} compare {function.takes.value}; "
                 "COUNT(DISTINCT x) takes text, and GROUP BY gives every text its row",
             )
-        return Aggregate(function, argument, source, argument.type)
 
-    def _check_number(self, function: str, argument: Expr, node: exp.Expr) -> None:
+    def _check_number(self, function: AggregateFunction, argument: Expr, node: exp.Expr) -> None:
         if not argument.type.is_numeric:
             raise self._row.wrong(
                 "WB242",
-                f"{function.upper()} takes numbers, but this is {argument.type}",
+                f"{function.sql_names[0]} takes {function.takes.value}, "
+                f"but this is {argument.type}",
                 node,
                 hint="COUNT takes any type; text becomes a number with CAST(... AS DOUBLE)",
             )
+
+
+def _of_rows(function: str) -> Aggregate:
+    return Aggregate(function, None, None, BIGINT)

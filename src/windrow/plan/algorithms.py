@@ -17,13 +17,6 @@ __all__ = ["ALGORITHMS", "check_algorithm", "reasons_against", "with_algorithm"]
 
 ALGORITHMS = ("pipelined", "incremental", "charged", "factorised")
 _ASKED = ("auto", *ALGORITHMS)
-# Aggregates that are sums: what a row has added, it can take back.
-_SUMS = frozenset(
-    [
-        *("count_star", "count", "sum", "avg"),
-        *("var_samp", "var_pop", "stddev_samp", "stddev_pop"),
-    ]
-)
 
 
 def check_algorithm(algorithm: str) -> None:
@@ -80,8 +73,8 @@ def _against_negated(plan: QueryPlan) -> str | None:
 
 def _against_incremental(plan: QueryPlan) -> str | None:
     for aggregate in plan.aggregates:
-        if aggregate.function in ("min", "max"):
-            name = aggregate.function.upper()
+        if not aggregate.traits.laws.is_invertible:
+            name = aggregate.traits.sql_names[0]
             return f"a {name} cannot be taken back from when its row leaves"
     return None
 
@@ -100,7 +93,7 @@ def _is_plain(plan: QueryPlan) -> bool:
         and plan.residual is None
         and SEVERAL not in plan.group_sources
         and all(
-            aggregate.function in _SUMS
+            aggregate.traits.laws.is_linear
             and (aggregate.argument is None or aggregate.source is not None)
             for aggregate in plan.aggregates
         )

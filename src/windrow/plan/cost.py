@@ -81,7 +81,7 @@ def paper_touches(figures: Figures) -> tuple[float, float]:
 
 
 def _time(name: str, plan: QueryPlan, figures: Figures) -> float:
-    extremes = sum(each.function in ("min", "max") for each in plan.aggregates)
+    extremes = sum(each.traits.laws.needs_order for each in plan.aggregates)
     if name == "factorised":
         hops = max(len(plan.joined) - 2, 0)
         return FACTORISED_ROW_NS + FACTORISED_HOP_NS * hops + EXTREME_ROW_NS * extremes

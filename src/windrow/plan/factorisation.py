@@ -53,7 +53,7 @@ def factorisation(plan: QueryPlan) -> Factorisation | str:
         reason = _obstacle(plan, aggregate, homes)
         if reason is not None:
             return reason
-        if aggregate.function in ("min", "max", "count_distinct"):
+        if not aggregate.traits.laws.is_linear:
             rooted.add(aggregate.source or 0)
     needed = _group_variables(plan)
     root = min(homes, key=lambda home: (_spread(variables, home, needed), home))
@@ -87,7 +87,7 @@ def _obstacle(plan: QueryPlan, aggregate: Aggregate, homes: list[int]) -> str | 
     if aggregate.argument is None:
         return None
     text = show_aggregate(aggregate, plan)
-    if aggregate.function in ("min", "max", "count_distinct"):
+    if not aggregate.traits.laws.is_linear:
         if aggregate.source is None:
             return f"{text} reads several inputs"
         if aggregate.source not in homes:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import SQL_NAMES, running_names
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.nearest import nearest
 from windrow.plan.operators import bind_alike
@@ -75,11 +76,11 @@ def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
         form = f"the form {node.sql('spark')!r}"
         return scope.refused("WU221", form, node, hint=_OTHER_FORMS.get(type(node), _NO_FORM))
     if name in _OTHER_AGGREGATES:
-        hint = "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE run"
+        hint = f"{_RUNNING_AGGREGATES} run"
         return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)
     if name in FUNCTIONS:
         return scope.wrong("WB230", f"there is no function {name!r}", node, hint=FUNCTIONS[name])
-    names = [*_RULES, *_AGGREGATES, "cast", "if"]
+    names = [*_RULES, *(name.lower() for name in SQL_NAMES), "cast", "if"]
     guess = nearest(name, names)
     listed = f"the functions are {', '.join(sorted(names))}"
     return scope.wrong(
@@ -175,12 +176,11 @@ def _substring(scope: Scope, name: str, nodes: Nodes) -> Expr:
 
 
 _MANY = 10_000
-_AGGREGATES = ("count", "sum", "avg", "min", "max", "stddev", "variance")
+_RUNNING_AGGREGATES = running_names(lambda each: not each.laws.in_sketch)
 # Aggregates that sqlglot has no class for: refused as such, not as functions that nobody knows.
 _OTHER_AGGREGATES = frozenset(
     [
-        *("approx_percentile", "percentile_approx", "percentile", "approx_count_distinct"),
-        *("median", "mean", "mode", "std", "any_value", "first", "last"),
+        *("percentile", "median", "mean", "mode", "std", "any_value", "first", "last"),
     ]
 )
 _NO_FORM = "write it with operators that run"

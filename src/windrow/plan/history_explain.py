@@ -39,11 +39,8 @@ def _level(granularity_us: int, retention_us: int | None) -> str:
 
 
 def _aggregate(aggregate: HistoryAggregate) -> str:
-    if aggregate.rank is not None:
-        return f"APPROX_PERCENTILE({aggregate.measure}, {aggregate.rank:g})"
-    if aggregate.function == "distinct":
-        return f"APPROX_COUNT_DISTINCT({aggregate.measure})"
-    return f"{aggregate.function.upper()}({aggregate.measure or '*'})"
+    rank = "" if aggregate.rank is None else f", {aggregate.rank:g}"
+    return aggregate.traits.show(f"{aggregate.measure or '*'}{rank}")
 
 
 def _shown(plan: HistoryPlan, expression: Expr) -> str:
@@ -57,8 +54,7 @@ def _as_query(plan: HistoryPlan) -> QueryPlan:
     aggregates = []
     for each in plan.aggregates:
         argument = None if each.measure is None else ColumnRef(0, each.measure, each.type)
-        function = _aggregate(each).partition("(")[0].lower()
-        aggregates.append(Aggregate(function, argument, 0, each.type))
+        aggregates.append(Aggregate(each.function, argument, 0, each.type))
     return QueryPlan(
         plan.text, "aggregate", (entry,), plan.select, plan.group_by, aggregates=tuple(aggregates)
     )

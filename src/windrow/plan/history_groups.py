@@ -6,35 +6,21 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import AggregateFunction, Form, running_names
 from windrow.errors import BindingError, UnsupportedError
-from windrow.plan.aggregates import Groups
+from windrow.plan.aggregates import FUNCTIONS, IDEMPOTENT, Groups
 from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, Literal
 from windrow.plan.history_plan import HistoryAggregate
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.names import Names
 from windrow.plan.rows import row_scope
-from windrow.plan.types import sum_type
-from windrow.schema import BIGINT, DOUBLE, ColumnType
+from windrow.schema import BIGINT, DOUBLE
 
 __all__ = ["HistoryGroups", "check_keys"]
 
-_FUNCTIONS: dict[type[exp.Expr], str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-    exp.Stddev: "stddev_samp",
-    exp.StddevSamp: "stddev_samp",
-    exp.StddevPop: "stddev_pop",
-    exp.Variance: "var_samp",
-    exp.VariancePop: "var_pop",
-    exp.ApproxQuantile: "quantile",
-    exp.ApproxDistinct: "distinct",
-}
 _RUNNING = (
-    "COUNT, SUM, AVG, MIN, MAX, STDDEV and VARIANCE of measures run, "
-    "APPROX_PERCENTILE and APPROX_COUNT_DISTINCT where sketches are kept"
+    f"{running_names(lambda each: each.laws.in_nodes)} of measures run, "
+    f"{running_names(lambda each: each.laws.in_sketch)} where sketches are kept"
 )
 
 
@@ -77,39 +63,40 @@ class HistoryGroups(Groups):
         return AggregateRef(self.found.index(bound), bound.type)
 
     def _asked(self, node: exp.AggFunc) -> HistoryAggregate:
-        function = _FUNCTIONS.get(type(node))
+        function = FUNCTIONS.get(type(node))
         if function is None:
             raise self._row.refused("WU205", f"the aggregate {node.sql_name()}", node, _RUNNING)
         argument = node.this
-        if function == "count" and isinstance(argument, exp.Star):
-            return HistoryAggregate("count", None, BIGINT)
+        if function.star is not None and isinstance(argument, exp.Star):
+            return HistoryAggregate(function.name, None, BIGINT)
         if isinstance(argument, exp.Distinct):
             function, argument = self._distinct(function, node, argument)
-        if function == "quantile":
-            return self._quantile(node)
+        if function.form is Form.QUANTILE:
+            return self._quantile(function, node)
         if argument is None or node.expressions:
             message, hint = f"{node.sql_name()} takes 1 argument", "name one measure"
             raise self._row.wrong("WB231", message, node, hint=hint)
         column = self._column(argument)
         if column is None:
-            if function == "count":
-                return HistoryAggregate("count", None, BIGINT)
+            if function.star is not None:
+                return HistoryAggregate(function.name, None, BIGINT)
             raise self._computed(argument)
-        if function == "distinct":
+        if function.form is Form.ABOUT_DISTINCT:
             self._check_distinct(argument, column)
-            return HistoryAggregate("distinct", column.column, BIGINT)
-        self._check_measure(argument, column)
-        return HistoryAggregate(function, column.column, _type(function, column.type))
+        else:
+            self._check_measure(argument, column)
+        return HistoryAggregate(function.name, column.column, function.type_of(column.type))
 
     def _distinct(
-        self, function: str, node: exp.AggFunc, distinct: exp.Distinct
-    ) -> tuple[str, exp.Expr]:
-        if len(distinct.expressions) != 1 or function not in ("count", "min", "max"):
-            hint = "COUNT(DISTINCT x) of one column runs, and so do MIN and MAX"
-            raise self._row.refused("WU204", f"{function.upper()}(DISTINCT ...)", node, hint)
-        return "distinct" if function == "count" else function, distinct.expressions[0]
+        self, function: AggregateFunction, node: exp.AggFunc, distinct: exp.Distinct
+    ) -> tuple[AggregateFunction, exp.Expr]:
+        found = function if function.laws.is_idempotent else _counted_by_sketch(function)
+        if len(distinct.expressions) != 1 or found is None:
+            hint = f"COUNT(DISTINCT x) of one column runs, and so do {IDEMPOTENT}"
+            raise self._row.refused("WU204", f"{function.sql_names[0]}(DISTINCT ...)", node, hint)
+        return found, distinct.expressions[0]
 
-    def _quantile(self, node: exp.AggFunc) -> HistoryAggregate:
+    def _quantile(self, function: AggregateFunction, node: exp.AggFunc) -> HistoryAggregate:
         column = self._column(node.this)
         if column is None:
             raise self._computed(node.this)
@@ -128,7 +115,7 @@ class HistoryGroups(Groups):
                 node if isinstance(rank, Literal) and rank.value is None else written,
                 hint="such as APPROX_PERCENTILE(x, 0.95)",
             )
-        return HistoryAggregate("quantile", column.column, DOUBLE, float(value))
+        return HistoryAggregate(function.name, column.column, DOUBLE, float(value))
 
     def _column(self, node: exp.Expr) -> ColumnRef | None:
         """The column that an argument is; None where it is a constant that is not NULL."""
@@ -175,9 +162,8 @@ class HistoryGroups(Groups):
         )
 
 
-def _type(function: str, measure: ColumnType) -> ColumnType:
-    if function == "count":
-        return BIGINT
-    if function in ("min", "max"):
-        return measure
-    return sum_type(measure) if function == "sum" else DOUBLE
+def _counted_by_sketch(function: AggregateFunction) -> AggregateFunction | None:
+    """What counts different values where only a sketch knows them."""
+    if function.distinct is None:
+        return None
+    return next(each for each in FUNCTIONS.values() if each.form is Form.ABOUT_DISTINCT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction
 from windrow.plan.expressions import AggregateRef, Expr, walk
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import OutputColumn
@@ -24,14 +25,19 @@ FACTS = (
 class HistoryAggregate:
     """A function of a measure, by the names that histories have for them.
 
-    function: 'count', 'sum', 'avg', 'min', 'max', 'stddev_samp', 'stddev_pop', 'var_samp',
-    'var_pop', 'quantile' or 'distinct'; measure is None for COUNT(*); rank is that of a quantile.
+    function: the name of one of AGGREGATE_FUNCTIONS that a history keeps. measure: None for
+    COUNT(*). rank: that of a quantile.
     """
 
     function: str
     measure: str | None
     type: ColumnType
     rank: float | None = None
+
+    @property
+    def traits(self) -> AggregateFunction:
+        """What is known of its function."""
+        return AGGREGATE_FUNCTIONS[self.function]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction
 from windrow.plan.expressions import Expr
 from windrow.schema import ColumnType, StreamSchema
 
@@ -58,8 +59,7 @@ class PlanInput:
 class Aggregate:
     """One aggregate over the rows of a window or of a join.
 
-    function: 'count_star', 'count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'var_samp',
-    'var_pop', 'stddev_samp' or 'stddev_pop'.
+    function: the name of one of AGGREGATE_FUNCTIONS, whose traits are `traits`.
     source: the input that the argument reads, 0 for a constant; None for COUNT(*) and for an
     argument over several inputs.
     terms: only for SUM and AVG over several inputs that separate: the argument is the sum of the
@@ -73,6 +73,11 @@ class Aggregate:
     source: int | None
     type: ColumnType
     terms: tuple[tuple[Expr, ...], ...] = ()
+
+    @property
+    def traits(self) -> AggregateFunction:
+        """What is known of its function."""
+        return AGGREGATE_FUNCTIONS[self.function]
 
 
 @dataclass(frozen=True)

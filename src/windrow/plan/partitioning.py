@@ -137,12 +137,12 @@ def _distinct_arguments(plan: QueryPlan) -> list[Expr]:
     return [
         aggregate.argument
         for aggregate in plan.aggregates
-        if aggregate.function == "count_distinct" and aggregate.argument is not None
+        if not aggregate.traits.laws.is_mergeable and aggregate.argument is not None
     ]
 
 
 def _by_value(plan: QueryPlan, what: str) -> Partitioning:
-    distinct = next(part for part in plan.aggregates if part.function == "count_distinct")
+    distinct = next(part for part in plan.aggregates if not part.traits.laws.is_mergeable)
     shown = show_aggregate(distinct, plan)
     return _one(f"no {what} keeps the values of {shown} apart, so that one may be counted twice")
 

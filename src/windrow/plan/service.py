@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from windrow.aggregate_functions import Form
 from windrow.errors import Place, UnsupportedError
 from windrow.plan.model import QueryPlan
+from windrow.plan.show import show_aggregate
 from windrow.sql.statements import Select
 
-__all__ = ["SUPPORTED_AGGREGATES", "can_have_error", "with_service"]
-
-# Aggregates whose error is bounded when the oldest rows of their window are missing.
-SUPPORTED_AGGREGATES = frozenset(
-    [
-        *("count_star", "count", "sum", "avg", "min", "max"),
-        *("var_samp", "var_pop", "stddev_samp", "stddev_pop"),
-    ]
-)
+__all__ = ["can_have_error", "with_service"]
 
 
 def with_service(plan: QueryPlan, select: Select) -> QueryPlan:
@@ -51,9 +45,10 @@ def _unbounded_reason(plan: QueryPlan) -> str | None:
     if plan.inputs[0].window.kind not in ("time", "slide"):
         return "only windows of a length in time can be made narrower"
     for aggregate in plan.aggregates:
-        if aggregate.function not in SUPPORTED_AGGREGATES:
-            return "no bound is known for COUNT(DISTINCT) over rows that are missing"
-        is_extreme = aggregate.function in ("min", "max")
+        if not aggregate.traits.laws.is_bounded:
+            shown = show_aggregate(aggregate, plan)
+            return f"no bound is known for {shown} over rows that are missing"
+        is_extreme = aggregate.traits.form is Form.EXTREME
         if is_extreme and aggregate.argument and not aggregate.argument.type.is_numeric:
             return "only of numbers is an error a percentage"
     return None

@@ -48,11 +48,8 @@ def show_list(expressions: Sequence[Expr], plan: QueryPlan) -> str:
 
 def show_aggregate(aggregate: Aggregate, plan: QueryPlan) -> str:
     """COUNT(*), COUNT(DISTINCT x), SUM(x) and so on."""
-    if aggregate.argument is None:
-        return "COUNT(*)"
-    if aggregate.function == "count_distinct":
-        return f"COUNT(DISTINCT {show(aggregate.argument, plan)})"
-    return f"{aggregate.function.upper()}({show(aggregate.argument, plan)})"
+    argument = aggregate.argument
+    return aggregate.traits.show("*" if argument is None else show(argument, plan))
 
 
 def show_window(window: WindowSpec, plan: QueryPlan) -> str:

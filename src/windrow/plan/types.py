@@ -38,7 +38,6 @@ __all__ = [
     "integer_bits",
     "integer_type",
     "is_null",
-    "sum_type",
 ]
 
 DAY_US = 86_400_000_000
@@ -161,16 +160,6 @@ def digits_limit(*expressions: Expr) -> int:
     parts = (part for expression in expressions for part in walk(expression))
     aggregated = any(isinstance(part, AggregateRef) for part in parts)
     return MAX_SUM_DIGITS if aggregated else MAX_DECIMAL_DIGITS
-
-
-def sum_type(argument: ColumnType) -> ColumnType:
-    """The type of SUM over a number."""
-    if argument.is_integer:
-        return BIGINT
-    if argument.is_float:
-        return DOUBLE
-    # Two windows of a billion rows have 10**18 pairs.
-    return decimal(min(MAX_SUM_DIGITS, argument.precision + 18), argument.scale)
 
 
 def convert(expression: Expr, kind: ColumnType) -> Expr:

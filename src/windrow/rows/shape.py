@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from windrow.aggregate_functions import Form
 from windrow.exact.kernels import DOUBLE, INTEGER
 from windrow.plan.expressions import Call, ColumnRef, Expr, inputs_of
 from windrow.plan.model import SEVERAL, Aggregate, QueryPlan
@@ -34,8 +35,6 @@ __all__ = [
 ]
 
 Found = TypeVar("Found")
-
-VARIANCES = frozenset(["var_samp", "var_pop", "stddev_samp", "stddev_pop"])
 
 
 @dataclass(frozen=True)
@@ -101,13 +100,13 @@ class Distinct:
 
 @dataclass(frozen=True)
 class Reading:
-    """How an aggregate is read off a state: 'count', 'measure', 'variance', 'tally', 'extreme'.
+    """How an aggregate is read off a state.
 
-    indexes: of the measure (a variance has three: values, squares, what the squares were rounded
-    by), of the distinct or of the extreme.
+    indexes: of the measure (a spread has three: values, squares, what the squares were rounded by),
+    of the distinct or of the extreme.
     """
 
-    kind: str
+    form: Form
     indexes: tuple[int, ...] = ()
 
 
@@ -197,18 +196,19 @@ class _Work:
 
     def reading(self, aggregate: Aggregate) -> Reading:
         """How the aggregate is read, once what it needs is kept."""
-        argument, function = aggregate.argument, aggregate.function
+        argument, traits = aggregate.argument, aggregate.traits
         if argument is None:
-            return Reading("count")
-        if function in VARIANCES:
-            return Reading("variance", self._squares(aggregate, argument))
-        if function in ("min", "max"):
-            extreme = Extreme(self._columns.joined(argument), aggregate.source, function == "max")
-            return Reading("extreme", (_place(self.extremes, extreme),))
-        if function == "count_distinct":
+            return Reading(traits.form)
+        if traits.form is Form.SPREAD:
+            return Reading(traits.form, self._squares(aggregate, argument))
+        if traits.form is Form.EXTREME:
+            joined = self._columns.joined(argument)
+            extreme = Extreme(joined, aggregate.source, traits.is_greatest)
+            return Reading(traits.form, (_place(self.extremes, extreme),))
+        if traits.form is Form.DISTINCT:
             distinct = Distinct(self._columns.joined(argument), aggregate.source)
-            return Reading("tally", (_place(self.distincts, distinct),))
-        return Reading("measure", (self._measure(aggregate, argument),))
+            return Reading(traits.form, (_place(self.distincts, distinct),))
+        return Reading(traits.form, (self._measure(aggregate, argument),))
 
     def _measure(self, aggregate: Aggregate, argument: Expr) -> int:
         if aggregate.source is not None:
@@ -253,7 +253,7 @@ def _in_order_of_columns(
 
     order = sorted(range(len(measures)), key=place)
     readings = tuple(
-        Reading(reading.kind, tuple(order.index(index) for index in reading.indexes))
+        Reading(reading.form, tuple(order.index(index) for index in reading.indexes))
         for reading in readings
     )
     return tuple(measures[i] for i in order), readings

@@ -6,19 +6,14 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import SQL_NAMES, AggregateFunction
 from windrow.errors import QuerySyntaxError
 from windrow.sql.cursor import Cursor
 from windrow.sql.tokens import Token
 
-__all__ = ["AGGREGATES", "SCALARS", "build_call"]
+__all__ = ["AGGREGATES", "SCALARS", "aggregate_classes", "build_call"]
 
-AGGREGATES = frozenset(
-    [
-        *("COUNT", "SUM", "AVG", "MIN", "MAX", "STDDEV", "STDDEV_SAMP", "STDDEV_POP", "VARIANCE"),
-        *("VAR_SAMP", "VAR_POP"),
-        *("APPROX_COUNT_DISTINCT", "APPROX_PERCENTILE", "PERCENTILE_APPROX"),
-    ]
-)
+AGGREGATES = frozenset(SQL_NAMES)
 SCALARS = frozenset(
     [
         *("ABS", "CEIL", "CEILING", "FLOOR", "ROUND", "SQRT", "EXP", "LN", "POWER"),
@@ -75,6 +70,17 @@ _BUILDERS: dict[str, Callable[[str, list[exp.Expression]], exp.Expr]] = {
     "APPROX_PERCENTILE": _quantile,
     "PERCENTILE_APPROX": _quantile,
 }
+
+
+def aggregate_classes() -> dict[type[exp.Expr], AggregateFunction]:
+    """The aggregate that each class of sqlglot's nodes stands for."""
+    found: dict[type[exp.Expr], AggregateFunction] = {}
+    for name, function in SQL_NAMES.items():
+        arguments: list[exp.Expression] = [exp.column("x"), exp.Literal.number("0.5")]
+        build = _BUILDERS.get(name)
+        node = build(name, arguments) if build else _by_table(name, arguments[:1])
+        found[type(node)] = function
+    return found
 
 
 def _wrong_arguments(

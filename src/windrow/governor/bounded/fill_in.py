@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.aggregate_functions import COUNT, SUM, VARIANCE, AggregateFunction, Form
 from windrow.governor.bounded.inner_plan import InnerPlan, JudgedAggregate
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers.answer import Answer
@@ -30,7 +31,6 @@ __all__ = ["FillIn", "reason_against_filling"]
 Instants = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_MOMENTS = frozenset(["var_samp", "var_pop", "stddev_samp", "stddev_pop"])
 # Two roundings of sums and one of a quotient, as a part of the numbers that are added.
 ROUNDING = 2.0**-50
 
@@ -146,17 +146,18 @@ class FillIn:
 
     def _completed(self, judged: JudgedAggregate, rows: pa.Table, tail: _Tail) -> _Bounded:
         held = rows.column(judged.value).combine_chunks()
-        if judged.function in ("count_star", "count"):
-            return _added(held, tail.of("count"))
-        if judged.function == "sum":
-            return _added(held, tail.of("sum"), tail.may_lack())
-        if judged.function in ("min", "max"):
-            return _extreme(judged.function, held, tail)
+        function = judged.traits
+        if function.is_count:
+            return _added(held, tail.of(COUNT))
+        if function.form is Form.SUM:
+            return _added(held, tail.of(SUM), tail.may_lack())
+        if function.form is Form.EXTREME:
+            return _extreme(function, held, tail)
         count = _doubles(rows.column(judged.count).combine_chunks())
         mean = _doubles(rows.column(judged.mean).combine_chunks())
-        if judged.function == "avg":
+        if function.form is Form.MEAN:
             return _average(count, mean, tail)
-        return _moment(judged.function, count, mean, _doubles(held), tail)
+        return _moment(function, count, mean, _doubles(held), tail)
 
 
 class _Tail:
@@ -165,12 +166,12 @@ class _Tail:
     def __init__(self, answer: Answer, measure: str | None) -> None:
         self._answer, self._measure = answer, measure
 
-    def of(self, function: str) -> list[pa.Array]:
-        return self._answer.columns(Aggregate(function, self._measure))
+    def of(self, function: AggregateFunction) -> list[pa.Array]:
+        return self._answer.columns(Aggregate(function.name, self._measure))
 
     def may_lack(self) -> NDArray[np.bool_]:
         """Where all rows that have a value may turn out not to be missing: then there is none."""
-        lacks: NDArray[np.bool_] = _doubles(self.of("count")[1]) == 0
+        lacks: NDArray[np.bool_] = _doubles(self.of(COUNT)[1]) == 0
         return lacks
 
 
@@ -213,17 +214,17 @@ def _fitting(total: int | Decimal | float, kind: pa.DataType) -> int | Decimal |
         return None
 
 
-def _extreme(function: str, held: pa.Array, tail: _Tail) -> _Bounded:
+def _extreme(function: AggregateFunction, held: pa.Array, tail: _Tail) -> _Bounded:
     """The better of both; what is missing may turn out to be nothing where a node is cut."""
-    pick = pc.min_element_wise if function == "min" else pc.max_element_wise
+    pick = pc.max_element_wise if function.is_greatest else pc.min_element_wise
     value, low, high = (each.cast(held.type) for each in tail.of(function))
-    may_lack = np.asarray(_doubles(tail.of("count")[1]) == 0) & value.is_valid().to_numpy(
+    may_lack = np.asarray(_doubles(tail.of(COUNT)[1]) == 0) & value.is_valid().to_numpy(
         zero_copy_only=False
     )
     found = [pick(held, each) for each in (value, low, high)]
     bounds = [_doubles(each) for each in found]
     # Without the missing part the answer is the one of the rows held; NaN where there is none.
-    worst = 2 if function == "min" else 1
+    worst = 1 if function.is_greatest else 2
     bounds[worst] = np.where(may_lack, _doubles(held), bounds[worst])
     # NaN is larger than all numbers, but Arrow passes over it: then nothing is known.
     for each in (held, value, low, high):
@@ -236,8 +237,8 @@ def _extreme(function: str, held: pa.Array, tail: _Tail) -> _Bounded:
 
 def _average(count: Floats, mean: Floats, tail: _Tail) -> _Bounded:
     own = np.where(count > 0, count * mean, 0.0)
-    sums = [own + _doubles(pc.fill_null(each, 0)) for each in tail.of("sum")]
-    counts = [count + _doubles(each) for each in tail.of("count")]
+    sums = [own + _doubles(pc.fill_null(each, 0)) for each in tail.of(SUM)]
+    counts = [count + _doubles(each) for each in tail.of(COUNT)]
     value = sums[0] / counts[0]
     corners = np.stack([s / c for s in sums[1:] for c in counts[1:]])
     slack = ROUNDING * (np.abs(own) + np.abs(sums[0])) / counts[0]
@@ -246,25 +247,27 @@ def _average(count: Floats, mean: Floats, tail: _Tail) -> _Bounded:
     return _Bounded(shown, value, corners.min(axis=0) - slack, corners.max(axis=0) + slack)
 
 
-def _moment(function: str, count: Floats, mean: Floats, held: Floats, tail: _Tail) -> _Bounded:
+def _moment(
+    function: AggregateFunction, count: Floats, mean: Floats, held: Floats, tail: _Tail
+) -> _Bounded:
     """Variances: exact where the missing part is known exactly, else unknown."""
-    sums = [_doubles(each) for each in tail.of("sum")]
-    counts = [_doubles(each) for each in tail.of("count")]
-    squares = [_doubles(each) for each in tail.of("var_pop")]
-    is_sample, is_root = function.endswith("samp"), function.startswith("stddev")
-    spread = held**2 if is_root else held
-    own = np.where(count > is_sample, spread * (count - is_sample), 0.0)
+    sums = [_doubles(each) for each in tail.of(SUM)]
+    counts = [_doubles(each) for each in tail.of(COUNT)]
+    squares = [_doubles(each) for each in tail.of(VARIANCE)]
+    rows_less = function.rows_less
+    spread = held**2 if function.is_root else held
+    own = np.where(count > rows_less, spread * (count - rows_less), 0.0)
     missing = counts[0]
     far = np.where(missing > 0, sums[0] / missing, 0.0) - np.where(count > 0, mean, 0.0)
     both = count + missing
     between = np.where((count > 0) & (missing > 0), far**2 * count * missing / both, 0.0)
     total = own + np.where(missing > 0, squares[0] * missing, 0.0) + between
-    value = total / (both - is_sample)
-    value = np.sqrt(value) if is_root else value
+    value = total / (both - rows_less)
+    value = np.sqrt(value) if function.is_root else value
     is_known = (counts[1] == counts[2]) & ((sums[1] == sums[2]) | (missing == 0))
     is_known &= (squares[1] == squares[2]) | (missing == 0)
     slack = np.where(is_known, 16 * ROUNDING * np.abs(value), np.inf)
-    shown = pa.array(value, mask=both - is_sample <= 0)
+    shown = pa.array(value, mask=both - rows_less <= 0)
     return _Bounded(shown, value, value - slack, value + slack)
 
 

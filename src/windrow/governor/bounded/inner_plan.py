@@ -12,13 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, COUNT, MEAN, AggregateFunction
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.model import Aggregate, OutputColumn, QueryPlan
 from windrow.schema import BIGINT, DOUBLE
 
 __all__ = ["InnerPlan", "JudgedAggregate", "inner_plan", "measures_of", "net_changes"]
-
-_NEEDS_MEAN = frozenset(["avg", "var_samp", "var_pop", "stddev_samp", "stddev_pop"])
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,11 @@ class JudgedAggregate:
     value: str
     count: str
     mean: str = ""
+
+    @property
+    def traits(self) -> AggregateFunction:
+        """What is known of its function."""
+        return AGGREGATE_FUNCTIONS[self.function]
 
 
 @dataclass(frozen=True)
@@ -84,10 +88,10 @@ class _Columns:
         if aggregate.argument is None:
             return JudgedAggregate(aggregate.function, None, value, value)
         argument = aggregate.argument
-        count = self._made(Aggregate("count", argument, aggregate.source, BIGINT))
+        count = self._made(Aggregate(COUNT.name, argument, aggregate.source, BIGINT))
         mean = ""
-        if aggregate.function in _NEEDS_MEAN:
-            mean = self._made(Aggregate("avg", argument, aggregate.source, DOUBLE))
+        if aggregate.traits.needs_mean:
+            mean = self._made(Aggregate(MEAN.name, argument, aggregate.source, DOUBLE))
         place = self._measures.index(argument)
         return JudgedAggregate(aggregate.function, place, value, count, mean)
 

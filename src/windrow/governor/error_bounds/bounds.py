@@ -20,10 +20,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction, Form
 from windrow.governor.error_bounds.intervals import Floats, Interval, point, raised
 from windrow.governor.error_bounds.tail import HeldValues, Tail
 
-__all__ = ["FUNCTIONS", "HELD_ERROR", "relative_error_bounds"]
+__all__ = ["HELD_ERROR", "relative_error_bounds"]
 
 # How far answers, and means that tails are about, may be off by rounding: eight times half a unit.
 HELD_ERROR = 2.0**-50
@@ -32,13 +33,14 @@ HELD_ERROR = 2.0**-50
 def relative_error_bounds(function: str, tail: Tail, held: HeldValues) -> Floats:
     """A bound on the relative error of each answer; it holds for every answer.
 
-    function: as in a plan ('count_star', 'count', 'sum', 'avg', 'min', 'max', 'var_samp', ...).
-    The tail is of the function's measure; for 'avg' and variances its centre is the mean of the
-    values held, right to within HELD_ERROR (anything where none are held).
+    function: as in a plan. The tail is of the function's measure; for averages and variances its
+    centre is the mean of the values held, right to within HELD_ERROR (anything where none are
+    held).
     """
-    truth_of, fewest = FUNCTIONS[function]
+    traits = AGGREGATE_FUNCTIONS[function]
+    fewest = traits.fewest_values
     with np.errstate(all="ignore"):
-        bound = _farthest(held.value, truth_of(tail, held))
+        bound = _farthest(held.value, _TRUTHS[traits.form](traits, tail, held))
         bound[~np.isfinite(held.value) | (held.count < fewest)] = np.inf
         is_sure = (tail.count.high == 0) | (held.count + tail.count.high < fewest)
         bound[is_sure] = 0.0
@@ -67,43 +69,32 @@ def _count(tail: Tail, held: HeldValues) -> Interval:
     return Interval(tail.count.low + held.count, tail.count.high + held.count)
 
 
-def _sum(tail: Tail, held: HeldValues) -> Interval:
+def _counted(_function: AggregateFunction, tail: Tail, held: HeldValues) -> Interval:
+    return _count(tail, held)
+
+
+def _sum(_function: AggregateFunction, tail: Tail, held: HeldValues) -> Interval:
     total = point(held.value).widened(HELD_ERROR).plus(tail.sum)
     return total.widened(HELD_ERROR)
 
 
-def _average(tail: Tail, held: HeldValues) -> Interval:
+def _average(_function: AggregateFunction, tail: Tail, held: HeldValues) -> Interval:
     deviation = _held_shift(tail, held).times(held.count).plus(tail.deviation)
     mean = point(tail.center).plus(deviation.over(_count(tail, held)))
     return mean.widened(HELD_ERROR)
 
 
-def _minimum(tail: Tail, held: HeldValues) -> Interval:
-    return Interval(
-        np.minimum(held.value, tail.lowest.low), np.minimum(held.value, tail.lowest.high)
-    )
+def _extreme(function: AggregateFunction, tail: Tail, held: HeldValues) -> Interval:
+    known = tail.highest if function.is_greatest else tail.lowest
+    pick = np.maximum if function.is_greatest else np.minimum
+    return Interval(pick(held.value, known.low), pick(held.value, known.high))
 
 
-def _maximum(tail: Tail, held: HeldValues) -> Interval:
-    return Interval(
-        np.maximum(held.value, tail.highest.low), np.maximum(held.value, tail.highest.high)
-    )
-
-
-def _variance(rows_less: int) -> Callable[[Tail, HeldValues], Interval]:
-    def truth(tail: Tail, held: HeldValues) -> Interval:
-        variance = point(held.value).widened(HELD_ERROR)
-        return _all_variance(rows_less, variance, tail, held).widened(HELD_ERROR)
-
-    return truth
-
-
-def _deviation(rows_less: int) -> Callable[[Tail, HeldValues], Interval]:
-    def truth(tail: Tail, held: HeldValues) -> Interval:
-        variance = point(held.value).widened(HELD_ERROR).squared()
-        return _all_variance(rows_less, variance, tail, held).root().widened(HELD_ERROR)
-
-    return truth
+def _spread(function: AggregateFunction, tail: Tail, held: HeldValues) -> Interval:
+    shown = point(held.value).widened(HELD_ERROR)
+    variance = shown.squared() if function.is_root else shown
+    spread = _all_variance(function.rows_less, variance, tail, held)
+    return (spread.root() if function.is_root else spread).widened(HELD_ERROR)
 
 
 def _all_variance(rows_less: int, variance: Interval, tail: Tail, held: HeldValues) -> Interval:
@@ -125,16 +116,12 @@ def _held_shift(tail: Tail, held: HeldValues) -> Interval:
     return Interval(-size.high, size.high)
 
 
-# What the exact answer lies in, and how many values an answer needs so as not to be NULL.
-FUNCTIONS: dict[str, tuple[Callable[[Tail, HeldValues], Interval], int]] = {
-    "count_star": (_count, 0),
-    "count": (_count, 0),
-    "sum": (_sum, 1),
-    "avg": (_average, 1),
-    "min": (_minimum, 1),
-    "max": (_maximum, 1),
-    "var_pop": (_variance(0), 1),
-    "var_samp": (_variance(1), 2),
-    "stddev_pop": (_deviation(0), 1),
-    "stddev_samp": (_deviation(1), 2),
+# What the exact answer lies in.
+_TRUTHS: dict[Form, Callable[[AggregateFunction, Tail, HeldValues], Interval]] = {
+    Form.ROWS: _counted,
+    Form.COUNT: _counted,
+    Form.SUM: _sum,
+    Form.MEAN: _average,
+    Form.EXTREME: _extreme,
+    Form.SPREAD: _spread,
 }

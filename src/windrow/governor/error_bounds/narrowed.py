@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction, Form
 from windrow.governor.error_bounds.bounds import relative_error_bounds
 from windrow.governor.error_bounds.intervals import Floats, Interval
 from windrow.governor.error_bounds.pane_totals import PaneTotals
@@ -24,7 +25,6 @@ from windrow.governor.error_bounds.tail import HeldValues, Tail
 __all__ = ["narrowed_bounds"]
 
 Panes = NDArray[np.int64]
-ROWS_LESS = {"var_samp": 1, "stddev_samp": 1}
 
 
 def narrowed_bounds(
@@ -35,17 +35,18 @@ def narrowed_bounds(
     oldest: the number of the pane in which the range begins, for each instant. newest: that of the
     last pane held, for all of them.
     """
+    traits = AGGREGATE_FUNCTIONS[function]
     places = _Places(oldest - totals.first_pane, newest - totals.first_pane, spans)
     with np.errstate(all="ignore"):
         count = places.sums(totals.count)
-        if function in ("count", "count_star"):
+        if traits.is_count:
             tail, value = _counted(count), count.held
-        elif function == "sum":
+        elif traits.form is Form.SUM:
             tail, value = _summed(count, places, totals)
-        elif function in ("min", "max"):
-            tail, value = _extreme(function, count, places, totals)
+        elif traits.form is Form.EXTREME:
+            tail, value = _extreme(traits, count, places, totals)
         else:
-            tail, value = _spread(function, count, places, totals)
+            tail, value = _spread(traits, count, places, totals)
         return relative_error_bounds(function, tail, HeldValues(count.held, value))
 
 
@@ -115,20 +116,20 @@ def _summed(count: _Parts, places: _Places, totals: PaneTotals) -> tuple[Tail, F
 
 
 def _extreme(
-    function: str, count: _Parts, places: _Places, totals: PaneTotals
+    function: AggregateFunction, count: _Parts, places: _Places, totals: PaneTotals
 ) -> tuple[Tail, Floats]:
-    sign = 1 if function == "min" else -1
-    parts = places.lowest(totals.lowest if function == "min" else -totals.highest)
+    sign = -1 if function.is_greatest else 1
+    parts = places.lowest(-totals.highest if function.is_greatest else totals.lowest)
     least = np.minimum(np.minimum(parts.oldest, parts.edge), parts.whole)
-    if function == "min":
-        known = {"lowest": Interval(least, parts.whole)}
-    else:
+    if function.is_greatest:
         known = {"highest": Interval(-parts.whole, -least)}
+    else:
+        known = {"lowest": Interval(least, parts.whole)}
     return Tail(**{**vars(_counted(count)), **known}), sign * parts.held
 
 
 def _spread(
-    function: str, count: _Parts, places: _Places, totals: PaneTotals
+    function: AggregateFunction, count: _Parts, places: _Places, totals: PaneTotals
 ) -> tuple[Tail, Floats]:
     """About the mean of what is held, as the distances from it of what is lacking are small."""
     deviation, squares = places.sums(totals.deviation), places.sums(totals.squares)
@@ -149,11 +150,11 @@ def _spread(
         most = most + square
     known = {"deviation": Interval(low, high), "squares": Interval(least, most), "center": center}
     tail = Tail(**{**vars(_counted(count)), **known})
-    if function == "avg":
+    if function.form is Form.MEAN:
         return tail, center
     held = _about(mean, count.held, deviation.held, squares.held)
-    variance = held / np.maximum(count.held - ROWS_LESS.get(function, 0), 1)
-    return tail, np.sqrt(variance) if function.startswith("stddev") else variance
+    variance = held / np.maximum(count.held - function.rows_less, 1)
+    return tail, np.sqrt(variance) if function.is_root else variance
 
 
 def _share(twice: Floats, count: Floats, farthest: Floats) -> Floats:

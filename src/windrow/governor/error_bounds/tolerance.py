@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.governor.error_bounds.arrival_profile import ArrivalProfile
 from windrow.governor.error_bounds.narrowed import Panes, narrowed_bounds
 from windrow.governor.error_bounds.pane_totals import PaneTotals
@@ -28,9 +29,9 @@ EARLIER_INSTANTS = 8
 # The share of the tolerated error that may be used up where rows to come can make it worse. With 1
 # some answers in a thousand were off by more than is tolerated (benchmarks/error_bounds.py).
 FORECAST_SHARE = 0.8
-PROMISED = ("count_star", "count", "min", "max")
+PROMISED = (Form.ROWS, Form.COUNT, Form.EXTREME)
 # Before a whole range was seen, rows are taken to come evenly; other functions have no prior.
-EVEN = ("count_star", "count", "sum")
+EVEN = (Form.ROWS, Form.COUNT, Form.SUM)
 FIRST_SPANS = 8
 SPANS_GROWTH = 4
 CELLS_AT_ONCE = 1 << 16
@@ -68,9 +69,10 @@ def tolerated_span_us(
 
 def _is_promised(function: str, totals: PaneTotals) -> bool:
     """Whether rows to come, of the kind that came, can only make the error smaller."""
-    if function == "sum":
+    form = AGGREGATE_FUNCTIONS[function].form
+    if form is Form.SUM:
         return not (totals.positive.any() and totals.negative.any())
-    return function in PROMISED
+    return form in PROMISED
 
 
 def _is_range_seen(profile: ArrivalProfile, clock_us: int) -> bool:
@@ -81,7 +83,7 @@ def _is_range_seen(profile: ArrivalProfile, clock_us: int) -> bool:
 
 def _prior_panes(profile: ArrivalProfile, function: str, percent: float) -> int:
     """What is tolerated of a stream of which too little is known."""
-    if function not in EVEN:
+    if AGGREGATE_FUNCTIONS[function].form not in EVEN:
         return 0
     return int(min(percent, 100) / 100 * profile.range_us) // profile.pane_us
 

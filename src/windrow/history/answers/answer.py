@@ -71,7 +71,7 @@ class Answer:
     def columns(self, aggregate: Aggregate) -> list[pa.Array]:
         """Value, lower and upper bound of one aggregate, for each group."""
         aggregate.check(self.spec)
-        if aggregate.function in ("quantile", "distinct"):
+        if aggregate.traits.laws.in_sketch:
             sketches = self.sketches[f"{aggregate.measure}_{aggregate.function}"]
             columns: list[pa.Array] = sketches.columns(aggregate)
             return columns
@@ -82,7 +82,7 @@ class Answer:
     ) -> Bounded:
         """One aggregate of an answer with one group."""
         aggregate = _aggregate(function, measure, rank)
-        if aggregate.function in ("quantile", "distinct"):
+        if aggregate.traits.laws.in_sketch:
             return Bounded(*(column[0].as_py() for column in self.columns(aggregate)))
         return Bounded(*self._finished(aggregate).first())
 

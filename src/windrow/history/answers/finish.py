@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.aggregate_functions import Form
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers import kernels
 from windrow.history.answers.kernels import POPULATION, SAMPLE
@@ -37,10 +38,10 @@ _ROUNDINGS: tuple[Callable[[float], int], ...] = (round, math.floor, math.ceil)
 class Finished:
     """Values with bounds, [group, side], as kernels give them; rest: what sums have beside them.
 
-    form: 'count', 'double', 'sum' or 'extreme'. missing: groups for which the value is NULL.
+    missing: groups for which the value is NULL.
     """
 
-    form: str
+    form: Form
     type: ColumnType
     values: NDArray[Any]
     rest: Reals | None
@@ -48,11 +49,11 @@ class Finished:
 
     def columns(self) -> list[pa.Array]:
         """Value, lower and upper bound, for each group."""
-        if self.form == "count":
+        if self.form is Form.COUNT:
             return [pa.array(np.ascontiguousarray(self.values[:, side])) for side in range(3)]
-        if self.form == "extreme":
+        if self.form is Form.EXTREME:
             return [_extremes(self.values[:, side], self.missing, self.type) for side in range(3)]
-        if self.form == "double" or self.type.is_float:
+        if self.form is not Form.SUM or self.type.is_float:
             values = self.values if self.rest is None else self.values + self.rest
             return _doubles(values, self.missing)
         return _sums(self.values, self.rest, self.missing, self.type)
@@ -62,11 +63,11 @@ class Finished:
         if self.missing[0]:
             return [None, None, None]
         shown: list[Any] = self.values[0].tolist()
-        if self.form == "count" or (self.form == "double" and self.rest is None):
+        if self.form in (Form.COUNT, Form.MEAN, Form.SPREAD):
             return shown
-        if self.form == "sum" and self.type.is_float and self.rest is not None:
+        if self.form is Form.SUM and self.type.is_float and self.rest is not None:
             return [high + low for high, low in zip(shown, self.rest[0].tolist(), strict=True)]
-        if self.form == "extreme" and self.type.is_integer:
+        if self.form is Form.EXTREME and self.type.is_integer:
             return shown
         return [column[0].as_py() for column in self.columns()]
 
@@ -80,30 +81,30 @@ def finished(
         return _counts(whole, ROWS, shares)
     measure = spec.measure_index(aggregate.measure)
     w = VALID + WHOLE_STEP * measure
-    if aggregate.function == "count":
+    function = aggregate.traits
+    if function.form is Form.COUNT:
         return _counts(whole, w, shares)
     kind, column_type = spec.kinds[measure], spec.measures[measure].type
-    if aggregate.function in ("min", "max"):
+    if function.form is Form.EXTREME:
         words = np.empty((groups, 3), np.int64)
-        kernels.finish_extremes(whole, measure, aggregate.function == "max", words)
-        return Finished("extreme", column_type, words, None, _with_less(whole[w], 1))
-    if aggregate.function == "sum":
+        kernels.finish_extremes(whole, measure, function.is_greatest, words)
+        return Finished(Form.EXTREME, column_type, words, None, _with_less(whole[w], 1))
+    if function.form is Form.SUM:
         sums, rests = np.empty((groups, 3)), np.empty((groups, 3))
         kernels.finish_sums(whole, real, kind, measure, shares, sums, rests)
-        return Finished("sum", column_type, sums, rests, _with_less(whole[w], 1))
+        return Finished(Form.SUM, column_type, sums, rests, _with_less(whole[w], 1))
     scale = 10.0**column_type.scale if column_type.name == "DECIMAL" else 1.0
-    if aggregate.function == "avg":
+    if function.form is Form.MEAN:
         means = np.empty((groups, 3))
         kernels.finish_averages(whole, real, kind, measure, shares, means)
-        return Finished("double", column_type, means / scale, None, _with_less(whole[w], 1))
+        return Finished(Form.MEAN, column_type, means / scale, None, _with_less(whole[w], 1))
     variances = np.empty((groups, 2, 3))
     kernels.finish_variances(whole, real, kind, measure, variances)
-    which = SAMPLE if aggregate.function.endswith("_samp") else POPULATION
-    out = variances[:, which] / (scale * scale)
-    if aggregate.function.startswith("stddev"):
+    out = variances[:, SAMPLE if function.rows_less else POPULATION] / (scale * scale)
+    if function.is_root:
         out = np.sqrt(out)
-    missing = _with_less(whole[w], 2 if which == SAMPLE else 1)
-    return Finished("double", column_type, out, None, missing)
+    missing = _with_less(whole[w], function.fewest_values)
+    return Finished(Form.SPREAD, column_type, out, None, missing)
 
 
 def _with_less(valid: Longs, least: int) -> NDArray[np.bool_]:
@@ -117,7 +118,7 @@ def _with_less(valid: Longs, least: int) -> NDArray[np.bool_]:
 def _counts(whole: Longs, row: int, shares: Reals) -> Finished:
     counts = np.empty((shares.shape[0], 3), np.int64)
     kernels.finish_counts(whole, row, shares, counts)
-    return Finished("count", BIGINT, counts, None, np.zeros(shares.shape[0], np.bool_))
+    return Finished(Form.COUNT, BIGINT, counts, None, np.zeros(shares.shape[0], np.bool_))
 
 
 def words_of_order(order: Longs) -> Longs:

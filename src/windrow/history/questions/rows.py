@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.aggregate_functions import Form
 from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.history.aggregates import Aggregate
@@ -75,7 +76,7 @@ def rows_of(plan: HistoryPlan, answer: Answer, reach: Reach) -> AnswerRows:
     aggregates = []
     for aggregate in plan.aggregates:
         found = _values(aggregate, answer)
-        if aggregate.function in ("quantile", "distinct"):
+        if aggregate.traits.laws.in_sketch:
             is_sure = is_sure & _sketch_is_sure(aggregate, answer, found)
         aggregates.append(found if is_known else _open(aggregate, found))
     return AnswerRows(groups, tuple(aggregates), is_sure, reach.lacks_rows())
@@ -173,14 +174,14 @@ def _values(aggregate: HistoryAggregate, answer: Answer) -> Bounded:
 
 def _is_there(aggregate: HistoryAggregate, answer: Answer) -> Flags:
     """Where the true value is not NULL, whichever of the rows in doubt are in the interval."""
-    if aggregate.function in ("count", "distinct"):
+    if aggregate.traits.is_count:
         return np.ones(len(answer), np.bool_)
-    if aggregate.function == "quantile":
-        sketches = answer.sketches[f"{aggregate.measure}_quantile"]
+    if aggregate.traits.form is Form.QUANTILE:
+        sketches = answer.sketches[f"{aggregate.measure}_{aggregate.function}"]
         return np.array([not each.is_empty() for each in sketches.inner], np.bool_)
     assert aggregate.measure is not None
     valid = answer.whole[VALID + WHOLE_STEP * answer.spec.measure_index(aggregate.measure)]
-    sure: Flags = valid[EXACT::PARTS] >= (2 if aggregate.function.endswith("_samp") else 1)
+    sure: Flags = valid[EXACT::PARTS] >= aggregate.traits.fewest_values
     return sure
 
 
@@ -189,7 +190,7 @@ def _integers(aggregate: HistoryAggregate, sums: pa.Array) -> pa.Array:
     if values.null_count > sums.null_count:
         raise DataError(
             "WD302",
-            f"{aggregate.function.upper()}({aggregate.measure}) does not fit 64 bits",
+            f"{aggregate.traits.show(str(aggregate.measure))} does not fit 64 bits",
             hint="ask for AVG, or for a shorter interval; a DOUBLE measure has no such limit",
         )
     return values
@@ -206,7 +207,7 @@ def _sketch_is_sure(aggregate: HistoryAggregate, answer: Answer, found: Bounded)
     sketches = answer.sketches[f"{aggregate.measure}_{aggregate.function}"]
     pairs = zip(sketches.inner, sketches.outer, strict=True)
     is_whole = np.array([inner is outer for inner, outer in pairs], np.bool_)
-    if aggregate.function == "quantile":
+    if aggregate.traits.form is Form.QUANTILE:
         estimates = [bool(each.is_estimation_mode()) for each in sketches.outer]
         return is_whole & ~np.array(estimates, np.bool_)
     same: Flags = found.is_sure.to_numpy(zero_copy_only=False)
@@ -220,8 +221,8 @@ def _open(aggregate: HistoryAggregate, found: Bounded) -> Bounded:
     """
     nothing = pa.nulls(len(found.value), found.value.type)
     none = pa.scalar(None, found.value.type)
-    if aggregate.function in ("count", "distinct", "max"):
+    if aggregate.traits.is_count or aggregate.traits.is_greatest:
         return replace(found, low=pc.if_else(found.is_present, found.low, none), high=nothing)
-    if aggregate.function == "min":
+    if aggregate.traits.form is Form.EXTREME:
         return replace(found, low=nothing, high=pc.if_else(found.is_present, found.high, none))
     return replace(found, low=nothing, high=nothing)

@@ -8,6 +8,7 @@ from typing import SupportsFloat
 import numpy as np
 import pyarrow as pa
 
+from windrow.aggregate_functions import COUNT, GREATEST, LEAST, MEAN, SUM
 from windrow.errors import BindingError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.history.adaptive_tree import AdaptiveTree
@@ -31,7 +32,8 @@ SERIES_SCHEMA = pa.schema(
         ("exact", pa.bool_()),
     ]
 )
-_FUNCTIONS = {"sum": "sum", "mean": "avg", "min": "min", "max": "max"}
+# Columns that stand behind the count of a point, and what they show.
+_SHOWN = tuple(zip(SERIES_SCHEMA.names[3:7], (SUM, MEAN, LEAST, GREATEST), strict=True))
 
 
 def series_of(
@@ -131,7 +133,7 @@ def _point(
     history: History, measure: str | None, begin_us: int, end_us: int, keys: pa.Table | None
 ) -> dict[str, object]:
     answer = history.snapshot(begin_us, end_us, keys=keys, total=keys is None)
-    count = answer.bounds("count")
+    count = answer.bounds(COUNT.name)
     row: dict[str, object] = {
         "from_us": begin_us,
         "to_us": end_us,
@@ -140,9 +142,9 @@ def _point(
     }
     if measure is None:
         return row | {"lower": _real(count.low), "upper": _real(count.high)}
-    for name, function in _FUNCTIONS.items():
-        row[name] = _real(answer.bounds(function, measure).value)
-    mean = answer.bounds("avg", measure)
+    for name, function in _SHOWN:
+        row[name] = _real(answer.bounds(function.name, measure).value)
+    mean = answer.bounds(MEAN.name, measure)
     return row | {"lower": _real(mean.low), "upper": _real(mean.high)}
 
 

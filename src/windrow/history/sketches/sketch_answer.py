@@ -35,7 +35,7 @@ class SketchAnswer:
             self.kind.value(inner, outer, aggregate.rank)
             for inner, outer in zip(self.inner, self.outer, strict=True)
         ]
-        kind = pa.int64() if aggregate.function == "distinct" else pa.float64()
+        kind = pa.int64() if aggregate.traits.is_count else pa.float64()
         return [pa.array([value[side] for value in values], kind) for side in range(3)]
 
     def taken(self, places: Longs) -> SketchAnswer:

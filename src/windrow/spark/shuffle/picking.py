@@ -35,8 +35,8 @@ def can_pick(plan: QueryPlan, grid_us: int) -> bool:
     if plan.error_percent is not None or plan.negations:
         return False
     is_timed = all(entry.window.kind in ("time", "slide") for entry in plan.inputs)
-    readings = shape_of(plan).readings
-    return is_timed and bool(readings) and all(each.kind == "extreme" for each in readings)
+    counts_once = [aggregate.traits.laws.is_idempotent for aggregate in plan.aggregates]
+    return is_timed and bool(counts_once) and all(counts_once)
 
 
 class PanePicker:

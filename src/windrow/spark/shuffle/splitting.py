@@ -51,7 +51,7 @@ def split_refusal(plan: QueryPlan, position: int) -> str | None:
         return f"one bucket sees all rows: {dealt.reason}"
     if dealt.kind == "any":
         return "its rows go to any bucket already"
-    if any(aggregate.function == "count_distinct" for aggregate in plan.aggregates):
+    if any(not aggregate.traits.laws.is_mergeable for aggregate in plan.aggregates):
         return "COUNT(DISTINCT) must see all rows of a key in one place"
     if not entry.window.is_timed:
         return f"{entry.alias} counts the rows of each PARTITION BY"

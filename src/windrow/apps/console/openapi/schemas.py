@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from windrow.history.questions.series import SERIES_SCHEMA
 from windrow.runtime.ledger import LEDGER_COUNTS
 from windrow.service_levels import LEVELS
 
@@ -182,7 +183,7 @@ SCHEMAS: dict[str, Schema] = {
             "t_us": _list(INSTANT),
             "to_us": _list(INSTANT),
             "count": _list(COUNT),
-            **dict.fromkeys(("sum", "mean", "min", "max", "lower", "upper"), _NUMBERS),
+            **dict.fromkeys(SERIES_SCHEMA.names[3:9], _NUMBERS),
             "exact": _list(FLAG),
         }
     ),

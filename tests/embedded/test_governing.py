@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from streams import instant
-from windrow.embedded import unread_room
+from windrow.embedded import unread_answers
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import AdmissionError
@@ -78,8 +78,8 @@ def burst_rate(second: int) -> float:
 
 def test_a_tenfold_burst_stays_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     # What is unread has room beside the windows, which this is about.
-    monkeypatch.setattr(unread_room, "UNREAD_FLOOR", 4 << 20)
-    monkeypatch.setattr(unread_room, "PUBLISHED_FLOOR", 8 << 20)
+    monkeypatch.setattr(unread_answers, "UNREAD_FLOOR", 4 << 20)
+    monkeypatch.setattr(unread_answers, "PUBLISHED_FLOOR", 8 << 20)
     session = EmbeddedSession(memory="740 KB")
     session.stream("s", SCHEMA, time="ts")
     total = session.query(

@@ -15,7 +15,7 @@ from live_texts import general_selects
 from oracle import assert_same_rows, rows_of
 from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
 from streams import Action, plan_of, queries, scenarios
-from windrow.embedded import unread_room
+from windrow.embedded import unread_answers
 from windrow.output.feed_columns import STARTS_OVER
 from windrow.output.publish import Publisher
 
@@ -110,7 +110,7 @@ def test_a_session_keeps_a_part_of_its_budget_for_what_is_unread(text: str) -> N
 
 def test_a_part_of_the_budget_is_for_what_is_unread() -> None:
     limits = [windrow.connect(memory=text)._governing.unread.limit for text in ("1 KB", "64 MB")]
-    assert limits == [unread_room.UNREAD_FLOOR, 16 << 20]
+    assert limits == [unread_answers.UNREAD_FLOOR, 16 << 20]
 
 
 def test_changes_start_over_where_even_the_net_ones_are_too_many() -> None:

@@ -17,7 +17,7 @@ from windrow.embedded.intake import Intake
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
-from windrow.embedded.unread_room import UNREAD_FLOOR, UNREAD_PARTS
+from windrow.embedded.unread_answers import UNREAD_FLOOR, UNREAD_PARTS
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.governor.window_table import query_table, window_table

@@ -15,7 +15,7 @@ from streams import batch_of, instant, plan_of
 from windrow.errors import AdmissionError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan
-from windrow.spark.driver.governed_window import windows_of
+from windrow.spark.driver.governed_windows import query_rows_of, window_rows_of, windows_of
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.publication import Publication
 from windrow.spark.driver.query_widths import QueryWidths
@@ -130,7 +130,7 @@ def test_a_window_is_narrowed_when_memory_is_short_and_widened_when_it_is_not(
     decisions = governing.decisions()
     assert set(decisions["case"].to_pylist()) >= {"A", "B"}
     assert decisions["window"].to_pylist() == ["q.b"] * decisions.num_rows
-    (row,) = [each.window_row() for each in windows_of(query)]
+    (row,) = window_rows_of([query])
     assert (row.level, row.width) == ("A", 60 * SECOND)
 
 
@@ -146,7 +146,7 @@ def test_turns_serve_queries_that_can_wait(tmp_path: Path) -> None:
             query.batch(given[-1])
             governing.after_batch()
         assert governing.nbytes < 120_000
-    assert {windows_of(query)[0].level for query in queries} == {"C"}
+    assert {window_rows_of([query])[0].level for query in queries} == {"C"}
     assert "C" in governing.decisions()["case"].to_pylist()
     for query in queries:
         answers = query.finish()
@@ -192,7 +192,7 @@ def test_rows_of_one_moment_are_no_rate(tmp_path: Path, text: str) -> None:
     governing.after_batch()
     for seconds in (1, 60, 3_600):
         governing.admit(driven(tmp_path, FULL.replace("60 SECONDS", f"{seconds} SECONDS"), "next"))
-    (row,) = [each.window_row() for each in windows_of(first)]
+    (row,) = window_rows_of([first])
     assert row.rate is not None
     assert row.rate <= 1_000
 
@@ -206,12 +206,12 @@ def test_a_query_without_error_keeps_its_range(tmp_path: Path) -> None:
         for each in (exact, loose):
             each.batch(given[-1])
             governing.after_batch()
-    assert windows_of(exact)[0].level == "A"
-    assert windows_of(loose)[0].level == "B"
+    assert window_rows_of([exact])[0].level == "A"
+    assert window_rows_of([loose])[0].level == "B"
     assert not exact.status.limits.lifetimes
     assert check_bounds(exact.finish(), given) == {"A"}
     assert check_bounds(loose.finish(), given) == {"A", "B"}
-    (row,) = [each.query_row() for each in windows_of(loose)]
+    (row,) = query_rows_of([loose])
     assert row.error == 40
     assert 0 < (row.tolerance or 0) < 60 * SECOND
 

@@ -29,7 +29,7 @@ from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.driver.bundle import Bundle
 from windrow.spark.driver.failures import SPARK_FAILURES, failure_of
 from windrow.spark.driver.first_start import FirstStart
-from windrow.spark.driver.governed_window import windows_of
+from windrow.spark.driver.governed_windows import window_rows_of
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.pipeline import shard_outputs, started_stream
 from windrow.spark.driver.query_outlet import QueryOutlet
@@ -346,7 +346,8 @@ class SparkQuery(Query):
         """
         stream = self._stream if self._bundle is None else self._bundle.stream
         last = stream.lastProgress if stream is not None else None
-        return progress_of(self.name, self.status, self.is_running, last, windows_of(self))
+        rows = window_rows_of([self])
+        return progress_of(self.name, self.status, self.is_running, last, rows, self.plan)
 
     @property
     def status(self) -> QueryStatus:

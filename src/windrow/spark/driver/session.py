@@ -39,7 +39,7 @@ from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_m
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.driver.bundle_registry import BundleRegistry
-from windrow.spark.driver.governed_window import GovernedWindow, windows_of
+from windrow.spark.driver.governed_windows import query_rows_of, window_rows_of
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.history_registry import HistoryRegistry, refuse_history
 from windrow.spark.driver.query import SparkQuery
@@ -313,7 +313,7 @@ class SparkWindrowSession(Asking):
 
             session.windows().select(["stream", "rows", "bytes"]).to_pylist()
         """
-        return window_table(each.window_row() for each in self._windows())
+        return window_table(window_rows_of(self._queries.values()))
 
     def queries(self) -> pa.Table:
         """One row for each window of each query: what it asks, and how it is served.
@@ -322,7 +322,7 @@ class SparkWindrowSession(Asking):
 
             session.queries().select(["query", "level"]).to_pylist()
         """
-        return query_table(each.query_row() for each in self._windows())
+        return query_table(query_rows_of(self._queries.values()))
 
     def decisions(self) -> pa.Table:
         """What the governor has decided lately: when, why, and the widths before and after.
@@ -332,9 +332,6 @@ class SparkWindrowSession(Asking):
             session.decisions().select(["at", "why", "width_after"]).to_pylist()
         """
         return self._governing.decisions()
-
-    def _windows(self) -> list[GovernedWindow]:
-        return [window for query in self._queries.values() for window in windows_of(query)]
 
     def late(self, stream: str, query: str | None = None) -> pa.Table:
         """Late rows of the stream that were kept, as one query saw them: by default the first.

@@ -14,7 +14,7 @@ from windrow.runtime.metric_samples import (
     level_samples,
     window_samples,
 )
-from windrow.spark.driver.governed_window import GovernedQuery, windows_of
+from windrow.spark.driver.governed_windows import GovernedQuery, query_rows_of, window_rows_of
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.shuffle.heavy_keys import heavy_shares
 
@@ -54,9 +54,8 @@ def _query_samples(query: MeasuredQuery, now_s: float) -> list[Sample]:
     for stream, complete_us in status.complete_us.items():
         samples += complete_samples(name, stream, complete_us)
     samples += clock_samples(name, status.clock_us, now_s)
-    windows = windows_of(query)
-    samples += window_samples(window.window_row() for window in windows)
-    samples += level_samples(window.query_row() for window in windows)
+    samples += window_samples(window_rows_of([query]))
+    samples += level_samples(query_rows_of([query]))
     samples += [
         Sample("windrow_answers_total", status.answers, (name,)),
         Sample("windrow_state_bytes", status.state_bytes, (name,)),

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_instant
+from windrow.governor.window_table import WindowRow
 from windrow.plan.model import QueryPlan
-from windrow.spark.driver.governed_window import GovernedWindow
 from windrow.spark.monitoring.metrics import skew_of
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.shuffle.heavy_keys import heavy_shares
@@ -25,7 +25,8 @@ def progress_of(
     status: QueryStatus,
     is_running: bool,
     last: Any,
-    windows: Sequence[GovernedWindow] = (),
+    windows: Sequence[WindowRow] = (),
+    plan: QueryPlan | None = None,
 ) -> dict[str, Any]:
     """What is known after the last batch; `last` is Spark's own progress, or None."""
     clock = status.clock_us
@@ -55,7 +56,7 @@ def progress_of(
         "windows": [_shown(window) for window in windows],
         "bucket_rows": list(status.bucket_rows),
         "skew": skew_of(status.bucket_rows),
-        "heavy_keys": _heavy_keys(windows, status),
+        "heavy_keys": [] if plan is None else heavy_shares(plan, status.heavy),
     }
 
 
@@ -66,8 +67,7 @@ def _lag_s(clock_us: int | None) -> float | None:
     return round(time.time() - clock_us / SECOND_US, 3)
 
 
-def _shown(window: GovernedWindow) -> dict[str, Any]:
-    row = window.window_row()
+def _shown(row: WindowRow) -> dict[str, Any]:
     return {
         "window": row.window,
         "stream": row.stream,
@@ -77,8 +77,3 @@ def _shown(window: GovernedWindow) -> dict[str, Any]:
         "width_us": row.width,
         "level": row.level,
     }
-
-
-def _heavy_keys(windows: Sequence[GovernedWindow], status: QueryStatus) -> list[dict[str, Any]]:
-    plans: list[QueryPlan] = [window.query.plan for window in windows]
-    return heavy_shares(plans[0], status.heavy) if plans else []

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from windrow.embedded.demands import demands_on
-from windrow.embedded.measured_windows import MeasuredWindow
+from windrow.governor.demands import demands_on
+from windrow.governor.measured_window import MeasuredWindow, RateOf
 from windrow.governor.tables import SECOND_US
 
 __all__ = ["WholeRanges"]
@@ -34,7 +34,7 @@ class WholeRanges:
         own: Callable[[], Iterable[MeasuredWindow]],
         everything: Callable[[], Iterable[MeasuredWindow]],
         beside: Callable[[], int],
-        rate_of: Callable[[str, int], float],
+        rate_of: RateOf,
     ) -> bool:
         """Whether there is surely room for all windows, with the own ones of a new query.
 
@@ -49,12 +49,12 @@ class WholeRanges:
         return self._bytes is not None
 
 
-def _needed(windows: Iterable[MeasuredWindow], rate_of: Callable[[str, int], float]) -> float:
+def _needed(windows: Iterable[MeasuredWindow], rate_of: RateOf) -> float:
     return sum(_of_window(window, rate_of) for window in windows)
 
 
-def _of_window(window: MeasuredWindow, rate_of: Callable[[str, int], float]) -> float:
-    if not window.is_timed:
+def _of_window(window: MeasuredWindow, rate_of: RateOf) -> float:
+    if not window.has_width:
         return window.bytes
     range_us = max(demand.range_us for demand in demands_on(window))
     rate = window.rate or rate_of(window.stream, range_us)

@@ -10,16 +10,8 @@ take the place of others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+__all__ = ["Allowance"]
 
-import numpy as np
-
-from windrow.embedded.measured_windows import MeasuredWindow
-
-__all__ = ["Allowance", "let_go"]
-
-# So large a part of the rows held goes at once: moving rows down in their arrays needs as much.
-PARTS_AT_ONCE = 8
 # The part of the rows held that may come at most at once, and the part that may within a range.
 AT_ONCE, WITHIN_RANGE = 1 / 8, 3 / 4
 
@@ -71,23 +63,3 @@ class Allowance:
             return False
         self._kept -= rows
         return True
-
-
-def let_go(windows: Iterable[MeasuredWindow], rows: int) -> int:
-    """Let the oldest rows of windows go that no complete answer needs; how many, of one window."""
-    return max([_let_go(window, rows) for window in windows if window.is_timed], default=0)
-
-
-def _let_go(window: MeasuredWindow, rows: int) -> int:
-    until_us = min(query.spare_until_us(position) for query, position in window.members)
-    columns = [query.windows[position].columns for query, position in window.members]
-    head, tail = min(each.head for each in columns), min(each.tail for each in columns)
-    times = window.store.times[head:tail]
-    most = max(rows, times.size // PARTS_AT_ONCE)
-    count = min(most, int(np.searchsorted(times, until_us, side="right")))
-    if not count:
-        return 0
-    last_us = int(times[count - 1])
-    for query, position in window.members:
-        query.let_go(position, last_us)
-    return int(np.searchsorted(times, last_us, side="right"))

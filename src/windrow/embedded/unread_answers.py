@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from windrow.embedded.query import EmbeddedQuery
 
-__all__ = ["PUBLISHED_FLOOR", "UNREAD_FLOOR", "UNREAD_PARTS", "UnreadRoom"]
+__all__ = ["PUBLISHED_FLOOR", "UNREAD_FLOOR", "UNREAD_PARTS", "UnreadAnswers"]
 
 # What nobody has read may take this part of the budget, or so much in any case; beyond it, it is
 # netted or let go.
@@ -16,7 +16,7 @@ UNREAD_FLOOR = 1 << 20
 PUBLISHED_FLOOR = 1 << 21
 
 
-class UnreadRoom:
+class UnreadAnswers:
     """How much of it counts, and who must let go of some.
 
     set_aside: bytes of rows that came late or are not applied yet, and are kept to be looked at.
@@ -42,7 +42,7 @@ class UnreadRoom:
         growth = sum(query.published_growth(rows) for query in reading)
         return self._counted(growth) - self._counted(0)
 
-    def settle(self) -> None:
+    def trim(self) -> None:
         """Where all queries together have more unread than they may, those with the most let go.
 
         Each may have its part, so that one reader who does not come costs the others nothing.

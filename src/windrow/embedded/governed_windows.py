@@ -1,0 +1,175 @@
+"""The windows of a session as they really are: rows, bytes of a row, rate, and who reads them.
+
+Queries that share rows are on one window; any other input of a query is a window of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from windrow.embedded.query import EmbeddedQuery
+from windrow.governor.governed_input import GovernedInput
+from windrow.governor.measured_rates import is_measured, measured_rate
+from windrow.governor.measured_window import RECENT_PARTS, MeasuredWindow
+from windrow.rows.shared_rows import RowPool
+from windrow.windows.lifetime import Lifetime
+from windrow.windows.row_store import RowStore
+from windrow.windows.window import Window
+
+__all__ = ["EmbeddedInput", "EmbeddedWindow", "measured_windows"]
+
+
+@dataclass(frozen=True)
+class EmbeddedInput(GovernedInput):
+    """An input of a query in this process, which obeys at once."""
+
+    query: EmbeddedQuery
+
+    @classmethod
+    def of(cls, query: EmbeddedQuery, position: int) -> EmbeddedInput:
+        """One input of a query."""
+        return cls(query.name, query.plan, position, query)
+
+    @property
+    def algorithm(self) -> str:
+        """What keeps the answer now."""
+        return self.query.algorithm
+
+    @property
+    def life(self) -> tuple[int, int] | None:
+        """First and last instant of the query; None while they are not known."""
+        return self.query.life
+
+    def tolerated_span_us(self) -> int:
+        """How much narrower the window may be for answers within the tolerated error."""
+        return self.query.tolerated_span_us()
+
+    @property
+    def lifetime(self) -> Lifetime:
+        """How long rows stay now."""
+        return self.query.lifetime(self.position)
+
+    @property
+    def ordered_lifetime(self) -> Lifetime:
+        """The same: orders are obeyed at once."""
+        return self.lifetime
+
+    @property
+    def narrows_from_us(self) -> int:
+        """The query's clock: what it has answered stays so."""
+        return self.query.clock
+
+    def may_change(self, at_us: int) -> bool:
+        """Whether it tolerates an error."""
+        del at_us
+        return self.plan.error_percent is not None
+
+    def order(self, lifetime: Lifetime) -> None:
+        """Let rows stay for that long."""
+        self.query.change_lifetime(self.position, lifetime)
+
+    @property
+    def lacks_rows(self) -> bool:
+        """Whether rows were refused that the answer would count now."""
+        return self.query.lacks_rows()
+
+    @property
+    def window(self) -> Window:
+        """The rows themselves."""
+        return self.query.windows[self.position]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddedWindow(MeasuredWindow):
+    """A window with its rows."""
+
+    inputs: tuple[EmbeddedInput, ...]
+    store: RowStore
+
+    @property
+    def largest_share(self) -> float:
+        """The part of its bytes that exists twice while it grows."""
+        return self.store.largest_share
+
+
+def measured_windows(queries: Iterable[EmbeddedQuery], pool: RowPool) -> list[EmbeddedWindow]:
+    """All windows of running queries."""
+    shared: dict[int, list[EmbeddedInput]] = {}
+    single: list[EmbeddedInput] = []
+    for query in queries:
+        for position in range(len(query.plan.inputs)):
+            read = EmbeddedInput.of(query, position)
+            if query.readers:
+                shared.setdefault(id(query.readers[position].shared), []).append(read)
+            else:
+                single.append(read)
+    named: dict[str, int] = {}
+    found = []
+    for rows in pool.all():
+        inputs = shared.get(id(rows), [])
+        if inputs:
+            number = named[rows.stream.name] = named.get(rows.stream.name, 0) + 1
+            name = rows.stream.name if number == 1 else f"{rows.stream.name}#{number}"
+            found.append(_measured(name, inputs, rows.store))
+    for read in single:
+        name = f"{read.query_name}.{read.alias}"
+        found.append(_measured(name, [read], read.window.columns.store))
+    return found
+
+
+def _measured(name: str, inputs: list[EmbeddedInput], store: RowStore) -> EmbeddedWindow:
+    windows = [each.window for each in inputs]
+    own = sum(window.columns.nbytes for window in windows)
+    is_shared = windows[0].columns.is_shared
+    columns = own + (store.nbytes if is_shared else 0)
+    slot_bytes = columns / store.capacity
+    other_bytes = sum(_other_bytes(each.query) for each in inputs)
+    rows = max(window.row_count for window in windows)
+    tail = max(window.columns.tail for window in windows)
+    waiting = (store.end - tail) * slot_bytes
+    grows, fixed = 0.0, float(other_bytes)
+    if not is_shared and inputs[0].algorithm != "factorised" and rows >= RECENT_PARTS:
+        # Indexes and slots are for each row; codes and sums of the others are for each key.
+        grows, fixed = other_bytes / rows, 0.0
+    range_us = max(each.range_us for each in inputs)
+    watched_us = max(min(each.query.watched_us, each.width_us) for each in inputs)
+    average, recent, span_us = _rates(store, windows, watched_us, range_us)
+    return EmbeddedWindow(
+        name=name,
+        inputs=tuple(inputs),
+        rows=rows,
+        bytes=columns + other_bytes,
+        slot_bytes=slot_bytes + grows,
+        fixed_bytes=fixed + waiting,
+        rate=max(average, recent),
+        average_rate=average,
+        span_us=span_us,
+        store=store,
+    )
+
+
+def _other_bytes(query: EmbeddedQuery) -> int:
+    """What a query holds besides the rows of its windows, for one of its inputs."""
+    rows = sum(window.columns.nbytes for window in query.windows)
+    return (query.state_bytes - rows) // len(query.windows)
+
+
+def _rates(
+    store: RowStore, windows: list[Window], watched_us: int, range_us: int
+) -> tuple[float, float, int]:
+    """Rows a second: over the time covered, and lately; and that time."""
+    head = min(window.columns.head for window in windows)
+    tail = max(window.columns.tail for window in windows)
+    times = store.times[head:tail]
+    if times.size < 2:
+        return 0.0, 0.0, 0
+    span_us = max(watched_us, int(times[-1] - times[0]))
+    part_us = span_us // RECENT_PARTS
+    average = measured_rate(times.size, span_us, range_us)
+    if not is_measured(part_us, range_us):
+        return average, average, span_us
+    recent = times.size - int(np.searchsorted(times, times[-1] - part_us, side="right"))
+    return average, measured_rate(recent, part_us, range_us), span_us

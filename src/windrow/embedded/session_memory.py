@@ -1,0 +1,98 @@
+"""What a session holds, as the governor measures it, and whether more would fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from windrow.embedded.governed_windows import EmbeddedWindow, measured_windows
+from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.unread_answers import UnreadAnswers
+from windrow.event_time import START_OF_TIME
+from windrow.governor.measured_window import MeasuredWindow
+from windrow.rows.shared_rows import RowPool
+
+__all__ = ["INCOMING_PARTS", "SessionMemory"]
+
+# A part of the budget for rows that are being taken in.
+INCOMING_PARTS = 32
+
+
+class SessionMemory:
+    """The bytes of one session under `budget`: the governor's port.
+
+    histories: bytes of what is not governed, but counts. set_aside: bytes of rows that no window
+    holds.
+    """
+
+    def __init__(
+        self,
+        budget: int,
+        pool: RowPool,
+        running: Callable[[], list[EmbeddedQuery]],
+        histories: Callable[[], int],
+        set_aside: Callable[[], int],
+    ) -> None:
+        self.budget, self.running = budget, running
+        self._pool, self._histories = pool, histories
+        self.unread = UnreadAnswers(budget, running, set_aside)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that the running queries and histories hold, as far as it counts."""
+        held = self._pool.nbytes + sum(query.state_bytes for query in self.running())
+        return held + self._histories() + self.unread.counted_bytes
+
+    def windows(self) -> list[EmbeddedWindow]:
+        """All windows of running queries, as they are."""
+        return measured_windows(self.running(), self._pool)
+
+    def windows_of(self, query: EmbeddedQuery) -> list[EmbeddedWindow]:
+        """The windows of one query, as if no other read them."""
+        return measured_windows([query], self._pool)
+
+    def clock_us(self) -> int:
+        """The latest instant through which a query has answered."""
+        return max((query.clock for query in self.running()), default=START_OF_TIME)
+
+    def history_bytes(self) -> int:
+        """Bytes of histories."""
+        return self._histories()
+
+    def fixed_bytes(self) -> float:
+        """What counts against the budget and lies in no window."""
+        return float(self._histories() + self.unread.counted_bytes)
+
+    def available_bytes(self, windows: Sequence[MeasuredWindow]) -> float:
+        """The budget less what is needed while rows come in and arrays are moved.
+
+        One array of one window exists twice while it grows.
+        """
+        timed = [each for each in windows if each.has_width]
+        total = sum(each.rows * each.row_bytes for each in timed) or 1.0
+        share = max(
+            (each.rows * each.row_bytes / total * each.largest_share for each in timed),
+            default=0.0,
+        )
+        if not any(each.rows for each in timed):
+            share = 1 / 2
+        return (self.budget - self.budget / INCOMING_PARTS) / (1 + share)
+
+    def reclaim(self) -> None:
+        """Give back the memory of rows that have left."""
+        for window in self.windows():
+            window.store.trim()
+
+    def fits(self, stream: str, rows: int, more_bytes: float) -> bool:
+        """Whether there is room for that many rows of a stream, and for more bytes of theirs."""
+        held, most = self.nbytes + self.unread.growth_bytes(stream, rows), 0
+        held += int(more_bytes)
+        for window in self.windows():
+            if window.stream != stream:
+                continue
+            columns = window.store.nbytes_of_all
+            after, meanwhile = window.store.bytes_after(rows)
+            held += after - columns
+            most = max(most, meanwhile - after)
+        reading = [query for query in self.running() if stream in query.plan.streams]
+        held += sum(query.growth_bytes(rows) for query in reading)
+        return held + most <= self.budget

@@ -1,0 +1,115 @@
+"""One input of one query as the governor sees it: what it asks of its window, and how it is told.
+
+A runner says how its queries give these answers; all else about an input follows from its plan.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from windrow.plan.model import QueryPlan, WindowSpec
+from windrow.rows.prepare import lifetime_of
+from windrow.windows.lifetime import Lifetime
+
+__all__ = ["GovernedInput", "width_us_of"]
+
+
+@dataclass(frozen=True)
+class GovernedInput(ABC):
+    """The input at `position` of a query; plan: as it was bound, with its ERROR."""
+
+    query_name: str
+    plan: QueryPlan
+    position: int
+
+    @property
+    @abstractmethod
+    def algorithm(self) -> str:
+        """What keeps the answer now."""
+
+    @property
+    @abstractmethod
+    def life(self) -> tuple[int, int] | None:
+        """First and last instant of the query; None while they are not known."""
+
+    @abstractmethod
+    def tolerated_span_us(self) -> int:
+        """How much narrower the window may be for answers within the tolerated error."""
+
+    @property
+    @abstractmethod
+    def lifetime(self) -> Lifetime:
+        """How long rows stay now."""
+
+    @property
+    @abstractmethod
+    def ordered_lifetime(self) -> Lifetime:
+        """How long rows stay once all orders have been obeyed."""
+
+    @property
+    @abstractmethod
+    def narrows_from_us(self) -> int:
+        """The instant from which a narrower window lets go of what it no longer reaches."""
+
+    @abstractmethod
+    def may_change(self, at_us: int) -> bool:
+        """Whether its width may be another than its range at that instant."""
+
+    @abstractmethod
+    def order(self, lifetime: Lifetime) -> None:
+        """Let rows stay for that long."""
+
+    @property
+    def lacks_rows(self) -> bool:
+        """Whether rows were refused that the answer would count now."""
+        return False
+
+    @property
+    def spec(self) -> WindowSpec:
+        """The window as the query names it."""
+        return self.plan.inputs[self.position].window
+
+    @property
+    def full_lifetime(self) -> Lifetime:
+        """How long rows stay in a window as wide as its range."""
+        return lifetime_of(self.spec)
+
+    @property
+    def alias(self) -> str:
+        """Its name in the query."""
+        return self.plan.inputs[self.position].alias
+
+    @property
+    def stream(self) -> str:
+        """Whose rows it reads."""
+        return self.plan.inputs[self.position].stream.name
+
+    @property
+    def range_us(self) -> int:
+        """How far back the query looks."""
+        return self.spec.length_us
+
+    @property
+    def width_us(self) -> int:
+        """How far back the window reaches now; between turns where it takes turns."""
+        return width_us_of(self.lifetime)
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether it reads only some of the stream's rows."""
+        return self.plan.inputs[self.position].filter is not None
+
+    @property
+    def has_width(self) -> bool:
+        """Whether its window can be made narrower or wider."""
+        return self.spec.kind in ("time", "slide")
+
+
+def width_us_of(lifetime: Lifetime) -> int:
+    """The width of a window whose rows stay for so long.
+
+    >>> width_us_of(Lifetime.closed(60)), width_us_of(Lifetime.sliding(60, 5))
+    (60, 60)
+    """
+    return lifetime.hold_us - 1 if lifetime.slide_us == 1 else lifetime.hold_us

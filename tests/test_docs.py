@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from apps.cli.command import TIMEOUT_S, environment
-from doc_pages import FENCE, blocks_of, commands_in, matches, play
+from support.command_line import TIMEOUT_S, environment
+from support.doc_pages import FENCE, blocks_of, commands_in, matches, play
 from windrow.apps.cli.commands import COMMANDS, loaded
 from windrow.sql import parse_script
 

@@ -11,9 +11,9 @@ from random import Random
 import pytest
 from hypothesis import given
 
-from doc_pages import blocks_of
-from grammar_texts import Grammar
-from sql.texts import statements
+from support.doc_pages import blocks_of
+from support.grammar_texts import Grammar
+from support.statement_texts import statements
 from windrow.errors import QuerySyntaxError, UnsupportedError
 from windrow.jobs.job import job_of
 from windrow.sql import parse_script

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle import Oracle, Row, assert_same_rows
-from streams import STREAMS, batch_of, instant, plan_of
+from support.oracle import Oracle, Row, assert_same_rows
+from support.streams import STREAMS, batch_of, instant, plan_of
 
 Values = dict[str, object]
 SECOND_US = 1_000_000

@@ -10,9 +10,9 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from oracle import Oracle, Row, SumOverflowError, assert_same_rows
-from slow_aggregates import exact_variance, largest, made, smallest
-from streams import STREAMS, batch_of, instant
+from support.oracle import Oracle, Row, SumOverflowError, assert_same_rows
+from support.slow_aggregates import exact_variance, largest, made, smallest
+from support.streams import STREAMS, batch_of, instant
 from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, GroupRef
 from windrow.plan.model import (
     SEVERAL,

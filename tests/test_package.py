@@ -155,7 +155,7 @@ def test_the_source_archive_has_what_make_needs(built: Path) -> None:
             "src/windrow/py.typed",
         ),
         *("requirements/run.txt", "requirements/make-venv.sh", "docs/README.md"),
-        *("tests/oracle.py", "benchmarks/anchor.py", "examples/README.md"),
+        *("tests/support/oracle.py", "benchmarks/anchor.py", "examples/README.md"),
     }
     assert expected - names == set()
 

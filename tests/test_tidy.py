@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
@@ -18,11 +19,14 @@ from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "windrow"
+TESTS = ROOT / "tests"
 # The papers' experiments are not in the package, and are held to the same rules.
 SOURCES = [
     *sorted(PACKAGE.rglob("*.py")), *sorted((ROOT / "benchmarks" / "papers").rglob("*.py"))
 ]  # fmt: skip
 
+# Of what tests need, installed by make test-browser and make test-notebook alone.
+SELDOM_INSTALLED = {"playwright", "nbclient", "nbformat", "marimo"}
 SOURCE_LINES_LIMIT = 500
 VAGUE_NAME = re.compile(r"(?:.*_)?(?:utils?|helpers?|common|managers?)(?:_.*)?(?:\.\w+)?")
 # Names of one machine's folders, and hosts that packages come from, which differ by place.
@@ -238,6 +242,29 @@ def test_of_connectors_only_the_halves_for_spark_import_it(path: Path) -> None:
 def test_aggregates_are_named_in_their_registry_alone(path: Path) -> None:
     if path != PACKAGE / "aggregate_functions.py":
         assert named_aggregates(path.read_text(encoding="utf-8")) == []
+
+
+def imported_modules(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def is_there(module: str) -> bool:
+    """Whether a module that a test imports can be found, or is one that few machines have."""
+    top, path = module.split(".")[0], TESTS / module.replace(".", "/")
+    if top in {each.name for each in TESTS.iterdir()} - {"typing"}:  # which is Python's
+        return path.is_dir() or path.with_suffix(".py").is_file()
+    return top in SELDOM_INSTALLED or find_spec(top) is not None
+
+
+@pytest.mark.parametrize("path", sized(sorted(TESTS.rglob("*.py"))))
+def test_what_a_test_imports_is_there(path: Path) -> None:
+    """Also in those that take so long, or need so much, that they seldom run."""
+    modules = imported_modules(path.read_text(encoding="utf-8"))
+    assert [module for module in modules if not is_there(module)] == []
 
 
 def test_no_file_has_a_vague_name() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.cli.command import events, windrow
 from papers.governor import group_costs as costs
 from papers.governor import solver_costs as solvers
 from papers.governor import width_errors as errors
@@ -28,6 +27,7 @@ from papers.governor.width_errors import (
     RANDOM,
     width_errors,
 )
+from support.command_line import events, windrow
 from support.random_demands import turning_of
 from support.slow_partitions import least_cost
 from windrow.apps.terminal.screen import Screen

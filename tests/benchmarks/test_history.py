@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from apps.cli.command import events, windrow
 from papers.history import measure
 from papers.history.bursts import (
     DAY_US,
@@ -45,6 +44,7 @@ from papers.history.series import figure_of, run_series
 from papers.history.show import FIGURES, bench_history
 from papers.history.slices import SLICES, Slices
 from papers.rivals.sequential_list import SequentialList
+from support.command_line import events, windrow
 from windrow.apps.terminal.screen import Screen
 from windrow.errors import DataError
 from windrow.history.storage import Reading

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.cli.command import events, windrow
 from papers.join_aggregate import measure
 from papers.join_aggregate.arrivals import Arrivals, Phase, Setting, phase_arrivals
 from papers.join_aggregate.experiments import (
@@ -20,6 +19,7 @@ from papers.join_aggregate.experiments import (
 )
 from papers.join_aggregate.show import bench_join_aggregate
 from papers.join_aggregate.truth import true_result
+from support.command_line import events, windrow
 from windrow.apps.terminal.screen import Screen
 from windrow.errors import UnsupportedError
 

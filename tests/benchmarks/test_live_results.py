@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from apps.cli.command import events, windrow
 from papers.live_results import measure
 from papers.live_results.connections import (
     Connections,
@@ -29,6 +28,7 @@ from papers.live_results.measure import (
 )
 from papers.live_results.result_stream import ResultStream, Span, Timing, stamped
 from papers.live_results.show import bench_live_results
+from support.command_line import events, windrow
 from windrow import connect
 from windrow.apps.terminal.screen import Screen
 from windrow.errors import DataError

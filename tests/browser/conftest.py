@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.consoles import QUERIES, Console
+from support.servers.console import QUERIES, Console
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

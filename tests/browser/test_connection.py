@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.consoles import QUERIES, Console
+from support.servers.console import QUERIES, Console
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.consoles import Console
+from support.servers.console import Console
 
 pytestmark = pytest.mark.browser
 

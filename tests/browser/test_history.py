@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from browser.consoles import Console
+from support.servers.console import Console
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.consoles import START, Console
+from support.servers.console import START, Console
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser.consoles import Console
+from support.servers.console import Console
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from browser.consoles import Console
+from support.servers.console import Console
 
 pytestmark = pytest.mark.browser
 

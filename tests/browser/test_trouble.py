@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.consoles import START, Console, Served
+from support.servers.console import START, Console, Served
 from windrow.apps.console.embedded_runner import EmbeddedRunner
 from windrow.apps.console.room import Room
 from windrow.embedded.session import EmbeddedSession

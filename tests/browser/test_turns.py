@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from apps.console.turning_room import STREAMS, TurningRoom
-from browser.consoles import Served
+from support.servers.console import Served
+from support.turning_room import STREAMS, TurningRoom
 
 pytestmark = pytest.mark.browser
 

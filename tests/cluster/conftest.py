@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from cluster.standalone import HOST, StandaloneCluster
+from support.servers.spark_cluster import HOST, StandaloneCluster
 from windrow.spark.cluster import cluster_settings
 from windrow.spark.settings import local_session
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark import SparkContext
 
 import windrow
-from spark.stream_files import Files, embedded, in_order, random_batches, read_sink
+from support.spark.stream_files import Files, embedded, in_order, random_batches, read_sink
 from windrow.spark.settings import local_session
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import windrow
-from cluster.standalone import StandaloneCluster
-from spark.stream_files import Files, embedded, in_order, random_batches, read_sink
+from support.servers.spark_cluster import StandaloneCluster
+from support.spark.stream_files import Files, embedded, in_order, random_batches, read_sink
 from windrow.errors import BindingError
 from windrow.spark.driver.session import SparkWindrowSession
 

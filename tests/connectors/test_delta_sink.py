@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from spark.driven_job import DrivenJob, heartbeat
 from spark.worker.test_width_orders import exactly
-from streams import batch_of, instant, plan_of
+from support.spark.driven_job import DrivenJob, heartbeat
+from support.streams import batch_of, instant, plan_of
 from windrow import sinks
 from windrow.connectors.writers import Writer, writer_of
 from windrow.errors import BindingError, CheckpointError, DataError, UnsupportedError

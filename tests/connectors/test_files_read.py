@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from spark.stream_files import COLUMNS, SECOND, Sessions, rows
+from support.spark.stream_files import COLUMNS, SECOND, Sessions, rows
 from windrow import sinks, sources
 from windrow.connectors.files.spark_files_read import PlannedFile, changed_file
 from windrow.errors import DataError, WindrowError

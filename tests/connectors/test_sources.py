@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from spark.stream_files import COLUMNS, SECOND, Sessions, rows
+from support.spark.stream_files import COLUMNS, SECOND, Sessions, rows
 from windrow import connect, sources
 from windrow.errors import BindingError, DataError, UnsupportedError
 

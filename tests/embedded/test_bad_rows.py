@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import damaged_columns
 import windrow
+from support import damaged_columns
 from windrow.rows.bad_rows import BAD_ROWS_BYTES
 from windrow.rows.damaged_values import NOT_UTF8, TOO_MANY_DIGITS
 

@@ -7,11 +7,11 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import damaged_columns
 from embedded.test_session import session_of
-from oracle import SumOverflowError
-from runners import Judge, Model
-from streams import STREAMS, Action, Heartbeat, batch_of, queries, scenarios
+from support import damaged_columns
+from support.oracle import SumOverflowError
+from support.runners import Judge, Model
+from support.streams import STREAMS, Action, Heartbeat, batch_of, queries, scenarios
 from windrow.errors import DataError
 
 FAR_US = 7_226_582_400_000_000  # 2199

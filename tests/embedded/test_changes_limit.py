@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow
-from oracle import rows_of
-from runners import Model, ShardRunner, exactly, outcome
-from streams import Action, plan_of, queries, scenarios
+from support.oracle import rows_of
+from support.runners import Model, ShardRunner, exactly, outcome
+from support.streams import Action, plan_of, queries, scenarios
 from windrow.errors import BindingError, DataError
 from windrow.output.publish import Publisher
 

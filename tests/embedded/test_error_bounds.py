@@ -8,10 +8,20 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle import Oracle, same_value
-from relative_errors import relative_error
-from runners import BEGINNING, Model, grouped
-from streams import STREAMS, TICK_US, Action, Heartbeat, Push, batch_of, instant, plan_of, scenarios
+from support.oracle import Oracle, same_value
+from support.relative_errors import relative_error
+from support.runners import BEGINNING, Model, grouped
+from support.streams import (
+    STREAMS,
+    TICK_US,
+    Action,
+    Heartbeat,
+    Push,
+    batch_of,
+    instant,
+    plan_of,
+    scenarios,
+)
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError

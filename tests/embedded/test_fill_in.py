@@ -10,10 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle import Oracle, same_value
-from relative_errors import relative_error
-from runners import Model
-from streams import STREAMS, TICK_US, Action, Heartbeat, batch_of, instant, plan_of, scenarios
+from support.oracle import Oracle, same_value
+from support.relative_errors import relative_error
+from support.runners import Model
+from support.streams import (
+    STREAMS,
+    TICK_US,
+    Action,
+    Heartbeat,
+    batch_of,
+    instant,
+    plan_of,
+    scenarios,
+)
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError
 from windrow.governor.bounded.fill_in import _added, reason_against_filling

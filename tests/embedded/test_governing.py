@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from streams import instant
+from support.streams import instant
 from windrow.embedded import unread_answers
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession

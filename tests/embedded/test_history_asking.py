@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embedded.history_truth import (
+from support.history_truth import (
     KEYS,
     LEVELS,
     MEASURES,
@@ -20,9 +20,9 @@ from embedded.history_truth import (
     session_of,
     through_of,
 )
-from oracle import assert_same_rows, order_of, rows_of, same_value
-from runners import Model
-from streams import Action, scenarios, split
+from support.oracle import assert_same_rows, order_of, rows_of, same_value
+from support.runners import Model
+from support.streams import Action, scenarios, split
 from windrow.embedded import EmbeddedSession
 
 keys_kept = st.sampled_from([(), ("s",), ("y",), ("s", "o"), KEYS])

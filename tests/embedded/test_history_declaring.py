@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from binding_errors import failure
-from embedded.history_truth import session_of
+from support.binding_errors import failure
+from support.history_truth import session_of
 from windrow.embedded import EmbeddedSession
 
 FOREVER = [("1 second", "forever")]

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow
-from embedded.history_truth import LEVELS, MEASURES, Question, give, questions, session_of
-from oracle import Oracle, assert_same_rows, rows_of
-from runners import BEGINNING, Judge, Model, grouped, listed, replay
-from streams import Action, plan_of, scenarios
+from support.history_truth import LEVELS, MEASURES, Question, give, questions, session_of
+from support.oracle import Oracle, assert_same_rows, rows_of
+from support.runners import BEGINNING, Judge, Model, grouped, listed, replay
+from support.streams import Action, plan_of, scenarios
 from windrow.errors import DataError
 
 LONG_AGO_US = -2_208_988_800_000_000  # 1900

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle import Oracle, assert_same_rows
-from streams import instant
+from support.oracle import Oracle, assert_same_rows
+from support.streams import instant
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import AdmissionError

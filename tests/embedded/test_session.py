@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow
-from oracle import SumOverflowError, rows_of
-from runners import Judge, Model
-from streams import STREAMS, Action, Heartbeat, Push, batch_of, queries, scenarios, split
+from support.oracle import SumOverflowError, rows_of
+from support.runners import Judge, Model
+from support.streams import STREAMS, Action, Heartbeat, Push, batch_of, queries, scenarios, split
 from windrow.embedded import EmbeddedSession
 from windrow.errors import DataError
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import BEGINNING, Model
-from streams import (
+from support.runners import BEGINNING, Model
+from support.streams import (
     STREAMS,
     Action,
     Heartbeat,

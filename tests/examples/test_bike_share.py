@@ -7,7 +7,7 @@ import math
 import pyarrow as pa
 import pytest
 
-from examples.gallery import Rows, job_answers, module_of, program_of, rows_of, ticks, worked_out
+from support.gallery import Rows, job_answers, module_of, program_of, rows_of, ticks, worked_out
 
 NAME = "bike-share"
 Streams = dict[str, pa.Table]

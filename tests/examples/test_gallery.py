@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.gallery import (
+from support.gallery import (
     GALLERY,
     NAMES,
     REAL_DATA,

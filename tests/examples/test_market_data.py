@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from examples.gallery import Rows, job_answers, module_of, program_of, rows_of, ticks, worked_out
+from support.gallery import Rows, job_answers, module_of, program_of, rows_of, ticks, worked_out
 
 NAME = "market-data"
 Streams = dict[str, pa.Table]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from apps.cli.command import events, windrow
-from examples.gallery import (
+from support.command_line import events, windrow
+from support.gallery import (
     Rows,
     job_answers,
     module_of,

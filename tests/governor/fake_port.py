@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from streams import plan_of
+from support.streams import plan_of
 from windrow.governor.governed_input import GovernedInput
 from windrow.governor.measured_window import MeasuredWindow
 from windrow.plan.model import QueryPlan

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams import ROWS, STARTS_US, TICK_US, batch_of, instant, plan_of
+from support.streams import ROWS, STARTS_US, TICK_US, batch_of, instant, plan_of
 from windrow.governor.bounded.arrival_watch import ArrivalWatch
 from windrow.governor.bounded.counted_arrivals import ArrivalCounter, CountedArrivals
 from windrow.governor.bounded.inner_plan import InnerPlan, inner_plan, measures_of

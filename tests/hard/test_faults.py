@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import windrow
-from hard.faults import chosen_places, fails_at, places_of
+from support.faults import chosen_places, fails_at, places_of
 
 # Where the exception hits a generator that is being thrown away, Python swallows it, and says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import windrow
-from hard.faults import chosen_places, fails_at, places_of
+from support.faults import chosen_places, fails_at, places_of
 from windrow.history.parquet_archive import ParquetArchive
 
 # Where the exception hits a generator that is being thrown away, Python swallows it, and says so.

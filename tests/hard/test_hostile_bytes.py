@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import damaged_columns
 import windrow
+from support import damaged_columns
 from windrow.connectors.files.reading import batches_of
 from windrow.errors import DataError
 from windrow.schema import StreamSchema, columns_of

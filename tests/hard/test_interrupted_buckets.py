@@ -15,13 +15,19 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hard.injection import Injected, chosen, lines_run, raising_at
-from spark.driven_bundle import DrivenBundle
-from spark.driven_job import DrivenJob, heartbeat, order
 from spark.driver.test_bundles import common_partitioning
-from spark.history_buckets import Buckets
-from spark.stream_files import COLUMNS, SECOND, in_order, random_batches
 from spark.worker.test_history_step import BY_ROOM, LEVELS_OF_H, H, batches_of_h
+from support.faults import (
+    Injected,
+    chosen_on_spark,
+    lines_outside_with,
+    raising_at,
+    spots_of,
+)
+from support.spark.driven_bundle import DrivenBundle
+from support.spark.driven_job import DrivenJob, heartbeat, order
+from support.spark.history_buckets import Buckets
+from support.spark.stream_files import COLUMNS, SECOND, in_order, random_batches
 from windrow.event_time import END_OF_TIME
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
@@ -64,7 +70,7 @@ class Worker:
     def broken_off(self, batch: Callable[[], object], number: int) -> None:
         """The batch raises at a line; nothing that it gave the state store is committed."""
         before = [state.copy() for state in self._holder.states]
-        with pytest.raises(Injected), raising_at(number):
+        with pytest.raises(Injected), raising_at(number, Injected(), lines_outside_with):
             batch()
         self._holder.states = before
 
@@ -160,8 +166,8 @@ def check_every_line(worker_in: Callable[[Path], Worker], folder: Path, is_whole
     counted = worker_in(folder / "counted")
     for batch in counted.batches[:-2]:
         batch()
-    lines = lines_run(counted.batches[-2])
-    for number in chosen(lines, is_whole, PLACES):
+    lines = spots_of(counted.batches[-2], lines_outside_with)
+    for number in chosen_on_spark(lines, is_whole, PLACES):
         worker = worker_in(folder / str(number))
         *earlier, broken, last = worker.batches
         for batch in earlier:

@@ -11,10 +11,16 @@ from typing import Any
 
 import pytest
 
-from hard.injection import Injected, chosen, lines_run, raising_at
 from hard.test_interrupted_buckets import QUERIES, plan_of
-from spark.driven_job import DrivenJob
-from spark.stream_files import SECOND, in_order, random_batches
+from support.faults import (
+    Injected,
+    chosen_on_spark,
+    lines_outside_with,
+    raising_at,
+    spots_of,
+)
+from support.spark.driven_job import DrivenJob
+from support.spark.stream_files import SECOND, in_order, random_batches
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.spark.worker.shard_output import ShardOutput
@@ -70,17 +76,17 @@ def test_a_batch_is_published_whole_or_not_at_all(
     known = []
     for number, each in enumerate(outputs):
         if number == BROKEN:
-            lines = lines_run(lambda each=each: steady.take(each, BROKEN))
+            lines = spots_of(lambda each=each: steady.take(each, BROKEN), lines_outside_with)
         else:
             steady.take(each, number)
         known.append(steady.asked())
     assert known[-1][1]
     wanted = steady.taken()
-    for number in chosen(lines, is_whole, PLACES):
+    for number in chosen_on_spark(lines, is_whole, PLACES):
         driver = Driver(QUERIES[name], tmp_path / str(number))
         for batch_id in range(BROKEN):
             driver.take(outputs[batch_id], batch_id)
-        with pytest.raises(Injected), raising_at(number):
+        with pytest.raises(Injected), raising_at(number, Injected(), lines_outside_with):
             driver.take(outputs[BROKEN], BROKEN)
         result, late, *status = driver.asked()
         before, after = known[BROKEN - 1 : BROKEN + 1]
@@ -98,12 +104,12 @@ def test_what_is_taken_goes_only_when_it_was_given(tmp_path: Path) -> None:
     outputs = outputs_of(QUERIES["rows"], tmp_path / "buckets")
     driver = Driver(QUERIES["rows"], tmp_path / "driver")
     driver.take(outputs[0], 0)
-    lines = lines_run(lambda: driver.outlet.changes(limit=10))
+    lines = spots_of(lambda: driver.outlet.changes(limit=10), lines_outside_with)
     left = driver.outlet.changes().num_rows
     assert left
     for number in range(len(lines)):
         driver = Driver(QUERIES["rows"], tmp_path / str(number))
         driver.take(outputs[0], 0)
-        with pytest.raises(Injected), raising_at(number):
+        with pytest.raises(Injected), raising_at(number, Injected(), lines_outside_with):
             driver.outlet.changes(limit=10)
         assert driver.outlet.changes().num_rows >= left

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-RUN = Path(__file__).with_name("memory_run.py")
+from support import memory_run
+
+RUN = memory_run.__file__
 MEGABYTE = 1 << 20
 # What allocators hold on to beside what is used, of any budget.
 SPARE_MEGABYTES = 12

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle import order_of
+from support.oracle import order_of
 from windrow.history.questions.bounds import Bounded, evaluate_bounded
 from windrow.plan.expressions import AggregateRef, Call, Expr, Literal
 from windrow.plan.types import arithmetic, convert

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from oracle import Oracle, assert_same_rows, rows_of
-from runners import ShardRunner, grouped
-from streams import SECOND_US, STREAMS, plan_of
+from support.oracle import Oracle, assert_same_rows, rows_of
+from support.runners import ShardRunner, grouped
+from support.streams import SECOND_US, STREAMS, plan_of
 
 SEED = 20260101
 ROWS = 12_000

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from all_joined import Case, Joined, Row, Shown, held, states
-from streams import STREAMS, batch_of, instant, plan_of
+from support.all_joined import Case, Joined, Row, Shown, held, states
+from support.streams import STREAMS, batch_of, instant, plan_of
 from windrow.operators.pairs.operator import PairOperator
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer

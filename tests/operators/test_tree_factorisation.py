@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams import plan_of
+from support.streams import plan_of
 from windrow.plan.factorisation import NO_PARENT, Factorisation, factorisation
 
 THREE = "FROM a [2 SECONDS], b [2 SECONDS], c [2 SECONDS] WHERE "

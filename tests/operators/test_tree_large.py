@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import runners
-from operators.tree_queries import TreeShard, is_for_trees
-from oracle import Oracle, assert_same_rows, rows_of
-from streams import SECOND_US, STREAMS, plan_of
+from support import runners
+from support.oracle import Oracle, assert_same_rows, rows_of
+from support.streams import SECOND_US, STREAMS, plan_of
+from support.tree_texts import TreeShard, is_for_trees
 from windrow.operators.operator import NeedsPairsError
 from windrow.operators.partial import Partial
 from windrow.operators.tree.operator import TreeOperator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from join_texts import TAME, small_scenarios
-from operators.tree_queries import agree, is_for_trees, tree_queries
-from streams import Action, plan_of
+from support.join_texts import TAME, small_scenarios
+from support.streams import Action, plan_of
+from support.tree_texts import agree, is_for_trees, tree_queries
 
 
 @given(tree_queries(), small_scenarios(), st.frozensets(st.integers(0, 12), max_size=2))

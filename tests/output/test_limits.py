@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from join_texts import general_joins, small_scenarios
-from live_texts import general_negations, general_selects
-from oracle import assert_same_rows, rows_of
 from papers.rivals import fifo_queue
-from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
-from streams import Action, Push, instant, plan_of, queries, scenarios
+from support.join_texts import general_joins, small_scenarios
+from support.live_texts import general_negations, general_selects
+from support.oracle import assert_same_rows, rows_of
+from support.runners import REFUSED, Model, ShardRunner, listed, outcome, replay
+from support.streams import Action, Push, instant, plan_of, queries, scenarios
 from windrow import backlog
 from windrow.errors import DataError
 from windrow.exact.kernels import INTEGER

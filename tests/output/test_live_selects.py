@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from join_texts import small_scenarios
-from live_texts import general_negations, general_selects
-from runners import agree, outcome
-from streams import TICK_US, Action, Heartbeat, Push, instant, plan_of
+from support.join_texts import small_scenarios
+from support.live_texts import general_negations, general_selects
+from support.runners import agree, outcome
+from support.streams import TICK_US, Action, Heartbeat, Push, instant, plan_of
 from windrow.plan.algorithms import ALGORITHMS, reasons_against
 from windrow.plan.stores import QUEUES
 from windrow.plan.update_pattern import keeps_results

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow
-from oracle import rows_of
-from runners import ShardRunner, listed, replay
-from streams import plan_of
+from support.oracle import rows_of
+from support.runners import ShardRunner, listed, replay
+from support.streams import plan_of
 from windrow.embedded import EmbeddedSession
 from windrow.errors import DataError
 

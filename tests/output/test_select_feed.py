@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle import order_of, rows_of
-from runners import listed, replay
+from support.oracle import order_of, rows_of
+from support.runners import listed, replay
 from windrow.output import feed as group_feed
 from windrow.output.selects import feed as select_feed
 from windrow.output.selects import kernels

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow
-from live_texts import general_selects
-from oracle import assert_same_rows, rows_of
-from runners import REFUSED, Model, ShardRunner, listed, outcome, replay
-from streams import Action, plan_of, queries, scenarios
+from support.live_texts import general_selects
+from support.oracle import assert_same_rows, rows_of
+from support.runners import REFUSED, Model, ShardRunner, listed, outcome, replay
+from support.streams import Action, plan_of, queries, scenarios
 from windrow.embedded import unread_answers
 from windrow.output.feed_columns import STARTS_OVER
 from windrow.output.publish import Publisher

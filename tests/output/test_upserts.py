@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from oracle import rows_of
-from runners import Model, ShardRunner
-from streams import Action, joins, plan_of, scenarios, single_queries
+from support.oracle import rows_of
+from support.runners import Model, ShardRunner
+from support.streams import Action, joins, plan_of, scenarios, single_queries
 from windrow.errors import BindingError, DataError
 from windrow.output.upserts import check_unique, is_key_certain, net_upserts, upsert_key
 from windrow.plan.model import QueryPlan

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import play
-from streams import Action, Push, instant, plan_of
+from support.runners import play
+from support.streams import Action, Push, instant, plan_of
 from windrow.operators.ranks import ranks_of_values, values_of_ranks
 
 TEXT = (

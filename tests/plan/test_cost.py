@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams import CATALOG
+from support.streams import CATALOG
 from windrow.plan.binder import bind
 from windrow.plan.cost import candidates, cheapest, paper_touches
 from windrow.plan.figures import Figures, assumed_figures, combined_figures, measured_figures

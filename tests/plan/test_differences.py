@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams import plan_of
+from support.streams import plan_of
 from windrow.plan.differences import plan_differences
 from windrow.plan.fingerprint import fingerprint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from binding_errors import failure, word_at
+from support.binding_errors import failure, word_at
 from windrow.errors import BindingError, CheckpointError, UnsupportedError, WindrowError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from binding_errors import failure, word_at
+from support.binding_errors import failure, word_at
 from windrow.errors import BindingError, UnsupportedError, WindrowError
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history

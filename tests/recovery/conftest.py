@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from connectors.kafka.conftest import FETCHED, broker
 from connectors.postgres.conftest import database, server
-from recovery.recovered_job import SETTINGS
+from support.recovery.recovered_job import SETTINGS
 from windrow.spark.settings import local_session
 
 __all__ = ["broker", "database", "server"]

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from recovery import processes
-from spark.stream_files import Files, Sessions, random_batches, read_sink
+from support.recovery import processes
+from support.spark.stream_files import Files, Sessions, random_batches, read_sink
 from windrow import sinks
 from windrow.errors import WindrowError
 

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.kafka.broker import Broker
-from connectors.postgres.database import Database
-from recovery.asked import plan_of_asked
-from recovery.disturbed_run import DisturbedRun
-from recovery.places import Tables, TopicsOfKafka
-from spark.stream_files import SECOND
+from support.recovery.asked import plan_of_asked
+from support.recovery.disturbed_run import DisturbedRun
+from support.recovery.places import Tables, TopicsOfKafka
+from support.servers.kafka_broker import Broker
+from support.servers.postgres_database import Database
+from support.spark.stream_files import SECOND
 from windrow.spark.shuffle.combining import can_combine
 from windrow.spark.shuffle.picking import can_pick
 

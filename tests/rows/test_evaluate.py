@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rows.slow_expressions import FAULT, slow
+from support.slow_expressions import FAULT, slow
 from windrow.errors import DataError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from join_texts import general_joins, general_singles, small_scenarios
-from runners import outcome
-from streams import Action, joins, plan_of
+from support.join_texts import general_joins, general_singles, small_scenarios
+from support.runners import outcome
+from support.streams import Action, joins, plan_of
 from windrow.errors import UnsupportedError
 from windrow.plan.algorithms import reasons_against
 from windrow.plan.model import QueryPlan

@@ -11,10 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from join_texts import general_joins, general_singles
-from oracle import Oracle, Row, SumOverflowError, assert_same_rows, rows_of
-from runners import BEGINNING, Model, ShardRunner, grouped, listed, replay
-from streams import TICK_US, Action, Push, instant, joins, plan_of, scenarios, single_queries
+from support.join_texts import general_joins, general_singles
+from support.oracle import Oracle, Row, SumOverflowError, assert_same_rows, rows_of
+from support.runners import BEGINNING, Model, ShardRunner, grouped, listed, replay
+from support.streams import (
+    TICK_US,
+    Action,
+    Push,
+    instant,
+    joins,
+    plan_of,
+    scenarios,
+    single_queries,
+)
 from windrow.errors import DataError, UnsupportedError
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from oracle import rows_of
-from runners import Model, ShardRunner
-from streams import Action, Heartbeat, Push, instant, plan_of
+from support.oracle import rows_of
+from support.runners import Model, ShardRunner
+from support.streams import Action, Heartbeat, Push, instant, plan_of
 from windrow.runtime import choosing
 
 TEXT = (

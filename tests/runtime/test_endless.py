@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from join_texts import small_scenarios
-from runners import agree, outcome
-from streams import Action, plan_of
+from support.join_texts import small_scenarios
+from support.runners import agree, outcome
+from support.streams import Action, plan_of
 from windrow.rows.prepare import Preparer
 from windrow.runtime.shard import Shard
 

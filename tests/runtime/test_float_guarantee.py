@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from oracle import Oracle, assert_same_rows, exact_sum, rows_of, same_value
-from runners import Model, ShardRunner, grouped, play
-from streams import SECOND_US, Push, instant, plan_of
+from support.oracle import Oracle, assert_same_rows, exact_sum, rows_of, same_value
+from support.runners import Model, ShardRunner, grouped, play
+from support.streams import SECOND_US, Push, instant, plan_of
 
 OUTLIERS = [math.inf, -math.inf, math.nan, 1e16, 1e300, -1e300, 1.7e308, 5e-324, -0.0]
 

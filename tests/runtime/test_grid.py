@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from join_texts import general_joins, small_scenarios
-from runners import REFUSED, outcome
-from streams import (
+from support.join_texts import general_joins, small_scenarios
+from support.runners import REFUSED, outcome
+from support.streams import (
     SECOND_US,
     TICK_US,
     Action,

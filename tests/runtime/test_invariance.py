@@ -6,10 +6,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from join_texts import small_scenarios
-from oracle import order_of, rows_of
-from runners import Model, ShardRunner, grouped, outcome
-from streams import (
+from support.join_texts import small_scenarios
+from support.oracle import order_of, rows_of
+from support.runners import Model, ShardRunner, grouped, outcome
+from support.streams import (
     Action,
     Heartbeat,
     Push,

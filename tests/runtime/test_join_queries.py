@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from join_texts import (
+from support.join_texts import (
     TAME,
     GeneralJoin,
     general_joins,
@@ -16,9 +16,9 @@ from join_texts import (
     parted_joins,
     small_scenarios,
 )
-from oracle import Oracle, Row, SumOverflowError, assert_same_rows
-from runners import Model, agree
-from streams import TICK_US, Action, Heartbeat, Push, instant, plan_of
+from support.oracle import Oracle, Row, SumOverflowError, assert_same_rows
+from support.runners import Model, agree
+from support.streams import TICK_US, Action, Heartbeat, Push, instant, plan_of
 from windrow.plan.model import QueryPlan
 
 # One of each form: what random queries meet only now and then is met in every run.

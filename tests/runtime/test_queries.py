@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from runners import agree
-from streams import Action, joins, plan_of, scenarios, selects, single_queries
+from support.runners import agree
+from support.streams import Action, joins, plan_of, scenarios, selects, single_queries
 
 
 @given(single_queries(), scenarios())

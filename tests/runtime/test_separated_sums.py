@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runners import play
-from streams import Action, Heartbeat, Push, instant, plan_of
+from support.runners import play
+from support.streams import Action, Heartbeat, Push, instant, plan_of
 
 LEAST = -(2**63)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import ShardRunner
-from streams import batch_of, plan_of
+from support.runners import ShardRunner
+from support.streams import batch_of, plan_of
 from windrow.errors import CheckpointError
 from windrow.operators.partial import Partial
 from windrow.output.publish import Publisher

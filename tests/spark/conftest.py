@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.stream_files import Files, Sessions
+from support.spark.stream_files import Files, Sessions
 from windrow.spark.settings import local_session
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sql.texts import statements
+from support.statement_texts import statements
 from windrow.errors import WindrowError
 from windrow.sql import parse_script, parse_statement, print_expression, print_statement
 from windrow.sql.limits import MAX_DEPTH, MAX_TREE_DEPTH

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sql.texts import scripts, statements
+from support.statement_texts import scripts, statements
 from windrow.sql import parse_script, parse_statement, print_statement
 
 ALARMS = """

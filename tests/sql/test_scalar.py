@@ -8,7 +8,7 @@ import sqlglot
 from hypothesis import given
 from sqlglot import exp
 
-from sql.texts import expressions
+from support.statement_texts import expressions
 from windrow.errors import QuerySyntaxError
 from windrow.sql import parse_query, place_of, print_expression
 from windrow.sql.functions import AGGREGATES, SCALARS

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from slow_aggregates import exact_sum, largest, smallest
+from support.slow_aggregates import exact_sum, largest, smallest
 from windrow.governor.error_bounds.arrival_profile import ArrivalProfile
 from windrow.governor.error_bounds.bounds import relative_error_bounds
 from windrow.governor.error_bounds.tail import HeldValues

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from apps.cli.building_files import write_job
-from apps.cli.command import events
-from apps.cli.terminal import Terminal
+from support.building_files import write_job
+from support.command_line import events
+from support.pseudo_terminal import Terminal
 from windrow.apps.cli import app
 from windrow.apps.terminal.board import Board, shown_clock
 from windrow.apps.terminal.job_view import JobView

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from apps.cli.command import environment, windrow
+from support.command_line import environment, windrow
 from windrow.apps.cli import app
 from windrow.apps.cli.commands import COMMANDS, loaded
 

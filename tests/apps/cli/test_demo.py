@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from apps.cli.command import environment, events, windrow
+from support.command_line import environment, events, windrow
 from windrow.apps.demo.alarms import Alarm, AlarmBoard, judge
 from windrow.apps.demo.building import MINUTE_US, SCHEMAS, START_US, Building, building
 from windrow.apps.demo.runners import EmbeddedRunner

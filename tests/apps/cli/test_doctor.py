@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from apps.cli.command import events, windrow
+from support.command_line import events, windrow
 from windrow.apps.cli.console import USUAL_PORT
 from windrow.apps.terminal import doctor, warming
 from windrow.apps.terminal.doctor import Finding, findings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.cli.command import environment
+from support.command_line import environment
 from windrow import starting
 
 # Raises the signal where the module of this name is first looked for.

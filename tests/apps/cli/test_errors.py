@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from apps.cli.building_files import SCRIPT, write_job
-from apps.cli.command import environment
+from support.building_files import SCRIPT, write_job
+from support.command_line import environment
 from windrow.apps.cli import app
 
 BAD_SCRIPTS = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from apps.cli import building_files
-from apps.cli.command import events, windrow
+from support import building_files
+from support.command_line import events, windrow
 from windrow.apps.cli import app
 
 SCRIPT = """\

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from apps.cli.building_files import SCRIPT, START, expected_alarms, write_job
-from apps.cli.command import events, windrow
+from support.building_files import SCRIPT, START, expected_alarms, write_job
+from support.command_line import events, windrow
 
 
 def answers_of(stdout: str, query: str) -> list[tuple[int, str, int]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from apps.cli.building_files import write_job
-from apps.cli.command import events
+from support.building_files import write_job
+from support.command_line import events
 from windrow.apps.cli import app
 from windrow.apps.shell import lines
 

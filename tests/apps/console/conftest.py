@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.console.small_room import small_room
+from support.small_room import small_room
 from windrow.apps.console.server import Address, ConsoleServer
 
 

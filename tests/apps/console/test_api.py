@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
-from apps.console.small_room import HOST, SECRETS, START_US, client_of, small_room, temp_rows
+from support.small_room import HOST, SECRETS, START_US, client_of, small_room, temp_rows
 from windrow.apps.console.answers import ARROW
 from windrow.apps.console.limits import (
     BODY_BYTES_LIMIT,

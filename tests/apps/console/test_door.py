@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 import httpx
 import pytest
 
-from apps.console.small_room import small_room
+from support.small_room import small_room
 from windrow.apps.console.door import Door, TimedProtocol
 from windrow.apps.console.limits import CONNECTIONS_LIMIT
 from windrow.apps.console.server import Address, ConsoleServer

@@ -10,7 +10,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from apps.console.small_room import HOST, ORIGIN, PORT, SECRETS, client_of, guarded, small_room
+from support.small_room import HOST, ORIGIN, PORT, SECRETS, client_of, guarded, small_room
 from windrow.apps.console.guard import SECURITY_HEADERS
 from windrow.apps.console.hosts import Hosts
 from windrow.apps.console.limits import SESSION_S, SESSIONS_LIMIT, URL_BYTES_LIMIT

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from apps.console.small_room import temp_rows
+from support.small_room import temp_rows
 from windrow.apps.console.openapi.operations import operations
 from windrow.apps.console.server import ConsoleServer
 

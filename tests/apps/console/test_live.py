@@ -10,7 +10,7 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from apps.console.small_room import small_room, temp_rows
+from support.small_room import small_room, temp_rows
 from windrow.apps.console import live
 from windrow.apps.console.live import _Client
 from windrow.apps.console.picture import Pictures

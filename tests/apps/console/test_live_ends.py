@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from apps.console.small_room import small_room
+from support.small_room import small_room
 from windrow.apps.console.guard import STILL_LET_IN
 from windrow.apps.console.live import Live
 from windrow.apps.console.picture import Pictures

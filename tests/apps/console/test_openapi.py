@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 
-from apps.console.small_room import HOST, SECRETS, client_of, guarded, small_room
+from support.small_room import HOST, SECRETS, client_of, guarded, small_room
 from windrow.apps.console.room import Room
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from apps.cli.building_files import write_job
-from apps.console.small_room import client_of, small_room
+from support.building_files import write_job
+from support.small_room import client_of, small_room
 from windrow.apps.console.embedded_job import EmbeddedJob
 from windrow.apps.console.paced_files import pieces_by_time
 from windrow.apps.demo.building import LATENESS

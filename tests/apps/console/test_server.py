@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from apps.cli.building_files import write_job
-from apps.console.small_room import small_room, temp_rows
+from support.building_files import write_job
+from support.small_room import small_room, temp_rows
 from windrow.apps.cli import app
 from windrow.apps.console.answers import ARROW
 from windrow.apps.console.server import Address, ConsoleServer

@@ -12,7 +12,7 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 import windrow
-from apps.console.small_room import START_US, small_room, temp_rows
+from support.small_room import START_US, small_room, temp_rows
 from windrow.apps.console import event_stream, live
 from windrow.apps.console.embedded_runner import EmbeddedRunner
 from windrow.apps.console.event_stream import EventStream

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from apps.console.small_room import client_of
-from apps.console.turning_room import RATE, SECOND_US, START_US, STREAMS, TurningRoom
+from support.small_room import client_of
+from support.turning_room import RATE, SECOND_US, START_US, STREAMS, TurningRoom
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from apps.shell.desks import typing
+from support.desks import typing
 from windrow.apps.shell import commands
 from windrow.apps.shell.commands import COMMANDS
 from windrow.apps.shell.shown import show_newest

@@ -12,8 +12,8 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from apps.cli.building_files import write_job
-from apps.cli.terminal import Terminal
+from support.building_files import write_job
+from support.pseudo_terminal import Terminal
 from windrow.apps.shell.desk import Desk
 from windrow.apps.shell.lines import run_text
 from windrow.apps.shell.prompt import _toolbar, history_path, prompt_session

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from apps.cli.building_files import ROWS, SCRIPT, expected_alarms, write_job
-from apps.shell.desks import Typist, typing
+from support.building_files import ROWS, SCRIPT, expected_alarms, write_job
+from support.desks import Typist, typing
 from windrow.errors import WindrowError
 
 STREAMS = SCRIPT[SCRIPT.index("CREATE STREAM temp") : SCRIPT.index("CREATE QUERY alarms")]

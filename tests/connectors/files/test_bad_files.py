@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import damaged_columns
+from support import damaged_columns
 from windrow.connectors.files import csv_files, jsonl_files
 from windrow.connectors.files.checks import check_files
 from windrow.connectors.files.reading import batches_of

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.kafka.broker import Broker
-from connectors.kafka.topics import Topics
-from spark.stream_files import Sessions
+from support.servers.kafka_broker import Broker
+from support.servers.kafka_topics import Topics
+from support.spark.stream_files import Sessions
 from windrow.spark.settings import local_session
 
 FETCHED = Path(__file__).parents[3] / ".venv" / "kafka"

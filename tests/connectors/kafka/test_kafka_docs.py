@@ -15,10 +15,10 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from apps.cli.command import environment
-from connectors.kafka.topics import Topics, as_json
-from connectors.postgres.server import Server, programs
-from doc_pages import blocks_of, commands_in, play
+from support.command_line import environment
+from support.doc_pages import blocks_of, commands_in, play
+from support.servers.kafka_topics import Topics, as_json
+from support.servers.postgres_server import Server, programs
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from connectors.kafka.topics import Topics
-from spark.stream_files import embedded, random_batches
+from support.servers.kafka_topics import Topics
+from support.spark.stream_files import embedded, random_batches
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from connectors.kafka.topics import Topics
+from support.servers.kafka_topics import Topics
 from windrow.connectors.kafka.connector import KafkaSink
 from windrow.connectors.kafka.spark_producer import TransactionalProducer
 from windrow.connectors.kafka.spark_sink import KafkaWriter

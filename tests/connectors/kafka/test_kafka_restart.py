@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from connectors.kafka.topics import Topics
-from spark.stream_files import COLUMNS, Sessions, embedded, random_batches
+from support.servers.kafka_topics import Topics
+from support.spark.stream_files import COLUMNS, Sessions, embedded, random_batches
 from windrow import sinks, sources
 from windrow.spark.driver.session import SparkWindrowSession
 

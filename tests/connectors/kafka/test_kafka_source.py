@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.avro.functions import to_avro
 
-from connectors.kafka.topics import Topics, as_json
-from spark.stream_files import COLUMNS, Sessions, embedded, random_batches
+from support.servers.kafka_topics import Topics, as_json
+from support.spark.stream_files import COLUMNS, Sessions, embedded, random_batches
 from windrow import sources
 from windrow.errors import BindingError
 from windrow.spark.driver.session import SparkWindrowSession

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.postgres.database import Database
-from connectors.postgres.server import Server, programs
-from spark.stream_files import Files, Sessions
+from support.servers.postgres_database import Database
+from support.servers.postgres_server import Server, programs
+from support.spark.stream_files import Files, Sessions
 from windrow.spark.settings import local_session
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from connectors.postgres.database import Database, Driven
-from connectors.postgres.server import Server
+from support.servers.postgres_database import Database, Driven
+from support.servers.postgres_server import Server
 from windrow.connectors.postgres.writer import PostgresWriter
 from windrow.errors import CheckpointError, DataError
 

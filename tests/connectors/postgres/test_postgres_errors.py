@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.postgres.database import Database, Driven
+from support.servers.postgres_database import Database, Driven
 from windrow import sinks
 from windrow.errors import BindingError, DataError, Place
 from windrow.jobs.job import job_of

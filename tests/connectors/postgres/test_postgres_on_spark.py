@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from apps.cli.building_files import SCRIPT, write_job
-from apps.cli.command import windrow
-from connectors.postgres.database import Database, same
-from spark.stream_files import Files, Sessions, embedded, random_batches
+from support.building_files import SCRIPT, write_job
+from support.command_line import windrow
+from support.servers.postgres_database import Database, same
+from support.spark.stream_files import Files, Sessions, embedded, random_batches
 from windrow import sinks
 from windrow.errors import CheckpointError
 from windrow.spark.driver.session import SparkWindrowSession

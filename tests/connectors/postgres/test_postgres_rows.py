@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.postgres.database import Database, Driven, same
+from support.servers.postgres_database import Database, Driven, same
 
 pytestmark = pytest.mark.postgres
 

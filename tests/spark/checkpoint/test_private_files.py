@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
-from spark.driven_job import DrivenJob
-from spark.history_buckets import Buckets
-from spark.stream_files import random_batches
 from spark.worker.test_history_step import BY_ROOM, H, batches_of_h, in_order, kept_of_h
 from spark.worker.test_two_attempts import JOIN, plan_of
+from support.spark.driven_job import DrivenJob
+from support.spark.history_buckets import Buckets
+from support.spark.stream_files import random_batches
 from windrow import storage as storage_module
 from windrow.connectors.writers import ParquetWriter
 from windrow.errors import CheckpointError, DataError

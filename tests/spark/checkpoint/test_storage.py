@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from streams import plan_of
+from support.streams import plan_of
 from windrow import sinks
 from windrow.connectors import writers
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark.driven_bundle import DrivenBundle
-from spark.driven_job import heartbeat
 from spark.worker.test_width_orders import exactly, net
-from streams import ROWS, STREAMS, TICK_US, batch_of, instant, plan_of
+from support.spark.driven_bundle import DrivenBundle
+from support.spark.driven_job import heartbeat
+from support.streams import ROWS, STREAMS, TICK_US, batch_of, instant, plan_of
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME

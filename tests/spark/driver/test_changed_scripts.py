@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from spark.driver.test_shared_session import QUERIES, registered
-from spark.stream_files import Files, Sessions, embedded, in_order, random_batches, read_sink
+from support.spark.stream_files import (
+    Files,
+    Sessions,
+    embedded,
+    in_order,
+    random_batches,
+    read_sink,
+)
 from windrow import sinks
 from windrow.errors import BindingError, CheckpointError
 from windrow.jobs.job import job_of

@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from apps.console.small_room import ORIGIN, PORT, SECRETS
-from spark.stream_files import Files, Sessions, embedded, random_batches
+from support.small_room import ORIGIN, PORT, SECRETS
+from support.spark.stream_files import Files, Sessions, embedded, random_batches
 from windrow.apps.console.app import application
 from windrow.apps.console.hosts import Hosts
 from windrow.apps.console.json_rows import plain_rows

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from spark.driven_job import DrivenJob, heartbeat
-from streams import batch_of, instant, plan_of
+from support.spark.driven_job import DrivenJob, heartbeat
+from support.streams import batch_of, instant, plan_of
 from windrow.errors import DataError
 
 SECOND_US = 1_000_000

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.errors import PySparkException
 
-from spark.stream_files import SECOND, Files, Sessions, rows
+from support.spark.stream_files import SECOND, Files, Sessions, rows
 from windrow.spark.driver import query as query_module
 from windrow.spark.driver.first_start import STARTS_LIMIT, FirstStart
 

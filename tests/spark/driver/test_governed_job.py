@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from spark.stream_files import SECOND, Files, Sessions, embedded, read_sink, rows
+from support.spark.stream_files import SECOND, Files, Sessions, embedded, read_sink, rows
 from windrow import sinks
 
 pytestmark = pytest.mark.spark

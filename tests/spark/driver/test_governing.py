@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from spark.driven_job import DrivenJob, heartbeat, order
-from streams import batch_of, instant, plan_of
+from support.spark.driven_job import DrivenJob, heartbeat, order
+from support.streams import batch_of, instant, plan_of
 from windrow.errors import AdmissionError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from spark.stream_files import COLUMNS, SECOND, Files, Sessions, random_batches, rows
+from support.spark.stream_files import COLUMNS, SECOND, Files, Sessions, random_batches, rows
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError, CheckpointError, UnsupportedError
 from windrow.spark.checkpoint.history_checkpoint import HISTORIES_FOLDER

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import windrow
-from spark import killed_job
-from spark.stream_files import SECOND, Files, read_sink, rows
+from support.spark import killed_job
+from support.spark.stream_files import SECOND, Files, read_sink, rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from embedded.test_metrics import read, value
-from spark.stream_files import COLUMNS, Files, Sessions, embedded, random_batches
+from support.spark.stream_files import COLUMNS, Files, Sessions, embedded, random_batches
 from windrow import sinks, sources
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.metrics import Sample

@@ -9,13 +9,13 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from join_texts import small_scenarios
-from live_texts import general_selects
-from recovery.asked import plan_of_asked
-from runners import Model, exactly
-from spark.driven_job import DrivenJob
-from spark.stream_files import SECOND, rows
-from streams import Action, Push, instant, plan_of
+from support.join_texts import small_scenarios
+from support.live_texts import general_selects
+from support.recovery.asked import plan_of_asked
+from support.runners import Model, exactly
+from support.spark.driven_job import DrivenJob
+from support.spark.stream_files import SECOND, rows
+from support.streams import Action, Push, instant, plan_of
 from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer, bucket_of, can_shard

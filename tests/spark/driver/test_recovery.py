@@ -12,7 +12,14 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.stream_files import Files, Sessions, embedded, in_order, random_batches, read_sink
+from support.spark.stream_files import (
+    Files,
+    Sessions,
+    embedded,
+    in_order,
+    random_batches,
+    read_sink,
+)
 from windrow import sinks
 from windrow.errors import AdmissionError, BindingError, CheckpointError, DataError
 from windrow.plan.fingerprint import fingerprint

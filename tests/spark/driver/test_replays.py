@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recovery.asked import plan_of_asked
-from spark.driven_job import FEEDS, DrivenJob
-from spark.stream_files import SECOND, rows
+from support.recovery.asked import plan_of_asked
+from support.spark.driven_job import FEEDS, DrivenJob
+from support.spark.stream_files import SECOND, rows
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.query_outlet import QueryOutlet
 from windrow.storage import Storage

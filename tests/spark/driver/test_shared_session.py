@@ -9,7 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from spark.stream_files import Files, Sessions, embedded, in_order, random_batches, read_sink
+from support.spark.stream_files import (
+    Files,
+    Sessions,
+    embedded,
+    in_order,
+    random_batches,
+    read_sink,
+)
 from windrow import sinks
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError, CheckpointError

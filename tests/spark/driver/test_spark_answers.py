@@ -5,8 +5,16 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-import damaged_columns
-from spark.stream_files import SECOND, Files, Sessions, embedded, in_order, random_batches, rows
+from support import damaged_columns
+from support.spark.stream_files import (
+    SECOND,
+    Files,
+    Sessions,
+    embedded,
+    in_order,
+    random_batches,
+    rows,
+)
 
 pytestmark = pytest.mark.spark
 

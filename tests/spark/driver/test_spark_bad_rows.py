@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spark.stream_files import Sessions
+from support.spark.stream_files import Sessions
 from windrow import sources
 
 pytestmark = pytest.mark.spark

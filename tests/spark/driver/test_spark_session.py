@@ -10,7 +10,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession, functions
 
-from spark.stream_files import Files, Sessions
+from support.spark.stream_files import Files, Sessions
 from windrow import sinks
 from windrow.errors import BindingError, UnsupportedError, WindrowError
 from windrow.spark.driver import bundle

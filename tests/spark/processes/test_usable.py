@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.stream_files import COLUMNS, Sessions
+from support.spark.stream_files import COLUMNS, Sessions
 from windrow import sources
 from windrow.connectors.spark_sources import source_frame
 from windrow.errors import UnsupportedError

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from spark.driven_job import DrivenJob
-from spark.stream_files import COLUMNS, SECOND, rows
+from support.spark.driven_job import DrivenJob
+from support.spark.stream_files import COLUMNS, SECOND, rows
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle import Oracle, assert_same_rows, rows_of
 from spark.shuffle.test_combining import SECOND, Run, plan_of
-from spark.stream_files import Files, Sessions, embedded, random_batches, read_sink
+from support.oracle import Oracle, assert_same_rows, rows_of
+from support.spark.stream_files import Files, Sessions, embedded, random_batches, read_sink
 from windrow import sinks
 from windrow.event_time import instant_of
 from windrow.spark.shuffle import panes_of_rows, picking

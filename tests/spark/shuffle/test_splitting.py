@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from join_texts import TAME, general_joins, small_scenarios
-from live_texts import general_negations, general_selects
-from spark.driven_job import FEEDS, DrivenJob, heartbeat
-from streams import Action, Heartbeat, batch_of, instant, plan_of, queries
+from support.join_texts import TAME, general_joins, small_scenarios
+from support.live_texts import general_negations, general_selects
+from support.spark.driven_job import FEEDS, DrivenJob, heartbeat
+from support.streams import Action, Heartbeat, batch_of, instant, plan_of, queries
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.event_time import END_OF_TIME
 from windrow.plan.model import QueryPlan

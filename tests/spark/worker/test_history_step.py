@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import damaged_columns
-from embedded.history_truth import KEYS, LEVELS, MEASURES, Question, check, questions
-from oracle import assert_same_rows, rows_of
-from runners import Model
-from spark.history_buckets import Buckets
-from spark.stream_files import COLUMNS, SECOND, rows
-from streams import STREAMS, Action, Heartbeat, Push, batch_of, scenarios
+from support import damaged_columns
+from support.history_truth import KEYS, LEVELS, MEASURES, Question, check, questions
+from support.oracle import assert_same_rows, rows_of
+from support.runners import Model
+from support.spark.history_buckets import Buckets
+from support.spark.stream_files import COLUMNS, SECOND, rows
+from support.streams import STREAMS, Action, Heartbeat, Push, batch_of, scenarios
 from windrow.embedded import EmbeddedSession
 from windrow.errors import CheckpointError
 from windrow.schema import StreamSchema, columns_of

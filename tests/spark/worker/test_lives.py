@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark.driven_job import DrivenJob, heartbeat
-from streams import ROWS, STREAMS, TICK_US, batch_of, instant, plan_of
+from support.spark.driven_job import DrivenJob, heartbeat
+from support.streams import ROWS, STREAMS, TICK_US, batch_of, instant, plan_of
 from windrow.embedded.session import EmbeddedSession
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 

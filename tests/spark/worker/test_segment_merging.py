@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark.driven_bundle import DrivenBundle
-from spark.driven_job import DrivenJob, order
 from spark.driver.test_bundles import COUNT, GROUPS, common_partitioning
 from spark.worker.test_width_orders import batches, exactly
-from streams import batch_of, instant, plan_of
+from support.spark.driven_bundle import DrivenBundle
+from support.spark.driven_job import DrivenJob, order
+from support.streams import batch_of, instant, plan_of
 from windrow.rows.prepare import lifetime_of
 from windrow.spark.worker import segment_merging
 from windrow.spark.worker.segment_merging import pair_to_merge

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import damaged_columns
-from spark.stream_files import COLUMNS, SECOND, rows
+from support import damaged_columns
+from support.spark.stream_files import COLUMNS, SECOND, rows
 from windrow.errors import CheckpointError, DataError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog

@@ -11,8 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from spark.driven_job import DictionaryState, DrivenJob
-from spark.stream_files import COLUMNS, SECOND, in_order, random_batches
+from support.spark.driven_job import DictionaryState, DrivenJob
+from support.spark.stream_files import COLUMNS, SECOND, in_order, random_batches
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan

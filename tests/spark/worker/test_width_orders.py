@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from embedded.test_error_bounds import _judge as judge
 from embedded.test_error_bounds import texts
-from oracle import Oracle
-from runners import grouped
-from spark.driven_job import DrivenJob, heartbeat, order
-from streams import ROWS, STREAMS, TICK_US, batch_of, instant, plan_of
+from support.oracle import Oracle
+from support.runners import grouped
+from support.spark.driven_job import DrivenJob, heartbeat, order
+from support.streams import ROWS, STREAMS, TICK_US, batch_of, instant, plan_of
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, START_OF_TIME

@@ -10,9 +10,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import windrow
-from oracle import Oracle, order_of, rows_of, same_value
-from runners import Model
-from streams import STREAMS, TICK_US, Action, Heartbeat, batch_of, plan_of
+from support.oracle import Oracle, order_of, rows_of, same_value
+from support.runners import Model
+from support.streams import STREAMS, TICK_US, Action, Heartbeat, batch_of, plan_of
 from windrow.embedded import EmbeddedSession
 from windrow.event_time import show_instant
 

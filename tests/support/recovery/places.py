@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from connectors.kafka.topics import Topics
+from support.servers.kafka_topics import Topics
 from windrow import sinks
 from windrow.sinks import Sink
 

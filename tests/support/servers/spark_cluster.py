@@ -21,7 +21,7 @@ from windrow.spark.processes.java import ensure_java
 
 HOST = "127.0.0.1"
 PATIENCE_S = 300
-SOURCES = Path(__file__).parents[2] / "src"
+SOURCES = Path(__file__).parents[3] / "src"
 
 _MASTER = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
 _REGISTERED = re.compile(r"(Successfully registered) with master")

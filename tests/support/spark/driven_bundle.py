@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from spark.driven_job import FEEDS, DictionaryState
+from support.spark.driven_job import FEEDS, DictionaryState
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
 from windrow.spark.driver.publication import Publication

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
-from duckdb_text import add_functions, key_text, print_expression, type_text
-from slow_aggregates import SumOverflowError, exact_sum, gathered_text, made
+from support.duckdb_text import add_functions, key_text, print_expression, type_text
+from support.slow_aggregates import SumOverflowError, exact_sum, gathered_text, made
 from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef
 from windrow.plan.model import Negation, QueryPlan, WindowSpec
 from windrow.schema import ColumnType

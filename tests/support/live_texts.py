@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from join_texts import (
+from support.join_texts import (
     EQUALITIES,
     RESIDUALS,
     conditions_of,
@@ -19,7 +19,7 @@ from join_texts import (
     join_windows,
     some_of,
 )
-from streams import AGGREGATES, CONDITIONS
+from support.streams import AGGREGATES, CONDITIONS
 
 ITEMS = (
     *("{0}.k", "{0}.k", "{0}.s", "{0}.s", "{0}.d", "{0}.o", "{0}.l", "{0}.p", "{0}.f", "{0}.y"),

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from streams import (
+from support.streams import (
     AGGREGATES,
     AROUND,
     CONDITIONS,

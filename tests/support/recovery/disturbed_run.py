@@ -17,13 +17,13 @@ from pathlib import Path
 import pyarrow as pa
 
 import windrow
-from recovery import processes, recovered_job
-from recovery.asked import ASKED, BUCKETS, file_rows, plan_of_asked
-from recovery.placed_death import CLAIM, ORDER, PLACES
-from recovery.places import Folders, Place, plain
-from recovery.recorded_batches import committed_batches, recorded_batches
-from spark.driven_job import DrivenJob
-from spark.stream_files import COLUMNS, Files, read_sink
+from support.recovery import processes, recovered_job
+from support.recovery.asked import ASKED, BUCKETS, file_rows, plan_of_asked
+from support.recovery.placed_death import CLAIM, ORDER, PLACES
+from support.recovery.places import Folders, Place, plain
+from support.recovery.recorded_batches import committed_batches, recorded_batches
+from support.spark.driven_job import DrivenJob
+from support.spark.stream_files import COLUMNS, Files, read_sink
 
 __all__ = ["DisturbedRun"]
 
@@ -154,8 +154,8 @@ class DisturbedRun:
             most = {CLAIM: len(self.queries), ORDER: 1}.get(place, 6)
             command += ["--die-at", place, str(self._random.randint(1, most))]
         self.starts += 1
-        source = str(Path(__file__).parents[2] / "src")
-        tests = str(Path(__file__).parents[1])
+        source = str(Path(__file__).parents[3] / "src")
+        tests = str(Path(__file__).parents[2])
         paths = {"PYTHONPATH": os.pathsep.join([source, tests]), "SPARK_LOCAL_IP": "127.0.0.1"}
         paths["JAVA_TOOL_OPTIONS"] = JAVA_OPTIONS
         with self._log().open("ab") as log:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from oracle import same_value
+from support.oracle import same_value
 
 
 def relative_error(answer: object, truth: object) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from spark.stream_files import COLUMNS, SECOND, rows
+from support.spark.stream_files import COLUMNS, SECOND, rows
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from duckdb_text import key_text
+from support.duckdb_text import key_text
 from windrow.plan.model import Aggregate
 from windrow.schema import ColumnType
 

@@ -18,7 +18,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-from apps.cli.command import TIMEOUT_S, environment
+from support.command_line import TIMEOUT_S, environment
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 FILE_NAME = re.compile(r"`([\w-]+\.\w+)`:\n\n\Z")

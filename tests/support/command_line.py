@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-SOURCE = Path(__file__).parents[3] / "src"
+SOURCE = Path(__file__).parents[2] / "src"
 TIMEOUT_S = 180
 
 

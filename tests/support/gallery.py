@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pytest
 from typer.testing import CliRunner
 
-from apps.cli.command import events
+from support.command_line import events
 from windrow.apps.cli import app
 
 ROOT = Path(__file__).parents[2]

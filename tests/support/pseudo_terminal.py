@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from apps.cli.command import environment
+from support.command_line import environment
 
 PATIENCE_S = 60.0
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][A-Z0-9]|[=>])|\r")

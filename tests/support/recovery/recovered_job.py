@@ -15,10 +15,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from recovery.asked import ASKED, BUCKETS, LATENESS_S, plan_of_asked
-from recovery.placed_death import place_death
-from recovery.places import sink_at
-from recovery.recorded_batches import CONTROL, KEPT_ORDERS
+from support.recovery.asked import ASKED, BUCKETS, LATENESS_S, plan_of_asked
+from support.recovery.placed_death import place_death
+from support.recovery.places import sink_at
+from support.recovery.recorded_batches import CONTROL, KEPT_ORDERS
 from windrow.errors import WindrowError
 from windrow.sinks import Sink
 from windrow.spark.driver.query import SparkQuery

@@ -8,11 +8,11 @@ from unittest.mock import patch
 import pyarrow as pa
 from hypothesis import strategies as st
 
-import runners
-from join_texts import join_windows
-from oracle import SumOverflowError
-from runners import BEGINNING, Judge, Model
-from streams import Action
+from support import runners
+from support.join_texts import join_windows
+from support.oracle import SumOverflowError
+from support.runners import BEGINNING, Judge, Model
+from support.streams import Action
 from windrow.errors import DataError
 from windrow.operators.operator import NeedsPairsError
 from windrow.operators.partial import Partial

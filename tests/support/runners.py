@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from oracle import Oracle, Row, SumOverflowError, assert_same_rows, rows_of
-from streams import STREAMS, Action, Heartbeat, batch_of
+from support.oracle import Oracle, Row, SumOverflowError, assert_same_rows, rows_of
+from support.streams import STREAMS, Action, Heartbeat, batch_of
 from windrow.errors import DataError
 from windrow.operators.partial import Partial
 from windrow.output.publish import Publisher

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from apps.cli.command import events
+from support.command_line import events
 from windrow.apps.shell.desk import Desk
 from windrow.apps.shell.lines import run_lines
 from windrow.apps.terminal.screen import Screen

@@ -1,0 +1,1 @@
+"""A job that is killed and damaged, and started again."""

@@ -1,0 +1,1 @@
+"""Jobs and buckets on Spark, driven step by step."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from governor.fake_port import SECOND, FakePort, FakeQuery
+from support.governor_port import SECOND, FakePort, FakeQuery
 from windrow.errors import AdmissionError
 from windrow.governor.admission import Refused
 from windrow.governor.decide import decide

@@ -137,6 +137,7 @@ class Takes(Enum):
     ANYTHING = "anything"
     NUMBERS = "numbers"
     ORDERED = "numbers, timestamps, dates and truth values"
+    TRUTH = "truth values"
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class AggregateFunction:
     of its value, by that of its argument. duckdb: the call that means the same there. star,
     distinct: the functions that it is with * and with DISTINCT. is_greatest: of extremes.
     rows_less: by how much the divisor of a spread is less than the number of values. is_root: of a
-    spread.
+    spread. only_true: whether a value that is false adds no more than NULL does.
     """
 
     name: str
@@ -162,6 +163,7 @@ class AggregateFunction:
     is_greatest: bool = False
     rows_less: int = 0
     is_root: bool = False
+    only_true: bool = False
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -182,6 +184,12 @@ class AggregateFunction:
     def fewest_values(self) -> int:
         """How many values it needs so as not to be NULL."""
         return 0 if self.is_count else 1 + self.rows_less
+
+    @property
+    def in_history(self) -> bool:
+        """Whether histories know it: of measures, which are numbers, or by a sketch."""
+        is_kept = self.laws.in_nodes or self.laws.in_sketch
+        return is_kept and self.takes is not Takes.TRUTH
 
     @property
     def needs_mean(self) -> bool:
@@ -254,6 +262,16 @@ _ENTRIES = (
         rows_less=1,
     ),
     VARIANCE,
+    AggregateFunction(
+        "count_if", Form.COUNT, ("COUNT_IF",), Takes.TRUTH, _bigint, "count(*) FILTER (WHERE {})",
+        only_true=True,
+    ),
+    AggregateFunction(
+        "bool_and", Form.EXTREME, ("BOOL_AND",), Takes.TRUTH, _same, "bool_and({})"
+    ),
+    AggregateFunction(
+        "bool_or", Form.EXTREME, ("BOOL_OR",), Takes.TRUTH, _same, "bool_or({})", is_greatest=True
+    ),
     AggregateFunction(
         "quantile", Form.QUANTILE, ("APPROX_PERCENTILE", "PERCENTILE_APPROX"), Takes.NUMBERS,
         _double, "approx_quantile({})",

@@ -29,7 +29,15 @@ from windrow.rows.prepare import lifetime_of
 
 AGGREGATES = (
     *("COUNT(*)", "COUNT(d)", "SUM(d)", "AVG(d)", "MIN(d)", "MAX(k)", "SUM(k)", "AVG(k)"),
-    *("STDDEV(d)", "VAR_POP(k)", "STDDEV_POP(k)", "SUM(p)", "MAX(f)", "COUNT(s)"),
+    *(
+        "STDDEV(d)",
+        "VAR_POP(k)",
+        "STDDEV_POP(k)",
+        "SUM(p)",
+        "MAX(f)",
+        "COUNT(s)",
+        "COUNT_IF(d > 0)",
+    ),
 )
 WINDOWS = ("5 SECONDS", "3 SECONDS", "RANGE 4 SECONDS SLIDE 1 SECOND")
 Change = tuple[int, int, int]

@@ -99,6 +99,8 @@ WRONG = [
     ("SELECT SUM(COUNT(*)) FROM temp", "WB241", "COUNT", "inside another"),
     ("SELECT SUM(location) FROM temp", "WB242", "location", "SUM takes numbers"),
     ("SELECT AVG(flag) FROM temp", "WB242", "flag", "AVG takes numbers"),
+    ("SELECT COUNT_IF(n) FROM temp", "WB242", "n", "COUNT_IF takes truth values"),
+    ("SELECT BOOL_AND(location) FROM temp", "WB242", "location", "BOOL_AND takes truth values"),
     ("SELECT n, COUNT(*) FROM temp", "WB243", "n", "neither grouped nor aggregated"),
     ("SELECT COUNT(*) FROM temp GROUP BY n HAVING price > 1", "WB243", "price", "GROUP BY"),
     (
@@ -121,6 +123,7 @@ REFUSED = [
     ("SELECT COUNT(DISTINCT n, celsius) FROM temp", "WU204", "COUNT"),
     ("SELECT SUM(DISTINCT n) FROM temp", "WU204", "SUM"),
     ("SELECT AVG(DISTINCT n) FROM temp", "WU204", "AVG"),
+    ("SELECT COUNT_IF(DISTINCT n > 1) FROM temp", "WU204", "COUNT_IF"),
     ("SELECT STDDEV(DISTINCT n) FROM temp", "WU204", "STDDEV"),
     ("SELECT MEDIAN(n) FROM temp", "WU205", "MEDIAN"),
     ("SELECT APPROX_COUNT_DISTINCT(n) FROM temp", "WU205", None),

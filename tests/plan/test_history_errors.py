@@ -78,6 +78,7 @@ REFUSED = [
     (f"SELECT SUM(DISTINCT n) FROM {PAST}", "WU204", "SUM"),
     (f"SELECT COUNT(DISTINCT n, code) FROM {PAST}", "WU204", "COUNT"),
     (f"SELECT MEDIAN(n) FROM {PAST}", "WU205", "MEDIAN"),
+    (f"SELECT COUNT_IF(n > 1) FROM {PAST}", "WU205", "COUNT_IF"),
 ]
 
 

@@ -51,6 +51,14 @@ FORMS = {
     "FROM a [3 SECONDS], b [2 SECONDS] WHERE a.k = b.k GROUP BY a.o",
     "variances": "SELECT VAR_SAMP(a.k) AS a, STDDEV(b.l) AS b, VAR_POP(b.d) AS c, "
     "STDDEV_POP(a.d) AS d FROM a [3 SECONDS], b [2 SECONDS] WHERE a.s = b.s",
+    "truths": "SELECT a.s AS s, COUNT_IF(a.o) AS c, BOOL_AND(a.d > 0) AS e, BOOL_OR(a.o) AS o "
+    "FROM a [3 SECONDS], b [2 SECONDS] WHERE a.k = b.k GROUP BY a.s",
+    "truths of one window": "SELECT COUNT_IF(d > 0) AS c, COUNT_IF(o) AS n, BOOL_AND(o) AS e, "
+    "BOOL_OR(DISTINCT o) AS s FROM a [2 SECONDS]",
+    "counted truths": "SELECT a.k AS k, COUNT_IF(b.d > 0) AS c, COUNT_IF(a.o) AS n "
+    "FROM a [3 SECONDS], b [2 SECONDS] WHERE a.k = b.k GROUP BY a.k",
+    "truths over both": "SELECT COUNT_IF(a.d > b.d) AS c, BOOL_AND(a.o OR b.o) AS e "
+    "FROM a [3 SECONDS], b [2 SECONDS] WHERE a.k = b.k",
     "groups over both": "SELECT a.k + b.k AS k, a.d > b.d AS d, COUNT(*) AS n FROM a [3 SECONDS], "
     "b [2 SECONDS] WHERE a.o = b.o GROUP BY a.k + b.k, a.d > b.d",
     "one stream thrice": "SELECT x.k AS k, COUNT(*) AS n, SUM(y.d) AS s FROM a [1 SECOND] AS x, "

@@ -96,6 +96,7 @@ OF_ONE = (
     *("MIN({0}.d)", "MAX({0}.d)", "MIN({0}.l)", "MAX({0}.k)", "MIN({0}.p)", "MAX({0}.f)"),
     *("MIN({0}.k + 1)", "MAX({0}.d * {0}.k)", "COUNT(DISTINCT {0}.s)", "COUNT(DISTINCT {0}.d)"),
     *("COUNT(DISTINCT {0}.k)", "COUNT(DISTINCT {0}.p)", "COUNT(DISTINCT {0}.ts)"),
+    *("COUNT_IF({0}.d > 0)", "COUNT_IF(NOT {0}.o)"),
     *("STDDEV({0}.k)", "VARIANCE({0}.d)", "VAR_POP({0}.d)", "STDDEV_POP({0}.f)", "VAR_SAMP({0}.p)"),
 )
 OF_SEVERAL = (
@@ -106,11 +107,13 @@ OF_SEVERAL = (
     *("SUM(ABS({0}.d - {1}.d))", "AVG(ABS({0}.k - {1}.k))", "COUNT({0}.d + {1}.d)"),
     *("MIN({0}.d + {1}.d)", "MAX({0}.k * {1}.l)", "MIN({0}.p - {1}.p)", "MAX({0}.d - {2}.d)"),
     *("COUNT(DISTINCT {0}.k + {1}.k)", "STDDEV({0}.k - {1}.k)", "VAR_POP({0}.d * {1}.d)"),
+    *("COUNT_IF({0}.d > {1}.d)", "COUNT_IF({0}.o AND {1}.k > {2}.k)"),
     *("MAX(GREATEST({0}.d, {1}.d))", "MIN(CASE WHEN {0}.o THEN {1}.d ELSE {0}.d END)"),
 )
 # No numbers: nothing can be written around them.
 OTHERS = (
     *("MIN({0}.ts)", "MAX({0}.y)", "MAX({0}.o)", "MIN({0}.o)", "MAX({0}.ts)"),
+    *("BOOL_AND({0}.o)", "BOOL_OR({0}.o)", "BOOL_AND({0}.d > {1}.d)", "BOOL_OR({0}.k = {1}.l)"),
     "MIN(CASE WHEN {0}.ts < {1}.ts THEN {0}.ts ELSE {1}.ts END)",
 )
 GROUPS_OF_SEVERAL = (

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from support.duckdb_text import key_text
+from windrow.aggregate_functions import Takes
 from windrow.plan.model import Aggregate
 from windrow.schema import ColumnType
 
@@ -25,10 +26,8 @@ def gathered_text(aggregate: Aggregate, index: int) -> str:
     name = f"a{index}"
     if aggregate.argument is None:
         return "NULL"
-    if aggregate.function == "count":
-        return f"count({name})"
-    if aggregate.function == "count_distinct":
-        return f"count(DISTINCT {key_text(name, aggregate.argument.type)})"
+    if _is_duckdbs(aggregate):
+        return aggregate.traits.duckdb.format(key_text(name, aggregate.argument.type))
     if aggregate.terms:
         names = [f"{name}_{i}" for i in range(sum(map(len, aggregate.terms)))]
         there = " AND ".join(f"{each} IS NOT NULL" for each in names)
@@ -36,11 +35,16 @@ def gathered_text(aggregate: Aggregate, index: int) -> str:
     return f"list({name}) FILTER (WHERE {name} IS NOT NULL)"
 
 
+def _is_duckdbs(aggregate: Aggregate) -> bool:
+    """Whether DuckDB's own value is exact: that of counts, and of all that is of truth values."""
+    return aggregate.traits.is_count or aggregate.traits.takes is Takes.TRUTH
+
+
 def made(aggregate: Aggregate, count: object, gathered: object) -> object:
     """The value of an aggregate: from the count of rows, or from what was gathered."""
     if aggregate.argument is None:
         return count
-    if aggregate.function in ("count", "count_distinct"):
+    if _is_duckdbs(aggregate):
         return gathered
     if not gathered:
         return None

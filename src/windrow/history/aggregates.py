@@ -17,14 +17,12 @@ from windrow.history.spec import HistorySpec
 __all__ = ["FUNCTIONS", "Aggregate", "Bounded"]
 
 FUNCTIONS = tuple(
-    each.name
-    for each in AGGREGATE_FUNCTIONS.values()
-    if each.sql_names and (each.laws.in_nodes or each.laws.in_sketch)
+    each.name for each in AGGREGATE_FUNCTIONS.values() if each.sql_names and each.in_history
 )
 _OTHER_NAMES = {
     name.lower(): each.name
     for name, each in SQL_NAMES.items()
-    if each.laws.in_nodes and name.lower() != each.name
+    if each.in_history and not each.laws.in_sketch and name.lower() != each.name
 }
 
 

@@ -27,7 +27,7 @@ from windrow.plan.scalars import scope_of
 from windrow.plan.scope import Scope
 from windrow.plan.separation import separated
 from windrow.plan.types import convert, is_null
-from windrow.schema import BIGINT, DOUBLE, STRING
+from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING
 from windrow.sql.functions import aggregate_classes
 
 __all__ = ["FUNCTIONS", "IDEMPOTENT", "RUNNING", "Groups"]
@@ -156,7 +156,11 @@ class Groups:
         """The argument in a type that the function takes."""
         if function.takes is Takes.ANYTHING:
             return argument
-        argument = convert(argument, DOUBLE) if is_null(argument) else argument
+        if is_null(argument):
+            argument = convert(argument, BOOLEAN if function.takes is Takes.TRUTH else DOUBLE)
+        if function.takes is Takes.TRUTH:
+            self._check_truth(function, argument, node)
+            return argument
         if function.takes is Takes.ORDERED:
             self._check_ordered(function, argument, node)
             return argument
@@ -171,6 +175,16 @@ class Groups:
                 node,
                 hint=f"{IDEMPOTENT} compare {function.takes.value}; "
                 "COUNT(DISTINCT x) takes text, and GROUP BY gives every text its row",
+            )
+
+    def _check_truth(self, function: AggregateFunction, argument: Expr, node: exp.Expr) -> None:
+        if argument.type != BOOLEAN:
+            raise self._row.wrong(
+                "WB242",
+                f"{function.sql_names[0]} takes {function.takes.value}, "
+                f"but this is {argument.type}",
+                node,
+                hint="compare it with something, such as <> 0",
             )
 
     def _check_number(self, function: AggregateFunction, argument: Expr, node: exp.Expr) -> None:

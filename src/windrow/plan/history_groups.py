@@ -19,7 +19,7 @@ from windrow.schema import BIGINT, DOUBLE
 __all__ = ["HistoryGroups", "check_keys"]
 
 _RUNNING = (
-    f"{running_names(lambda each: each.laws.in_nodes)} of measures run, "
+    f"{running_names(lambda each: each.in_history and not each.laws.in_sketch)} of measures run, "
     f"{running_names(lambda each: each.laws.in_sketch)} where sketches are kept"
 )
 
@@ -64,7 +64,7 @@ class HistoryGroups(Groups):
 
     def _asked(self, node: exp.AggFunc) -> HistoryAggregate:
         function = FUNCTIONS.get(type(node))
-        if function is None:
+        if function is None or not function.in_history:
             raise self._row.refused("WU205", f"the aggregate {node.sql_name()}", node, _RUNNING)
         argument = node.this
         if function.star is not None and isinstance(argument, exp.Star):

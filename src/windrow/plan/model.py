@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction
-from windrow.plan.expressions import Expr
-from windrow.schema import ColumnType, StreamSchema
+from windrow.plan.expressions import Call, Expr, Literal
+from windrow.schema import BOOLEAN, ColumnType, StreamSchema
 
 __all__ = [
     "SEVERAL",
@@ -78,6 +78,13 @@ class Aggregate:
     def traits(self) -> AggregateFunction:
         """What is known of its function."""
         return AGGREGATE_FUNCTIONS[self.function]
+
+    @property
+    def measured(self) -> Expr | None:
+        """The argument as it is counted, summed or compared: NULL where a row adds nothing."""
+        if self.argument is None or not self.traits.only_true:
+            return self.argument
+        return Call("nullif", (self.argument, Literal(False, BOOLEAN)), BOOLEAN)
 
 
 @dataclass(frozen=True)

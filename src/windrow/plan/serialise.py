@@ -7,6 +7,7 @@ from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
 from windrow.errors import CheckpointError
 from windrow.plan.expressions import (
     FUNCTIONS,
@@ -98,4 +99,6 @@ def _from_json(value: Any) -> Any:
     parts = {name: _from_json(part) for name, part in value.items() if name != "is"}
     if kind == "Call" and parts["function"] not in FUNCTIONS:
         raise ValueError(f"there is no function {parts['function']!r}")
+    if kind == "Aggregate" and parts["function"] not in AGGREGATE_FUNCTIONS:
+        raise ValueError(f"there is no aggregate {parts['function']!r}")
     return _CLASSES[kind](**parts)

@@ -196,7 +196,7 @@ class _Work:
 
     def reading(self, aggregate: Aggregate) -> Reading:
         """How the aggregate is read, once what it needs is kept."""
-        argument, traits = aggregate.argument, aggregate.traits
+        argument, traits = aggregate.measured, aggregate.traits
         if argument is None:
             return Reading(traits.form)
         if traits.form is Form.SPREAD:

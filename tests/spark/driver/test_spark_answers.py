@@ -42,6 +42,9 @@ QUERIES = {
                WHERE a.room = b.room AND b.room = d.room""",
     "unequal": """SELECT COUNT(*) AS n FROM h [ROWS 10] AS a, c [2 SECONDS] AS b
                   WHERE a.value > b.value""",
+    "truths": """SELECT h.room, COUNT_IF(h.value > 4) AS high, BOOL_AND(c.value > 1) AS above,
+                 BOOL_OR(h.value = 7) AS seven FROM h [8 SECONDS], c [5 SECONDS]
+                 WHERE h.room = c.room GROUP BY h.room""",
     "joined-rows": """SELECT h.room, h.value AS v, c.value - h.value AS w
                       FROM h [3 SECONDS], c [2 SECONDS] WHERE h.room = c.room AND h.value > 3""",
     "different": """SELECT DISTINCT h.value AS v FROM h [8 SECONDS], c [5 SECONDS]

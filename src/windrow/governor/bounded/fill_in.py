@@ -48,7 +48,7 @@ def reason_against_filling(plan: QueryPlan, spec: HistorySpec) -> str | None:
         return f"it is kept by {', '.join(sorted(keys)) or 'no column'}"
     measures = {column.name for column in spec.measures}
     for aggregate in plan.aggregates:
-        argument = aggregate.argument
+        argument = aggregate.measured
         if argument is None:
             continue
         if not isinstance(argument, ColumnRef) or argument.column not in measures:

@@ -70,7 +70,7 @@ def inner_plan(plan: QueryPlan) -> InnerPlan:
 
 def measures_of(plan: QueryPlan) -> tuple[Expr, ...]:
     """What is aggregated, each once; of a plan and of its inner plan the same."""
-    arguments = (aggregate.argument for aggregate in plan.aggregates)
+    arguments = (aggregate.measured for aggregate in plan.aggregates)
     return tuple(dict.fromkeys(part for part in arguments if part is not None))
 
 
@@ -85,9 +85,9 @@ class _Columns:
     def judged(self, number: int) -> JudgedAggregate:
         aggregate = self.aggregates[number]
         value = self.hidden(AggregateRef(number, aggregate.type))
-        if aggregate.argument is None:
+        argument = aggregate.measured
+        if argument is None:
             return JudgedAggregate(aggregate.function, None, value, value)
-        argument = aggregate.argument
         count = self._made(Aggregate(COUNT.name, argument, aggregate.source, BIGINT))
         mean = ""
         if aggregate.traits.needs_mean:

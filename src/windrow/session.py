@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 import pyarrow as pa
 
+from windrow.connectors.contract import Source
 from windrow.metrics_server import MetricsServer
 from windrow.query import Query
-from windrow.sources import Source
 
 if TYPE_CHECKING:
     from windrow.plan.history_schema import LevelSpans

@@ -6,12 +6,17 @@ Any callable that takes a pyarrow.Table and a batch id serves too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
+from windrow.connectors.console import Console
+from windrow.connectors.contract import Sink as DescribedSink
+from windrow.connectors.delta.connector import Delta
+from windrow.connectors.functions.connector import Foreach, Upserts
 from windrow.connectors.kafka.connector import KafkaSink
+from windrow.connectors.memory import Memory
+from windrow.connectors.parquet.connector import Parquet
 from windrow.connectors.postgres.connector import Postgres
 from windrow.errors import BindingError
 
@@ -36,95 +41,7 @@ __all__ = [
     "upserts",
 ]
 
-FEEDS = ("answers", "changes")
-
-
-@dataclass(frozen=True)
-class Parquet:
-    """One Parquet file per batch that has answers, named after the batch id.
-
-    >>> Parquet("answers").feed
-    'answers'
-    """
-
-    path: str
-    feed: str = "answers"
-
-    def __post_init__(self) -> None:
-        _check_feed(self.feed)
-
-
-@dataclass(frozen=True)
-class Delta:
-    """Rows added to a Delta table, one commit a batch.
-
-    >>> Delta("s3://bucket/table", "changes").feed
-    'changes'
-    """
-
-    path: str
-    feed: str = "answers"
-
-    def __post_init__(self) -> None:
-        _check_feed(self.feed)
-
-
-@dataclass(frozen=True)
-class Foreach:
-    """A function of a table and a batch id, called on the driver for every batch.
-
-    >>> Foreach(print).feed
-    'answers'
-    """
-
-    function: Callable[[pa.Table, int], object]
-    feed: str = "answers"
-
-    def __post_init__(self) -> None:
-        _check_feed(self.feed)
-
-
-@dataclass(frozen=True)
-class Upserts:
-    """A function of upserts, deletes and a batch id; key: the columns that tell rows apart.
-
-    >>> Upserts(print, ("location",)).key
-    ('location',)
-    """
-
-    function: Callable[[pa.Table, pa.Table, int], object]
-    key: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Console:
-    """Answers are printed as they come.
-
-    >>> Console()
-    Console()
-    """
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Answers are held on the driver until answers(), result() or changes() takes them.
-
-    >>> Memory()
-    Memory()
-    """
-
-
-Sink = (
-    Parquet
-    | Delta
-    | KafkaSink
-    | Postgres
-    | Foreach
-    | Upserts
-    | Console
-    | Memory
-    | Callable[[pa.Table, int], object]
-)
+Sink = DescribedSink | Callable[[pa.Table, int], object]
 
 
 def parquet(path: str | Path, feed: str = "answers") -> Parquet:
@@ -224,15 +141,16 @@ def memory() -> Memory:
     return Memory()
 
 
-def sink_of(given: object) -> Sink:
+def sink_of(given: object) -> DescribedSink:
     """The sink that a word, a sink or a callable names.
 
     >>> sink_of("memory")
     Memory()
     """
-    described = (Parquet, Delta, KafkaSink, Postgres, Foreach, Upserts, Console, Memory)
-    if isinstance(given, described) or callable(given):
+    if isinstance(given, DescribedSink) and not isinstance(given, type):
         return given
+    if callable(given):
+        return Foreach(given)
     if given == "memory":
         return Memory()
     if given == "console":
@@ -244,8 +162,3 @@ def sink_of(given: object) -> Sink:
         "kafka(topic, servers), postgres(url, table), foreach(...), upserts(...) or a "
         "callable(table, batch_id)",
     )
-
-
-def _check_feed(feed: str) -> None:
-    if feed not in FEEDS:
-        raise BindingError("WB410", f"there is no feed {feed!r}", hint="use 'answers' or 'changes'")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
 
+from windrow.connectors.contract import Source
+from windrow.connectors.files.connector import FileSource
 from windrow.connectors.kafka.connector import KafkaSource
-from windrow.errors import BindingError, Place
+from windrow.connectors.rate import Rate
+from windrow.connectors.socket_lines import Socket
+from windrow.errors import BindingError
 
 __all__ = [
     "FileSource",
@@ -24,90 +26,6 @@ __all__ = [
     "socket",
     "source_given",
 ]
-
-SOCKET_FORMATS = ("jsonl", "csv")
-LARGEST_PORT = 65_535
-
-
-@dataclass(frozen=True)
-class FileSource:
-    """Files of one format: path names a file, a folder or a pattern.
-
-    >>> FileSource("csv", "s3://bucket/*.csv").is_local
-    False
-    """
-
-    is_endless: ClassVar[bool] = False
-
-    format: str
-    path: str
-    header: bool = True
-    delimiter: str = ","
-    files_per_batch: int | None = None  # on Spark; None reads all files in one batch
-    place: Place | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.files_per_batch is not None:
-            _check_count("files_per_batch", self.files_per_batch)
-        mark = self.delimiter
-        if len(mark) != 1 or not mark.isascii() or mark in '"\n\r':
-            raise BindingError(
-                "WB511",
-                f"{mark!r} cannot separate values",
-                hint="give one character, such as ',' or ';'",
-                place=self.place,
-            )
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the path is one of this machine rather than a URI."""
-        return "://" not in self.path
-
-
-@dataclass(frozen=True)
-class Rate:
-    """Rows made by the clock: the time at which each was made, and its number.
-
-    >>> Rate(100).is_endless
-    True
-    """
-
-    is_endless: ClassVar[bool] = True
-
-    rows_per_second: int = 1
-    place: Place | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        _check_count("rows_per_second", self.rows_per_second)
-
-
-@dataclass(frozen=True)
-class Socket:
-    """Lines of text from a server: a JSON object or comma-separated values each.
-
-    >>> Socket("localhost", 9999).format
-    'jsonl'
-    """
-
-    is_endless: ClassVar[bool] = True
-
-    host: str
-    port: int
-    format: str = "jsonl"
-    place: Place | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        _check_count("port", self.port, LARGEST_PORT)
-        if self.format not in SOCKET_FORMATS:
-            raise BindingError(
-                "WB440",
-                f"lines of a socket cannot be read as {self.format!r}",
-                hint=f"use {' or '.join(map(repr, SOCKET_FORMATS))}",
-                place=self.place,
-            )
-
-
-Source = FileSource | KafkaSource | Rate | Socket
 
 
 def parquet(path: str | Path, files_per_batch: int | None = None) -> FileSource:
@@ -199,7 +117,7 @@ def source_given(source: object) -> Source:
     >>> source_given(rate()) == rate()
     True
     """
-    if isinstance(source, Source):
+    if isinstance(source, Source) and not isinstance(source, type):
         return source
     raise BindingError(
         "WB441",
@@ -207,9 +125,3 @@ def source_given(source: object) -> Source:
         hint="use windrow.sources.parquet(path), csv(path), jsonl(path), kafka(topic, servers), "
         "rate() or socket(host, port)",
     )
-
-
-def _check_count(name: str, number: int, largest: int | None = None) -> None:
-    if number < 1 or (largest is not None and number > largest):
-        possible = "1 or more" if largest is None else f"1 to {largest}"
-        raise BindingError("WB442", f"{name} cannot be {number}", hint=f"give {possible}")

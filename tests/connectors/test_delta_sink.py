@@ -13,7 +13,7 @@ from spark.worker.test_width_orders import exactly
 from support.spark.driven_job import DrivenJob, heartbeat
 from support.streams import batch_of, instant, plan_of
 from windrow import sinks
-from windrow.connectors.writers import Writer, writer_of
+from windrow.connectors.contract import Writer
 from windrow.errors import BindingError, CheckpointError, DataError, UnsupportedError
 from windrow.event_time import END_OF_TIME
 from windrow.jobs.job import job_of
@@ -36,7 +36,7 @@ def batches() -> list[pa.RecordBatch]:
 
 def writer(tmp_path: Path, checkpoint: str = "one", feed: str = "changes") -> Writer:
     place = QueryCheckpoint(Storage(tmp_path / checkpoint), "q")
-    return writer_of(sinks.delta(tmp_path / "table", feed), plan_of(QUERY), place)
+    return sinks.delta(tmp_path / "table", feed).open_on_spark(plan_of(QUERY), place)
 
 
 def rows_of(tmp_path: Path) -> pa.Table:
@@ -74,7 +74,7 @@ def test_what_the_table_refuses_names_it(tmp_path: Path) -> None:
     plan, place = plan_of(QUERY), QueryCheckpoint(Storage(tmp_path / "one"), "q")
     DrivenJob(plan, tmp_path / "job")
     other = pa.table({"x": [1]})
-    target = writer_of(sinks.delta(tmp_path / "table"), plan, place)
+    target = sinks.delta(tmp_path / "table").open_on_spark(plan, place)
     target.write({"answers": other}, 0)
     with pytest.raises(DataError, match=r"WD460.*table.*batch 1 was not written"):
         target.write({"answers": pa.table({"y": ["a"]})}, 1)

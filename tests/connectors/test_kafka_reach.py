@@ -15,8 +15,8 @@ from typing import cast
 
 import pytest
 
-from windrow.connectors.kafka import spark_reach as kafka_reach
-from windrow.connectors.kafka.spark_reach import check_servers
+from windrow.connectors.kafka import reach as kafka_reach
+from windrow.connectors.kafka.reach import check_servers
 from windrow.errors import DataError
 from windrow.interruption import Interruption
 from windrow.jobs.job import job_of

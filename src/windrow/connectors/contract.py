@@ -1,16 +1,85 @@
-"""What connectors and those who run queries agree on."""
+"""What a source, a sink and a writer are to those who run queries; these know no system by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 import pyarrow as pa
 
-__all__ = ["DAMAGE", "SinkCheckpoint", "Writer"]
+from windrow.errors import Place, UnsupportedError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from windrow.plan.model import QueryPlan
+    from windrow.rows.file_rows import FileRows
+    from windrow.schema import StreamSchema
+
+__all__ = [
+    "DAMAGE",
+    "HeldFeeds",
+    "Replay",
+    "Sink",
+    "SinkCheckpoint",
+    "Source",
+    "Writer",
+    "not_read_here",
+    "not_written_here",
+]
 
 # A column of a source on Spark: the text of a row that could not be read, else NULL.
 DAMAGE = "__windrow_damage__"
+
+# What becomes of a batch that comes again after a restart: the sink knows it and leaves it out, it
+# takes the place of what it was, or it is written once more, with the same id.
+Replay = Literal["known", "replaced", "repeated"]
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where the rows of a stream come from: a frozen dataclass, which opens nothing by itself.
+
+    in_process: whether a job in this process can read it.
+    """
+
+    in_process: ClassVar[bool] = False
+
+    @property
+    def place(self) -> Place | None:
+        """Where a script names it."""
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether rows go on coming after those that are there when a job begins."""
+
+    @property
+    def shown(self) -> str:
+        """As a script would write it, without secrets."""
+
+    @property
+    def address(self) -> str:
+        """The servers that it is read from, to be named when they do not answer."""
+        return ""
+
+    def check(self, schema: StreamSchema) -> None:  # noqa: ARG002 - most need no more than Spark
+        """Refuses, before a job in this process begins, what cannot be read."""
+        return
+
+    def read(self, schema: StreamSchema) -> Iterator[tuple[FileRows, float]]:
+        """The rows in this process, each batch with the part of all that is then read."""
+        raise not_read_here(schema.name, self)
+
+    def check_on_spark(self, schema: StreamSchema) -> None:  # noqa: ARG002 - some cannot be asked
+        """Refuses, before Spark is started, what cannot be read."""
+        return
+
+    def check_reached(self) -> None:
+        """Refuses, before a query starts on Spark, servers that do not answer."""
+        return
+
+    def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
+        """A streaming DataFrame with the columns of the stream, and DAMAGE where that is wanted."""
 
 
 class Writer(Protocol):
@@ -28,9 +97,49 @@ class Writer(Protocol):
     def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
         """Writes one batch; tables by feed."""
 
+    @property
+    def held(self) -> HeldFeeds | None:
+        """What it holds until somebody takes it; None where it writes."""
+        return None
+
     def close(self) -> None:
         """The query has stopped: connections are let go, and made anew if it is started again."""
         return
+
+
+class HeldFeeds(Protocol):
+    """Answers and changes that wait on the driver."""
+
+    def take(self, feed: str, empty: pa.Table, limit: int | None = None) -> pa.Table:
+        """What came since the last call, at most `limit` rows of it; `empty` gives the columns."""
+
+
+@runtime_checkable
+class Sink(Protocol):
+    """Where a query writes: a frozen dataclass, which opens nothing by itself.
+
+    in_process: whether a job in this process can write to it. shows: what whoever watches a job is
+    shown instead of its being written: answers as they come, or the result at the end.
+    """
+
+    in_process: ClassVar[bool] = False
+    shows: ClassVar[Literal["answers", "result"] | None] = None
+
+    @property
+    def replay(self) -> Replay:
+        """What becomes of a batch that comes again after a restart on Spark."""
+
+    @property
+    def bad_rows_folder(self) -> str | None:
+        """The folder to which bad rows of a stream can be written; None where they cannot."""
+        return None
+
+    def open(self, query: str, place: Place | None) -> Writer:
+        """The writer in this process; place: of the query in its script."""
+        raise not_written_here(query, place)
+
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
+        """The writer on the driver."""
 
 
 class SinkCheckpoint(Protocol):
@@ -43,3 +152,23 @@ class SinkCheckpoint(Protocol):
 
     def is_begun(self) -> bool:
         """Whether a batch of the query has been published."""
+
+
+def not_read_here(stream: str, source: Source) -> UnsupportedError:
+    """The error of a source that only Spark can read."""
+    return UnsupportedError(
+        "WU502",
+        f"in this process stream {stream!r} can be read from files only",
+        hint="run the script on Spark: windrow run, without --embedded",
+        place=source.place,
+    )
+
+
+def not_written_here(query: str, place: Place | None) -> UnsupportedError:
+    """The error of a query whose sink only Spark has."""
+    return UnsupportedError(
+        "WU503",
+        f"in this process query {query!r} can be shown or written to files only",
+        hint="run the script on Spark: windrow run, without --embedded",
+        place=place,
+    )

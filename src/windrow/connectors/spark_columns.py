@@ -1,13 +1,13 @@
-"""The columns that a streaming DataFrame gives a stream."""
+"""The columns of a stream and of a streaming DataFrame."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
 from windrow.errors import BindingError
-from windrow.schema import TIMESTAMP, Column, ColumnType, type_named
+from windrow.schema import TIMESTAMP, Column, ColumnType, StreamSchema, type_named
 
-__all__ = ["columns_of_frame", "spark_type"]
+__all__ = ["columns_ddl", "columns_of_frame", "spark_type"]
 
 
 def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
@@ -28,6 +28,11 @@ def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
     return tuple(
         _column(name, field.name, field.dataType.simpleString()) for field in source.schema
     )
+
+
+def columns_ddl(schema: StreamSchema) -> str:
+    """The columns of a stream in Spark's DDL."""
+    return ", ".join(f"`{column.name}` {spark_type(column.type)}" for column in schema.columns)
 
 
 def spark_type(kind: ColumnType) -> str:

@@ -15,7 +15,6 @@ from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.history_schema import HistorySchema
 from windrow.schema import StreamSchema
-from windrow.sinks import Console, Memory
 
 __all__ = ["declare_history", "declare_stream", "run_embedded"]
 
@@ -66,7 +65,7 @@ def _registered(job: Job, session: EmbeddedSession, watcher: JobWatcher) -> list
             declare_history(session, history.schema)
 
     def answered(query: str, answers: pa.Table) -> None:
-        if isinstance(job.queries[query].sink, Console):
+        if job.queries[query].sink.shows == "answers":
             watcher.answered(query, answers)
 
     return [
@@ -79,7 +78,7 @@ def _end(job: Job, session: EmbeddedSession, outlets: list[Outlet], watcher: Job
     session.finish()
     for outlet in outlets:
         outlet.drain()
-        if isinstance(outlet.query.sink, Memory):
+        if outlet.query.sink.shows == "result":
             watcher.ended(outlet.query.name, outlet.running.result())
     for question in job.questions.values():
         watcher.ended(question.name, session.ask(question.text))

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.connectors.files.checks import check_files
-from windrow.connectors.files.reading import batches_of
+from windrow.connectors.contract import Source, not_read_here
 from windrow.embedded.inlet import wall_clock_us
-from windrow.errors import UnsupportedError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
-from windrow.sources import FileSource, Source
 
-__all__ = ["SideBySide", "only_files"]
+__all__ = ["SideBySide", "check_source"]
 
 
 class SideBySide:
@@ -26,8 +23,9 @@ class SideBySide:
     def __init__(self, sources: Mapping[str, tuple[StreamSchema, Source]]) -> None:
         self._readers = []
         for name, (schema, source) in sources.items():
-            check_files(schema, only_files(name, source))
-            self._readers.append(_Reader(schema, batches_of(schema, only_files(name, source))))
+            check_source(name, source)
+            source.check(schema)
+            self._readers.append(_Reader(schema, source.read(schema)))
         self._count = len(self._readers)
 
     def next_batch(self) -> tuple[str, FileRows] | None:
@@ -70,13 +68,7 @@ class _Reader:
         return rows
 
 
-def only_files(stream: str, source: Source) -> FileSource:
-    """The source, where it is one that this process can read."""
-    if isinstance(source, FileSource):
-        return source
-    raise UnsupportedError(
-        "WU502",
-        f"in this process stream {stream!r} can be read from files only",
-        hint="run the script on Spark: windrow run, without --embedded",
-        place=source.place,
-    )
+def check_source(stream: str, source: Source) -> None:
+    """Refuses a source that only Spark can read."""
+    if not source.in_process:
+        raise not_read_here(stream, source)

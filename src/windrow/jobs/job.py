@@ -8,8 +8,8 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 
-from windrow.connectors.script_sinks import JobSink, sink_of
-from windrow.connectors.script_sources import source_of
+from windrow.connectors.contract import Sink, Source
+from windrow.connectors.registry import sink_named, source_named
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.history.operator import spec_of
 from windrow.jobs.settings import JobSettings
@@ -21,8 +21,6 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.schema import Column, StreamSchema, type_named
-from windrow.sinks import Parquet
-from windrow.sources import Source
 from windrow.sql import parse_script
 from windrow.sql.statements import (
     CreateHistory,
@@ -80,7 +78,7 @@ class JobQuery:
     name: str
     text: str
     plan: QueryPlan | HistoryPlan
-    sink: JobSink
+    sink: Sink
     place: Place | None = field(default=None, compare=False)
 
 
@@ -211,7 +209,7 @@ def _add_stream(job: Job, statement: CreateStream) -> None:
         job.catalog = job.catalog.with_stream(schema)
     except WindrowError as error:
         raise _placed(error, statement.place) from None
-    source = None if statement.source is None else source_of(statement.source)
+    source = None if statement.source is None else source_named(statement.source)
     job.streams[schema.name] = JobStream(schema, source, statement.place)
 
 
@@ -219,15 +217,15 @@ def _folder_of(endpoint: Endpoint | None) -> str | None:
     """Where bad rows go."""
     if endpoint is None:
         return None
-    sink = sink_of(endpoint)
-    if not isinstance(sink, Parquet):
+    folder = sink_named(endpoint).bad_rows_folder
+    if folder is None:
         raise BindingError(
             "WB526",
             f"bad rows cannot be set aside into {endpoint.name}()",
             hint="write ON BAD ROW SET ASIDE INTO parquet('folder'), or leave INTO out",
             place=endpoint.place,
         )
-    return sink.path
+    return folder
 
 
 def _add_history(job: Job, statement: CreateHistory) -> None:
@@ -286,7 +284,7 @@ def _add_query(
         plan = bind_history(select, job.catalog, _schemas(job), continuous=True)
     else:
         plan = bind(select, job.catalog)
-    job.queries[name] = JobQuery(name, select.own_text, plan, sink_of(sink), place)
+    job.queries[name] = JobQuery(name, select.own_text, plan, sink_named(sink), place)
 
 
 def _placed(error: WindrowError, place: Place | None) -> WindrowError:

@@ -94,9 +94,8 @@ import sys
 sys.modules["psycopg"] = None
 from windrow import sinks
 from windrow.errors import UnsupportedError
-from windrow.connectors.writers import writer_of
 try:
-    writer_of(sinks.postgres("", "t"), None, None)
+    sinks.postgres("", "t").open_on_spark(None, None)
 except UnsupportedError as error:
     print(error)
 """

@@ -20,7 +20,7 @@ from support.spark.driven_job import DrivenJob
 from support.spark.history_buckets import Buckets
 from support.spark.stream_files import random_batches
 from windrow import storage as storage_module
-from windrow.connectors.writers import ParquetWriter
+from windrow.connectors.parquet.writers import ParquetWriter
 from windrow.errors import CheckpointError, DataError
 from windrow.plan.history_schema import declared_history
 from windrow.sinks import parquet

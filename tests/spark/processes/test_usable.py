@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from support.spark.stream_files import COLUMNS, Sessions
 from windrow import sources
-from windrow.connectors.spark_sources import source_frame
+from windrow.connectors.spark_frames import source_frame
 from windrow.errors import UnsupportedError
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.processes.usable import advise, refuse_unusable

@@ -14,7 +14,7 @@ from windrow.apps.cli.options import AsJson
 from windrow.apps.cli.outcome import FAILED, failing_clearly
 from windrow.apps.terminal.screen import Screen
 from windrow.embedded.outlet import check_sink
-from windrow.embedded.side_by_side import only_files
+from windrow.embedded.side_by_side import check_source
 from windrow.errors import WindrowError
 from windrow.jobs.checking import checked_job, problems_of
 from windrow.jobs.job import Job
@@ -87,7 +87,7 @@ def _against_spark(job: Job) -> list[WindrowError]:
 
 def _against_embedded(job: Job) -> list[WindrowError]:
     looks: list[Callable[[], object]] = [
-        partial(only_files, name, source) for name, (_, source) in job.sources().items()
+        partial(check_source, name, source) for name, (_, source) in job.sources().items()
     ]
     looks += [partial(check_sink, query) for query in job.queries.values()]
     return problems_of(looks)

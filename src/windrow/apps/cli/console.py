@@ -19,7 +19,6 @@ from windrow.apps.terminal.screen import Screen
 from windrow.interruption import Interruption
 from windrow.jobs.job import job_of
 from windrow.jobs.script_file import read_script
-from windrow.sinks import Console, Memory
 
 __all__ = ["app"]
 
@@ -113,7 +112,7 @@ def _job(screen: Screen, script: Path, options: dict[str, Any], embedded: bool) 
     """A script, as it is watched in this process or on Spark."""
     job = job_of(read_script(script))
     job.check_runnable()
-    if any(not isinstance(query.sink, (Console, Memory)) for query in job.queries.values()):
+    if any(query.sink.shows is None for query in job.queries.values()):
         screen.note("the console shows answers; what INTO names is not written")
     if embedded:
         with screen.progress(f"Setting up {script.name}"):

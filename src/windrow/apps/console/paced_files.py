@@ -9,12 +9,12 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
+from windrow.connectors.contract import Source
 from windrow.embedded.side_by_side import SideBySide
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.jobs.player import Piece
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
-from windrow.sources import Source
 
 __all__ = ["pieces_at_once", "pieces_by_time"]
 

@@ -13,12 +13,11 @@ import pyarrow.parquet as pq
 from windrow.apps.console.paced_files import pieces_by_time
 from windrow.apps.console.room import Room
 from windrow.apps.console.spark_runner import SparkRunner
-from windrow.connectors.files.checks import check_files
+from windrow.connectors.files.connector import FileSource
 from windrow.errors import DataError, WindrowError
 from windrow.jobs.job import Job
 from windrow.jobs.player import Player
 from windrow.rows.file_rows import FileRows
-from windrow.sources import FileSource
 from windrow.spark.driver.job import DEFAULT_MEMORY_BYTES
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.settings import local_session
@@ -49,8 +48,7 @@ class SparkJob:
     ) -> None:
         sources = job.sources()
         for schema, source in sources.values():
-            if isinstance(source, FileSource) and source.is_local:
-                check_files(schema, source)
+            source.check_on_spark(schema)
         pieces = pieces_by_time(sources, max(1, round(pace * 1e6))) if pace else None
         self._folder = Path(tempfile.mkdtemp(prefix="windrow-console-"))
         self._files = 0

@@ -17,9 +17,9 @@ from windrow.apps.shell.script import run_script
 from windrow.apps.shell.shown import show_done, show_newest, show_rows, show_text
 from windrow.apps.shell.smart_building import begin_building
 from windrow.apps.shell.waiting import wait_until_read
+from windrow.connectors.files.connector import FileSource
 from windrow.errors import BindingError
 from windrow.plan.nearest import nearest
-from windrow.sources import FileSource
 
 __all__ = ["COMMANDS", "Command", "run_command"]
 

@@ -7,10 +7,10 @@ import pyarrow as pa
 from windrow.apps.shell.desk import Desk
 from windrow.apps.shell.shown import show_rows, show_text
 from windrow.apps.shell.workbench import Workbench
+from windrow.connectors.contract import Source
 from windrow.errors import BindingError
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_span
 from windrow.plan.nearest import nearest
-from windrow.sources import FileSource
 
 __all__ = ["describe", "describe_all"]
 
@@ -65,8 +65,8 @@ def _streams(bench: Workbench) -> pa.Table:
     )
 
 
-def _source(source: object) -> str:
-    return f"{source.format}('{source.path}')" if isinstance(source, FileSource) else "\\push"
+def _source(source: Source | None) -> str:
+    return "\\push" if source is None else source.shown
 
 
 def _queries(bench: Workbench) -> pa.Table:

@@ -10,11 +10,10 @@ import pyarrow as pa
 
 from windrow.apps.shell.pace import Pace
 from windrow.apps.shell.workbench import Workbench
-from windrow.connectors.files.reading import batches_of
+from windrow.connectors.contract import Source
 from windrow.errors import WindrowError
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
-from windrow.sources import FileSource
 
 __all__ = ["flow", "flow_of_file"]
 
@@ -41,9 +40,9 @@ def flow(bench: Workbench, name: str, rows: Flowing) -> threading.Thread:
     return thread
 
 
-def flow_of_file(schema: StreamSchema, source: FileSource, pace: Pace) -> Flowing:
+def flow_of_file(schema: StreamSchema, source: Source, pace: Pace) -> Flowing:
     """The rows of files at a pace."""
-    for rows, _ in batches_of(schema, source):
+    for rows, _ in source.read(schema):
         if rows.bad:
             yield schema.name, FileRows(rows.batch.slice(0, 0), rows.bad), 0.0
         for part, pause_s in pace.slices(schema, pa.Table.from_batches([rows.batch])):

@@ -12,18 +12,17 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from windrow.connectors.files.checks import check_files
+from windrow.connectors.contract import Source
 from windrow.embedded.job import declare_history, declare_stream
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
-from windrow.embedded.side_by_side import SideBySide, only_files
+from windrow.embedded.side_by_side import SideBySide, check_source
 from windrow.errors import BindingError, WindrowError
 from windrow.jobs.job import Job, JobQuery, with_statement
 from windrow.jobs.watcher import Standing
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.nearest import nearest
 from windrow.rows.file_rows import FileRows
-from windrow.sources import FileSource
 from windrow.sql.statements import CreateHistory, CreateStream, Statement
 
 __all__ = ["Workbench"]
@@ -45,7 +44,7 @@ class Workbench:
         self.rows = 0
         self.has_flowed = False
         self.problems: list[WindrowError] = []  # of what runs in the background
-        self._pushed: list[tuple[str, FileSource]] = []
+        self._pushed: list[tuple[str, Source]] = []
         self._files: list[SideBySide] = []
         self._begun: set[str] = set()  # streams whose own files were given to be read
         self._fed: set[str] = set()  # streams that have been given rows
@@ -69,11 +68,11 @@ class Workbench:
             self._read_on()
             return job
 
-    def push(self, stream: str, source: FileSource) -> None:
+    def push(self, stream: str, source: Source) -> None:
         """Has the rows of files read into a stream, in the background, behind all others."""
         with self.lock:
             schema = self.job.catalog.stream(stream)
-            check_files(schema, source)
+            source.check(schema)
             if self._is_finished:
                 self._begin_anew(self.job)
             self._pushed.append((schema.name, source))
@@ -197,7 +196,8 @@ class Workbench:
     def _add_stream(self, job: Job, statement: CreateStream) -> None:
         stream = job.streams[statement.name]
         if stream.source is not None:
-            check_files(stream.schema, only_files(statement.name, stream.source))
+            check_source(statement.name, stream.source)
+            stream.source.check(stream.schema)
         declare_stream(self.session, stream.schema)
         self.job = job
 

@@ -11,8 +11,8 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import DeltaError
 
 from windrow.connectors.contract import SinkCheckpoint, Writer
+from windrow.connectors.delta.connector import Delta
 from windrow.errors import CheckpointError, DataError
-from windrow.sinks import Delta
 
 __all__ = ["DeltaWriter"]
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import Record
 from windrow.connectors.files.refusal import refused
 from windrow.errors import DataError
@@ -17,7 +18,6 @@ from windrow.rows.conversion import VALUE_ERRORS, batch_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.halving import halved
 from windrow.schema import StreamSchema
-from windrow.sources import FileSource
 
 __all__ = ["READING_ERRORS", "TextFormat", "fitting", "rows_of_records"]
 

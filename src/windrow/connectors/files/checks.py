@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from windrow.connectors.files.connector import FileSource
 from windrow.errors import DataError
 from windrow.schema import StreamSchema
-from windrow.sources import FileSource
 
 __all__ = ["check_files", "check_unchanged", "files_of"]
 

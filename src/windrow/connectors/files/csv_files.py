@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, rows_of_records
+from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import csv_records
 from windrow.connectors.files.text_types import dated, read_type
 from windrow.rows.arrow_columns import column_as
@@ -17,7 +18,6 @@ from windrow.rows.bad_rows import cut
 from windrow.rows.damaged_values import NOT_UTF8
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
-from windrow.sources import FileSource
 
 __all__ = ["read_csv"]
 

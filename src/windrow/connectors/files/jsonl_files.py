@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, rows_of_records
+from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import Record
 from windrow.connectors.files.refusal import refused
 from windrow.connectors.files.text_types import dated, read_type
@@ -20,7 +21,6 @@ from windrow.rows.bad_rows import BadRow, cut
 from windrow.rows.damaged_values import NOT_UTF8
 from windrow.rows.file_rows import FileRows
 from windrow.schema import Column, StreamSchema
-from windrow.sources import FileSource
 
 __all__ = ["LONGEST_LINE_BYTES", "read_jsonl"]
 

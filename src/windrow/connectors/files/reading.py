@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from windrow.connectors.files.checks import check_unchanged, files_of
+from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_files import read_csv
 from windrow.connectors.files.jsonl_files import read_jsonl
 from windrow.connectors.files.refusal import refused
@@ -18,7 +19,6 @@ from windrow.rows.bad_rows import BadRow
 from windrow.rows.conversion import UnfitRowError, batch_of
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
-from windrow.sources import FileSource
 
 __all__ = ["BATCH_ROWS", "batches_of"]
 

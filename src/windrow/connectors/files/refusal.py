@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from windrow.connectors.files.connector import FileSource
 from windrow.errors import DataError
 from windrow.rows.bad_rows import BadRow
 from windrow.schema import StreamSchema
-from windrow.sources import FileSource
 
 __all__ = ["refused"]
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
+from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Source, Writer
+from windrow.connectors.loading import loaded
+from windrow.connectors.scripted import Scripted
 from windrow.errors import BindingError, Place
 
-__all__ = [
-    "KAFKA_FEEDS",
-    "KAFKA_STARTS",
-    "KAFKA_TIMES",
-    "OPTION_PREFIX",
-    "VALUE_FORMATS",
-    "KafkaSink",
-    "KafkaSource",
-]
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from windrow.connectors.options import Options
+    from windrow.plan.model import QueryPlan
+    from windrow.schema import StreamSchema
+
+__all__ = ["OPTION_PREFIX", "SINKS", "SOURCES", "KafkaSink", "KafkaSource"]
 
 VALUE_FORMATS = ("json", "avro", "confluent-avro")
 KAFKA_TIMES = ("column", "record")
@@ -23,12 +26,25 @@ KAFKA_STARTS = ("earliest", "latest")
 KAFKA_FEEDS = ("answers", "changes", "upserts")
 OPTION_PREFIX = "kafka."
 
+_SOURCE_OPTIONS = (
+    "topic",
+    "servers",
+    "format",
+    "avro_schema",
+    "time_from",
+    "starting",
+    "max_offsets_per_batch",
+    "bounded",
+    "kafka.*",
+)
+_SINK_OPTIONS = ("topic", "servers", "feed", "key", "transactional", "kafka.*")
+
 # What Windrow itself gives the client: an option that changed these would break its promises.
 _OWN_OPTIONS = ("bootstrap.servers", "transactional.id", "enable.idempotence", "group.id")
 
 
 @dataclass(frozen=True)
-class KafkaSource:
+class KafkaSource(Source):
     """A topic whose records are the rows of a stream."""
 
     topic: str
@@ -69,9 +85,31 @@ class KafkaSource:
         """Whether a job waits for records to come, after those that are there when it begins."""
         return not self.bounded
 
+    @property
+    def shown(self) -> str:
+        """The topic, without servers and options."""
+        return f"kafka('{self.topic}')"
+
+    @property
+    def address(self) -> str:
+        """The brokers."""
+        return self.servers
+
+    def check_on_spark(self, schema: StreamSchema) -> None:  # noqa: ARG002 - the contract's
+        """Refuses brokers that do not answer: Spark would try for minutes."""
+        self.check_reached()
+
+    def check_reached(self) -> None:
+        """Refuses brokers that do not answer."""
+        loaded("kafka.reach").check_servers(self.servers, self.options, self.place)
+
+    def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
+        """The records as rows."""
+        return cast("DataFrame", loaded("kafka.spark_source").kafka_frame(spark, schema, self))
+
 
 @dataclass(frozen=True)
-class KafkaSink:
+class KafkaSink(Sink):
     """A topic that takes a record for each row that a query gives."""
 
     topic: str
@@ -85,6 +123,15 @@ class KafkaSink:
     def __post_init__(self) -> None:
         _check_address(self.topic, self.servers, self.options, self.place)
         _check_word("feed", self.feed, KAFKA_FEEDS, self.place)
+
+    @property
+    def replay(self) -> Replay:
+        """In a transaction stands which batch it was."""
+        return "known" if self.transactional else "repeated"
+
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
+        """A writer by Kafka's client in the JVM."""
+        return cast("Writer", loaded("kafka.spark_sink").KafkaWriter(self, plan, checkpoint))
 
 
 def _check_address(
@@ -114,3 +161,34 @@ def _check_word(name: str, word: str, possible: tuple[str, ...], place: Place | 
         shown = " or ".join(map(repr, possible))
         message = f"{name} cannot be {word!r} for Kafka"
         raise BindingError("WB480", message, hint=f"use {shown}", place=place)
+
+
+def _source(options: Options) -> KafkaSource:
+    return KafkaSource(
+        options.text("topic"),
+        options.text("servers"),
+        options.one_of("format", VALUE_FORMATS),
+        options.text("avro_schema", "") or None,
+        options.one_of("time_from", KAFKA_TIMES),
+        options.one_of("starting", KAFKA_STARTS),
+        options.count("max_offsets_per_batch"),
+        options.flag("bounded", False),
+        options.beginning(OPTION_PREFIX),
+        options.place,
+    )
+
+
+def _sink(options: Options) -> KafkaSink:
+    key = options.text("key", "")
+    return KafkaSink(
+        options.text("topic"),
+        options.text("servers"),
+        options.one_of("feed", KAFKA_FEEDS),
+        tuple(name.strip() for name in key.split(",")) if key else None,
+        options.flag("transactional", True),
+        options.beginning(OPTION_PREFIX),
+    )
+
+
+SOURCES = {"kafka": Scripted(_SOURCE_OPTIONS, _source)}
+SINKS = {"kafka": Scripted(_SINK_OPTIONS, _sink)}

@@ -13,12 +13,13 @@ from pyspark.sql import functions as sql
 
 from windrow.connectors.contract import SinkCheckpoint, Writer
 from windrow.connectors.kafka.connector import OPTION_PREFIX, KafkaSink
+from windrow.connectors.kafka.reach import check_servers
 from windrow.connectors.kafka.spark_jars import require_kafka, require_producer
 from windrow.connectors.kafka.spark_producer import TransactionalProducer
-from windrow.connectors.kafka.spark_reach import check_servers
 from windrow.connectors.kafka.spark_records import BATCH_HEADER, ROW_HEADER, Records, records_frame
+from windrow.connectors.net_changes import NetChanges
 from windrow.errors import DataError
-from windrow.output.upserts import check_unique, is_key_certain, net_upserts, own_key, upsert_key
+from windrow.output.upserts import own_key, upsert_key
 from windrow.plan.model import QueryPlan
 
 __all__ = ["KafkaWriter"]
@@ -34,12 +35,9 @@ class KafkaWriter(Writer):
             require_producer(self._spark)
         self._sink = sink
         self._name = f"windrow-{checkpoint.query}-{checkpoint.identity()}"
-        self._key = _key(sink, plan)
-        self._is_net = sink.feed == "upserts"
-        self._checks = self._is_net and not is_key_certain(plan, self._key or ())
-        self.feeds: tuple[str, ...] = ("changes",) if self._is_net else (sink.feed,)
-        if self._checks:
-            self.feeds += ("result",)
+        self._net = NetChanges(plan, sink.key) if sink.feed == "upserts" else None
+        self._key = _key(sink, plan) if self._net is None else self._net.key
+        self.feeds: tuple[str, ...] = (sink.feed,) if self._net is None else self._net.feeds
         self._producer: TransactionalProducer | None = None
 
     def begin(self, last_batch: int, owner: str) -> None:  # noqa: ARG002 - others use them
@@ -68,13 +66,9 @@ class KafkaWriter(Writer):
             producer.close()
 
     def _records(self, tables: Mapping[str, pa.Table]) -> Records:
-        rows = tables[self.feeds[0]]
-        if not self._is_net:
-            return Records(rows, None, self._key)
-        if self._checks and rows.num_rows:
-            check_unique(tables["result"], self._key or ())
-        upserts, deletes = net_upserts(rows, self._key or ())
-        return Records(upserts, deletes, self._key)
+        if self._net is None:
+            return Records(tables[self.feeds[0]], None, self._key)
+        return Records(*self._net.of(tables), self._key)
 
     def _frame(self, records: Records, batch_id: int) -> DataFrame:
         return records_frame(self._spark, records, f"{self._name}-{batch_id}")
@@ -107,9 +101,7 @@ class KafkaWriter(Writer):
 
 def _key(sink: KafkaSink, plan: QueryPlan) -> tuple[str, ...] | None:
     """The columns of a record's key: those given, else what tells rows of a result apart."""
-    if sink.feed == "upserts" or sink.key is not None:
-        return upsert_key(plan, sink.key)
-    return own_key(plan)
+    return own_key(plan) if sink.key is None else upsert_key(plan, sink.key)
 
 
 @contextmanager

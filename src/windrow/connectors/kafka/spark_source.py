@@ -17,7 +17,6 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from windrow.connectors.kafka.connector import KafkaSource
 from windrow.connectors.kafka.spark_jars import require_avro, require_kafka
-from windrow.connectors.kafka.spark_reach import remember_broker
 from windrow.connectors.spark_columns import spark_type
 from windrow.errors import BindingError
 from windrow.schema import StreamSchema
@@ -42,9 +41,7 @@ def kafka_frame(spark: SparkSession, schema: StreamSchema, source: KafkaSource) 
     records = reader.load().select("value", _RECORD_TIME)
     if source.is_avro:
         require_avro(spark)
-    frame = (_from_avro if source.is_avro else _from_json)(records, schema, source)
-    remember_broker(frame, source)
-    return frame
+    return (_from_avro if source.is_avro else _from_json)(records, schema, source)
 
 
 def _reader_options(source: KafkaSource) -> dict[str, Any]:

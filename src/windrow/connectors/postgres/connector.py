@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, cast
 
+from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
+from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.scripted import Scripted
 from windrow.errors import BindingError, Place
 
-__all__ = ["POSTGRES_FEEDS", "Postgres"]
+if TYPE_CHECKING:
+    from windrow.connectors.options import Options
+    from windrow.plan.model import QueryPlan
+
+__all__ = ["SINKS", "Postgres"]
 
 POSTGRES_FEEDS = ("upserts", "changes", "answers")
 
 
 @dataclass(frozen=True)
-class Postgres:
+class Postgres(Sink):
     """A table that equals the result, or to which changes or answers are added.
 
     The address may hold a password: it is shown nowhere.
     """
+
+    replay: ClassVar[Replay] = "known"
 
     url: str = field(repr=False)  # postgresql://user@host/database, or libpq's key=value words
     table: str  # or schema.table
@@ -51,3 +61,21 @@ class Postgres:
     def names(self) -> tuple[str, ...]:
         """The name of the table, behind that of its schema where one is given."""
         return tuple(self.table.split("."))
+
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
+        """A writer of one transaction a batch."""
+        part = loaded_with_client("postgres.writer", "PostgreSQL", "postgres")
+        return cast("Writer", part.PostgresWriter(self, plan, checkpoint))
+
+
+def _described(options: Options) -> Postgres:
+    return Postgres(
+        options.text("url"),
+        options.text("table"),
+        options.one_of("feed", POSTGRES_FEEDS),
+        options.names("key"),
+        options.place,
+    )
+
+
+SINKS = {"postgres": Scripted(("table", "url", "feed", "key"), _described)}

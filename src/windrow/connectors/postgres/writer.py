@@ -10,13 +10,13 @@ import pyarrow as pa
 from psycopg import conninfo
 
 from windrow.connectors.contract import SinkCheckpoint, Writer
+from windrow.connectors.net_changes import NetChanges
 from windrow.connectors.postgres.batches import CREATION_LOCK, BatchRecord
 from windrow.connectors.postgres.connector import Postgres
 from windrow.connectors.postgres.rows import add_rows, put_rows, remove_rows
 from windrow.connectors.postgres.table import Cursor, TargetTable, prepare_table
 from windrow.errors import BindingError, DataError
 from windrow.output.publish import Publisher
-from windrow.output.upserts import check_unique, is_key_certain, net_upserts, upsert_key
 from windrow.plan.model import QueryPlan
 
 __all__ = ["PostgresWriter"]
@@ -36,17 +36,14 @@ class PostgresWriter(Writer):
     def __init__(self, sink: Postgres, plan: QueryPlan, checkpoint: SinkCheckpoint) -> None:
         self._address = _address(sink)
         self._feed = sink.feed
-        self._key: tuple[str, ...] | None = None
-        self.feeds: tuple[str, ...] = (sink.feed,)
-        if sink.feed == "upserts":
-            self._key = upsert_key(plan, sink.key)
-            certain = is_key_certain(plan, self._key)
-            self.feeds = ("changes",) if certain else ("changes", "result")
+        self._net = NetChanges(plan, sink.key) if sink.feed == "upserts" else None
+        self.feeds: tuple[str, ...] = (sink.feed,) if self._net is None else self._net.feeds
+        key = None if self._net is None else self._net.key
         schema = _schema(plan, sink.feed)
 
         def prepared(cursor: Cursor) -> tuple[TargetTable, BatchRecord]:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", (CREATION_LOCK,))
-            table = prepare_table(cursor, sink.names, schema, self._key)
+            table = prepare_table(cursor, sink.names, schema, key)
             owner = (checkpoint.query, checkpoint.identity(), sink.feed)
             record = BatchRecord(table.names, *owner)
             record.claim(cursor, is_begun=checkpoint.is_begun())
@@ -63,7 +60,7 @@ class PostgresWriter(Writer):
         def written(cursor: Cursor) -> None:
             if self._record.is_written(cursor, batch_id):
                 return
-            if self._key is None:
+            if self._net is None:
                 add_rows(cursor, self._table, incoming)
             else:
                 remove_rows(cursor, self._table, leaving)
@@ -74,12 +71,10 @@ class PostgresWriter(Writer):
 
     def _rows(self, tables: Mapping[str, pa.Table]) -> tuple[pa.Table, pa.Table]:
         """Rows to be put in place, and rows to be removed."""
-        if self._key is None:
-            rows = tables[self._feed]
-            return rows, rows.slice(0, 0)
-        if "result" in tables and tables["changes"].num_rows:
-            check_unique(tables["result"], self._key)
-        return net_upserts(tables["changes"], self._key)
+        if self._net is not None:
+            return self._net.of(tables)
+        rows = tables[self._feed]
+        return rows, rows.slice(0, 0)
 
     def _in_transaction(self, work: Callable[[Cursor], Done], doing: str) -> Done:
         attempt = 1

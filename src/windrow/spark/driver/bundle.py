@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.connectors.files.spark_files_read import check_files_read
-from windrow.connectors.kafka.spark_reach import check_brokers, servers_behind
+from windrow.connectors.spark_frames import addresses_behind, check_reached
 from windrow.errors import BindingError, WindrowError
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.serialise import plan_to_json
@@ -177,7 +177,7 @@ class Bundle:
 
     def _run(self, options: Mapping[str, Any], buckets: int) -> None:
         refuse_stopped(self._spark)
-        check_brokers(self._read.values())
+        check_reached(self._read.values())
         self._options, self._was_halted = options, False
         print_ = self.record.partitioning.fingerprint
         self._checkpoint.claim(print_, buckets, 1, carrier_of(self.record.partitioning, {}))
@@ -317,7 +317,7 @@ class Bundle:
 
     def _error(self, problem: Exception) -> WindrowError:
         shown = ", ".join(map(repr, self._names()))
-        servers = servers_behind(self._read.values())
+        servers = addresses_behind(self._read.values())
         return self.failure or failure_of(f"the operator of the queries {shown}", problem, servers)
 
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:

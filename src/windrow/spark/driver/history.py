@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.connectors.files.spark_files_read import check_files_read
-from windrow.connectors.kafka.spark_reach import check_brokers, servers_behind
+from windrow.connectors.spark_frames import addresses_behind, check_reached
 from windrow.errors import BindingError, WindrowError
 from windrow.event_time import span_of
 from windrow.plan.history_plan import HistoryPlan
@@ -80,7 +80,7 @@ class SparkHistory:
         location = self._checkpoint.spark_location
         self._gate.open()
         refuse_stopped(self._spark)
-        check_brokers([source])
+        check_reached([source])
         try:
             with settings_applied(self._spark, query_settings(buckets, location)):
                 self._stream = (
@@ -217,5 +217,5 @@ class SparkHistory:
         raise self._error(problem) from problem
 
     def _error(self, problem: Exception) -> WindrowError:
-        servers = "" if self._source is None else servers_behind([self._source])
+        servers = "" if self._source is None else addresses_behind([self._source])
         return failure_of(f"the history of {self.schema.stream.name!r}", problem, servers)

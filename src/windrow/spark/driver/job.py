@@ -9,15 +9,12 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from windrow.connectors.files.checks import check_files
-from windrow.connectors.kafka.connector import KafkaSource
-from windrow.connectors.kafka.spark_reach import check_servers
+from windrow.connectors.contract import Source
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
 from windrow.jobs.watcher import JobWatcher, Standing
 from windrow.schema import StreamSchema
-from windrow.sinks import Console, Memory, Sink
-from windrow.sources import FileSource, Source
+from windrow.sinks import Sink
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.driver.triggers import AVAILABLE
@@ -40,10 +37,7 @@ def run_on_spark(
     """
     sources = job.sources()
     for schema, source in sources.values():
-        if isinstance(source, FileSource) and source.is_local:
-            check_files(schema, source)
-        if isinstance(source, KafkaSource):  # Spark takes its time to start
-            check_servers(source.servers, source.options, source.place)
+        source.check_on_spark(schema)  # now, as Spark takes its time to start
     spark = local_session(ui=ui, jars=jars)
     try:
         # Spark's own handler of Ctrl-C would cancel the batch in flight.
@@ -76,7 +70,7 @@ def _run(
                 return
         session.finish()
         for query in job.queries.values():
-            if isinstance(query.sink, Memory):
+            if query.sink.shows == "result":
                 watcher.ended(query.name, started[query.name].result())
         watcher.advanced(_rows_read(session), 1.0)
         watcher.stood(lambda: [_standing(query) for query in started.values()])
@@ -115,7 +109,7 @@ def _started(
 
 
 def _sink(query: JobQuery, watcher: JobWatcher) -> Sink:
-    if not isinstance(query.sink, Console):
+    if query.sink.shows != "answers":
         return query.sink
     return partial(_show, partial(watcher.answered, query.name))
 

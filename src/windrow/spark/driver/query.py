@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.connectors.files.spark_files_read import check_files_read
-from windrow.connectors.kafka.spark_reach import check_brokers, servers_behind
+from windrow.connectors.spark_frames import addresses_behind, check_reached
 from windrow.errors import BindingError, WindrowError
 from windrow.event_time import show_instant
 from windrow.governor.bounded.inner_plan import inner_plan
@@ -157,7 +157,7 @@ class SparkQuery(Query):
 
     def _run(self, options: Mapping[str, Any], split: Split = NO_SPLIT) -> None:
         refuse_stopped(self._spark)
-        check_brokers(self._sources.values())
+        check_reached(self._sources.values())
         self._options = options
         print_ = fingerprint(self._run_plan)
         buckets = self._bucket_count()
@@ -325,7 +325,7 @@ class SparkQuery(Query):
             raise self._error(problem) from problem
 
     def _error(self, problem: Exception) -> WindrowError:
-        servers = servers_behind(self._sources.values())
+        servers = addresses_behind(self._sources.values())
         return self._failure or failure_of(f"query {self.name!r}", problem, servers)
 
     def _answers(self) -> pa.Table:

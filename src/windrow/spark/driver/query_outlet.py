@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from windrow.connectors.writers import MemoryWriter, Writer, writer_of
+from windrow.connectors.contract import HeldFeeds, Writer
 from windrow.errors import UnsupportedError
 from windrow.output.change_limit import check_limit
 from windrow.plan.explain import explain
@@ -48,9 +48,10 @@ class QueryOutlet:
         goes_on = self._publication is not None and self._place == place
         # Answers in memory that nobody has taken stay, and those of a batch that comes again are
         # known there.
-        if not (goes_on and isinstance(given, Memory) and isinstance(self._writer, MemoryWriter)):
+        is_held = self._writer is not None and self._writer.held is not None and given == Memory()
+        if not (goes_on and is_held):
             self.end()
-            self._writer = writer_of(given, self.plan, checkpoint)
+            self._writer = given.open_on_spark(self.plan, checkpoint)
         if not goes_on:
             self._publication = Publication(self.plan, checkpoint.publish)
             self._place, self._kept = place, (-1, *self._kept[1:])
@@ -168,17 +169,17 @@ class QueryOutlet:
         return self._publication, self._writer
 
     def _taken(self, feed: str, limit: int | None = None) -> pa.Table:
-        writer = self._memory()
-        return writer.take(feed, self._opened[0].empty(feed), limit)
+        return self._memory().take(feed, self._opened[0].empty(feed), limit)
 
-    def _memory(self) -> MemoryWriter:
-        if not isinstance(self._writer, MemoryWriter):
+    def _memory(self) -> HeldFeeds:
+        held = None if self._writer is None else self._writer.held
+        if held is None:
             raise UnsupportedError(
                 "WU411",
                 f"query {self.name!r} does not hold its answers in memory",
                 hint=f"start it with the sink {Memory()} or 'memory'",
             )
-        return self._writer
+        return held
 
 
 def _with_all(kept: Kept, given: Sequence[Mapping[str, pa.Table]]) -> Kept:

@@ -16,8 +16,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.asking import Asking
+from windrow.connectors.contract import Source
 from windrow.connectors.spark_columns import columns_of_frame
-from windrow.connectors.spark_sources import source_frame
+from windrow.connectors.spark_frames import source_frame
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.governor.window_table import query_table, window_table
@@ -34,7 +35,7 @@ from windrow.plan.model import QueryPlan
 from windrow.runtime.ledger import LEDGER_COUNTS
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
-from windrow.sources import Source, source_given
+from windrow.sources import source_given
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_mark
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S

@@ -13,16 +13,12 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from weakref import WeakKeyDictionary
+from collections.abc import Mapping
 
-from pyspark.sql import DataFrame
-
-from windrow.connectors.kafka.connector import KafkaSource
 from windrow.errors import DataError, Place
 from windrow.interruption import raise_if_ending
 
-__all__ = ["REACH_LIMIT_S", "check_brokers", "check_servers", "remember_broker", "servers_behind"]
+__all__ = ["REACH_LIMIT_S", "check_servers"]
 
 # So long they have to answer, all at the same time: one is enough.
 REACH_LIMIT_S = 5.0
@@ -34,29 +30,6 @@ _ADDRESS = re.compile(r"(?:\w+://)?\[?([^\[\]]+?)\]?:(\d{1,5})")
 _NUMBER = 1_870_000_001
 _REQUEST = struct.pack(">ihhih", 10, 18, 0, _NUMBER, -1)
 _HEAD = struct.Struct(">ii")  # of the answer: its length, and the number
-
-# The topics behind streaming DataFrames, for as long as those are known.
-_BROKERS: WeakKeyDictionary[DataFrame, KafkaSource] = WeakKeyDictionary()
-
-
-def remember_broker(frame: DataFrame, source: KafkaSource) -> None:
-    """The DataFrame reads that topic."""
-    _BROKERS[frame] = source
-
-
-def check_brokers(frames: Iterable[DataFrame]) -> None:
-    """Refuses streaming DataFrames, made from sources of ours, whose servers do not answer."""
-    for source in _sources_of(frames):
-        check_servers(source.servers, source.options, source.place)
-
-
-def servers_behind(frames: Iterable[DataFrame]) -> str:
-    """The servers that these DataFrames read from; empty where they read no topic of ours."""
-    return ", ".join(dict.fromkeys(source.servers for source in _sources_of(frames)))
-
-
-def _sources_of(frames: Iterable[DataFrame]) -> list[KafkaSource]:
-    return [_BROKERS[frame] for frame in frames if frame in _BROKERS]
 
 
 def check_servers(servers: str, options: Mapping[str, str], place: Place | None = None) -> None:

@@ -1,0 +1,46 @@
+"""A Delta table to which rows are added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
+from windrow.connectors.feeds import FEEDS, check_feed
+from windrow.connectors.loading import loaded_with_client
+from windrow.connectors.scripted import Scripted
+
+if TYPE_CHECKING:
+    from windrow.connectors.options import Options
+    from windrow.plan.model import QueryPlan
+
+__all__ = ["SINKS", "Delta"]
+
+
+@dataclass(frozen=True)
+class Delta(Sink):
+    """Rows added to a Delta table, one commit a batch.
+
+    >>> Delta("s3://bucket/table", "changes").feed
+    'changes'
+    """
+
+    replay: ClassVar[Replay] = "known"
+
+    path: str
+    feed: str = "answers"
+
+    def __post_init__(self) -> None:
+        check_feed(self.feed)
+
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:  # noqa: ARG002 - the contract's
+        """A writer of one commit a batch."""
+        part = loaded_with_client("delta.writer", "Delta tables", "delta")
+        return cast("Writer", part.DeltaWriter(self, checkpoint))
+
+
+def _described(options: Options) -> Delta:
+    return Delta(options.text("path"), options.one_of("feed", FEEDS))
+
+
+SINKS = {"delta": Scripted(("path", "feed"), _described)}

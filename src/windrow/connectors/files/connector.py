@@ -1,0 +1,111 @@
+"""Files of rows: Parquet, CSV or one JSON object a line; read in this process and on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from windrow.connectors.contract import Source
+from windrow.connectors.counts import check_count
+from windrow.connectors.loading import loaded
+from windrow.connectors.scripted import Scripted
+from windrow.errors import BindingError, Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from windrow.connectors.options import Options
+    from windrow.rows.file_rows import FileRows
+    from windrow.schema import StreamSchema
+
+__all__ = ["SOURCES", "FileSource"]
+
+
+@dataclass(frozen=True)
+class FileSource(Source):
+    """Files of one format: path names a file, a folder or a pattern.
+
+    >>> FileSource("csv", "s3://bucket/*.csv").is_local
+    False
+    """
+
+    in_process: ClassVar[bool] = True
+    is_endless: ClassVar[bool] = False
+
+    format: str
+    path: str
+    header: bool = True
+    delimiter: str = ","
+    files_per_batch: int | None = None  # on Spark; None reads all files in one batch
+    place: Place | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.files_per_batch is not None:
+            check_count("files_per_batch", self.files_per_batch)
+        mark = self.delimiter
+        if len(mark) != 1 or not mark.isascii() or mark in '"\n\r':
+            raise BindingError(
+                "WB511",
+                f"{mark!r} cannot separate values",
+                hint="give one character, such as ',' or ';'",
+                place=self.place,
+            )
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the path is one of this machine rather than a URI."""
+        return "://" not in self.path
+
+    @property
+    def shown(self) -> str:
+        """The format and the path."""
+        return f"{self.format}('{self.path}')"
+
+    def check(self, schema: StreamSchema) -> None:
+        """Refuses files that are not there or lack columns of the stream."""
+        loaded("files.checks").check_files(schema, self)
+
+    def read(self, schema: StreamSchema) -> Iterator[tuple[FileRows, float]]:
+        """The rows in the order of the files; those are listed now."""
+        batches = loaded("files.reading").batches_of(schema, self)
+        return cast("Iterator[tuple[FileRows, float]]", batches)
+
+    def check_on_spark(self, schema: StreamSchema) -> None:
+        """The same as in this process, of files that this machine can see."""
+        if self.is_local:
+            self.check(schema)
+
+    def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
+        """The rows of files as they come, without a word on none of them."""
+        return cast("DataFrame", loaded("files.spark_files").file_frame(spark, schema, self))
+
+
+def _files(format_: str) -> Callable[[Options], FileSource]:
+    def described(options: Options) -> FileSource:
+        return FileSource(
+            format_,
+            options.text("path"),
+            files_per_batch=options.count("files_per_batch"),
+            place=options.place,
+        )
+
+    return described
+
+
+def _csv(options: Options) -> FileSource:
+    return FileSource(
+        "csv",
+        options.text("path"),
+        options.flag("header", True),
+        options.text("delimiter", ","),
+        options.count("files_per_batch"),
+        options.place,
+    )
+
+
+SOURCES = {
+    "parquet": Scripted(("path", "files_per_batch"), _files("parquet")),
+    "csv": Scripted(("path", "header", "delimiter", "files_per_batch"), _csv),
+    "jsonl": Scripted(("path", "files_per_batch"), _files("jsonl")),
+}

@@ -1,0 +1,56 @@
+"""A folder of Parquet files, one for each batch that has something to write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
+from windrow.connectors.feeds import FEEDS, check_feed
+from windrow.connectors.loading import loaded
+from windrow.connectors.scripted import Scripted
+from windrow.errors import Place
+
+if TYPE_CHECKING:
+    from windrow.connectors.options import Options
+    from windrow.plan.model import QueryPlan
+
+__all__ = ["SINKS", "Parquet"]
+
+
+@dataclass(frozen=True)
+class Parquet(Sink):
+    """One Parquet file per batch that has answers, named after the batch id.
+
+    >>> Parquet("answers").feed
+    'answers'
+    """
+
+    in_process: ClassVar[bool] = True
+    replay: ClassVar[Replay] = "replaced"
+
+    path: str
+    feed: str = "answers"
+
+    def __post_init__(self) -> None:
+        check_feed(self.feed)
+
+    @property
+    def bad_rows_folder(self) -> str:
+        """The folder itself: a stream's bad rows may go there."""
+        return self.path
+
+    def open(self, query: str, place: Place | None) -> Writer:  # noqa: ARG002 - the contract's
+        """A writer of one run, which begins with an empty folder."""
+        return cast("Writer", loaded("parquet.writers").ProcessParquetWriter(self, place))
+
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:  # noqa: ARG002 - the contract's
+        """A writer whose files are named after Spark's batches."""
+        return cast("Writer", loaded("parquet.writers").ParquetWriter(self))
+
+
+def _described(options: Options) -> Parquet:
+    return Parquet(options.text("path"), options.one_of("feed", FEEDS))
+
+
+SINKS = {"parquet": Scripted(("path", "feed"), _described)}

@@ -1,0 +1,129 @@
+"""The writers of folders of Parquet files: one file a batch, put in place in one step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from windrow.connectors.contract import Writer
+from windrow.connectors.parquet.connector import Parquet
+from windrow.errors import CheckpointError, DataError, Place
+from windrow.storage import Storage
+
+__all__ = ["ParquetWriter", "ProcessParquetWriter"]
+
+# Who writes to which folder, for as long as anybody knows the writer.
+_WRITERS: WeakValueDictionary[str, ParquetWriter] = WeakValueDictionary()
+
+_BATCH_FILE = re.compile(r"batch-\d{12}\.parquet")
+# In the schema of each file that a run in a process writes.
+_MARK = {b"windrow.written": b"in process"}
+
+
+class ParquetWriter(Writer):
+    """One file per batch id, put in place in one step: a replayed batch replaces its own file."""
+
+    def __init__(self, sink: Parquet) -> None:
+        self._storage = Storage(sink.path, is_private=False)  # answers are for others
+        self._owner = ""
+        self.feeds: tuple[str, ...] = (sink.feed,)
+
+    def begin(self, last_batch: int, owner: str) -> None:
+        """Refuses a folder with files of batches that the checkpoint has not come to.
+
+        So is one that another query of this process writes to: both would name their files alike.
+        owner: where the checkpoint of the query is.
+        """
+        other = _WRITERS.get(self._storage.uri)
+        if other is not None and other._owner != owner:
+            raise CheckpointError(
+                "WC218",
+                f"another query writes to {self._storage.location} already, files of the same "
+                "names",
+                hint="give each query a folder of its own, or stop the other one first",
+            )
+        self._owner, _WRITERS[self._storage.uri] = owner, self
+        self._storage.sweep()
+        newest = max(filter(_BATCH_FILE.fullmatch, self._storage.names()), default="")
+        if newest > _batch_file(last_batch):
+            raise CheckpointError(
+                "WC217",
+                f"{self._storage.location} holds {newest}, but the query's checkpoint has come to "
+                f"{'no batch' if last_batch < 0 else f'batch {last_batch}'} yet: the file is of "
+                "another run",
+                hint="give the sink an empty folder, or the query the checkpoint of that run",
+            )
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Writes the file of the batch; where there is nothing to write, there is no file."""
+        table, name = tables[self.feeds[0]], _batch_file(batch_id)
+        if table.num_rows:
+            data = pa.BufferOutputStream()
+            pq.write_table(table, data)
+            self._storage.write(name, memoryview(data.getvalue()))
+        else:
+            self._storage.remove(name)
+
+    def close(self) -> None:
+        """The folder may be taken by another query."""
+        if _WRITERS.get(self._storage.uri) is self:
+            del _WRITERS[self._storage.uri]
+
+
+class ProcessParquetWriter(Writer):
+    """The files of one run in this process; what an earlier run of that kind left is removed."""
+
+    def __init__(self, sink: Parquet, place: Place | None) -> None:
+        self._folder = Path(sink.path)
+        self.feeds: tuple[str, ...] = (sink.feed,)
+        _empty_folder(self._folder, place)
+
+    def write(self, tables: Mapping[str, pa.Table], batch_id: int) -> None:
+        """Writes the file of the batch."""
+        table = tables[self.feeds[0]]
+        marked = table.replace_schema_metadata({**(table.schema.metadata or {}), **_MARK})
+        name = _batch_file(batch_id)
+        hidden = self._folder / f".{name}"  # until it is whole
+        try:
+            pq.write_table(marked, hidden)
+            hidden.rename(hidden.with_name(name))
+        except BaseException:
+            hidden.unlink(missing_ok=True)  # on a full disk its room is wanted
+            raise
+
+
+def _batch_file(batch_id: int) -> str:
+    return f"batch-{batch_id:012d}.parquet" if batch_id >= 0 else ""
+
+
+def _empty_folder(folder: Path, place: Place | None) -> None:
+    """A folder without what an earlier run left: that would look as if this one had said it.
+
+    Only what a run in a process has written is removed. On Spark a job goes on in the same folder,
+    perhaps for months.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [file for file in folder.iterdir() if _BATCH_FILE.fullmatch(file.name)]
+    others = [file for file in files if not _is_marked(file)]
+    if others:
+        raise DataError(
+            "WD513",
+            f"{folder} has files that no run in a process wrote, such as {min(others).name}",
+            hint="name another folder, or move these files away",
+            place=place,
+        )
+    for file in files:
+        file.unlink()
+
+
+def _is_marked(file: Path) -> bool:
+    try:
+        found = pq.read_schema(file).metadata or {}
+    except (OSError, pa.ArrowInvalid):
+        return False  # no whole Parquet file, and nobody knows whose
+    return found.items() >= _MARK.items()

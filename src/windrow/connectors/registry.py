@@ -1,0 +1,66 @@
+"""All connectors by the names that scripts have for them; each is imported when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TypeVar
+
+from windrow.connectors.console import Console
+from windrow.connectors.contract import Sink, Source
+from windrow.connectors.options import Options
+from windrow.connectors.scripted import Scripted
+from windrow.errors import BindingError
+from windrow.plan.nearest import nearest
+from windrow.sql.statements import Endpoint
+
+__all__ = ["SINKS", "SOURCES", "sink_named", "source_named"]
+
+Described = TypeVar("Described")
+
+# The module of each, which has it in a table of its own that is called as this one is.
+SOURCES = {
+    "parquet": "windrow.connectors.files.connector",
+    "csv": "windrow.connectors.files.connector",
+    "jsonl": "windrow.connectors.files.connector",
+    "kafka": "windrow.connectors.kafka.connector",
+    "rate": "windrow.connectors.rate",
+    "socket": "windrow.connectors.socket_lines",
+}
+SINKS = {
+    "console": "windrow.connectors.console",
+    "delta": "windrow.connectors.delta.connector",
+    "kafka": "windrow.connectors.kafka.connector",
+    "memory": "windrow.connectors.memory",
+    "parquet": "windrow.connectors.parquet.connector",
+    "postgres": "windrow.connectors.postgres.connector",
+}
+
+
+def source_named(endpoint: Endpoint) -> Source:
+    """The source that an endpoint of a script names."""
+    name = _known("source", "WB510", SOURCES, endpoint)
+    scripted: dict[str, Scripted[Source]] = importlib.import_module(SOURCES[name]).SOURCES
+    return _described(scripted[name], endpoint)
+
+
+def sink_named(endpoint: Endpoint | None) -> Sink:
+    """The sink that an endpoint of a script names; without one, the console."""
+    if endpoint is None:
+        return Console()
+    name = _known("sink", "WB512", SINKS, endpoint)
+    scripted: dict[str, Scripted[Sink]] = importlib.import_module(SINKS[name]).SINKS
+    return _described(scripted[name], endpoint)
+
+
+def _known(what: str, code: str, modules: dict[str, str], endpoint: Endpoint) -> str:
+    name = endpoint.name.lower()
+    if name not in modules:
+        guess = nearest(name, modules)
+        hint = f"did you mean {guess}?" if guess else f"the {what}s are: {', '.join(modules)}"
+        message = f"there is no {what} {endpoint.name!r}"
+        raise BindingError(code, message, hint=hint, place=endpoint.place)
+    return name
+
+
+def _described(scripted: Scripted[Described], endpoint: Endpoint) -> Described:
+    return scripted.described(Options(endpoint, scripted.options))

@@ -13,7 +13,7 @@ from windrow import schema
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import UnsupportedError
 from windrow.plan.cast_targets import CAST_TARGETS
-from windrow.plan.functions import _ALIASES, _MANY, _RULES
+from windrow.scalar_functions import MANY, SCALAR_FUNCTIONS, SCALAR_NAMES
 from windrow.sql.functions import AGGREGATES, SCALARS
 from windrow.sql.scalar import _BINARY, _COMPARISONS, _READERS
 
@@ -37,22 +37,22 @@ def table(title: str) -> list[list[str]]:
 
 def test_all_functions_are_listed() -> None:
     listed = {row[0].strip("`").lower(): row for row in table("Functions")}
-    assert set(listed) == {*_RULES, "if"}
+    assert set(listed) == {*SCALAR_FUNCTIONS, "if"}
     for name, row in listed.items():
         also = {each.lower() for each in WORD.findall(row[1])}
-        assert also == {alias for alias, meant in _ALIASES.items() if meant == name}, name
+        assert also == set(SCALAR_FUNCTIONS[name].also if name != "if" else ()), name
 
 
 def test_the_parser_knows_no_other_functions() -> None:
-    assert {name.lower() for name in SCALARS} == {*_RULES, *_ALIASES, "if"}
+    assert {name.lower() for name in SCALARS} == {*SCALAR_NAMES, "if"}
 
 
 @pytest.mark.parametrize("row", table("Functions"), ids=lambda row: row[0])
 def test_the_number_of_arguments(row: list[str]) -> None:
     name, wanted = row[0].strip("`").lower(), row[2].partition(";")[0]
     if name != "if":
-        rule = _RULES[name]
-        many = f"{rule.least} or more" if rule.most == _MANY else f"{rule.least} or {rule.most}"
+        rule = SCALAR_FUNCTIONS[name]
+        many = f"{rule.least} or more" if rule.most == MANY else f"{rule.least} or {rule.most}"
         assert wanted == (str(rule.least) if rule.least == rule.most else many)
 
 

@@ -56,6 +56,12 @@ _ENTRIES = (
         "sqrt", Signature.DOUBLES, duckdb="(CASE WHEN {0} < 0 THEN 'nan' ELSE sqrt({0}) END)"
     ),
     ScalarFunction("exp", Signature.DOUBLES),
+    ScalarFunction(
+        "sign",
+        Signature.DOUBLES,
+        also=("signum",),
+        duckdb="(CASE WHEN isnan({0}) THEN {0} ELSE sign({0})::DOUBLE END)",
+    ),
     ScalarFunction("ln", Signature.DOUBLES, duckdb="(CASE WHEN {0} > 0 THEN ln({0}) END)"),
     ScalarFunction("power", Signature.DOUBLES, 2, 2, also=("pow",), duckdb="pow({0}, {1})"),
     ScalarFunction("least", Signature.ALIKE, 2, MANY),

@@ -85,7 +85,7 @@ WRONG = [
         None,
         "SLIDE 10 MINUTES",
     ),
-    ("SELECT sign(n) FROM temp", "WB230", "sign", "WHEN x < 0 THEN -1"),
+    ("SELECT log2(n) FROM temp", "WB230", "log2", "LN(x) / LN(2)"),
     ("SELECT round(n, n) FROM temp", "WB232", "n", "written integer"),
     ("SELECT round(n, FALSE) FROM temp", "WB232", "FALSE", "written integer"),
     ("SELECT substring(location, TRUE) FROM temp", "WB232", "TRUE", "written integer"),

@@ -182,6 +182,7 @@ EXPRESSIONS = [
     ),
     *("least(d, e, 1)", "greatest(d, e)", "least(k, n)", "greatest(w, v, 'a')", "greatest(p, q)"),
     *("ceil(d)", "floor(d)", "ceil(p)", "floor(q)", "ceil(k)", "sqrt(d)", "sqrt(abs(d))"),
+    *("sign(d)", "sign(k)", "signum(p)"),
     *(
         "round(d)",
         "round(d, 2)",
@@ -356,6 +357,11 @@ def test_power_follows_java() -> None:
     assert [same(got, want) for got, want in zip(result, [NAN, 1024.0, NAN, 1.0], strict=True)] == [
         True
     ] * 4
+
+
+def test_the_sign_of_a_zero_is_its_own() -> None:
+    found = run("sign(d)", [{"d": value} for value in (-0.0, 0.0, -2.5, INF, NAN, None)])
+    assert [str(value) for value in found] == ["-0.0", "0.0", "-1.0", "1.0", "nan", "None"]
 
 
 def test_exp_of_one() -> None:

@@ -13,12 +13,12 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 import duckdb
 
 from windrow.plan.expressions import Call, Expr, Literal
+from windrow.scalar_functions import SCALAR_FUNCTIONS
 from windrow.schema import ColumnType
 
 DAY_US = 86_400_000_000
 MIN, MAX = -(2**63), 2**63 - 1
 INFIX = {"=", "<>", "<", "<=", ">", ">=", "and", "or"}
-PLAIN = {"coalesce", "nullif", "lower", "upper", "length", "least", "greatest", "substring"}
 
 
 def print_expression(expression: Expr, leaf: Callable[[Expr], str]) -> str:
@@ -115,9 +115,10 @@ def _call(call: Call, parts: list[str]) -> str:
     name = call.function
     if name in INFIX:
         return f"({parts[0]} {name.upper()} {parts[1]})"
-    if name in PLAIN:
-        return f"{name}({', '.join(parts)})"
-    return _OTHERS[name](parts, call)
+    if name in _OTHERS:
+        return _OTHERS[name](parts, call)
+    meant = SCALAR_FUNCTIONS[name].duckdb or f"{name}({', '.join(['{}'] * len(parts))})"
+    return meant.format(*parts)
 
 
 def _case(parts: list[str], _call: Call) -> str:
@@ -139,12 +140,7 @@ _OTHERS: dict[str, Callable[[list[str], Call], str]] = {
     "ceil": _floor_ceil,
     "floor": _floor_ceil,
     "round": lambda parts, call: f"CAST(round({parts[0]}, {parts[1]}) AS {type_text(call.type)})",
-    "sqrt": lambda parts, _call: f"(CASE WHEN {parts[0]} < 0 THEN 'nan' ELSE sqrt({parts[0]}) END)",
-    "exp": lambda parts, _call: f"exp({parts[0]})",
-    "ln": lambda parts, _call: f"(CASE WHEN {parts[0]} > 0 THEN ln({parts[0]}) END)",
-    "power": lambda parts, _call: f"pow({parts[0]}, {parts[1]})",
     "concat": lambda parts, _call: f"({' || '.join(parts)})",
-    "trim": lambda parts, _call: f"trim({parts[0]}, ' ')",
     "like": lambda parts, _call: f"({parts[0]} LIKE {parts[1]} ESCAPE '\\')",
 }
 

@@ -185,6 +185,7 @@ def slow_whole(value, direction) -> int | None:
 NUMERIC = {
     "not": operator.not_,
     "/": lambda a, b: None if b == 0 else ieee(lambda: np.float64(a) / np.float64(b)),
+    "sign": lambda value: value if value == 0 or value != value else math.copysign(1.0, value),
     "sqrt": lambda value: NAN if value < 0 else math.sqrt(value),
     "ln": lambda value: None if value <= 0 else math.log(value),
     "ceil": lambda value: slow_whole(value, math.ceil),

@@ -236,7 +236,7 @@ AGGREGATES = (
     *("COUNT(*)", "COUNT({0}.d)", "COUNT({0}.s)", "SUM({0}.k)", "SUM({0}.d)", "AVG({0}.d)"),
     *("SUM({0}.p)", "AVG({0}.p)", "SUM({0}.l)", "AVG({0}.l)", "SUM({0}.f)", "SUM({0}.d * {0}.k)"),
     *("COUNT({0}.o)", "SUM({0}.k + 1)", "SUM(CASE WHEN {0}.o THEN 1 ELSE 0 END)", "AVG({0}.k)"),
-    *("COUNT_IF({0}.o)", "COUNT_IF({0}.d > 1)"),
+    *("COUNT_IF({0}.o)", "COUNT_IF({0}.d > 1)", "SUM(SIGN({0}.d))"),
 )
 AROUND = (
     *("{0}", "{0}", "{0}", "{0} * 2", "{0} / COUNT(*)", "COALESCE({0}, 0)"),

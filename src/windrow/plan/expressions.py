@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from windrow.scalar_functions import SCALAR_FUNCTIONS
 from windrow.schema import ColumnType
 
 __all__ = [
@@ -30,9 +31,8 @@ FUNCTIONS = frozenset(
     [
         *("+", "-", "*", "/", "%", "negate"),
         *("=", "<>", "<", "<=", ">", ">=", "is_same"),  # is_same is <=>: NULL-safe equality
-        *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "coalesce", "nullif"),
-        *("abs", "ceil", "floor", "round", "sqrt", "exp", "ln", "power", "least", "greatest"),
-        *("lower", "upper", "length", "concat", "substring", "trim", "like"),
+        *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
+        *SCALAR_FUNCTIONS,
         *("square", "square_error"),  # of doubles, for variances; no text names them
     ]
 )

@@ -1,13 +1,12 @@
-"""Functions by name: the allow-list, their arguments and their types.
+"""Calls of scalar functions: their arguments and their types, by signature.
 
-Only a function of the table below can be called; a name that is not in it ends in an error that
-names the nearest one. CEIL and FLOOR give BIGINT, as in Spark; LENGTH gives INT.
+Only a function of windrow.scalar_functions can be called; another name ends in an error that names
+the nearest one. CEIL and FLOOR give BIGINT, as in Spark; LENGTH gives INT.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -17,45 +16,44 @@ from windrow.plan.nearest import nearest
 from windrow.plan.operators import bind_alike
 from windrow.plan.scope import Scope
 from windrow.plan.types import convert, fits, is_null
+from windrow.scalar_functions import (
+    MANY,
+    SCALAR_FUNCTIONS,
+    SCALAR_NAMES,
+    ScalarFunction,
+    Signature,
+)
 from windrow.schema import BIGINT, DOUBLE, INT, STRING, ColumnType, decimal
 from windrow.sql.elsewhere import FUNCTIONS
+from windrow.sql.functions import scalar_classes
 
 __all__ = ["bind_function", "function_classes"]
 
 Nodes = list[exp.Expr]
 
 
-@dataclass(frozen=True)
-class Rule:
-    """How a function is bound, and how many arguments it takes."""
-
-    bind: Callable[[Scope, str, Nodes], Expr]
-    least: int
-    most: int
-
-
 def bind_function(scope: Scope, node: exp.Expr) -> Expr:
     """A call of a named function."""
     name = _name(node)
-    rule = _RULES.get(name)
-    if rule is None:
+    function = SCALAR_NAMES.get(name)
+    if function is None:
         raise _unknown(scope, node, name)
     arguments = _arguments(node)
-    if not rule.least <= len(arguments) <= rule.most:
+    if not function.least <= len(arguments) <= function.most:
         raise scope.wrong(
             "WB231",
-            f"{name.upper()} takes {_counted(rule)}, but here are {len(arguments)}",
+            f"{function.name.upper()} takes {_counted(function)}, but here are {len(arguments)}",
             node,
             hint="give it the arguments that it has in Spark SQL",
         )
-    return rule.bind(scope, name, arguments)
+    return _SIGNATURES[function.signature](scope, function.name, arguments)
 
 
 def _name(node: exp.Expr) -> str:
     if type(node) in function_classes:
-        return function_classes[type(node)]
+        return function_classes[type(node)].name
     if isinstance(node, exp.Anonymous):
-        return _ALIASES.get(node.name.lower(), node.name.lower())
+        return node.name.lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else node.key
 
 
@@ -80,7 +78,7 @@ def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
         return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)
     if name in FUNCTIONS:
         return scope.wrong("WB230", f"there is no function {name!r}", node, hint=FUNCTIONS[name])
-    names = [*_RULES, *(name.lower() for name in SQL_NAMES), "cast", "if"]
+    names = [*SCALAR_FUNCTIONS, *(name.lower() for name in SQL_NAMES), "cast", "if"]
     guess = nearest(name, names)
     listed = f"the functions are {', '.join(sorted(names))}"
     return scope.wrong(
@@ -91,10 +89,11 @@ def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
     )
 
 
-def _counted(rule: Rule) -> str:
-    if rule.least == rule.most:
-        return f"{rule.least} argument{'' if rule.least == 1 else 's'}"
-    return f"{rule.least} or {rule.most} arguments" if rule.most < _MANY else "2 arguments or more"
+def _counted(function: ScalarFunction) -> str:
+    least, most = function.least, function.most
+    if least == most:
+        return f"{least} argument{'' if least == 1 else 's'}"
+    return f"{least} or {most} arguments" if most < MANY else f"{least} arguments or more"
 
 
 def _need(scope: Scope, name: str, node: exp.Expr, *, text: bool = False) -> Expr:
@@ -166,7 +165,11 @@ def _alike(scope: Scope, name: str, nodes: Nodes) -> Expr:
 
 def _texts(scope: Scope, name: str, nodes: Nodes) -> Expr:
     arguments = [_need(scope, name, node, text=True) for node in nodes]
-    return Call(name, tuple(arguments), INT if name == "length" else STRING)
+    return Call(name, tuple(arguments), STRING)
+
+
+def _text_length(scope: Scope, name: str, nodes: Nodes) -> Expr:
+    return Call(name, (_need(scope, name, nodes[0], text=True),), INT)
 
 
 def _substring(scope: Scope, name: str, nodes: Nodes) -> Expr:
@@ -175,7 +178,6 @@ def _substring(scope: Scope, name: str, nodes: Nodes) -> Expr:
     return Call(name, (text, *bounds), STRING)
 
 
-_MANY = 10_000
 _RUNNING_AGGREGATES = running_names(lambda each: not each.laws.in_sketch)
 # Aggregates that sqlglot has no class for: refused as such, not as functions that nobody knows.
 _OTHER_AGGREGATES = frozenset(
@@ -188,49 +190,15 @@ _OTHER_FORMS: dict[type[exp.Expr], str] = {
     exp.ILike: "write LOWER(x) LIKE a pattern in small letters",
     exp.RegexpLike: "there are no regular expressions: write LIKE, with % for any text",
 }
-_RULES = {
-    **dict.fromkeys(["sqrt", "exp", "ln"], Rule(_doubles, 1, 1)),
-    **dict.fromkeys(["ceil", "floor"], Rule(_whole, 1, 1)),
-    **dict.fromkeys(["lower", "upper", "length", "trim"], Rule(_texts, 1, 1)),
-    **dict.fromkeys(["least", "greatest"], Rule(_alike, 2, _MANY)),
-    "abs": Rule(_absolute, 1, 1),
-    "power": Rule(_doubles, 2, 2),
-    "round": Rule(_round, 1, 2),
-    "coalesce": Rule(_alike, 1, _MANY),
-    "nullif": Rule(_alike, 2, 2),
-    "concat": Rule(_texts, 1, _MANY),
-    "substring": Rule(_substring, 2, 3),
+_SIGNATURES: dict[Signature, Callable[[Scope, str, Nodes], Expr]] = {
+    Signature.DOUBLES: _doubles,
+    Signature.ABSOLUTE: _absolute,
+    Signature.WHOLE: _whole,
+    Signature.ROUNDED: _round,
+    Signature.ALIKE: _alike,
+    Signature.TEXTS: _texts,
+    Signature.TEXT_LENGTH: _text_length,
+    Signature.PART_OF_TEXT: _substring,
 }
-_ALIASES = {
-    "ceiling": "ceil",
-    "pow": "power",
-    "nvl": "coalesce",
-    "ifnull": "coalesce",
-    "substr": "substring",
-    "lcase": "lower",
-    "ucase": "upper",
-    "char_length": "length",
-    "character_length": "length",
-    "len": "length",
-}
-function_classes: dict[type[exp.Expr], str] = {
-    exp.Abs: "abs",
-    exp.Ceil: "ceil",
-    exp.Floor: "floor",
-    exp.Round: "round",
-    exp.Sqrt: "sqrt",
-    exp.Exp: "exp",
-    exp.Ln: "ln",
-    exp.Pow: "power",
-    exp.Least: "least",
-    exp.Greatest: "greatest",
-    exp.Coalesce: "coalesce",
-    exp.Nullif: "nullif",
-    exp.Lower: "lower",
-    exp.Upper: "upper",
-    exp.Length: "length",
-    exp.Concat: "concat",
-    exp.DPipe: "concat",
-    exp.Substring: "substring",
-    exp.Trim: "trim",
-}
+# Two texts are joined by || too.
+function_classes = {**scalar_classes(), exp.DPipe: SCALAR_FUNCTIONS["concat"]}

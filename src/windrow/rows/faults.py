@@ -20,6 +20,7 @@ from windrow.event_time import show_instant
 from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, walk
 from windrow.plan.show import show_with
 from windrow.rows.scalar.values import Leaf
+from windrow.scalar_functions import SCALAR_FUNCTIONS
 
 __all__ = [
     "FaultError",
@@ -37,7 +38,10 @@ Flags = npt.NDArray[np.bool_]
 Faults = Flags | None
 
 # These have a value wherever all their arguments have one: NULL among their results is a fault.
-_ALWAYS_DEFINED = frozenset(["+", "-", "*", "negate", "abs", "round", "ceil", "floor", "cast"])
+_ALWAYS_DEFINED = frozenset(
+    ["+", "-", "*", "negate", "cast"]
+    + [each.name for each in SCALAR_FUNCTIONS.values() if each.is_total]
+)
 _SHOWN_VALUE = 40  # letters of a value in an error
 
 

@@ -68,7 +68,6 @@ FUNCTIONS: Mapping[str, str] = {
     "log": "LN is the natural logarithm; LN(x) / LN(10) that to the base of ten",
     "log10": "write LN(x) / LN(10)",
     "log2": "write LN(x) / LN(2)",
-    "sign": "write CASE WHEN x > 0 THEN 1 WHEN x < 0 THEN -1 ELSE 0 END",
     "isnull": "write x IS NULL",
     "nvl2": "write CASE WHEN x IS NULL THEN b ELSE a END",
     "position": "write x LIKE '%a%' to look for a text",

@@ -8,31 +8,15 @@ from sqlglot import exp
 
 from windrow.aggregate_functions import SQL_NAMES, AggregateFunction
 from windrow.errors import QuerySyntaxError
+from windrow.scalar_functions import SCALAR_NAMES, ScalarFunction
 from windrow.sql.cursor import Cursor
 from windrow.sql.tokens import Token
 
-__all__ = ["AGGREGATES", "SCALARS", "aggregate_classes", "build_call"]
+__all__ = ["AGGREGATES", "SCALARS", "aggregate_classes", "build_call", "scalar_classes"]
 
 AGGREGATES = frozenset(SQL_NAMES)
-SCALARS = frozenset(
-    [
-        *("ABS", "CEIL", "CEILING", "FLOOR", "ROUND", "SQRT", "EXP", "LN", "POWER"),
-        *("POW", "LEAST", "GREATEST"),
-        *(
-            "LOWER",
-            "LCASE",
-            "UPPER",
-            "UCASE",
-            "LENGTH",
-            "LEN",
-            "CHAR_LENGTH",
-            "CHARACTER_LENGTH",
-            "CONCAT",
-        ),
-        *("SUBSTRING", "SUBSTR", "TRIM"),
-        *("COALESCE", "NVL", "IFNULL", "NULLIF", "IF"),
-    ]
-)
+# IF is read as a call, and is a form of CASE.
+SCALARS = frozenset([*(name.upper() for name in SCALAR_NAMES), "IF"])
 
 
 def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> exp.Expression:
@@ -74,13 +58,19 @@ _BUILDERS: dict[str, Callable[[str, list[exp.Expression]], exp.Expr]] = {
 
 def aggregate_classes() -> dict[type[exp.Expr], AggregateFunction]:
     """The aggregate that each class of sqlglot's nodes stands for."""
-    found: dict[type[exp.Expr], AggregateFunction] = {}
-    for name, function in SQL_NAMES.items():
-        arguments: list[exp.Expression] = [exp.column("x"), exp.Literal.number("0.5")]
-        build = _BUILDERS.get(name)
-        node = build(name, arguments) if build else _by_table(name, arguments[:1])
-        found[type(node)] = function
-    return found
+    return {_class_of(name, 1): function for name, function in SQL_NAMES.items()}
+
+
+def scalar_classes() -> dict[type[exp.Expr], ScalarFunction]:
+    """The function that each class of sqlglot's nodes stands for."""
+    return {_class_of(name.upper(), each.least): each for name, each in SCALAR_NAMES.items()}
+
+
+def _class_of(name: str, count: int) -> type[exp.Expr]:
+    if name in _BUILDERS:
+        count += 1  # a quantile has its rank, too
+    arguments: list[exp.Expression] = [exp.column("x") for _ in range(count)]
+    return type(_BUILDERS.get(name, _by_table)(name, arguments))
 
 
 def _wrong_arguments(

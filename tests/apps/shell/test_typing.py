@@ -43,7 +43,7 @@ def bench() -> Iterator[Workbench]:
         ("SELECT cel", ["celsius"]),
         ("SELECT COU", ["COUNT("]),
         ("SELECT * FROM ", ["temp", "smoke", "HISTORY("]),
-        ("SELECT s| FROM temp [1 MINUTE]", ["smoke", "sqrt("]),
+        ("SELECT s| FROM temp [1 MINUTE]", ["smoke", "sign("]),
         ("SELECT t.| FROM smoke [1 MINUTE] AS t", ["location", "ts", "strength"]),
         ("SELECT COUNT(*) FROM smoke [1 MINUTE] WHERE s", ["strength", "smoke"]),
         ("SELECT COUNT(*) FROM temp [10 MIN", ["MINUTES", "MINUTE"]),

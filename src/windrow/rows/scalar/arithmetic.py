@@ -65,6 +65,12 @@ def _logarithm(arguments: list[Any], _kind: ColumnType) -> Any:
     return pc.if_else(pc.less_equal(value, 0.0), nothing, pc.ln(value))
 
 
+def _sign(arguments: list[Any], _kind: ColumnType) -> Any:
+    (value,) = arguments
+    # A zero keeps its own sign, as in Java.
+    return pc.if_else(pc.equal(value, 0.0), value, pc.sign(value))
+
+
 ARITHMETIC: dict[str, Function] = {
     "+": _checked(pc.add, pc.add_checked, operator.add),
     "-": _checked(pc.subtract, pc.subtract_checked, operator.sub),
@@ -75,4 +81,5 @@ ARITHMETIC: dict[str, Function] = {
     "sqrt": lambda arguments, _kind: pc.sqrt(arguments[0]),
     "exp": lambda arguments, _kind: pc.exp(arguments[0]),
     "ln": _logarithm,
+    "sign": _sign,
 }

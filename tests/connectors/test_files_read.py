@@ -17,7 +17,7 @@ from support.spark.stream_files import COLUMNS, SECOND, Sessions, rows
 from windrow import sinks, sources
 from windrow.connectors.files.spark_files_read import PlannedFile, changed_file
 from windrow.errors import DataError, WindrowError
-from windrow.spark.driver import query as query_module
+from windrow.spark.driver import streaming_run
 
 TEXT = "SELECT room, COUNT(*) AS n FROM s [1 HOUR] GROUP BY room"
 
@@ -81,14 +81,14 @@ def test_no_file_is_left_out_in_silence(
         run(sessions, folder, "memory")
     assert "put it back" in vanished.value.hint
     file.write_bytes(kept)
-    check = query_module.check_files_read
+    check = streaming_run.check_files_read
 
     def grown(spark: Any) -> None:
         with file.open("ab") as more:
             more.write(b"r9,1970-01-01 00:00:01Z,1\n")
         check(spark)
 
-    monkeypatch.setattr(query_module, "check_files_read", grown)
+    monkeypatch.setattr(streaming_run, "check_files_read", grown)
     with pytest.raises(DataError, match=r"WD431.*/2\.csv has changed"):
         run(sessions, folder, "memory")
     monkeypatch.undo()

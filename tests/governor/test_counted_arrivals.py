@@ -37,7 +37,7 @@ def batches(draw: st.DrawFn) -> list[pa.RecordBatch]:
 
 def counted(inner: InnerPlan, batch: pa.RecordBatch) -> CountedArrivals:
     rows = Preparer(inner.plan, 0).prepare(batch)
-    return CountedArrivals.from_bytes(ArrivalCounter(inner.plan).count(rows).to_bytes())
+    return CountedArrivals.from_parts(*ArrivalCounter(inner.plan).count(rows).to_parts())
 
 
 def known(watch: ArrivalWatch) -> list[object]:

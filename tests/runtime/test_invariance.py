@@ -172,7 +172,7 @@ def test_a_partial_result_survives_as_bytes(text: str, actions: list[Action]) ->
         for action in actions:
             batches = model.take(action)
             for partial in runner.step(batches, model.clock(plan)):
-                again = Partial.from_bytes(partial.to_bytes())
+                again = Partial.from_parts(*partial.to_parts())
                 assert again.layout == partial.layout
                 assert again.groups.equals(partial.groups) or "nan" in str(again.groups.to_pydict())
                 assert again.group_count == partial.group_count

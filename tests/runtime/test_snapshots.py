@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from support.runners import ShardRunner
 from support.streams import batch_of, plan_of
 from windrow.errors import CheckpointError
-from windrow.operators.partial import Partial
 from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
-from windrow.rows.frames import FORMAT_VERSION, pack, unpack
+from windrow.rows.frames import FORMAT_VERSION, pack, read_frame, unpack
 from windrow.runtime.shard import Shard
 
 PLAN = plan_of("SELECT a.s AS s, SUM(a.d) AS total FROM a [5 SECONDS] GROUP BY a.s")
@@ -105,7 +104,7 @@ def test_a_piece_cut_off_anywhere_is_seen(size: int) -> None:
     with pytest.raises(CheckpointError):
         restore_shard(SHARD[:size])
     with pytest.raises(CheckpointError):
-        Partial.from_bytes(SHARD[:size])
+        read_frame("shard", SHARD[:size])
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.text()), st.binary(max_size=5))

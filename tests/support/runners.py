@@ -135,7 +135,7 @@ class ShardRunner:
     def _run_to(self, clock: int) -> list[Partial]:
         partials = [shard.advance({}, clock) for shard in self.shards]
         if self.crosses:
-            partials = [Partial.from_bytes(partial.to_bytes()) for partial in partials]
+            partials = [Partial.from_parts(*partial.to_parts()) for partial in partials]
         reached = self._waiting <= clock
         self.publisher.absorb(list(enumerate(partials)), self._waiting[reached], clock)
         self._waiting = self._waiting[~reached]

@@ -5,7 +5,9 @@ Partial results of several shards add up: states are exact sums over rows that n
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
 from windrow.operators.touches import NO_EXTRAS
-from windrow.rows.frames import pack, unpack
+from windrow.rows.frames import Parts, Section, table_bytes, table_of
 
 __all__ = ["Partial", "one_batch"]
 
@@ -44,8 +46,8 @@ class Partial:
         """Touches."""
         return self.at.size
 
-    def to_bytes(self) -> bytes:
-        """Arrow IPC, to cross a process border."""
+    def to_parts(self) -> Parts:
+        """A header and two sections of Arrow IPC, for a frame that crosses a process border."""
         header = {
             "layout": self.layout.to_json(),
             "group_count": self.group_count,
@@ -55,18 +57,18 @@ class Partial:
         lanes = {f"lane{i}": np.ascontiguousarray(lane) for i, lane in enumerate(self.lanes.T)}
         extras = {f"extra{i}": np.ascontiguousarray(part) for i, part in enumerate(self.extras.T)}
         touches = pa.RecordBatch.from_pydict({**columns, **lanes, **extras})
-        return pack("partial", header, {"touches": touches, "groups": self.groups})
+        return Parts(header, [table_bytes(touches), table_bytes(self.groups)])
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Partial:
-        """Back from to_bytes()."""
-        header, tables = unpack("partial", data)
+    def from_parts(cls, header: Mapping[str, Any], sections: Sequence[Section]) -> Partial:
+        """Back from to_parts()."""
+        table, found_groups = map(table_of, sections)
         layout = LaneLayout.from_json(header["layout"])
-        touches = [column.to_numpy() for column in tables["touches"].columns]
-        size, extra_from = tables["touches"].num_rows, 3 + layout.lane_count
+        touches = [column.to_numpy() for column in table.columns]
+        size, extra_from = table.num_rows, 3 + layout.lane_count
         lanes = _matrix(touches[3:extra_from], size)
         extras = _matrix(touches[extra_from:], size) if touches[extra_from:] else NO_EXTRAS
-        groups = one_batch(tables["groups"])
+        groups = one_batch(found_groups)
         at, entity, count = touches[:3]
         named = (header["group_count"], extras, header["complete_at"])
         return cls(at, entity, count, lanes, layout, groups, *named)

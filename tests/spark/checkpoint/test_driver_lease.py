@@ -17,7 +17,7 @@ OTHER = """
 import sys
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.storage import Storage
-lease = DriverLease(Storage(sys.argv[1]), "q", lambda: True)
+lease = DriverLease(Storage(sys.argv[1]), "query 'q'", lambda: True)
 lease.take()
 print("taken", flush=True)
 sys.stdin.read()
@@ -25,7 +25,7 @@ sys.stdin.read()
 
 
 def lease(folder: Path, is_in_use: bool = True) -> DriverLease:
-    return DriverLease(Storage(folder), "q", lambda: is_in_use)
+    return DriverLease(Storage(folder), "query 'q'", lambda: is_in_use)
 
 
 def test_a_second_driver_is_refused_while_the_first_lives(tmp_path: Path) -> None:

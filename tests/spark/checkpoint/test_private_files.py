@@ -42,7 +42,7 @@ def modes(folder: Path) -> set[str]:
 def fill(folder: Path) -> None:
     checkpoint = QueryCheckpoint(Storage(folder), "q")
     checkpoint.identity()
-    DriverLease(checkpoint.storage, "q", lambda: False).take()
+    DriverLease(checkpoint.storage, "query 'q'", lambda: False).take()
     checkpoint.control.write("order.json", b"{}")
     HistoryCheckpoint(Storage(folder), "h").claim(HISTORY, 1, None)
 
@@ -121,7 +121,7 @@ def test_a_lock_that_cannot_be_made_is_an_error_of_ours(
     storage = Storage(tmp_path)
     (tmp_path / "driver.lock").mkdir()
     with pytest.raises(CheckpointError, match=r"WC206.*driver\.lock"):
-        DriverLease(storage, "q", lambda: False).take()
+        DriverLease(storage, "query 'q'", lambda: False).take()
     monkeypatch.setattr(storage_module.fs, "FileSelector", lambda *_, **__: _refuse())
     with pytest.raises(CheckpointError, match="WC203"):
         storage.names()

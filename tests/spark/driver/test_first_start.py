@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from support.spark.stream_files import SECOND, Files, Sessions, rows
-from windrow.spark.driver import query as query_module
+from windrow.spark.driver import streaming_run
 from windrow.spark.driver.first_start import STARTS_LIMIT, FirstStart
 
 LATE = Exception("SparkException: Python worker failed to connect back.")
@@ -54,13 +54,13 @@ def test_users_see_nothing_of_it(
     sessions: Sessions, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files.put("h", rows(("a", SECOND, 1.0), ("b", 2 * SECOND, 1.0)))
-    started, starts = query_module.started_stream, []
+    started, starts = streaming_run.started_stream, []
 
     def lost_twice(*given: Any) -> Any:
         starts.append(given)
         return started(*given) if len(starts) > 2 else LostStream()
 
-    monkeypatch.setattr(query_module, "started_stream", lost_twice)
+    monkeypatch.setattr(streaming_run, "started_stream", lost_twice)
     session = sessions.open(files)
     query = session.query("SELECT COUNT(*) AS n FROM h [1 MINUTE]")
     query.start("memory", trigger="available")

@@ -22,8 +22,7 @@ from windrow.rows.prepare import Preparer, bucket_of, can_shard
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
 from windrow.spark.driver.clock_steps import clock_steps
-from windrow.spark.processes.frames import write_frame
-from windrow.spark.worker.pieces import pieces_of, run_in_pieces
+from windrow.spark.worker.pieces import Piece, parts_of, pieces_of, run_in_pieces
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.windows.instants import WaitingInstants
 
@@ -98,7 +97,7 @@ def test_what_is_complete_is_told_once_also_at_the_epoch(tmp_path: Path) -> None
     outputs = job.outputs({"a": rows(("r1", -2 * SECOND, 1.0), ("r1", 9 * SECOND, 1.0))})
     [piece] = pieces_of(outputs[0].partial)
     partial = replace(piece.partial(), complete_at=-SECOND)
-    outputs[0].partial = write_frame({"stops": [piece.until_us]}, [partial.to_bytes()])
+    outputs[0].partial = parts_of([Piece(piece.until_us, partial.to_parts())])
     stops = iter([0])  # one step ends at the instant 0
     steps = list(clock_steps(outputs, lambda until_us: next(stops, until_us)))
     told = [each.complete_at for partials, _, _ in steps for _, each in partials]

@@ -148,7 +148,7 @@ def test_a_damaged_publication_is_refused(files: Files, sessions: Sessions) -> N
     sessions.open(files).query(JOIN, name="q").start("memory", trigger="available").await_end()
     saved = next((sessions.folder("q") / "publish").iterdir())
     saved.write_bytes(saved.read_bytes()[:-1] + b"!")
-    with pytest.raises(CheckpointError, match="WC202"):
+    with pytest.raises(CheckpointError, match="WC104"):
         sessions.open(files).query(JOIN, name="q").start("memory")
     saved.unlink()
     files.put_all(random_batches(1, seed=28))

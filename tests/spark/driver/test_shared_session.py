@@ -112,7 +112,7 @@ def caught_up(
     files.put_all(batches)
     bundles = session._bundles._known.values()
     for bundle in bundles:
-        bundle._catch_up()
+        bundle.catch_up()
 
 
 @pytest.mark.long_spark
@@ -198,7 +198,7 @@ def test_orders_go_once_their_batch_is_committed(files: Files, sessions: Session
     for second in range(1, 4):
         session.advance("h", to=second)
         session.advance("c", to=second)
-        bundle._catch_up()
+        bundle.catch_up()
     until = time.monotonic() + 60
     while len(bundle._checkpoint.control.names()) > 2:  # those of the last batch stay
         assert time.monotonic() < until

@@ -141,13 +141,13 @@ def test_a_heartbeat_moves_a_running_query(files: Files, sessions: Sessions) -> 
         "WHERE h.room = c.room GROUP BY h.room EVERY (2 SECONDS)"
     )
     query.start("memory", trigger="100 milliseconds")
-    query._catch_up()
+    query.run.catch_up()
     assert query.progress()["clock_us"] < 0
     session.advance("c", to="1970-01-01 00:00:09")
-    query._catch_up()
+    query.run.catch_up()
     assert query.progress()["clock_us"] == 3 * SECOND - 1
     session.advance("h", to=7 * SECOND)
-    query._catch_up()
+    query.run.catch_up()
     assert query.progress()["clock_us"] == 7 * SECOND
     files.put("c", rows(("a", 10 * SECOND, 1.0)))
     session.finish()

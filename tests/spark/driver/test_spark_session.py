@@ -13,9 +13,8 @@ from pyspark.sql import SparkSession, functions
 from support.spark.stream_files import Files, Sessions
 from windrow import sinks
 from windrow.errors import BindingError, UnsupportedError, WindrowError
-from windrow.spark.driver import bundle
-from windrow.spark.driver import query as spark_query
-from windrow.spark.driver.history import SparkHistory
+from windrow.spark.driver import streaming_run
+from windrow.spark.driver.history import HistoryRun
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.settings import local_session, query_settings, settings_applied
 from windrow.spark.shuffle.buckets import spark_hash
@@ -89,7 +88,7 @@ def test_a_start_that_fails_lets_go_of_the_checkpoint(
     session = sessions.open(files)
     query = session.query(COUNT, name="q")
     with monkeypatch.context() as patch:
-        patch.setattr(bundle if is_shared else spark_query, "started_stream", fail)
+        patch.setattr(streaming_run, "started_stream", fail)
         with pytest.raises(WindrowError, match=r"WX401.*NO_ROOM"):
             session.start({"q": "memory"}) if is_shared else query.start("memory")
     [lock] = sessions.folder(".").glob("*/driver.lock")
@@ -104,7 +103,7 @@ def test_a_history_that_cannot_start_is_an_error_of_ours(
         raise PySparkException("[NO_ROOM] for one more")
 
     session = sessions.open(files)
-    monkeypatch.setattr(SparkHistory, "_frame", fail)
+    monkeypatch.setattr(HistoryRun, "_outputs", fail)
     with pytest.raises(WindrowError, match=r"WX401.*history of 'h'.*NO_ROOM"):
         session.history("h", measures=["value"], levels=[("1 second", None)])
     assert session.histories().num_rows == 0

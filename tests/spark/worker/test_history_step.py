@@ -238,7 +238,7 @@ def test_state_that_cannot_be_used() -> None:
     header = buckets.states[1].header
     assert header is not None
     buckets.states[1].header = header.replace(b'"fingerprint"', b'"fingerprinT"')
-    with pytest.raises(CheckpointError, match="WC202"):
+    with pytest.raises(CheckpointError, match="WC104"):
         buckets.step(1).run_batch([], buckets.states[1])
 
 

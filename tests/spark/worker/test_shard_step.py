@@ -221,7 +221,7 @@ def test_damaged_state_is_refused(part: str) -> None:
     else:
         bucket.state.segments[0] = bucket.state.segments[0][:-1] + b"!"
     bucket.step.cache = LiveCache(lends=False)
-    with pytest.raises(CheckpointError, match="WC202"):
+    with pytest.raises(CheckpointError, match="WC104"):
         bucket.batch(batches[1])
 
 

@@ -15,9 +15,9 @@ from windrow.spark.shuffle.bundle_packer import BundlePacker
 from windrow.spark.shuffle.carrier import Columns, SharedPartitioning, carrier_of, wider
 from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.shuffle.packets import Packet
-from windrow.spark.worker.bundle_output import BundleOutput
 from windrow.spark.worker.bundle_step import BundleStep
 from windrow.spark.worker.live_cache import LiveCache
+from windrow.spark.worker.shard_output import ShardOutput
 from windrow.storage import Storage
 
 
@@ -61,7 +61,7 @@ class DrivenBundle:
         for number in parts[0]:
             publication = self.publications[number]
             if number in outputs[0].begun:
-                publication.begin(self.batch_id, outputs[0].common.began_us)
+                publication.begin(self.batch_id, outputs[0].began_us)
             own = [part[number] for part in parts]
             given[number] = publication.absorb(self.batch_id, own, FEEDS)
             publication.save()
@@ -70,7 +70,7 @@ class DrivenBundle:
 
     def outputs(
         self, tables: Mapping[str, pa.RecordBatch], orders: Iterable[Packet] = ()
-    ) -> list[BundleOutput]:
+    ) -> list[ShardOutput]:
         """What all buckets give for a batch."""
         carrier = carrier_of(self.partitioning, self.columns)
         packets: list[list[bytes]] = [[order.to_bytes() for order in orders] for _ in self.states]
@@ -80,9 +80,9 @@ class DrivenBundle:
             for bucket, packet in enumerate(packer.take().column("packet").to_pylist()):
                 packets[bucket].append(packet)
         return [
-            BundleOutput.from_bytes(
+            ShardOutput.from_bytes(
                 BundleStep(carrier, self.partitioning.fingerprint, "owner", bucket, cache)
-                .run_bundle(own, state)
+                .run_batch(own, state)
                 .to_bytes()
             )
             for bucket, (own, state, cache) in enumerate(

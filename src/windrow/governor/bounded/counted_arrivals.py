@@ -5,7 +5,9 @@ Shards number groups each in its own way, so groups travel by their values.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +19,7 @@ from windrow.output.entities import Entities
 from windrow.plan.expressions import Expr, inputs_of
 from windrow.plan.model import QueryPlan
 from windrow.rows.evaluate import evaluate
-from windrow.rows.frames import pack, unpack
+from windrow.rows.frames import Parts, Section, table_bytes, table_of
 from windrow.rows.prepare import lifetime_of
 from windrow.rows.shape import shape_of
 from windrow.schema import DOUBLE
@@ -32,17 +34,16 @@ class CountedArrivals:
     cells: ArrivalCells
     groups: pa.Table
 
-    def to_bytes(self) -> bytes:
-        """Arrow IPC, to cross a process border."""
+    def to_parts(self) -> Parts:
+        """A header and two sections of Arrow IPC, for a frame that crosses a process border."""
         header = {"pane_us": self.cells.pane_us, "earliest_us": self.cells.earliest_us}
-        return pack("arrivals", header, {"cells": cells_table(self.cells), "groups": self.groups})
+        return Parts(header, [table_bytes(cells_table(self.cells)), table_bytes(self.groups)])
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> CountedArrivals:
-        """Back from to_bytes()."""
-        header, tables = unpack("arrivals", data)
-        cells = table_cells(tables["cells"], header["pane_us"], header["earliest_us"])
-        return cls(cells, tables["groups"])
+    def from_parts(cls, header: Mapping[str, Any], sections: Sequence[Section]) -> CountedArrivals:
+        """Back from to_parts()."""
+        table, groups = map(table_of, sections)
+        return cls(table_cells(table, header["pane_us"], header["earliest_us"]), groups)
 
 
 class ArrivalCounter:

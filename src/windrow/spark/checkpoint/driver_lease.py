@@ -30,15 +30,15 @@ _HELD: dict[Path, DriverLease] = {}
 
 
 class DriverLease:
-    """The right of one query's driver to go on with a checkpoint.
+    """The right of one run's driver to go on with a checkpoint.
 
-    is_in_use: whether the query is at work; a lease that is not is given up to whoever asks in the
-    same process.
+    what: the run, as errors name it. is_in_use: whether it is at work; a lease that is not is given
+    up to whoever asks in the same process.
     """
 
-    def __init__(self, storage: Storage, query: str, is_in_use: Callable[[], bool]) -> None:
+    def __init__(self, storage: Storage, what: str, is_in_use: Callable[[], bool]) -> None:
         self._storage = storage
-        self._query = query
+        self._what = what
         self._is_in_use = is_in_use
         self._token = ""
         self._file: int | None = None
@@ -59,7 +59,7 @@ class DriverLease:
         if found.get("token") != self._token:
             raise CheckpointError(
                 "WC216",
-                f"query {self._query!r} was taken over by the driver {_shown(found)}: this one "
+                f"{self._what} was taken over by the driver {_shown(found)}: this one "
                 "gives no more to the sink",
                 hint="end this driver; give each query that shall run twice its own checkpoint",
             )
@@ -90,8 +90,7 @@ class DriverLease:
             os.close(file)
             raise CheckpointError(
                 "WC215",
-                f"the checkpoint of query {self._query!r} is in use by the driver "
-                f"{_shown(self._named())}",
+                f"the checkpoint of {self._what} is in use by the driver {_shown(self._named())}",
                 hint="stop that one first, or give this query another checkpoint directory",
             ) from None
         except OSError:

@@ -19,7 +19,7 @@ from windrow.storage import Storage
 
 __all__ = ["HISTORIES_FOLDER", "HistoryCheckpoint"]
 
-HISTORY_CHECKPOINT_FORMAT = 1
+HISTORY_CHECKPOINT_FORMAT = 2
 # No query can have this name.
 HISTORIES_FOLDER = "@histories"
 
@@ -32,23 +32,26 @@ class HistoryCheckpoint:
 
     def __init__(self, root: Storage, stream: str) -> None:
         self._stream = stream
-        self._storage = root.inside(HISTORIES_FOLDER).inside(_folder_of(stream))
-        self.control = self._storage.inside("control")
+        self.storage = root.inside(HISTORIES_FOLDER).inside(_folder_of(stream))
+        self.control = self.storage.inside("control")
 
     @property
     def spark_location(self) -> str:
         """What Spark is given as checkpointLocation."""
-        return f"{self._storage.uri}/spark"
+        return f"{self.storage.uri}/spark"
+
+    @property
+    def run_name(self) -> str:
+        """How Spark calls its runs, each with a word of its own behind it."""
+        return "windrow history "
 
     @property
     def is_new(self) -> bool:
         """Whether no history was begun here."""
-        return self._storage.read(_OWNER) is None
+        return self.storage.read(_OWNER) is None
 
     def claim(self, schema: HistorySchema, buckets: int, archive: str | None) -> None:
         """Takes a new directory for this declaration, or checks that an old one is its own."""
-        # Spark takes first offsets that were never finished for those of another query.
-        self._storage.under("spark").under("offsets").sweep()
         mine: dict[str, Any] = {
             "format": HISTORY_CHECKPOINT_FORMAT,
             **declared(schema),
@@ -56,7 +59,7 @@ class HistoryCheckpoint:
             "archive": archive,
         }
         if self.is_new:
-            self._storage.write(_OWNER, json.dumps(mine).encode())
+            self.storage.write(_OWNER, json.dumps(mine).encode())
             return
         theirs = self._owner()
         for what, wanted in mine.items():
@@ -68,13 +71,21 @@ class HistoryCheckpoint:
                     hint="declare the history as it was, or use another checkpoint directory",
                 )
 
+    def sweep(self) -> None:
+        """Removes what drivers that were killed have left unfinished.
+
+        Spark takes first offsets that were never finished for those of another query.
+        """
+        for each in (self.storage, self.control, self.storage.under("spark").under("offsets")):
+            each.sweep()
+
     def claimed_buckets(self) -> int | None:
         """How many buckets the checkpoint was begun with; None when it is new."""
         return None if self.is_new else int(self._owner()["buckets"])
 
     def _owner(self) -> dict[str, Any]:
         try:
-            owner = json.loads(self._storage.read(_OWNER) or b"")
+            owner = json.loads(self.storage.read(_OWNER) or b"")
             return {"buckets": int(owner["buckets"]), **owner}
         except (ValueError, TypeError, KeyError) as problem:
             raise CheckpointError(

@@ -18,7 +18,7 @@ from windrow.plan.serialise import PLAN_FORMAT, plan_from_json, plan_to_json
 
 __all__ = ["CHECKPOINT_FORMAT", "CheckpointOwner"]
 
-CHECKPOINT_FORMAT = 3
+CHECKPOINT_FORMAT = 4
 
 _CHECKSUM = "checksum"
 _MEANINGS = {

@@ -46,6 +46,11 @@ class QueryCheckpoint:
         return f"{self.storage.uri}/spark"
 
     @property
+    def run_name(self) -> str:
+        """How Spark calls its runs, each with a word of its own behind it."""
+        return f"windrow {self.query} {self.mark}"
+
+    @property
     def control_location(self) -> str:
         """What Spark reads control rows from."""
         return self.control.uri

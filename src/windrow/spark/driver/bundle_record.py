@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, replace
 from windrow.errors import CheckpointError
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
-from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.rows.frames import read_frame, write_frame
 from windrow.spark.shuffle.carrier import (
     Columns,
     SharedPartitioning,
@@ -53,7 +53,7 @@ class BundleRecord:
             )
         if data is None:
             return None
-        header, _ = read_frame(data, f"{_NAME} in {storage.location}")
+        header, _ = read_frame("bundle", data, f"{_NAME} in {storage.location}")
         carrier = plan_from_json(header["carrier"])
         record = cls(storage, _partitioning_of_carrier(carrier))
         record.columns = {
@@ -95,7 +95,7 @@ class BundleRecord:
     def _save(self) -> None:
         entries = [list(astuple(each)) for each in self._entries]
         header = {"carrier": plan_to_json(self.carrier), "entries": entries}
-        self._storage.write(_NAME, write_frame(header))
+        self._storage.write(_NAME, write_frame("bundle", header))
 
 
 def _partitioning_of_carrier(carrier: QueryPlan) -> SharedPartitioning:

@@ -20,7 +20,7 @@ from windrow.runtime.ledger import Ledger
 from windrow.schema import TIMESTAMP
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
-from windrow.spark.driver.history import SparkHistory
+from windrow.spark.driver.history import HistoryRun
 from windrow.sql.statements import Select
 from windrow.storage import Storage
 
@@ -48,7 +48,7 @@ class HistoryRegistry:
         self._spark = spark
         self._root = root
         self._buckets = buckets
-        self._histories: dict[str, SparkHistory] = {}
+        self._histories: dict[str, HistoryRun] = {}
 
     @property
     def schemas(self) -> dict[str, HistorySchema]:
@@ -69,11 +69,9 @@ class HistoryRegistry:
         spec_of(schema)
         checkpoint = HistoryCheckpoint(self._root, name)
         folder = None if archive is None else _archive(archive, is_new=checkpoint.is_new)
-        default = max(1, int(self._spark.sparkContext.defaultParallelism))
-        buckets = self._buckets or checkpoint.claimed_buckets() or default
-        checkpoint.claim(schema, buckets, folder)
-        history = SparkHistory(self._spark, schema, checkpoint)
-        history.start(source, buckets, folder, trigger)
+        place = (checkpoint, self._buckets, folder)
+        history = HistoryRun(self._spark, schema, source, *place)
+        history.launch(trigger)
         self._histories[name] = history
 
     def ask(self, plan: HistoryPlan) -> pa.Table:
@@ -91,7 +89,7 @@ class HistoryRegistry:
         """Event time moves on without rows."""
         history = self._histories.get(stream)
         if history is not None:
-            history.advance(instant_us)
+            history.advance(stream, instant_us)
 
     def finish(self) -> None:
         """Completes the streams of all histories that run."""

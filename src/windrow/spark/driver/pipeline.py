@@ -12,23 +12,30 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
+from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
 from windrow.schema import StreamSchema
+from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
+from windrow.spark.checkpoint.history_declaration import columns_kept, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.shuffle.bundle_packer import BundlePacker
 from windrow.spark.shuffle.carrier import carried_columns
 from windrow.spark.shuffle.columns import columns_read
 from windrow.spark.shuffle.control import control_packets
+from windrow.spark.shuffle.history_control import history_orders
+from windrow.spark.shuffle.history_packer import history_packing
 from windrow.spark.shuffle.judged_frames import judged
 from windrow.spark.shuffle.packer import packing
 from windrow.spark.shuffle.packets import PACKET_SCHEMA
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
+from windrow.spark.worker.history_operator import HistoryOperator
 from windrow.spark.worker.operator import ShardOperator
 from windrow.spark.worker.shard_output import OUTPUT_SCHEMA
 
-__all__ = ["OUTPUT_MODE", "bundle_outputs", "shard_outputs", "started_stream"]
+__all__ = ["bundle_outputs", "history_outputs", "shard_outputs", "started_stream"]
 
 OUTPUT_MODE = "append"
 
@@ -76,20 +83,37 @@ def bundle_outputs(
     return _given_by(ShardOperator(text, fingerprint, owner, buckets, 1, "run_bundle"), packed)
 
 
+def history_outputs(
+    session: SparkSession,
+    schema: HistorySchema,
+    source: DataFrame,
+    checkpoint: HistoryCheckpoint,
+    buckets: tuple[int, ...],
+    archive: str | None,
+) -> DataFrame:
+    """The stream of what the buckets of a history give, one row per bucket and batch."""
+    text = history_text(schema)
+    rows = judged(source, columns_kept(schema), schema.stream)
+    packed = rows.mapInArrow(history_packing(text, buckets), PACKET_SCHEMA)
+    orders = history_orders(session, checkpoint.control.uri, buckets)
+    operator = HistoryOperator(text, checkpoint.spark_location, buckets, archive)
+    return _given_by(operator, [packed, orders])
+
+
 def started_stream(
     outputs: DataFrame,
     take: Callable[[DataFrame, int], None],
-    checkpoint: QueryCheckpoint,
+    location: str,
+    name: str,
     options: Mapping[str, Any],
 ) -> StreamingQuery:
     """Spark at work on them, under a name that no other run has; each batch is given to `take`."""
     writer = outputs.writeStream.foreachBatch(take).outputMode(OUTPUT_MODE)
-    writer = writer.option("checkpointLocation", checkpoint.spark_location)
-    name = f"windrow {checkpoint.query} {checkpoint.mark}{uuid.uuid4().hex[:8]}"
-    return writer.queryName(name).trigger(**options).start()
+    writer = writer.option("checkpointLocation", location)
+    return writer.queryName(f"{name}{uuid.uuid4().hex[:8]}").trigger(**options).start()
 
 
-def _given_by(operator: ShardOperator, packed: list[DataFrame]) -> DataFrame:
+def _given_by(operator: StatefulProcessor, packed: list[DataFrame]) -> DataFrame:
     return (
         reduce(DataFrame.union, packed)
         .groupBy("bucket")

@@ -23,9 +23,9 @@ from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.governor.measured_rates import measured_rate
 from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
+from windrow.rows.frames import read_frame, write_frame
 from windrow.spark.driver.clock_steps import clock_steps
 from windrow.spark.monitoring.status import QueryStatus
-from windrow.spark.processes.frames import read_frame, write_frame
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.storage import Storage
 
@@ -125,7 +125,7 @@ class Publication:
             self._publisher.answer_at_turns(lifetime.turn_ends)
         for output in outputs:
             if output.arrivals is not None:
-                judged.watch.take_counted(CountedArrivals.from_bytes(bytes(output.arrivals)))
+                judged.watch.take_counted(CountedArrivals.from_parts(*output.arrivals))
 
     def tolerated_span_us(self) -> int:
         """How much narrower the window may be for answers within the tolerated error."""
@@ -152,7 +152,8 @@ class Publication:
             sections = [self._publisher.snapshot()]
             if self._judged is not None:
                 sections += self._judged.snapshot()
-            data = write_frame({"batch": self._batch_id, "status": self.status.to_dict()}, sections)
+            header = {"batch": self._batch_id, "status": self.status.to_dict()}
+            data = write_frame("publication", header, sections)
             self._storage.write(_name(self._batch_id), data)
             for name in self._storage.names():
                 if name < _name(self._batch_id - BATCHES_KEPT + 1):
@@ -222,7 +223,7 @@ class Publication:
                 "answered",
                 hint="restore the checkpoint directory from a copy, or start with a new one",
             )
-        return read_frame(data, f"publication {name}")
+        return read_frame("publication", data, f"publication {name}")
 
 
 def _name(batch_id: int) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from windrow.plan.model import QueryPlan
+from windrow.rows.frames import read_frame, write_frame
 from windrow.spark.monitoring.metrics import skew_of
 from windrow.spark.monitoring.status import QueryStatus
-from windrow.spark.processes.frames import read_frame, write_frame
 from windrow.spark.shuffle.heavy_keys import heavy_shares
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
 from windrow.spark.shuffle.splitting import Split, routing_with
@@ -30,7 +30,7 @@ class QueryRouting:
         data = self._storage.read(_FILE)
         if data is None:
             return NO_ROUTING
-        header, _ = read_frame(data, "routing of a query")
+        header, _ = read_frame("routing", data)
         return Routing.from_json(header["keys"])
 
     def with_split(self, split: Split, status: QueryStatus) -> Routing:
@@ -43,7 +43,7 @@ class QueryRouting:
         complete_us = status.complete_us if status.batch_id >= 0 else None
         routing = routing_with(self._plan, split, known, complete_us)
         if routing != known:
-            self._storage.write(_FILE, write_frame({"keys": routing.to_json()}))
+            self._storage.write(_FILE, write_frame("routing", {"keys": routing.to_json()}))
         return routing
 
     def shown(self, status: QueryStatus) -> list[str]:

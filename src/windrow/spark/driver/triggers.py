@@ -6,7 +6,7 @@ from typing import Any
 
 from windrow.event_time import span_of
 
-__all__ = ["AVAILABLE", "trigger_options"]
+__all__ = ["AVAILABLE", "interval_options", "trigger_options"]
 
 AVAILABLE = "available"
 
@@ -17,8 +17,10 @@ def trigger_options(trigger: str | None) -> dict[str, Any]:
     >>> trigger_options("1 second")
     {'processingTime': '1000 milliseconds'}
     """
-    if trigger is None:
-        return {"processingTime": "0 seconds"}
-    if trigger == AVAILABLE:
-        return {"availableNow": True}
-    return {"processingTime": f"{max(0, span_of(trigger) // 1_000)} milliseconds"}
+    return {"availableNow": True} if trigger == AVAILABLE else interval_options(trigger)
+
+
+def interval_options(trigger: str | None) -> dict[str, Any]:
+    """What Spark calls a trigger that never ends: a span, or None for a batch as soon as it can."""
+    span_ms = 0 if trigger is None else max(0, span_of(trigger) // 1_000)
+    return {"processingTime": f"{span_ms} milliseconds"}

@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.rows.frames import table_of
 from windrow.rows.weighted_rows import WEIGHT, with_weights
 from windrow.spark.shuffle.event_times import unpack_times
 from windrow.spark.shuffle.far_ahead import Cluster, FarAhead, is_in
 from windrow.spark.shuffle.member_orders import MemberOrder
-from windrow.spark.shuffle.packets import Packet, table_of
+from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.window_limits import WidthOrder
 
 __all__ = ["Arrivals", "StreamArrivals", "gather"]

@@ -13,9 +13,9 @@ from windrow.errors import DataError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
 from windrow.rows.bad_rows import BadRow, BadRows, cut, shown_rows
 from windrow.rows.damaged_values import damaged_rows, is_sound
+from windrow.rows.frames import table_bytes
 from windrow.schema import StreamSchema
 from windrow.spark.shuffle.hidden_columns import given_rows
-from windrow.spark.shuffle.packets import table_bytes
 
 __all__ = ["BAD_BYTES_PER_TASK", "BadValues", "in_stream_types"]
 
@@ -74,7 +74,7 @@ class BadValues:
         self.count += len(rows)
         self._kept.add(rows)
 
-    def to_bytes(self) -> bytes | None:
+    def to_bytes(self) -> memoryview | None:
         """Those that are kept; None where there are none."""
         return table_bytes(self._kept.table()) if self._kept.nbytes else None
 

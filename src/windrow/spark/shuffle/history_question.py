@@ -6,7 +6,7 @@ from which it is looked at. The answer of a bucket is partial; those of all buck
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -17,9 +17,8 @@ from windrow.history.cells.cell_store import States
 from windrow.plan.expressions import Literal
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_schema import HistorySchema
+from windrow.rows.frames import Parts, Section, table_bytes, table_of
 from windrow.schema import BOOLEAN
-from windrow.spark.processes.frames import read_frame, write_frame
-from windrow.spark.shuffle.packets import table_bytes, table_of
 
 __all__ = ["BucketReply", "HistoryQuestion"]
 
@@ -77,8 +76,8 @@ class BucketReply:
     sketches: tuple[bytes, ...] = ()
     answers: Mapping[int | None, pa.Table] = field(default_factory=dict)
 
-    def to_bytes(self) -> bytes:
-        """The reply as one frame."""
+    def to_parts(self) -> Parts:
+        """The reply, for the frame of all that a bucket tells."""
         whole, real = self.forgotten
         header = {
             "name": self.name,
@@ -87,12 +86,11 @@ class BucketReply:
             "forgotten": [whole[:, 0].tolist(), [each.hex() for each in real[:, 0].tolist()]],
             "levels": list(self.answers),
         }
-        return write_frame(header, [*map(table_bytes, self.answers.values()), *self.sketches])
+        return Parts(header, [*map(table_bytes, self.answers.values()), *self.sketches])
 
     @classmethod
-    def from_bytes(cls, data: bytes | memoryview) -> BucketReply:
+    def from_parts(cls, header: Mapping[str, Any], sections: Sequence[Section]) -> BucketReply:
         """The reply again."""
-        header, sections = read_frame(data, "answer of a history")
         count = len(header["levels"])
         whole, real = header["forgotten"]
         now_us, is_finished = header["moment"]

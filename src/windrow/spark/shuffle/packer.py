@@ -15,6 +15,7 @@ from pyspark import TaskContext
 
 from windrow.event_time import MAX_EVENT_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.frames import table_bytes
 from windrow.rows.prepare import Preparer
 from windrow.rows.weighted_rows import WEIGHT
 from windrow.spark.processes.python_worker import plan_of, settle_worker
@@ -25,7 +26,7 @@ from windrow.spark.shuffle.event_times import pack_times
 from windrow.spark.shuffle.far_ahead import clusters_of
 from windrow.spark.shuffle.heavy_keys import KeySampler
 from windrow.spark.shuffle.known_completeness import known_completeness
-from windrow.spark.shuffle.packets import Packet, packets_batch, table_bytes
+from windrow.spark.shuffle.packets import Packet, packets_batch
 from windrow.spark.shuffle.picking import PanePicker, can_pick
 from windrow.spark.shuffle.routing import NO_ROUTING, Router, Routing
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.rows.frames import read_frame, write_frame
 from windrow.spark.shuffle.far_ahead import Cluster
 from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.shuffle.window_limits import WidthOrder
 
-__all__ = ["PACKET_SCHEMA", "Packet", "packets_batch", "table_bytes", "table_of"]
+__all__ = ["PACKET_SCHEMA", "Packet", "packets_batch"]
 
 PACKET_SCHEMA = "bucket int, packet binary"
 
@@ -78,12 +78,12 @@ class Packet:
             "heavy": self.heavy,
             "kept": kept,
         }
-        return write_frame(header, sections)
+        return write_frame("packet", header, sections)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Packet:
         """The packet again; its rows stay where they lie."""
-        header, sections = read_frame(data, "packet")
+        header, sections = read_frame("packet", data, "packet")
         count, widths, member = len(header["positions"]), header["width_order"], header["member"]
         packet = cls(
             stream=header["stream"],
@@ -115,16 +115,3 @@ def packets_batch(buckets: Sequence[int], packets: Sequence[bytes]) -> pa.Record
         [pa.array(np.asarray(buckets, dtype=np.int32)), pa.array(packets, pa.binary())],
         schema=_ARROW_SCHEMA,
     )
-
-
-def table_bytes(rows: pa.Table | pa.RecordBatch) -> bytes:
-    """Rows with their schema, as an Arrow IPC stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
-        writer.write(rows)
-    return bytes(sink.getvalue())
-
-
-def table_of(data: bytes | memoryview) -> pa.Table:
-    """The rows of an Arrow IPC stream."""
-    return pa.ipc.open_stream(pa.py_buffer(data)).read_all()

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 
 from windrow.errors import CheckpointError
 from windrow.plan.model import QueryPlan
-from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.rows.frames import read_frame, write_frame
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.worker.shard_state import ShardState
@@ -36,7 +36,7 @@ class Member:
 
 def store_plan(state: ShardState, order: MemberOrder) -> None:
     """Keeps the plan of a query in the state store for as long as it runs."""
-    state.write_segment(_place(order.number), write_frame({"plan": order.plan}))
+    state.write_segment(_place(order.number), write_frame("plan", {"plan": order.plan}))
 
 
 def plan_stored(state: ShardState, number: int) -> QueryPlan:
@@ -48,7 +48,7 @@ def plan_stored(state: ShardState, number: int) -> QueryPlan:
             f"the state store has lost the plan of query number {number} of a bundle",
             hint="restore the checkpoint directory from a copy, or start with a new one",
         )
-    parts, _ = read_frame(data, f"plan of query number {number} of a bundle")
+    parts, _ = read_frame("plan", data, f"plan of query number {number} of a bundle")
     return plan_of(parts["plan"])
 
 

@@ -14,11 +14,11 @@ from windrow.spark.shuffle.carried_rows import CarriedRows
 from windrow.spark.shuffle.carrier import keeping, needed_us
 from windrow.spark.shuffle.member_orders import MemberOrder, orders_in_turn
 from windrow.spark.worker.bundle_members import Member, forget_plan, plan_stored, store_plan
-from windrow.spark.worker.bundle_output import BundleOutput
 from windrow.spark.worker.live_bundle import LiveBundle
 from windrow.spark.worker.live_shard import Live, StepInput
 from windrow.spark.worker.segment_store import SegmentStore
 from windrow.spark.worker.shard_header import ShardHeader
+from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.shard_state import ShardState
 from windrow.spark.worker.shard_step import ShardStep, bad_rows, unplaced_rows
 
@@ -31,7 +31,7 @@ class BundleStep(ShardStep):
 
     _state: ShardState | None = None  # during a batch
 
-    def run_bundle(self, packets: Iterable[bytes], state: ShardState) -> BundleOutput:
+    def run_batch(self, packets: Iterable[bytes], state: ShardState) -> ShardOutput:
         """Applies the packets of one batch."""
         header = self._header(state)
         before = replace(header)
@@ -60,10 +60,11 @@ class BundleStep(ShardStep):
         header.nonce, header.holder = uuid.uuid4().hex, self.cache.holder_of(live)
         state.write_header(header.to_bytes())
         self.cache.put(self.owner, self.bucket, header.nonce, live)
-        common = self._output(header, result, store)
-        common.began_us, common.was_rebuilt, common.late = before.clock_us, was_rebuilt, late
-        common.unplaced, common.bad = unplaced_rows(arrivals), bad_rows(arrivals)
-        return BundleOutput(common, [each.number for each in orders if not each.ends])
+        output = self._output(header, result, store)
+        output.began_us, output.was_rebuilt, output.late = before.clock_us, was_rebuilt, late
+        output.unplaced, output.bad = unplaced_rows(arrivals), bad_rows(arrivals)
+        output.begun = [each.number for each in orders if not each.ends]
+        return output
 
     def _schemas(self) -> dict[int, pa.Schema]:
         return {i: CarriedRows(self.plan, i).schema for i in range(len(self.plan.inputs))}

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.rows.frames import read_frame, write_frame
 from windrow.runtime.ledger import Ledger
-from windrow.spark.processes.frames import read_frame, write_frame
 from windrow.spark.shuffle.arrivals import StreamArrivals
 from windrow.spark.shuffle.far_ahead import Cluster
 
@@ -71,12 +71,12 @@ class HistoryHeader:
         """The header as a checksummed frame."""
         parts = asdict(self)
         parts["segments"] = [list(asdict(segment).values()) for segment in self.segments]
-        return write_frame({"version": HISTORY_VERSION, **parts})
+        return write_frame("header", {"version": HISTORY_VERSION, **parts})
 
     @classmethod
     def from_bytes(cls, data: bytes, fingerprint: str, bucket: int) -> HistoryHeader:
         """The header again; refused when it is damaged or belongs to something else."""
-        parts, _ = read_frame(data, f"state of bucket {bucket} of a history")
+        parts, _ = read_frame("header", data, f"state of bucket {bucket} of a history")
         version = parts.pop("version")
         if version != HISTORY_VERSION:
             raise CheckpointError(

@@ -19,9 +19,8 @@ from windrow.history.past import Archive
 from windrow.history.questions.lookup import look_up
 from windrow.history.saved_state import SavedHistory, restore_history, save_history
 from windrow.plan.history_schema import HistorySchema
-from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
 from windrow.spark.shuffle.history_question import BucketReply, HistoryQuestion
-from windrow.spark.shuffle.packets import table_bytes, table_of
 
 __all__ = ["HistoryShelf", "LiveHistory"]
 
@@ -101,14 +100,14 @@ class LiveHistory:
         sections = [*map(table_bytes, saved.tables.values())]
         if waiting is not None:
             sections.append(table_bytes(waiting))
-        return write_frame(header, sections)
+        return write_frame("history", header, sections)
 
     @classmethod
     def restore(
         cls, schema: HistorySchema, archive: str | None, snapshot: bytes | memoryview
     ) -> LiveHistory:
         """The history that a snapshot was taken of."""
-        header, sections = read_frame(snapshot, "snapshot of a history")
+        header, sections = read_frame("history", snapshot, "snapshot of a history")
         tables = [table_of(section) for section in sections]
         live = cls(schema, archive)
         saved = SavedHistory(header["history"], dict(zip(header["tables"], tables, strict=False)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 
+from windrow.rows.frames import read_frame, write_frame
 from windrow.runtime.ledger import Ledger
-from windrow.spark.processes.frames import read_frame, write_frame
 from windrow.spark.shuffle.history_question import BucketReply
 
 __all__ = ["HistoryOutput", "total_ledger"]
@@ -33,14 +34,23 @@ class HistoryOutput:
         """The output as one frame."""
         facts = {name: value for name, value in vars(self).items() if name != "replies"}
         facts["ledger"] = asdict(self.ledger)
-        return write_frame(facts, [reply.to_bytes() for reply in self.replies])
+        given = [reply.to_parts() for reply in self.replies]
+        facts["replies"] = [[parts.header, len(parts.sections)] for parts in given]
+        return write_frame(
+            "output", facts, [section for parts in given for section in parts.sections]
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> HistoryOutput:
         """The output again."""
-        facts, sections = read_frame(data, "output of a history")
+        facts, sections = read_frame("output", data, "output of a history")
         facts["ledger"] = Ledger(**facts["ledger"])
-        return cls(**facts, replies=[*map(BucketReply.from_bytes, sections)])
+        left = iter(sections)
+        facts["replies"] = [
+            BucketReply.from_parts(header, [*islice(left, count)])
+            for header, count in facts["replies"]
+        ]
+        return cls(**facts)
 
 
 def total_ledger(outputs: Sequence[HistoryOutput]) -> Ledger:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +15,11 @@ from numpy.typing import NDArray
 from windrow.event_time import START_OF_TIME
 from windrow.operators.registry import first_algorithm
 from windrow.plan.model import QueryPlan
+from windrow.rows.frames import Parts
 from windrow.rows.prepare import Preparer, lifetime_of
 from windrow.rows.shared_rows import RowPool, RowReader, can_share
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
-from windrow.spark.processes.frames import write_frame
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.carried_rows import CarriedRows
 from windrow.spark.shuffle.event_times import pack_times
@@ -89,7 +88,7 @@ class LiveBundle:
         self._add_times(step.times)
         self._clock_us = max(self._clock_us, step.until_us)
         given = [member.advance(self._clock_us) for member in self._members.values()]
-        partial = write_frame(
+        partial = Parts(
             {"members": [header for header, _ in given]},
             [section for _, sections in given for section in sections],
         )
@@ -180,8 +179,8 @@ class _LiveMember:
             prepared[position] = source.preparer.prepare(batch) if shared is None else shared
         self.shard.take(prepared)
 
-    def advance(self, clock_us: int) -> tuple[dict[str, Any], list[bytes | memoryview]]:
-        """Run to the clock: a header and two sections, for worker.bundle_output."""
+    def advance(self, clock_us: int) -> Parts:
+        """Run to the clock; what it gives, as ShardOutput.by_member() takes it apart."""
         partial = run_in_pieces(self.shard, {}, clock_us, self._pace)
         _, instants = self.times.release(clock_us, clock_us)
         header = {
@@ -191,8 +190,10 @@ class _LiveMember:
                 "algorithm": self.shard.algorithm,
                 "figures": asdict(self.shard.figures()),
             },
+            "partial": partial.header,
+            "sections": len(partial.sections),
         }
-        return header, [partial, pack_times(instants)]
+        return Parts(header, [pack_times(instants), *partial.sections])
 
     def _reports(self) -> list[WindowReport]:
         """Its windows, each with its part of the rows that it shares."""

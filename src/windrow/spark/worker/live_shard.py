@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.frames import Parts
 from windrow.rows.life import ALWAYS, life_of
 from windrow.rows.prepare import Preparer
 from windrow.rows.weighted_rows import WEIGHT, with_weights
@@ -56,7 +57,7 @@ class StepInput:
 class StepResult:
     """What one step of a live shard gives, as values that can cross a process border."""
 
-    partial: bytes  # worker.pieces
+    partial: Parts  # worker.pieces
     instants: Instants
     applied: Mapping[str, int] = field(default_factory=dict)
     waiting: Mapping[str, int] = field(default_factory=dict)

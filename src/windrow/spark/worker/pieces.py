@@ -6,19 +6,19 @@ each step is packed before the next one, so that it never holds all of them as c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
+from windrow.rows.frames import Parts
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
-from windrow.spark.processes.frames import read_frame, write_frame
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["PIECE_TOUCHES", "Piece", "pieces_of", "run_in_pieces", "trim"]
+__all__ = ["PIECE_TOUCHES", "Piece", "parts_of", "pieces_of", "run_in_pieces", "trim"]
 
 # So large that the batches of most jobs are one piece in every bucket.
 PIECE_TOUCHES = 500_000
@@ -29,11 +29,11 @@ class Piece:
     """What a shard gave up to an instant, since the piece before."""
 
     until_us: int
-    data: memoryview
+    parts: Parts
 
     def partial(self) -> Partial:
         """The touches of it."""
-        return Partial.from_bytes(bytes(self.data))
+        return Partial.from_parts(*self.parts)
 
 
 def run_in_pieces(
@@ -42,36 +42,33 @@ def run_in_pieces(
     until_us: int,
     pace: Pace,
     lifetimes: Mapping[int, Lifetime] | None = None,
-) -> bytes:
-    """Give rows to the shard and run it to the clock; all that it gives, as one value.
+) -> Parts:
+    """Give rows to the shard and run it to the clock; all that it gives, for one frame.
 
     lifetimes: those that its windows get before the rows come; what must go by them goes first.
     """
-    stops: list[int] = []
-    pieces: list[bytes] = []
+    pieces: list[Piece] = []
     until_us = max(until_us, shard.clock)
     if lifetimes:
         pieces += _changed(shard, lifetimes)
-        stops += [shard.clock] * len(pieces)
     shard.take(rows)
-    is_done = stops == [until_us]
+    is_done = [piece.until_us for piece in pieces] == [until_us]
     while not is_done:
         stop = shard.next_stop(until_us, pace.events)
         before = shard.event_count()
         partial = shard.advance({}, stop)
         pace.note(shard.event_count() - before, partial.size)
-        stops.append(stop)
-        pieces.append(partial.to_bytes())
+        pieces.append(Piece(stop, partial.to_parts()))
         is_done = stop >= until_us
-    return write_frame({"stops": stops}, pieces)
+    return parts_of(pieces)
 
 
-def _changed(shard: Shard, lifetimes: Mapping[int, Lifetime]) -> list[bytes]:
+def _changed(shard: Shard, lifetimes: Mapping[int, Lifetime]) -> list[Piece]:
     """Change lifetimes and let rows go; what that gives, once there is a clock."""
     shard.change_lifetimes(lifetimes)
     if shard.clock == START_OF_TIME:
         return []
-    piece = shard.advance({}, shard.clock).to_bytes()
+    piece = Piece(shard.clock, shard.advance({}, shard.clock).to_parts())
     trim(shard)
     return [piece]
 
@@ -82,7 +79,18 @@ def trim(shard: Shard) -> None:
         window.columns.store.trim()
 
 
-def pieces_of(data: bytes | memoryview) -> list[Piece]:
-    """The pieces again, in order of time."""
-    header, sections = read_frame(data, "partial answer of a shard")
-    return [Piece(stop, piece) for stop, piece in zip(header["stops"], sections, strict=True)]
+def parts_of(pieces: Iterable[Piece]) -> Parts:
+    """Pieces in order of time, for one frame."""
+    given = list(pieces)
+    header = {"pieces": [[piece.until_us, piece.parts.header] for piece in given]}
+    return Parts(header, [section for piece in given for section in piece.parts.sections])
+
+
+def pieces_of(parts: Parts) -> list[Piece]:
+    """The pieces again."""
+    header, sections = parts
+    pairs = zip(sections[::2], sections[1::2], strict=True)  # touches and groups
+    return [
+        Piece(until_us, Parts(named, pair))
+        for (until_us, named), pair in zip(header["pieces"], pairs, strict=True)
+    ]

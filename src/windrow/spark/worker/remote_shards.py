@@ -28,9 +28,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.errors import WindrowError
-from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.rows.frames import Parts, Section, read_frame, table_bytes, table_of, write_frame
 from windrow.spark.shuffle.event_times import pack_times, unpack_times
-from windrow.spark.shuffle.packets import table_bytes, table_of
 from windrow.spark.worker.live_shard import Live, StepInput, StepResult
 from windrow.spark.worker.segments import Segment
 from windrow.spark.worker.window_report import WindowReport
@@ -42,7 +41,7 @@ __all__ = ["BorrowedShard", "Lender", "LentShardLostError", "borrow"]
 ANSWER_LIMIT_S = 300.0
 
 Instants = NDArray[np.int64]
-Sections = list[bytes | memoryview]
+Sections = list[Section]
 
 _LENGTH = struct.Struct("<Q")
 
@@ -140,8 +139,8 @@ class BorrowedShard:
         sections += map(pack_times, step.times.values())
         answer, given = self._asked(request, sections)
         return StepResult(
-            bytes(given[0]),
-            unpack_times(given[1]),
+            Parts(answer["partial"], given[1:]),
+            unpack_times(given[0]),
             answer["applied"],
             answer["waiting"],
             answer["newest_instant_us"],
@@ -194,13 +193,14 @@ def _served(
     )
     result = live.advance(step)
     answer = {
+        "partial": result.partial.header,
         "applied": dict(result.applied),
         "waiting": dict(result.waiting),
         "newest_instant_us": result.newest_instant_us,
         "windows": [window.to_json() for window in result.windows],
         "running": result.running,
     }
-    return answer, [result.partial, pack_times(result.instants)]
+    return answer, [pack_times(result.instants), *result.partial.sections]
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:
@@ -210,14 +210,14 @@ def _one_batch(table: pa.Table) -> pa.RecordBatch:
 def _send(
     connection: socket.socket, header: dict[str, Any], sections: Sections | None = None
 ) -> None:
-    data = write_frame(header, sections or [])
+    data = write_frame("message", header, sections or [])
     connection.sendall(_LENGTH.pack(len(data)))
     connection.sendall(data)
 
 
 def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[memoryview]]:
     (length,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
-    return read_frame(_exactly(connection, length), "message of a lender")
+    return read_frame("message", _exactly(connection, length), "message of a lender")
 
 
 def _exactly(connection: socket.socket, length: int) -> memoryview:

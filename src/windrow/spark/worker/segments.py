@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.errors import CheckpointError
-from windrow.spark.processes.frames import read_frame, write_frame
+from windrow.rows.frames import Section, read_frame, table_bytes, table_of, write_frame
 from windrow.spark.shuffle.event_times import pack_times, unpack_times
 
 __all__ = ["Segment"]
@@ -53,13 +53,13 @@ class Segment:
             "snapshot": self.snapshot is not None,
             "instants": self.instants is not None,
         }
-        sections: list[bytes | memoryview] = [_compressed(rows) for rows in self.rows.values()]
+        sections: list[Section] = [table_bytes(rows, _OPTIONS) for rows in self.rows.values()]
         sections += [pack_times(times) for times in self.times.values()]
         if self.snapshot is not None:
             sections.append(self.snapshot)
         if self.instants is not None:
             sections.append(pack_times(self.instants))
-        return write_frame(header, sections)
+        return write_frame("segment", header, sections)
 
     @classmethod
     def from_bytes(cls, data: bytes | None, sequence: int) -> Segment:
@@ -70,21 +70,10 @@ class Segment:
                 f"the state store has lost segment {sequence} of a shard",
                 hint="restore the checkpoint directory from a copy, or start with a new one",
             )
-        header, sections = read_frame(data, f"segment {sequence} of the state store")
+        header, sections = read_frame("segment", data, f"segment {sequence} of the state store")
         left = iter(sections)
-        rows = {position: _rows(next(left)) for position in header["positions"]}
+        rows = {position: table_of(next(left)) for position in header["positions"]}
         times = {stream: unpack_times(next(left)) for stream in header["times"]}
         snapshot = next(left) if header["snapshot"] else None
         instants = unpack_times(next(left)) if header["instants"] else None
         return cls(rows, times, snapshot, instants)
-
-
-def _compressed(rows: pa.RecordBatch | pa.Table) -> memoryview:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as writer:
-        writer.write(rows)
-    return memoryview(sink.getvalue())
-
-
-def _rows(section: memoryview) -> pa.Table:
-    return pa.ipc.open_stream(pa.py_buffer(section)).read_all()

@@ -8,8 +8,8 @@ from typing import Any
 
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
+from windrow.rows.frames import read_frame, write_frame
 from windrow.runtime.ledger import Ledger
-from windrow.spark.processes.frames import read_frame, write_frame
 from windrow.spark.shuffle.far_ahead import Cluster
 from windrow.spark.shuffle.window_limits import WindowLimits
 
@@ -80,12 +80,12 @@ class ShardHeader:
             [getattr(segment, name) for name in _SEGMENT_PARTS] for segment in self.segments
         ]
         parts["limits"] = self.limits.to_json()
-        return write_frame({"version": HEADER_VERSION, **parts})
+        return write_frame("header", {"version": HEADER_VERSION, **parts})
 
     @classmethod
     def from_bytes(cls, data: bytes, fingerprint: str, bucket: int) -> ShardHeader:
         """The header again; refused when it is damaged or belongs to something else."""
-        parts, _ = read_frame(data, f"state header of bucket {bucket}")
+        parts, _ = read_frame("header", data, f"state header of bucket {bucket}")
         version = parts.pop("version")
         if version != HEADER_VERSION:
             raise CheckpointError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.event_time import START_OF_TIME
+from windrow.rows.frames import Parts, Section, read_frame, table_bytes, table_of, write_frame
 from windrow.runtime.ledger import Ledger
-from windrow.spark.processes.frames import read_frame, write_frame
 from windrow.spark.shuffle.event_times import pack_times, unpack_times
-from windrow.spark.shuffle.packets import table_bytes, table_of
 from windrow.spark.shuffle.window_limits import WindowLimits
 from windrow.spark.worker.window_report import WindowReport
 
@@ -30,14 +30,15 @@ class ShardOutput:
     """The partial answers of one bucket, and how it stands.
 
     Ledgers, instants, heavy keys and kept rows come from the ledger bucket only. arrivals: rows of
-    a query with ERROR, counted (engine.counted_arrivals). has_order: the limits of its windows are
-    new, from the clock on with which the batch began.
+    a query with ERROR, counted. has_order: the limits of its windows are new, from the clock on
+    with which the batch began. begun: the numbers of the queries of a bundle that began with the
+    batch, at the clock before it.
     """
 
     bucket: int  # its index, 0 for the ledger bucket
     clock_us: int
     complete_us: dict[str, int]
-    partial: bytes | memoryview
+    partial: Parts
     instants: Instants
     windows: list[WindowReport]
     state_bytes: int
@@ -47,7 +48,8 @@ class ShardOutput:
     first_us: int | None = None
     limits: WindowLimits = field(default_factory=WindowLimits)
     has_order: bool = False
-    arrivals: bytes | memoryview | None = None
+    arrivals: Parts | None = None
+    begun: list[int] = field(default_factory=list)
     running: Mapping[str, Any] = field(default_factory=dict)  # algorithm and figures, for EXPLAIN
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
     ledgers: dict[str, Ledger] = field(default_factory=dict)
@@ -69,27 +71,47 @@ class ShardOutput:
             "state_bytes": self.state_bytes,
             "segment_count": self.segment_count,
             "was_rebuilt": self.was_rebuilt,
+            "begun": self.begun,
             "running": self.running,
             "heavy": self.heavy,
             "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
             "late": list(self.late),
             "unplaced": list(self.unplaced),
             "bad": list(self.bad),
+            "partial": self.partial.header,
+            "arrivals": None if self.arrivals is None else self.arrivals.header,
         }
         kept = [*self.late.values(), *self.unplaced.values(), *self.bad.values()]
-        sections = [self.partial, pack_times(self.instants), self.arrivals or b""]
-        sections += map(table_bytes, kept)
-        return write_frame(header, sections)
+        sections: list[Section] = [pack_times(self.instants), *map(table_bytes, kept)]
+        sections += [] if self.arrivals is None else self.arrivals.sections
+        return write_frame("output", header, [*sections, *self.partial.sections])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> ShardOutput:
         """The output again."""
-        header, (partial, instants, arrivals, *kept) = read_frame(data, "output of a shard")
-        tables = iter(map(table_of, kept))
+        header, sections = read_frame("output", data, "output of a shard")
+        left = iter(sections)
+        instants = unpack_times(next(left))
         header["ledgers"] = {name: Ledger(**counts) for name, counts in header["ledgers"].items()}
         header["windows"] = [WindowReport.from_json(numbers) for numbers in header["windows"]]
         header["limits"] = WindowLimits.from_json(header["limits"])
-        header["arrivals"] = arrivals or None
         for feed in ("late", "unplaced", "bad"):
-            header[feed] = {stream: next(tables) for stream in header[feed]}
-        return cls(partial=partial, instants=unpack_times(instants), **header)
+            header[feed] = {stream: table_of(next(left)) for stream in header[feed]}
+        if header["arrivals"] is not None:
+            header["arrivals"] = Parts(header["arrivals"], [next(left), next(left)])
+        header["partial"] = Parts(header["partial"], [*left])
+        return cls(instants=instants, **header)
+
+    def by_member(self) -> dict[int, ShardOutput]:
+        """What each query of a bundle that runs after the batch gives, by its number."""
+        found, left = {}, iter(self.partial.sections)
+        for member in self.partial.header["members"]:
+            instants = unpack_times(next(left))
+            found[member["number"]] = replace(
+                self,
+                partial=Parts(member["partial"], [*islice(left, member["sections"])]),
+                instants=instants,
+                windows=[WindowReport.from_json(numbers) for numbers in member["windows"]],
+                running=member["running"],
+            )
+        return found

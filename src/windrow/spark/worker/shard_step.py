@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from windrow.governor.bounded.counted_arrivals import ArrivalCounter
 from windrow.plan.model import QueryPlan
+from windrow.rows.frames import Parts
 from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer
 from windrow.spark.shuffle.arrivals import Arrivals, StreamArrivals, gather
@@ -121,11 +122,11 @@ class ShardStep:
         header.limits = header.limits.changed(self.plan, order, header.clock_us)
         return {position: header.limits.lifetimes[position] for position in order.lifetimes}
 
-    def _counted(self, segment: Segment) -> bytes | None:
+    def _counted(self, segment: Segment) -> Parts | None:
         """What the driver is told of rows, to bound what answers may lack."""
         if self.plan.error_percent is None or 0 not in segment.rows:
             return None
-        return ArrivalCounter(self.plan).count(segment.rows[0]).to_bytes()
+        return ArrivalCounter(self.plan).count(segment.rows[0]).to_parts()
 
     def _header(self, state: ShardState) -> ShardHeader:
         data = state.read_header()

@@ -46,4 +46,4 @@ def run_bundle(
     settle_worker()
     with shipping_errors():
         step = BundleStep(plan_of(carrier_text), fingerprint, owner, bucket, _CACHE, grid_us)
-        return step.run_bundle(packets, state).to_bytes()
+        return step.run_batch(packets, state).to_bytes()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.errors import CheckpointError
+from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
 from windrow.runtime.ledger import Ledger
-from windrow.spark.processes.frames import read_frame, write_frame
 from windrow.spark.shuffle.event_times import pack_times, unpack_times
-from windrow.spark.shuffle.packets import Packet, table_bytes, table_of
+from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.window_limits import WidthOrder, WindowLimits
 from windrow.spark.worker.segments import Segment
 from windrow.spark.worker.shard_header import SegmentEntry, ShardHeader
@@ -19,30 +21,44 @@ from windrow.windows.lifetime import Lifetime
 
 @given(st.lists(st.binary(max_size=40), max_size=5))
 def test_a_frame_gives_back_its_header_and_sections(sections: list[bytes]) -> None:
-    header, read = read_frame(write_frame({"name": "ü"}, sections), "frame")
+    header, read = read_frame("frame", write_frame("frame", {"name": "ü"}, sections))
     assert header == {"name": "ü"}
     assert [bytes(section) for section in read] == sections
 
 
 @given(st.integers(0, 200), st.integers(1, 255))
 def test_a_changed_byte_anywhere_is_seen(place: int, change: int) -> None:
-    data = bytearray(write_frame({"n": 1}, [b"0123456789", b"abc"]))
+    data = bytearray(write_frame("frame", {"n": 1}, [b"0123456789", b"abc"]))
     data[place % len(data)] ^= change
     with pytest.raises(CheckpointError):
-        read_frame(bytes(data), "frame")
+        read_frame("frame", bytes(data))
 
 
-@pytest.mark.parametrize("length", [0, 10, 30])
-def test_a_cut_frame_is_refused(length: int) -> None:
-    with pytest.raises(CheckpointError, match="WC202"):
-        read_frame(write_frame({"n": 1}, [b"0123456789"])[:length], "frame")
+@pytest.mark.parametrize(("length", "code"), [(0, "WC101"), (10, "WC101"), (30, "WC104")])
+def test_a_cut_frame_is_refused(length: int, code: str) -> None:
+    with pytest.raises(CheckpointError, match=code):
+        read_frame("frame", write_frame("frame", {"n": 1}, [b"0123456789"])[:length])
 
 
 def test_a_frame_of_another_format_is_refused() -> None:
-    data = bytearray(write_frame({}))
-    data[8] = 99
-    with pytest.raises(CheckpointError, match="WC201"):
-        read_frame(bytes(data), "frame")
+    data = bytearray(write_frame("frame", {}))
+    data[4] = 99
+    with pytest.raises(CheckpointError, match=r"WC103.*the packet was written in format 99"):
+        read_frame("frame", bytes(data), "packet")
+
+
+# The two layouts of format 1: of packets and segments, and of tables.
+@pytest.mark.parametrize("layout", ["<4sIII", "<4sHI"])
+def test_a_frame_of_the_format_before_is_refused(layout: str) -> None:
+    given = [0, 1, 2] if layout == "<4sIII" else [1, 0]
+    data = struct.pack(layout, b"WNDR", *given) + b'{"sections":[]}  '
+    with pytest.raises(CheckpointError, match=r"WC103.*format 1, this version .* reads 2"):
+        read_frame("frame", data)
+
+
+def test_a_frame_of_another_kind_is_refused() -> None:
+    with pytest.raises(CheckpointError, match=r"WC107.*is a packet, not a segment"):
+        read_frame("segment", write_frame("packet", {}))
 
 
 @given(st.lists(st.integers(-(2**62), 2**62), max_size=50))
@@ -116,6 +132,6 @@ def test_a_header_of_something_else_is_refused(plan: str, bucket: int) -> None:
 
 
 def test_a_header_of_another_version_is_refused() -> None:
-    parts, _ = read_frame(header().to_bytes(), "header")
+    parts, _ = read_frame("header", header().to_bytes())
     with pytest.raises(CheckpointError, match=r"WC214.*format 99"):
-        ShardHeader.from_bytes(write_frame({**parts, "version": 99}), "plan", 2)
+        ShardHeader.from_bytes(write_frame("header", {**parts, "version": 99}), "plan", 2)

@@ -1,0 +1,128 @@
+"""The run of one query in an operator of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from windrow.governor.bounded.inner_plan import inner_plan
+from windrow.plan.fingerprint import fingerprint
+from windrow.plan.model import QueryPlan
+from windrow.rows.prepare import can_shard
+from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
+from windrow.spark.driver.batch_gate import BatchGate
+from windrow.spark.driver.failures import SPARK_FAILURES
+from windrow.spark.driver.pipeline import shard_outputs
+from windrow.spark.driver.query_outlet import QueryOutlet
+from windrow.spark.driver.query_routing import NO_SPLIT, QueryRouting
+from windrow.spark.driver.streaming_run import Batch, StreamingRun
+from windrow.spark.driver.triggers import trigger_options
+from windrow.spark.shuffle.known_completeness import tell_completeness
+from windrow.spark.shuffle.routing import NO_ROUTING, Routing
+from windrow.spark.shuffle.splitting import Split
+from windrow.spark.worker.shard_output import ShardOutput
+
+__all__ = ["QueryRun"]
+
+
+class QueryRun(StreamingRun):
+    """One query; what its shards give goes to its outlet."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        plan: QueryPlan,
+        outlet: QueryOutlet,
+        sources: Mapping[str, DataFrame],
+        checkpoint: QueryCheckpoint,
+        buckets: int | None,
+        after_batch: Callable[[], None],
+    ) -> None:
+        super().__init__(spark, checkpoint, f"query {checkpoint.query!r}", buckets)
+        self._plan = plan
+        self._run_plan = plan if plan.error_percent is None else inner_plan(plan).plan
+        self._outlet = outlet
+        self._read = {stream: sources[stream] for stream in plan.streams}
+        self._checkpoint = checkpoint
+        self._after_batch = after_batch
+        self.routing = QueryRouting(self._run_plan, checkpoint.storage)
+        self._split: Split = NO_SPLIT
+        self._routed: Routing = NO_ROUTING
+
+    def start(self, sink: object, trigger: str | None, split: Split) -> None:
+        """Opens the sink and sets Spark to work; split: keys whose rows go to all buckets."""
+        self._outlet.open(sink, self._checkpoint)
+        self._split = split
+        self.launch(trigger)
+
+    def _sources(self) -> Mapping[str, DataFrame]:
+        return self._read
+
+    def bucket_count(self) -> int:
+        """As any run's, where the query can be sharded."""
+        return super().bucket_count() if can_shard(self._plan) else 1
+
+    def _claim(self, buckets: int) -> None:
+        place = (fingerprint(self._run_plan), buckets, self._outlet.grid_us)
+        self._checkpoint.claim(*place, self._plan)
+
+    def _open(self) -> None:
+        spark = self._checkpoint.storage.under("spark")
+        check_spark_part(spark, self._outlet.last_saved)
+        self._outlet.begin(last_offsets(spark))
+        self._routed = self.routing.with_split(self._split, self._outlet.status)
+        self._split = NO_SPLIT  # it is in the checkpoint now, for all runs to come
+
+    def _outputs(self, buckets: tuple[int, ...]) -> DataFrame:
+        place = (self._read, self._checkpoint, buckets, self._outlet.grid_us, self._routed)
+        return shard_outputs(self._spark, self._run_plan, fingerprint(self._run_plan), *place)
+
+    @property
+    def _ends_when_done(self) -> bool:
+        """Whether it is to work through what is there, while the governor sends orders.
+
+        Spark would read of the control stream only what is there when it begins: such a query runs
+        on, and is stopped when nothing is left.
+        """
+        return "availableNow" in self._options and self._plan.error_percent is not None
+
+    def _spark_options(self) -> Mapping[str, Any]:
+        return trigger_options(None) if self._ends_when_done else self._options
+
+    def _run(self) -> None:
+        super()._run()
+        if self._ends_when_done:
+            arguments = (self._started(), self._gate)
+            threading.Thread(target=_stop_when_done, args=arguments, daemon=True).start()
+
+    def _take(self, batch: Batch) -> None:
+        outlet = self._outlet
+        outputs = [ShardOutput.from_bytes(given) for given in batch.outputs]
+        if not outputs:
+            outlet.pass_over(batch.number)
+            outlet.save()
+            return
+        outputs.sort(key=lambda output: output.bucket)
+        tables = outlet.absorb(outputs, batch.number)
+        self._lease.check()
+        outlet.write(tables, outputs, batch.number)
+        outlet.save(batch.elapsed_ms)
+        owner, complete_us = self._checkpoint.spark_location, outputs[0].complete_us
+        tell_completeness(self._spark.sparkContext, owner, batch.number, complete_us)
+        self._after_batch()
+
+    def _ended(self) -> None:
+        self._outlet.end()
+
+
+def _stop_when_done(stream: StreamingQuery, gate: BatchGate) -> None:
+    try:
+        stream.processAllAvailable()
+    except SPARK_FAILURES:
+        return  # it has ended by itself, and says why to whoever awaits its end
+    gate.stop(stream)

@@ -35,7 +35,7 @@ from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.driver.publication import Publication
 from windrow.spark.shuffle.packets import Packet
-from windrow.spark.worker import history_segments, segment_store
+from windrow.spark.worker import history_segments, shard_segments
 from windrow.sql import parse_query
 from windrow.windows.lifetime import Lifetime
 
@@ -182,7 +182,7 @@ def check_every_line(worker_in: Callable[[Path], Worker], folder: Path, is_whole
 def test_queries(
     name: str, spare_rows: int, tmp_path: Path, is_whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_store, "SPARE_ROWS", spare_rows)
+    monkeypatch.setattr(shard_segments, "SPARE_ROWS", spare_rows)
     check_every_line(lambda folder: query_worker(QUERIES[name], folder), tmp_path, is_whole)
 
 

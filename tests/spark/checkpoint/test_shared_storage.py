@@ -21,7 +21,7 @@ from windrow.version import __version__
 def test_spark_is_told_that_a_folder_is_one_of_this_file_tree(tmp_path: Path, given: str) -> None:
     checkpoint = QueryCheckpoint(Storage(given.format(path=tmp_path)), "q")
     assert checkpoint.spark_location == f"file://{tmp_path}/q/spark"
-    assert checkpoint.control_location == f"file://{tmp_path}/q/control"
+    assert checkpoint.control.uri == f"file://{tmp_path}/q/control"
 
 
 def test_a_folder_may_have_a_space_and_a_sign(tmp_path: Path) -> None:

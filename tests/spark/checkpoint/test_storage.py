@@ -90,7 +90,7 @@ def test_another_version_is_named(tmp_path: Path) -> None:
         claim(checkpoint)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", json.dumps({"format": 3})])
+@pytest.mark.parametrize("text", ["{", "[]", json.dumps({"format": 4})])
 def test_a_damaged_owner_is_refused(tmp_path: Path, text: str) -> None:
     checkpoint = QueryCheckpoint(Storage(tmp_path), "q")
     (tmp_path / "q" / "windrow.json").write_text(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,7 +10,7 @@ import pytest
 
 from windrow.errors import CheckpointError
 from windrow.spark.processes.shipped_errors import ShippedError, received_error
-from windrow.spark.shuffle import control, history_control
+from windrow.spark.shuffle import control
 from windrow.spark.shuffle.control import (
     check_orders,
     order_advance,
@@ -40,15 +39,14 @@ def test_a_damaged_order_is_refused(tmp_path: Path) -> None:
             packet_of_line(damaged)
 
 
-@pytest.mark.parametrize("sent", [control._sent_to_all, history_control._sent_to_all])
-def test_an_order_that_is_no_text_any_more_is_refused(tmp_path: Path, sent: Any) -> None:
+def test_an_order_that_is_no_text_any_more_is_refused(tmp_path: Path) -> None:
     order_advance(Storage(tmp_path), "a", 1_000_000)
     (path,) = tmp_path.iterdir()
     line = path.read_bytes().rstrip()
     kind = pc.CastOptions(pa.string(), allow_invalid_utf8=True)
     for damaged, code in ((line, None), (line.replace(b"stream", b"\xe1tream"), "WC205")):
         column = pc.cast(pa.array([damaged], pa.binary()), options=kind)
-        batches = sent((0, 1))(iter([pa.record_batch([column], ["value"])]))
+        batches = control._sent_to_all((0, 1))(iter([pa.record_batch([column], ["value"])]))
         if code is None:
             assert [batch.num_rows for batch in batches] == [2]
             continue

@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark.worker.test_shard_step import DictionaryState
 from windrow.errors import CheckpointError
 from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
 from windrow.runtime.ledger import Ledger
 from windrow.spark.shuffle.event_times import pack_times, unpack_times
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.window_limits import WidthOrder, WindowLimits
+from windrow.spark.worker import segment_store
+from windrow.spark.worker.bucket_header import HISTORY, SHARD, BucketHeader, SegmentEntry
+from windrow.spark.worker.segment_store import SegmentStore
 from windrow.spark.worker.segments import Segment
-from windrow.spark.worker.shard_header import SegmentEntry, ShardHeader
 from windrow.windows.lifetime import Lifetime
 
 
@@ -107,12 +110,13 @@ def test_a_segment_comes_back_whole() -> None:
 
 
 def test_a_lost_segment_is_refused() -> None:
-    with pytest.raises(CheckpointError, match="WC213"):
-        Segment.from_bytes(None, 4)
+    store = SegmentStore(header(), DictionaryState(), SHARD)
+    with pytest.raises(CheckpointError, match=r"WC213.*lost segment 0 of a shard"):
+        list(store.stored())
 
 
-def header() -> ShardHeader:
-    made = ShardHeader.new("plan", 2, ["a", "b"])
+def header() -> BucketHeader:
+    made = BucketHeader.new("plan", 2, ["a", "b"])
     made.nonce, made.clock_us = "n", 17
     made.ledgers["a"] = Ledger(rows_in=3, applied=2, late=1)
     made.segments = [SegmentEntry(0, 10, 100, 60, 17, False, 20, ((0, 15), (1, 17)))]
@@ -122,16 +126,37 @@ def header() -> ShardHeader:
 
 
 def test_a_header_comes_back_whole() -> None:
-    assert ShardHeader.from_bytes(header().to_bytes(), "plan", 2) == header()
+    assert BucketHeader.from_bytes(header().to_bytes(), "plan", 2) == header()
 
 
 @pytest.mark.parametrize(("plan", "bucket"), [("other", 2), ("plan", 1)])
 def test_a_header_of_something_else_is_refused(plan: str, bucket: int) -> None:
     with pytest.raises(CheckpointError, match="WC212"):
-        ShardHeader.from_bytes(header().to_bytes(), plan, bucket)
+        BucketHeader.from_bytes(header().to_bytes(), plan, bucket)
 
 
 def test_a_header_of_another_version_is_refused() -> None:
     parts, _ = read_frame("header", header().to_bytes())
     with pytest.raises(CheckpointError, match=r"WC214.*format 99"):
-        ShardHeader.from_bytes(write_frame("header", {**parts, "version": 99}), "plan", 2)
+        BucketHeader.from_bytes(write_frame("header", {**parts, "version": 99}), "plan", 2)
+
+
+def test_a_history_of_another_version_is_refused() -> None:
+    parts, _ = read_frame("header", header().to_bytes())
+    data = write_frame("header", {**parts, "version": 99})
+    with pytest.raises(CheckpointError, match=r"WC234.*history in bucket 2.*format 99"):
+        BucketHeader.from_bytes(data, "plan", 2, HISTORY)
+
+
+@pytest.mark.parametrize("limit", [100, 1 << 20])
+def test_a_large_segment_is_cut_into_values(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(segment_store, "VALUE_BYTES_LIMIT", limit)
+    made, state = BucketHeader.new("plan", 0, ["a"]), DictionaryState()
+    store = SegmentStore(made, state, SHARD)
+    store.replace_all(Segment(snapshot=bytes(range(250))))
+    assert len(state.segments) == made.segments[0].values == made.next_sequence
+    assert max(map(len, state.segments.values())) <= max(limit, made.segments[0].bytes)
+    [(segment, _)] = store.stored()
+    assert bytes(segment.snapshot or b"") == bytes(range(250))
+    store.replace_all(Segment(snapshot=b"less"))
+    assert len(state.segments) == made.segments[0].values

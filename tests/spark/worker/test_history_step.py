@@ -22,7 +22,7 @@ from support.streams import STREAMS, Action, Heartbeat, Push, batch_of, scenario
 from windrow.embedded import EmbeddedSession
 from windrow.errors import CheckpointError
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark.worker import history_segments
+from windrow.spark.worker import history_segments, segment_store
 from windrow.spark.worker.history_output import total_ledger
 
 keys_kept = st.sampled_from([(), ("s",), ("y",), ("s", "o"), KEYS])
@@ -244,7 +244,7 @@ def test_state_that_cannot_be_used() -> None:
 
 def test_large_snapshots_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history_segments, "SPARE_BYTES", 0)
-    monkeypatch.setattr(history_segments, "VALUE_BYTES_LIMIT", 1_000)
+    monkeypatch.setattr(segment_store, "VALUE_BYTES_LIMIT", 1_000)
     buckets = kept_of_h(1)
     for table in batches_of_h(3):
         buckets.push(table)

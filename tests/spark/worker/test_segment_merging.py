@@ -17,8 +17,8 @@ from support.spark.driven_job import DrivenJob, order
 from support.streams import batch_of, instant, plan_of
 from windrow.rows.prepare import lifetime_of
 from windrow.spark.worker import segment_merging
+from windrow.spark.worker.bucket_header import SHARD, SegmentEntry
 from windrow.spark.worker.segment_merging import pair_to_merge
-from windrow.spark.worker.shard_header import SegmentEntry
 
 LIMIT = 3
 QUERIES = [
@@ -76,7 +76,7 @@ def test_a_long_window_of_small_batches_has_few_segments(tmp_path: Path) -> None
 
 
 def entry_rows(job: DrivenJob) -> list[int]:
-    header = job.steps[0]._header(job.states[0])
+    header = job.steps[0]._read_header(job.states[0], [], SHARD)
     return [entry.rows for entry in header.segments]
 
 

@@ -24,7 +24,7 @@ from windrow.spark.shuffle.bad_values import BAD_TIME
 from windrow.spark.shuffle.hidden_columns import NOW
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
-from windrow.spark.worker import remote_shards, segment_store
+from windrow.spark.worker import remote_shards, shard_segments
 from windrow.spark.worker.live_cache import LiveCache
 from windrow.spark.worker.pieces import pieces_of
 from windrow.spark.worker.shard_output import ShardOutput
@@ -129,7 +129,7 @@ def touches(output: ShardOutput) -> list[tuple[object, ...]]:
 def test_a_shard_that_is_built_again_goes_on_as_if_nothing_had_been(
     text: str, spare_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_store, "SPARE_ROWS", spare_rows)
+    monkeypatch.setattr(shard_segments, "SPARE_ROWS", spare_rows)
     kept, rebuilt = Bucket(plan_of(text)), Bucket(plan_of(text))
     for number, batch in enumerate(stream_batches(8)):
         rebuilt.step.cache = LiveCache(lends=False)
@@ -182,7 +182,7 @@ def test_expired_segments_are_removed() -> None:
 
 
 def test_windows_that_count_rows_are_compacted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment_store, "SPARE_ROWS", 50)
+    monkeypatch.setattr(shard_segments, "SPARE_ROWS", 50)
     bucket = Bucket(plan_of(LAST))
     for batch in stream_batches(12):
         output = bucket.batch(batch)
@@ -235,7 +235,7 @@ def test_a_lost_segment_is_refused() -> None:
 
 
 def test_a_shard_is_lent_to_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment_store, "SPARE_ROWS", 0)
+    monkeypatch.setattr(shard_segments, "SPARE_ROWS", 0)
     holder, borrower = LiveCache(), LiveCache()
     bucket, twin = Bucket(plan_of(LAST), holder), Bucket(plan_of(LAST))
     for number, batch in enumerate(stream_batches(6)):

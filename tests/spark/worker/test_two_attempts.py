@@ -17,7 +17,7 @@ from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
 from windrow.schema import StreamSchema, columns_of
-from windrow.spark.worker import segment_store
+from windrow.spark.worker import shard_segments
 from windrow.sql import parse_query
 
 JOIN = """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS]
@@ -32,7 +32,7 @@ def test_changes_of_two_attempts_fit_together(
     text: str, spare_rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without spare rows, snapshots replace segments: both attempts must do so in the same batch.
-    monkeypatch.setattr(segment_store, "SPARE_ROWS", spare_rows)
+    monkeypatch.setattr(shard_segments, "SPARE_ROWS", spare_rows)
     jobs = {name: DrivenJob(plan_of(text), tmp_path / name) for name in ("live", "built", "third")}
     stored = DictionaryState()
     for number, batch in enumerate(random_batches(BATCHES, seed=3, disorder_us=SECOND)):

@@ -24,7 +24,7 @@ from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of
-from windrow.spark.worker import segment_store
+from windrow.spark.worker import shard_segments
 from windrow.spark.worker.live_cache import LiveCache
 from windrow.spark.worker.pieces import pieces_of
 from windrow.spark.worker.shard_output import ShardOutput
@@ -216,7 +216,7 @@ def test_an_order_that_comes_after_a_newer_one_is_not_obeyed(tmp_path: Path) -> 
 def test_shards_from_segments_snapshots_and_lenders_obey_orders(
     is_lent: bool, spare_rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_store, "SPARE_ROWS", spare_rows)
+    monkeypatch.setattr(shard_segments, "SPARE_ROWS", spare_rows)
     plan = plan_of(COUNT)
     full = lifetime_of(plan.inputs[0].window)
     kept, other = DrivenJob(plan, tmp_path / "kept"), DrivenJob(plan, tmp_path / "other")

@@ -21,13 +21,13 @@ from windrow.spark.checkpoint.history_declaration import (
     history_text,
 )
 from windrow.spark.driver.gathered_history import GatheredHistory
-from windrow.spark.shuffle.control import order_advance
-from windrow.spark.shuffle.history_control import control_frame, order_question
+from windrow.spark.shuffle.control import order_advance, order_question, packet_of_line
 from windrow.spark.shuffle.history_packer import HistoryPacker
 from windrow.spark.shuffle.history_question import HistoryQuestion
-from windrow.spark.worker.history_live import HistoryShelf
 from windrow.spark.worker.history_output import HistoryOutput
 from windrow.spark.worker.history_step import HistoryStep
+from windrow.spark.worker.live_cache import LiveShelf
+from windrow.spark.worker.live_history import LiveHistory
 from windrow.sql import parse_query
 from windrow.storage import Storage
 
@@ -42,13 +42,13 @@ class Buckets:
         self.schema = declared_history(stream, **parts)
         self.states = [DictionaryState() for _ in range(count)]
         self.archive = archive
-        self.shelf = HistoryShelf()
+        self.shelf: LiveShelf[LiveHistory] = LiveShelf()
         # A run in a worker begins with the schema as text.
         self._read = history_of_text(history_text(self.schema))
 
     def restart(self) -> None:
         """The worker processes are others from now on."""
-        self.shelf = HistoryShelf()
+        self.shelf = LiveShelf()
 
     def push(self, *tables: pa.Table | pa.RecordBatch) -> list[HistoryOutput]:
         """A batch of the stream, of one task for each table."""
@@ -74,7 +74,7 @@ class Buckets:
 
     def order(self, line: str) -> list[HistoryOutput]:
         """A batch with nothing but a line of the control stream."""
-        return self.run([[control_frame(line)] for _ in self.states])
+        return self.run([[packet_of_line(line).to_bytes()] for _ in self.states])
 
     def run(self, packets: Sequence[list[bytes]]) -> list[HistoryOutput]:
         """One batch."""
@@ -87,7 +87,7 @@ class Buckets:
         """The work of one bucket."""
         folder = None if self.archive is None else f"{self.archive}/{bucket}"
         fingerprint = history_fingerprint(self._read)
-        return HistoryStep(self._read, fingerprint, "owner", bucket, self.shelf, folder)
+        return HistoryStep(fingerprint, "owner", bucket, self._read, self.shelf, folder)
 
     def ask(self, text: str) -> pa.Table:
         """A question, as a session asks it."""
@@ -102,7 +102,7 @@ class Buckets:
         catalog = Catalog(self.schema.stream)
         plan = bind_history(parse_query(text), catalog, {self.schema.stream.name: self.schema})
         question = HistoryQuestion.of_plan("q", plan, levels(plan))
-        outputs = self.order(_line(lambda control: order_question(control, question)))
+        outputs = self.order(_line(lambda control: order_question(control, question.to_json())))
         return answer(GatheredHistory(self.schema, [each.replies[0] for each in outputs]), plan)
 
 

@@ -62,6 +62,13 @@ class HistoryCheckpoint:
             self.storage.write(_OWNER, json.dumps(mine).encode())
             return
         theirs = self._owner()
+        if theirs.get("format") != HISTORY_CHECKPOINT_FORMAT:
+            raise CheckpointError(
+                "WC234",
+                f"the history of {self._stream!r} was written in format {theirs.get('format')}, "
+                f"this version of Windrow reads {HISTORY_CHECKPOINT_FORMAT}",
+                hint="restart with the version that wrote it, or start with a new checkpoint",
+            )
         for what, wanted in mine.items():
             if theirs.get(what) != wanted:
                 raise CheckpointError(

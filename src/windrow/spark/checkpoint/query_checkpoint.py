@@ -50,11 +50,6 @@ class QueryCheckpoint:
         """How Spark calls its runs, each with a word of its own behind it."""
         return f"windrow {self.query} {self.mark}"
 
-    @property
-    def control_location(self) -> str:
-        """What Spark reads control rows from."""
-        return self.control.uri
-
     def identity(self) -> str:
         """A name that this checkpoint has from its beginning, and no other has."""
         data = self.storage.read(_IDENTITY)

@@ -22,7 +22,7 @@ from windrow.spark.driver.gathered_history import GatheredHistory
 from windrow.spark.driver.pipeline import history_outputs
 from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.spark.driver.triggers import interval_options
-from windrow.spark.shuffle.history_control import order_question
+from windrow.spark.shuffle.control import order_question
 from windrow.spark.shuffle.history_question import BucketReply, HistoryQuestion
 from windrow.spark.worker.history_output import HistoryOutput, total_ledger
 
@@ -92,7 +92,7 @@ class HistoryRun(StreamingRun):
         with self._changed:
             self._awaited.add(question.name)
             try:
-                order_question(self._control, question)
+                order_question(self._control, question.to_json())
                 while question.name not in self._replies:
                     stream = self._check(stream)
                     self._changed.wait(POLL_S)

@@ -6,38 +6,41 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import Any
 
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
 from windrow.schema import StreamSchema
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
-from windrow.spark.checkpoint.history_declaration import columns_kept, history_text
+from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
+from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.bundle_packer import BundlePacker
 from windrow.spark.shuffle.carrier import carried_columns
 from windrow.spark.shuffle.columns import columns_read
 from windrow.spark.shuffle.control import control_packets
-from windrow.spark.shuffle.history_control import history_orders
-from windrow.spark.shuffle.history_packer import history_packing
+from windrow.spark.shuffle.history_packer import HistoryPacker
 from windrow.spark.shuffle.judged_frames import judged
-from windrow.spark.shuffle.packer import packing
+from windrow.spark.shuffle.known_completeness import known_completeness
+from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import PACKET_SCHEMA
 from windrow.spark.shuffle.routing import NO_ROUTING, Routing
-from windrow.spark.worker.history_operator import HistoryOperator
-from windrow.spark.worker.operator import ShardOperator
+from windrow.spark.shuffle.task_packer import TaskPacker, packing
+from windrow.spark.worker.operator import BucketOperator
 from windrow.spark.worker.shard_output import OUTPUT_SCHEMA
 
 __all__ = ["bundle_outputs", "history_outputs", "shard_outputs", "started_stream"]
 
 OUTPUT_MODE = "append"
+
+PackerOf = Callable[[int, TaskContext | None], TaskPacker]  # by the number of the task
 
 
 def shard_outputs(
@@ -52,14 +55,22 @@ def shard_outputs(
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch."""
     text, owner = plan_to_json(plan), checkpoint.spark_location
+
+    def packer_of(stream: str) -> PackerOf:
+        def make(task: int, context: TaskContext | None) -> TaskPacker:
+            packer = Packer(plan_of(text), stream, buckets, task, routing)
+            if grid_us > 1 and not routing.keys:
+                packer.combine_above(known_completeness(context, owner, stream), grid_us)
+            return packer
+
+        return make
+
     packed = [
-        judged(sources[stream], columns_read(plan, stream), _stream_of(plan, stream)).mapInArrow(
-            packing(text, stream, buckets, routing, grid_us=grid_us, owner=owner), PACKET_SCHEMA
-        )
-        for stream in plan.streams
+        _packed(sources[name], columns_read(plan, name), _stream_of(plan, name), packer_of(name))
+        for name in plan.streams
     ]
-    packed.append(control_packets(session, checkpoint.control_location, buckets))
-    return _given_by(ShardOperator(text, fingerprint, owner, buckets, grid_us), packed)
+    operator = BucketOperator("shard_step", (text, fingerprint, owner, grid_us), buckets)
+    return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 
 def bundle_outputs(
@@ -72,15 +83,22 @@ def bundle_outputs(
 ) -> DataFrame:
     """The stream of what the buckets of a bundle give, one row per bucket and batch."""
     text = plan_to_json(carrier)
+
+    def packer_of(stream: str) -> PackerOf:
+        return lambda task, _: BundlePacker(plan_of(text), stream, buckets, task)
+
     packed = [
-        judged(
-            sources[stream], carried_columns(carrier, position), _stream_of(carrier, stream)
-        ).mapInArrow(packing(text, stream, buckets, packer_of=BundlePacker), PACKET_SCHEMA)
-        for position, stream in enumerate(carrier.streams)
+        _packed(
+            sources[name],
+            carried_columns(carrier, position),
+            _stream_of(carrier, name),
+            packer_of(name),
+        )
+        for position, name in enumerate(carrier.streams)
     ]
-    packed.append(control_packets(session, checkpoint.control_location, buckets))
-    owner = checkpoint.spark_location
-    return _given_by(ShardOperator(text, fingerprint, owner, buckets, 1, "run_bundle"), packed)
+    given = (text, fingerprint, checkpoint.spark_location)
+    operator = BucketOperator("bundle_step", given, buckets)
+    return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 
 def history_outputs(
@@ -93,11 +111,20 @@ def history_outputs(
 ) -> DataFrame:
     """The stream of what the buckets of a history give, one row per bucket and batch."""
     text = history_text(schema)
-    rows = judged(source, columns_kept(schema), schema.stream)
-    packed = rows.mapInArrow(history_packing(text, buckets), PACKET_SCHEMA)
-    orders = history_orders(session, checkpoint.control.uri, buckets)
-    operator = HistoryOperator(text, checkpoint.spark_location, buckets, archive)
-    return _given_by(operator, [packed, orders])
+
+    def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
+        return HistoryPacker(history_of_text(text), buckets, task)
+
+    packed = _packed(source, columns_kept(schema), schema.stream, packer_of)
+    operator = BucketOperator("history_step", (text, checkpoint.spark_location, archive), buckets)
+    return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
+
+
+def _packed(
+    source: DataFrame, columns: Iterable[str], stream: StreamSchema, packer_of: PackerOf
+) -> DataFrame:
+    """The rows of a stream as packets for the buckets."""
+    return judged(source, columns, stream).mapInArrow(packing(packer_of), PACKET_SCHEMA)
 
 
 def started_stream(
@@ -113,7 +140,7 @@ def started_stream(
     return writer.queryName(f"{name}{uuid.uuid4().hex[:8]}").trigger(**options).start()
 
 
-def _given_by(operator: StatefulProcessor, packed: list[DataFrame]) -> DataFrame:
+def _given_by(operator: BucketOperator, packed: list[DataFrame]) -> DataFrame:
     return (
         reduce(DataFrame.union, packed)
         .groupBy("bucket")

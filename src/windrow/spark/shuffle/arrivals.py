@@ -72,6 +72,7 @@ class Arrivals:
     order: WidthOrder | None = None
     members: list[MemberOrder] = field(default_factory=list)
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys; in the ledger bucket
+    questions: list[Mapping[str, Any]] = field(default_factory=list)  # to a history, by name
 
     def leave_out(self, stream: str, positions: Iterable[int], verdict: FarAhead) -> None:
         """Takes rows that are not believed out of all inputs that read the stream."""
@@ -113,7 +114,9 @@ def gather(
     newest = max(orders, key=lambda order: (order.number, repr(order)), default=None)
     members = [packet.member for packet in opened if packet.member is not None]
     heavy = [count for packet in opened for count in packet.heavy]
-    return Arrivals(arrivals, joined, newest, members, heavy)
+    asked = [packet.question for packet in opened if packet.question is not None]
+    questions = sorted(asked, key=lambda question: str(question["name"]))
+    return Arrivals(arrivals, joined, newest, members, heavy, questions)
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

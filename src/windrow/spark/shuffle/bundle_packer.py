@@ -1,4 +1,4 @@
-"""Packing for a bundle: rows are dealt out as they came, for all queries at once."""
+"""Packing for a bundle: rows are partitioned as they came, for all queries at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from windrow.plan.model import QueryPlan
 from windrow.spark.shuffle.carried_rows import CarriedRows
-from windrow.spark.shuffle.packer import DealsOut, Packer, PreparesRows
-from windrow.spark.shuffle.routing import Routing, dealt_out
+from windrow.spark.shuffle.packer import Packer, PartitionsRows, PreparesRows
+from windrow.spark.shuffle.routing import Routing, rows_by_bucket
 
 __all__ = ["BundlePacker"]
 
@@ -22,13 +22,13 @@ class BundlePacker(Packer):
         plan: QueryPlan,
         positions: list[int],
         routing: Routing,  # noqa: ARG002 - hot keys are a query's own
-    ) -> tuple[dict[int, PreparesRows], DealsOut]:
+    ) -> tuple[dict[int, PreparesRows], PartitionsRows]:
         carried = {position: CarriedRows(plan, position) for position in positions}
         return dict(carried), _ByKeys(carried, len(self._buckets))
 
 
 class _ByKeys:
-    """Deals rows out by the keys that all queries of the bundle share."""
+    """Partitions rows by the keys that all queries of the bundle share."""
 
     def __init__(self, carried: Mapping[int, CarriedRows], buckets: int) -> None:
         self._carried, self._buckets = carried, buckets
@@ -36,4 +36,4 @@ class _ByKeys:
     def parts(self, position: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
         """The rows for each of the buckets, in order of arrival."""
         owners = self._carried[position].bucket_of(prepared, self._buckets)
-        return dealt_out(prepared, owners, self._buckets)
+        return rows_by_bucket(prepared, owners, self._buckets)

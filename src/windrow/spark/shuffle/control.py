@@ -1,6 +1,6 @@
-"""The control stream: heartbeats, ends, widths and queries, as an input that is checkpointed.
+"""The control stream: heartbeats, ends, widths, queries and questions, as a checkpointed input.
 
-Each order is one small file in the query's control directory, its lines JSON behind a checksum.
+Each order is one small file in the control directory of a run, its lines JSON behind a checksum.
 Spark reads the directory as a stream, so an order belongs to exactly one batch and is replayed with
 it.
 """
@@ -27,15 +27,12 @@ from windrow.storage import Storage
 __all__ = [
     "check_orders",
     "control_packets",
-    "lines_of",
     "order_advance",
     "order_finish",
-    "order_lines",
     "order_member",
-    "order_of_line",
+    "order_question",
     "order_widths",
     "packet_of_line",
-    "write_order",
 ]
 
 Batches = Iterator[pa.RecordBatch]
@@ -53,7 +50,7 @@ def order_finish(control: Storage, streams: Iterable[str]) -> None:
 
 def order_widths(control: Storage, order: WidthOrder) -> None:
     """Windows get other lifetimes, in all buckets with the same batch."""
-    write_order(control, {"widths": order.to_json()})
+    _write_order(control, {"widths": order.to_json()})
 
 
 def order_member(control: Storage, order: MemberOrder) -> None:
@@ -63,12 +60,17 @@ def order_member(control: Storage, order: MemberOrder) -> None:
         control.write(name, _checked([json.dumps({"member": order.to_json()})]))
 
 
+def order_question(control: Storage, question: Mapping[str, Any]) -> None:
+    """Has all buckets of a history answer a question, with the batch that finds it."""
+    _write_order(control, {"question": question})
+
+
 def _order(control: Storage, streams: Iterable[str], instant_us: int) -> None:
     lines = [json.dumps({"stream": stream, "instant_us": instant_us}) for stream in streams]
     _write(control, lines)
 
 
-def write_order(control: Storage, order: Mapping[str, Any]) -> None:
+def _write_order(control: Storage, order: Mapping[str, Any]) -> None:
     """Puts one order, of whatever kind, where Spark reads it."""
     _write(control, [json.dumps(order)])
 
@@ -90,11 +92,10 @@ def check_orders(control: Storage) -> None:
 
 def control_packets(session: SparkSession, location: str, buckets: tuple[int, ...]) -> DataFrame:
     """The control stream as packets, each order sent to every bucket."""
-    lines = order_lines(session, location)
-    return lines.mapInArrow(_sent_to_all(buckets), PACKET_SCHEMA)
+    return _lines(session, location).mapInArrow(_sent_to_all(buckets), PACKET_SCHEMA)
 
 
-def order_lines(session: SparkSession, location: str) -> DataFrame:
+def _lines(session: SparkSession, location: str) -> DataFrame:
     """The lines of all orders; those of a batch are deleted once the batch is committed.
 
     Spark lists the directory in every batch: with all the heartbeats of a day in it, that took
@@ -110,8 +111,7 @@ def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
     def send(batches: Batches) -> Batches:
         for batch in batches:
             with shipping_errors():
-                packets = [packet_of_line(line) for line in lines_of(batch)]
-            data = [packet.to_bytes() for packet in packets]
+                data = [packet_of_line(line).to_bytes() for line in _texts(batch)]
             yield packets_batch(
                 [bucket for bucket in buckets for _ in data], [one for _ in buckets for one in data]
             )
@@ -119,23 +119,17 @@ def _sent_to_all(buckets: tuple[int, ...]) -> Callable[[Batches], Batches]:
     return send
 
 
-def lines_of(batch: pa.RecordBatch) -> list[str]:
+def _texts(batch: pa.RecordBatch) -> list[str]:
     """Lines as Spark gives them; bytes that are no text become signs that no checksum fits."""
     return [line.decode(errors="replace") for line in batch.column(0).cast(pa.binary()).to_pylist()]
 
 
 def packet_of_line(line: str) -> Packet:
     """The packet of one order; refused when the line is not as it was written."""
-    return _packet(order_of_line(line))
-
-
-def order_of_line(line: str) -> dict[str, Any]:
-    """The order that was written as a line; refused when the line is not as it was written."""
     checksum, _, text = line.partition(" ")
     if checksum != f"{zlib.crc32(text.encode()):08x}":
         raise _damaged(f"the checksum of the line {line[:80]!r} does not match")
-    order: dict[str, Any] = json.loads(text)
-    return order
+    return _packet(json.loads(text))
 
 
 def _damaged(how: str) -> CheckpointError:
@@ -147,6 +141,8 @@ def _damaged(how: str) -> CheckpointError:
 
 
 def _packet(order: dict[str, Any]) -> Packet:
+    if "question" in order:
+        return Packet(stream="", question=order["question"])
     if "member" in order:
         return Packet(stream="", member=MemberOrder.from_json(order["member"]))
     if "widths" in order:

@@ -56,7 +56,7 @@ class HistoryQuestion:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, parts: dict[str, Any]) -> HistoryQuestion:
+    def from_json(cls, parts: Mapping[str, Any]) -> HistoryQuestion:
         """The question again."""
         return cls(**{**parts, "levels": tuple(parts["levels"])})
 

@@ -6,7 +6,7 @@ stream has come. So each bucket works out the same clock from data alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,8 +30,8 @@ class Packet:
     """Rows of one stream for one bucket, and what the sender knows of the stream as a whole.
 
     `task` and `sequence` order packets the same way whenever the batch is replayed. `times`, heavy
-    keys and kept rows go to the ledger bucket only. Orders to change widths or queries are of no
-    stream: ''.
+    keys and kept rows go to the ledger bucket only. Orders to change widths or queries, and
+    questions, are of no stream: ''.
     """
 
     stream: str
@@ -47,6 +47,7 @@ class Packet:
     complete_through_us: int | None = None  # an order of the control stream
     order: WidthOrder | None = None  # another one
     member: MemberOrder | None = None  # one more
+    question: Mapping[str, Any] | None = None  # to a history
     rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # position, Arrow
     weighted: list[int] = field(default_factory=list)  # which of `rows` stand for several each
     combined_above_us: int | None = None  # rows up to this instant were taken for late
@@ -72,6 +73,7 @@ class Packet:
             "clusters": self.clusters,
             "width_order": None if self.order is None else self.order.to_json(),
             "member": None if self.member is None else self.member.to_json(),
+            "question": self.question,
             "complete": self.complete_through_us,
             "positions": [position for position, _ in self.rows],
             "weighted": [self.combined_above_us, self.weighted],
@@ -99,6 +101,7 @@ class Packet:
             complete_through_us=header["complete"],
             order=None if widths is None else WidthOrder.from_json(widths),
             member=None if member is None else MemberOrder.from_json(member),
+            question=header["question"],
             heavy=header["heavy"],
             combined_above_us=header["weighted"][0],
             weighted=header["weighted"][1],

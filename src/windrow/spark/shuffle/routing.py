@@ -11,6 +11,7 @@ import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import buckets_of_words, can_shard, key_words, mixed_words
 
-__all__ = ["NO_ROUTING", "HotKey", "Router", "Routing", "dealt_out"]
+__all__ = ["NO_ROUTING", "HotKey", "Router", "Routing", "rows_by_bucket"]
 
 Words = NDArray[np.uint64]
 Marks = NDArray[np.bool_]
@@ -61,7 +62,7 @@ NO_ROUTING = Routing()
 
 
 class Router:
-    """Deals out the prepared rows of a query."""
+    """Partitions the prepared rows of a query."""
 
     def __init__(self, plan: QueryPlan, buckets: int, routing: Routing) -> None:
         self._plan = plan
@@ -79,7 +80,7 @@ class Router:
         if self._keys:
             self._deal_out(position, prepared, words, owners)
             rows, owners = self._copied(position, words, owners)
-        return dealt_out(prepared, owners, self._buckets, rows)
+        return rows_by_bucket(prepared, owners, self._buckets, rows)
 
     def _deal_out(
         self, position: int, prepared: pa.RecordBatch, words: Words, owners: NDArray[np.int64]
@@ -118,15 +119,15 @@ class Router:
         return rows, repeated
 
 
-def dealt_out(
+def rows_by_bucket(
     prepared: pa.RecordBatch,
-    owners: NDArray[np.int64],
+    owners: NDArray[np.integer[Any]],
     buckets: int,
     rows: NDArray[np.int64] | None = None,
 ) -> list[pa.RecordBatch]:
     """The rows of each bucket; rows: which row each owner gets, where some come repeatedly."""
     # Sorting 16-bit numbers stably is a radix sort, and keeps arrival order inside a bucket.
-    order = np.argsort(owners.astype(np.uint16), kind="stable")
+    order = np.argsort(owners.astype(np.uint16, copy=False), kind="stable")
     moved = prepared.take(pa.array(order if rows is None else rows[order]))
     edges = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=buckets))))
     return [moved.slice(a, b - a) for a, b in itertools.pairwise(edges)]

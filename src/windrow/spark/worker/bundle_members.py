@@ -10,7 +10,7 @@ from windrow.plan.model import QueryPlan
 from windrow.rows.frames import read_frame, write_frame
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.member_orders import MemberOrder
-from windrow.spark.worker.shard_state import ShardState
+from windrow.spark.worker.bucket_state import BucketState
 
 __all__ = ["Member", "forget_plan", "plan_stored", "store_plan"]
 
@@ -34,12 +34,12 @@ class Member:
         return cls(*numbers)
 
 
-def store_plan(state: ShardState, order: MemberOrder) -> None:
+def store_plan(state: BucketState, order: MemberOrder) -> None:
     """Keeps the plan of a query in the state store for as long as it runs."""
     state.write_segment(_place(order.number), write_frame("plan", {"plan": order.plan}))
 
 
-def plan_stored(state: ShardState, number: int) -> QueryPlan:
+def plan_stored(state: BucketState, number: int) -> QueryPlan:
     """The plan of a query that runs."""
     data = state.read_segment(_place(number))
     if data is None:
@@ -52,7 +52,7 @@ def plan_stored(state: ShardState, number: int) -> QueryPlan:
     return plan_of(parts["plan"])
 
 
-def forget_plan(state: ShardState, number: int) -> None:
+def forget_plan(state: BucketState, number: int) -> None:
     """The query has ended."""
     state.remove_segment(_place(number))
 

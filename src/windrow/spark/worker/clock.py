@@ -10,23 +10,38 @@ from collections.abc import Mapping
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.spark.shuffle.arrivals import StreamArrivals
+from windrow.spark.worker.bucket_header import BucketHeader
 
-__all__ = ["NEVER", "clock_of", "completeness_after", "first_after", "newest_after"]
+__all__ = ["NEVER", "clock_of", "completeness_after", "first_after", "move_clock", "newest_after"]
 
 # The life of a query while nobody knows when it begins: no row is of that time.
 NEVER = (END_OF_TIME, START_OF_TIME)
 
 
+def move_clock(
+    header: BucketHeader,
+    lateness_us: Mapping[str, int],
+    arrivals: Mapping[str, StreamArrivals],
+    end_us: int = END_OF_TIME,
+) -> None:
+    """The header's clocks after these rows and orders; that of the query stops at an end."""
+    header.newest_us = newest_after(header.newest_us, arrivals)
+    header.complete_us = completeness_after(lateness_us, header.complete_us, arrivals)
+    header.reached_us = clock_of(header.complete_us, header.newest_us, header.reached_us)
+    header.clock_us = max(header.clock_us, min(header.reached_us, end_us))
+
+
 def completeness_after(
-    plan: QueryPlan, before_us: Mapping[str, int], arrivals: Mapping[str, StreamArrivals]
+    lateness_us: Mapping[str, int],
+    before_us: Mapping[str, int],
+    arrivals: Mapping[str, StreamArrivals],
 ) -> dict[str, int]:
     """Per stream, the instant through which it is complete once these rows and orders have come."""
-    lateness = {entry.stream.name: entry.stream.lateness_us for entry in plan.inputs}
     after = dict(before_us)
     for stream, came in arrivals.items():
         if came.newest_us is not None:
             # Rows of equal time may still follow, hence the microsecond.
-            after[stream] = max(after[stream], came.newest_us - lateness[stream] - 1)
+            after[stream] = max(after[stream], came.newest_us - lateness_us[stream] - 1)
         if came.complete_through_us is not None:
             after[stream] = max(after[stream], came.complete_through_us)
     return after

@@ -24,11 +24,11 @@ from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.carried_rows import CarriedRows
 from windrow.spark.shuffle.event_times import pack_times
 from windrow.spark.shuffle.member_orders import MemberOrder
+from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
 from windrow.spark.worker.bundle_members import Member
 from windrow.spark.worker.live_shard import StepInput, StepResult, instants_of
 from windrow.spark.worker.pieces import PIECE_TOUCHES, run_in_pieces
 from windrow.spark.worker.segments import Segment
-from windrow.spark.worker.shard_header import SegmentEntry, ShardHeader
 from windrow.spark.worker.waiting_times import WaitingTimes
 from windrow.spark.worker.window_report import WindowReport, window_reports
 
@@ -55,7 +55,7 @@ class LiveBundle:
         cls,
         carrier: QueryPlan,
         segments: Iterable[tuple[Segment, SegmentEntry]],
-        header: ShardHeader,
+        header: BucketHeader,
         plans: Mapping[int, QueryPlan],
     ) -> LiveBundle:
         """The bundle that the stored segments, the header and the plans of its queries describe."""

@@ -21,10 +21,10 @@ from windrow.rows.prepare import Preparer
 from windrow.rows.weighted_rows import WEIGHT, with_weights
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
+from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
 from windrow.spark.worker.clock import NEVER
 from windrow.spark.worker.pieces import PIECE_TOUCHES, run_in_pieces, trim
 from windrow.spark.worker.segments import Segment
-from windrow.spark.worker.shard_header import SegmentEntry, ShardHeader
 from windrow.spark.worker.waiting_times import WaitingTimes
 from windrow.spark.worker.window_report import WindowReport, window_reports
 from windrow.windows.lifetime import Lifetime
@@ -95,7 +95,7 @@ class LiveShard:
         cls,
         plan: QueryPlan,
         segments: Iterable[tuple[Segment, SegmentEntry]],
-        header: ShardHeader,
+        header: BucketHeader,
         grid_us: int,
     ) -> LiveShard:
         """The live shard that the stored segments and the header describe."""
@@ -146,7 +146,10 @@ class LiveShard:
 
 
 def _shard_of(
-    plan: QueryPlan, segments: list[tuple[Segment, SegmentEntry]], header: ShardHeader, grid_us: int
+    plan: QueryPlan,
+    segments: list[tuple[Segment, SegmentEntry]],
+    header: BucketHeader,
+    grid_us: int,
 ) -> Shard:
     clock_us, limits = header.clock_us, header.limits
     if not segments or segments[0][0].snapshot is None:

@@ -9,31 +9,20 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from windrow.spark.worker.shard_state import StoredState
+from windrow.spark.worker.bucket_state import StoredState
 
-__all__ = ["ShardOperator"]
+__all__ = ["BucketOperator"]
 
 
-class ShardOperator(StatefulProcessor):
-    """Holds what a shard's step needs, as values that travel to the workers.
+class BucketOperator(StatefulProcessor):
+    """Holds what a bucket's step needs, as values that travel to the workers.
 
-    work: the function of worker.work that runs a batch.
+    step: the module in this folder whose step_of() makes the step, of `given` and the bucket.
     """
 
-    def __init__(
-        self,
-        plan_text: str,
-        fingerprint: str,
-        owner: str,
-        buckets: tuple[int, ...],
-        grid_us: int,
-        work: str = "run_bucket",
-    ) -> None:
-        self.work = work
-        self._plan_text = plan_text
-        self._fingerprint = fingerprint
-        self._owner = owner
-        self._grid_us = grid_us
+    def __init__(self, step: str, given: tuple[Any, ...], buckets: tuple[int, ...]) -> None:
+        self.step = step
+        self._given = given
         self._index = {bucket: index for index, bucket in enumerate(buckets)}
         self._state: StoredState | None = None
 
@@ -58,11 +47,8 @@ class ShardOperator(StatefulProcessor):
         # When a query starts, Spark starts a process beside the driver that only declares the state
         # and must do so within seconds: what works on rows is imported where there are rows.
         work = importlib.import_module("windrow.spark.worker.work")
-        place = (self._fingerprint, self._owner, bucket)
-        given: bytes = getattr(work, self.work)(
-            self._plan_text, *place, self._grid_us, packets, self._state
-        )
+        given: bytes = work.run_bucket(self.step, self._given, bucket, packets, self._state)
         return given
 
     def close(self) -> None:
-        """Nothing is held between tasks but the live shards."""
+        """Nothing is held between tasks but what lives in the process."""

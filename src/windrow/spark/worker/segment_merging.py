@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.rows.weighted_rows import WEIGHT
+from windrow.spark.worker.bucket_header import SegmentEntry
 from windrow.spark.worker.segments import Segment
-from windrow.spark.worker.shard_header import SegmentEntry
 
 __all__ = ["SEGMENTS_LIMIT", "merged_entry", "merged_segment", "pair_to_merge"]
 

@@ -1,125 +1,102 @@
-"""Which segments a shard keeps: one more a batch; expired, many and loose ones are dealt with."""
+"""The segments of a bucket in the state store: one a batch, now and then a snapshot for all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
-import pyarrow as pa
-
+from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.model import QueryPlan
-from windrow.spark.worker.segment_merging import merged_entry, merged_segment, pair_to_merge
+from windrow.spark.worker.bucket_header import BucketHeader, BucketKind, SegmentEntry
+from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.segments import Segment
-from windrow.spark.worker.shard_header import SegmentEntry, ShardHeader
-from windrow.spark.worker.shard_state import ShardState
 
-__all__ = ["SegmentStore"]
+__all__ = ["VALUE_BYTES_LIMIT", "SegmentStore"]
 
-# A snapshot replaces the segments when they hold more than twice the live rows and this many
-# besides: then writing it costs no more than a constant per row that came.
-SPARE_ROWS = 10_000
+# The state store takes values whole: large ones are cut.
+VALUE_BYTES_LIMIT = 32 << 20
 
 
 class SegmentStore:
-    """The segments of one shard, through its header."""
+    """The segments of one bucket, through its header."""
 
-    def __init__(self, plan: QueryPlan, header: ShardHeader, state: ShardState) -> None:
-        self.plan = plan
+    def __init__(self, header: BucketHeader, state: BucketState, kind: BucketKind) -> None:
         self._header = header
         self._state = state
+        self._kind = kind
 
     def stored(self) -> Iterator[tuple[Segment, SegmentEntry]]:
         """All segments in order, each with what the header says of it."""
         for entry in self._header.segments:
-            yield self._read(entry), entry
+            yield self.read(entry), entry
 
-    def _read(self, entry: SegmentEntry) -> Segment:
-        return Segment.from_bytes(self._state.read_segment(entry.sequence), entry.sequence)
+    def read(self, entry: SegmentEntry) -> Segment:
+        """What a segment holds; nothing where its batch brought nothing."""
+        values = [self._value(sequence) for sequence in _sequences(entry)]
+        if not values:
+            return Segment()
+        data = values[0] if len(values) == 1 else b"".join(values)
+        return Segment.from_bytes(data, entry.sequence)
 
-    def append(self, segment: Segment, newest_instant_us: int) -> None:
-        """Stores what one batch brought."""
-        if not segment.is_empty:
-            waiting = [int(times[-1]) for times in segment.times.values() if times.size]
-            self._write(segment, max([newest_instant_us, *waiting]))
-
-    def merge_small(self) -> None:
-        """Puts two segments together where they are many."""
-        header = self._header
-        borders = [header.life_sequence, *(parts[2] for parts in header.members)]
-        place = pair_to_merge(header.segments, borders)
-        if place is None:
-            return
-        first, second = header.segments[place : place + 2]
-        data = merged_segment(self._read(first), self._read(second)).to_bytes()
-        self._state.write_segment(first.sequence, data)
-        self._state.remove_segment(second.sequence)
-        header.segments[place : place + 2] = [merged_entry(first, second, len(data))]
+    def _value(self, sequence: int) -> bytes:
+        value = self._state.read_segment(sequence)
+        if value is None:
+            raise CheckpointError(
+                self._kind.lost,
+                f"the state store has lost segment {sequence} of a {self._kind.name}",
+                hint="restore the checkpoint directory from a copy, or start with a new one",
+            )
+        return value
 
     def replace_all(self, segment: Segment) -> None:
-        """Puts a snapshot in the place of all segments."""
+        """Puts a snapshot of the present in the place of all segments."""
+        nonce = self._header.segments[-1].nonce if self._header.segments else ""
         for entry in self._header.segments:
-            self._state.remove_segment(entry.sequence)
+            self._remove(entry)
         self._header.segments.clear()
-        self._write(segment, START_OF_TIME)
-
-    def change_limits(self) -> None:
-        """The header's limits are other ones now: find out anew when segments can go."""
-        segments = self._header.segments
-        self._header.segments = [replace(each, gone_at_us=self._gone_at(each)) for each in segments]
-
-    @property
-    def begins_with_snapshot(self) -> bool:
-        """Whether a whole shard is stored, which knows the lifetimes of its time only."""
-        return any(entry.is_snapshot for entry in self._header.segments)
-
-    def remove_expired(self) -> None:
-        """Removes segments of which nothing is needed any more."""
-        kept = []
-        for entry in self._header.segments:
-            is_over = entry.kept_until_us <= self._header.reached_us
-            if is_over and entry.gone_at_us <= self._header.clock_us:
-                self._state.remove_segment(entry.sequence)
-            else:
-                kept.append(entry)
-        self._header.segments = kept
-
-    def is_loose(self, live_rows: int) -> bool:
-        """Whether the segments hold so much that has left that a snapshot should replace them."""
-        stored = sum(entry.rows for entry in self._header.segments)
-        return stored > 2 * live_rows + SPARE_ROWS
+        self._write(segment, nonce=nonce)
 
     @property
     def stored_bytes(self) -> int:
         """What the segments take in the state store."""
         return sum(entry.bytes for entry in self._header.segments)
 
-    def _write(self, segment: Segment, kept_until_us: int) -> None:
+    def _write(
+        self, segment: Segment | None, kept_until_us: int = START_OF_TIME, nonce: str = ""
+    ) -> SegmentEntry:
         header = self._header
-        data = segment.to_bytes()
-        self._state.write_segment(header.next_sequence, data)
+        data = b"" if segment is None else segment.to_bytes()
+        is_snapshot = segment is not None and segment.snapshot is not None
         entry = SegmentEntry(
             header.next_sequence,
-            segment.row_count,
+            0 if segment is None else segment.row_count,
             len(data),
-            START_OF_TIME,
+            END_OF_TIME if is_snapshot else START_OF_TIME,
             header.clock_us,
-            segment.snapshot is not None,
+            is_snapshot,
             kept_until_us,
-            tuple(
-                (position, _newest(rows)) for position, rows in segment.rows.items() if len(rows)
-            ),
+            values=self._write_values(header.next_sequence, data),
+            nonce=nonce,
         )
-        header.segments.append(replace(entry, gone_at_us=self._gone_at(entry)))
-        header.next_sequence += 1
+        header.segments.append(entry)
+        header.next_sequence += entry.values
+        return entry
 
-    def _gone_at(self, entry: SegmentEntry) -> int:
-        if entry.is_snapshot:
-            return END_OF_TIME
-        limits = self._header.limits
-        leaves = [limits.leaves_at(self.plan, *each) for each in entry.newest_us]
-        return max(leaves, default=START_OF_TIME)
+    def _write_values(self, first: int, data: bytes) -> int:
+        """Writes data from a sequence on; in how many values."""
+        starts = range(0, len(data), VALUE_BYTES_LIMIT)
+        for sequence, start in enumerate(starts, first):
+            is_whole = len(starts) == 1
+            part = data if is_whole else data[start : start + VALUE_BYTES_LIMIT]
+            self._state.write_segment(sequence, part)
+        return len(starts)
+
+    def _remove(self, entry: SegmentEntry, but: SegmentEntry | None = None) -> None:
+        """Removes the values of a segment; but: where another one has been written by now."""
+        kept = () if but is None else _sequences(but)
+        for sequence in _sequences(entry):
+            if sequence not in kept:
+                self._state.remove_segment(sequence)
 
 
-def _newest(rows: pa.RecordBatch | pa.Table) -> int:
-    return int(rows.column("ts").to_numpy(zero_copy_only=False).max())
+def _sequences(entry: SegmentEntry) -> Sequence[int]:
+    return range(entry.sequence, entry.sequence + entry.values)

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.errors import CheckpointError
 from windrow.rows.frames import Section, read_frame, table_bytes, table_of, write_frame
 from windrow.spark.shuffle.event_times import pack_times, unpack_times
 
@@ -62,14 +61,8 @@ class Segment:
         return write_frame("segment", header, sections)
 
     @classmethod
-    def from_bytes(cls, data: bytes | None, sequence: int) -> Segment:
-        """The segment again; refused when it is damaged or not there."""
-        if data is None:
-            raise CheckpointError(
-                "WC213",
-                f"the state store has lost segment {sequence} of a shard",
-                hint="restore the checkpoint directory from a copy, or start with a new one",
-            )
+    def from_bytes(cls, data: bytes, sequence: int) -> Segment:
+        """The segment again; refused when it is damaged."""
         header, sections = read_frame("segment", data, f"segment {sequence} of the state store")
         left = iter(sections)
         rows = {position: table_of(next(left)) for position in header["positions"]}

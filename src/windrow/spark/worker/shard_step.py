@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,58 +19,66 @@ from windrow.plan.model import QueryPlan
 from windrow.rows.frames import Parts
 from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer
+from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.arrivals import Arrivals, StreamArrivals, gather
 from windrow.spark.shuffle.far_ahead import far_ahead
-from windrow.spark.worker.clock import (
-    NEVER,
-    clock_of,
-    completeness_after,
-    first_after,
-    newest_after,
-)
-from windrow.spark.worker.live_cache import LiveCache
+from windrow.spark.worker.bucket_header import SHARD, BucketHeader
+from windrow.spark.worker.bucket_state import BucketState
+from windrow.spark.worker.bucket_step import BucketStep, count_arrivals
+from windrow.spark.worker.clock import NEVER, first_after, move_clock
+from windrow.spark.worker.live_cache import PROCESS_CACHE, LiveCache
 from windrow.spark.worker.live_shard import Live, LiveShard, StepInput, StepResult
 from windrow.spark.worker.remote_shards import LentShardLostError
-from windrow.spark.worker.segment_store import SegmentStore
 from windrow.spark.worker.segments import Segment
-from windrow.spark.worker.shard_header import ShardHeader
 from windrow.spark.worker.shard_output import ShardOutput
-from windrow.spark.worker.shard_state import ShardState
+from windrow.spark.worker.shard_segments import ShardSegments
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["ShardStep", "bad_rows", "unplaced_rows"]
+__all__ = ["ShardStep", "bad_rows", "step_of", "unplaced_rows"]
 
 Instants = NDArray[np.int64]
 
 
-@dataclass
-class ShardStep:
-    """The work of one bucket in every batch; bucket 0 keeps the ledger."""
+def step_of(plan_text: str, fingerprint: str, owner: str, grid_us: int, bucket: int) -> ShardStep:
+    """The step of a bucket, as the operator carries it."""
+    return ShardStep(plan_of(plan_text), fingerprint, owner, bucket, PROCESS_CACHE, grid_us)
 
-    plan: QueryPlan
-    fingerprint: str
-    owner: str  # whose shard: the query's checkpoint
-    bucket: int
-    cache: LiveCache
-    grid_us: int = 1  # answers are wanted at its multiples only
+
+class ShardStep(BucketStep):
+    """The work of one bucket in every batch; bucket 0 keeps the ledger.
+
+    grid_us: answers are wanted at its multiples only.
+    """
+
+    def __init__(
+        self,
+        plan: QueryPlan,
+        fingerprint: str,
+        owner: str,
+        bucket: int,
+        cache: LiveCache,
+        grid_us: int = 1,
+    ) -> None:
+        super().__init__(fingerprint, owner, bucket)
+        self.plan, self.cache, self.grid_us = plan, cache, grid_us
 
     @property
     def keeps_ledger(self) -> bool:
         """Whether this bucket counts rows and reports instants."""
         return self.bucket == 0
 
-    def run_batch(self, packets: Iterable[bytes], state: ShardState) -> ShardOutput:
+    def run_batch(self, packets: Iterable[bytes], state: BucketState) -> ShardOutput:
         """Applies the packets of one batch."""
-        header = self._header(state)
+        header = self._read_header(state, self.plan.streams, SHARD)
         before = replace(header)
         arrivals = gather(packets, self.plan.streams, self._schemas())
         self._set_far_ahead_aside(header, arrivals)
-        store = SegmentStore(self.plan, header, state)
+        store = ShardSegments(self.plan, header, state)
         late = self._late_rows(arrivals, header)
         life = self._begin_life(header, arrivals)
         segment = self._timely(arrivals, header, life)
         lifetimes = self._take_order(header, arrivals)
-        self._move_clock(header, arrivals, life)
+        move_clock(header, self._lateness_us(), arrivals.streams, life[1])
         is_last = before.clock_us < life[1] <= header.clock_us
         times = (header.clock_us, header.reached_us)
         step = StepInput(segment.rows, segment.times, *times, lifetimes, life, is_last)
@@ -89,7 +97,7 @@ class ShardStep:
         return output
 
     def _advance(
-        self, before: ShardHeader, store: SegmentStore, step: StepInput
+        self, before: BucketHeader, store: ShardSegments, step: StepInput
     ) -> tuple[Live, StepResult, bool]:
         """The live shard after the batch, what it gave, and whether it had to be built again."""
         kept = self.cache.take(self.owner, self.bucket, before.nonce, before.holder)
@@ -99,11 +107,11 @@ class ShardStep:
         live = self._rebuilt(before, store)
         return live, live.advance(step), before.nonce != ""
 
-    def _rebuilt(self, before: ShardHeader, store: SegmentStore) -> Live:
+    def _rebuilt(self, before: BucketHeader, store: ShardSegments) -> Live:
         """The live shard as it was before the batch, from what is stored."""
         return LiveShard.rebuild(self.plan, store.stored(), before, self.grid_us)
 
-    def _begin_life(self, header: ShardHeader, arrivals: Arrivals) -> tuple[int, int]:
+    def _begin_life(self, header: BucketHeader, arrivals: Arrivals) -> tuple[int, int]:
         """The life of the query, as far as this batch tells."""
         stream = self.plan.streams[0]
         known = header.first_us
@@ -114,7 +122,7 @@ class ShardStep:
             header.life_sequence = header.next_sequence
         return life_of(self.plan, header.first_us) or NEVER
 
-    def _take_order(self, header: ShardHeader, arrivals: Arrivals) -> dict[int, Lifetime]:
+    def _take_order(self, header: BucketHeader, arrivals: Arrivals) -> dict[int, Lifetime]:
         """The lifetimes that windows get at the clock with which the batch begins, if any."""
         order = arrivals.order
         if order is None or order.number <= header.limits.number:
@@ -128,16 +136,10 @@ class ShardStep:
             return None
         return ArrivalCounter(self.plan).count(segment.rows[0]).to_parts()
 
-    def _header(self, state: ShardState) -> ShardHeader:
-        data = state.read_header()
-        if data is None:
-            return ShardHeader.new(self.fingerprint, self.bucket, self.plan.streams)
-        return ShardHeader.from_bytes(data, self.fingerprint, self.bucket)
-
     def _schemas(self) -> dict[int, pa.Schema]:
         return {i: Preparer(self.plan, i).schema for i in range(len(self.plan.inputs))}
 
-    def _set_far_ahead_aside(self, header: ShardHeader, arrivals: Arrivals) -> None:
+    def _set_far_ahead_aside(self, header: BucketHeader, arrivals: Arrivals) -> None:
         """Takes rows out that are too far ahead; the ledger bucket counts them, by their times."""
         for stream, ahead_us in self._most_ahead_us().items():
             came = arrivals.streams[stream]
@@ -157,7 +159,7 @@ class ShardStep:
     def _positions(self, stream: str) -> list[int]:
         return [i for i, entry in enumerate(self.plan.inputs) if entry.stream.name == stream]
 
-    def _timely(self, arrivals: Arrivals, header: ShardHeader, life: tuple[int, int]) -> Segment:
+    def _timely(self, arrivals: Arrivals, header: BucketHeader, life: tuple[int, int]) -> Segment:
         """The rows of the life, and times, above the completeness with which the batch began."""
         rows = {}
         for position, batch in arrivals.rows.items():
@@ -177,7 +179,7 @@ class ShardStep:
                 times[stream] = _above(came, header.complete_us[stream])
         return Segment(rows, times)
 
-    def _late_rows(self, arrivals: Arrivals, header: ShardHeader) -> dict[str, pa.Table]:
+    def _late_rows(self, arrivals: Arrivals, header: BucketHeader) -> dict[str, pa.Table]:
         late = {}
         schemas = {entry.stream.name: entry.stream for entry in self.plan.inputs}
         for stream, came in arrivals.streams.items():
@@ -187,28 +189,21 @@ class ShardStep:
                 late[stream] = rows.filter(pa.array(times <= header.complete_us[stream]))
         return {stream: rows for stream, rows in late.items() if rows.num_rows}
 
-    def _move_clock(self, header: ShardHeader, arrivals: Arrivals, life: tuple[int, int]) -> None:
-        header.newest_us = newest_after(header.newest_us, arrivals.streams)
-        header.complete_us = completeness_after(self.plan, header.complete_us, arrivals.streams)
-        header.reached_us = clock_of(header.complete_us, header.newest_us, header.reached_us)
-        header.clock_us = max(header.clock_us, min(header.reached_us, life[1]))
+    def _lateness_us(self) -> dict[str, int]:
+        return {entry.stream.name: entry.stream.lateness_us for entry in self.plan.inputs}
 
     def _settle_ledgers(
-        self, header: ShardHeader, arrivals: Arrivals, segment: Segment, result: StepResult
+        self, header: BucketHeader, arrivals: Arrivals, segment: Segment, result: StepResult
     ) -> None:
         for stream, applied in result.applied.items():
-            came, ledger = arrivals.streams[stream], header.ledgers[stream]
-            timely = len(segment.times.get(stream, ()))
-            ledger.rows_in += came.rows_in
-            ledger.bad_time += came.bad_time
-            ledger.bad_value += came.bad_value
-            ledger.late += came.rows_in - came.bad_time - came.bad_value - timely
+            ledger = header.ledgers[stream]
+            count_arrivals(ledger, arrivals.streams[stream], len(segment.times.get(stream, ())))
             ledger.applied += applied
             ledger.waiting = result.waiting[stream]
 
     def _store(
         self,
-        store: SegmentStore,
+        store: ShardSegments,
         segment: Segment,
         live: Live,
         result: StepResult,
@@ -224,7 +219,9 @@ class ShardStep:
         else:
             store.merge_small()
 
-    def _output(self, header: ShardHeader, result: StepResult, store: SegmentStore) -> ShardOutput:
+    def _output(
+        self, header: BucketHeader, result: StepResult, store: ShardSegments
+    ) -> ShardOutput:
         return ShardOutput(
             bucket=self.bucket,
             clock_us=header.clock_us,

@@ -1,12 +1,11 @@
-"""A live history: that of one bucket in memory, fed and asked; and the shelf that keeps it.
+"""A live history: that of one bucket in memory, fed and asked.
 
 It is only ever a cache of what the state store holds: it can be thrown away and built again.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -21,10 +20,9 @@ from windrow.history.saved_state import SavedHistory, restore_history, save_hist
 from windrow.plan.history_schema import HistorySchema
 from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
 from windrow.spark.shuffle.history_question import BucketReply, HistoryQuestion
+from windrow.spark.worker.segments import Segment
 
-__all__ = ["HistoryShelf", "LiveHistory"]
-
-LIVE_HISTORIES_LIMIT = 256  # per process, over all histories; the least recently used goes first
+__all__ = ["LiveHistory"]
 
 
 class LiveHistory:
@@ -34,10 +32,10 @@ class LiveHistory:
         self._archive = None if archive is None else ParquetArchive(archive, spec_of(schema))
         self._operator = HistoryOperator(schema, self._archive)
 
-    def apply(self, rows: pa.Table | None, clock_us: int) -> None:
+    def apply(self, batches: Iterable[pa.RecordBatch], clock_us: int) -> None:
         """Takes rows that are not late, and moves on to the clock."""
         operator = self._operator
-        for batch in rows.to_batches() if rows is not None else ():
+        for batch in batches:
             operator.take(batch)
         due = operator.take_due(clock_us)
         operator.insert(due, 0, due.times.size)
@@ -84,8 +82,8 @@ class LiveHistory:
             answers,
         )
 
-    def snapshot(self) -> bytes:
-        """Everything that it holds, as one frame."""
+    def snapshot(self) -> Segment:
+        """Everything that it holds, as one segment."""
         operator = self._operator
         saved = save_history(operator.history)
         waiting = operator.take_due(END_OF_TIME).batch
@@ -100,7 +98,7 @@ class LiveHistory:
         sections = [*map(table_bytes, saved.tables.values())]
         if waiting is not None:
             sections.append(table_bytes(waiting))
-        return write_frame("history", header, sections)
+        return Segment(snapshot=write_frame("history", header, sections))
 
     @classmethod
     def restore(
@@ -117,27 +115,3 @@ class LiveHistory:
         for batch in tables[-1].to_batches() if header["waiting"] else ():
             live._operator.take(batch)
         return live
-
-
-class HistoryShelf:
-    """Live histories of this process, by owner (a checkpoint) and bucket, with their nonces.
-
-    One is taken out before it is changed and put back, under the new nonce, when the change is
-    complete: a task that fails in between leaves nothing behind.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[str, int], tuple[str, LiveHistory]] = OrderedDict()
-
-    def take(self, owner: str, bucket: int) -> tuple[str, LiveHistory] | None:
-        """The live history and the nonce of its state."""
-        with self._lock:
-            return self._held.pop((owner, bucket), None)
-
-    def put(self, owner: str, bucket: int, nonce: str, live: LiveHistory) -> None:
-        """Keeps a live history that has the state of that nonce."""
-        with self._lock:
-            self._held[owner, bucket] = (nonce, live)
-            while len(self._held) > LIVE_HISTORIES_LIMIT:
-                self._held.popitem(last=False)

@@ -1,4 +1,4 @@
-"""What the state store offers a shard: one header value and numbered segments."""
+"""What the state store offers a bucket: one header value and numbered segments."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
-__all__ = ["ShardState", "StoredState"]
+__all__ = ["BucketState", "StoredState"]
 
 
-class ShardState(Protocol):
+class BucketState(Protocol):
     """The state of the bucket at hand; what is written counts only when the batch commits."""
 
     def read_header(self) -> bytes | None:

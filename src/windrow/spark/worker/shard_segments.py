@@ -1,0 +1,92 @@
+"""Which segments a shard keeps: one a batch; expired ones go, many and loose ones are merged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.plan.model import QueryPlan
+from windrow.spark.worker.bucket_header import SHARD, BucketHeader, SegmentEntry
+from windrow.spark.worker.bucket_state import BucketState
+from windrow.spark.worker.segment_merging import merged_entry, merged_segment, pair_to_merge
+from windrow.spark.worker.segment_store import VALUE_BYTES_LIMIT, SegmentStore
+from windrow.spark.worker.segments import Segment
+
+__all__ = ["ShardSegments"]
+
+# A snapshot replaces the segments when they hold more than twice the live rows and this many
+# besides: then writing it costs no more than a constant per row that came.
+SPARE_ROWS = 10_000
+
+
+class ShardSegments(SegmentStore):
+    """The segments of one shard, or of all shards of a bundle in a bucket."""
+
+    def __init__(self, plan: QueryPlan, header: BucketHeader, state: BucketState) -> None:
+        super().__init__(header, state, SHARD)
+        self.plan = plan
+
+    def append(self, segment: Segment, newest_instant_us: int) -> None:
+        """Stores what one batch brought."""
+        if not segment.is_empty:
+            waiting = [int(times[-1]) for times in segment.times.values() if times.size]
+            entry = self._write(segment, kept_until_us=max([newest_instant_us, *waiting]))
+            newest = [(at, _newest(rows)) for at, rows in segment.rows.items() if len(rows)]
+            entry = replace(entry, newest_us=tuple(newest))
+            self._header.segments[-1] = replace(entry, gone_at_us=self._gone_at(entry))
+
+    def merge_small(self) -> None:
+        """Puts two segments together where they are many."""
+        header = self._header
+        borders = [header.life_sequence, *(parts[2] for parts in header.members)]
+        place = pair_to_merge(header.segments, borders)
+        if place is None:
+            return
+        first, second = header.segments[place : place + 2]
+        data = merged_segment(self.read(first), self.read(second)).to_bytes()
+        if len(data) > VALUE_BYTES_LIMIT * (second.sequence + second.values - first.sequence):
+            return  # no place for it before the segments that come after
+        values = self._write_values(first.sequence, data)
+        merged = replace(merged_entry(first, second, len(data)), values=values)
+        for entry in (first, second):
+            self._remove(entry, but=merged)
+        header.segments[place : place + 2] = [merged]
+
+    def change_limits(self) -> None:
+        """The header's limits are other ones now: find out anew when segments can go."""
+        segments = self._header.segments
+        self._header.segments = [replace(each, gone_at_us=self._gone_at(each)) for each in segments]
+
+    @property
+    def begins_with_snapshot(self) -> bool:
+        """Whether a whole shard is stored, which knows the lifetimes of its time only."""
+        return any(entry.is_snapshot for entry in self._header.segments)
+
+    def remove_expired(self) -> None:
+        """Removes segments of which nothing is needed any more."""
+        kept = []
+        for entry in self._header.segments:
+            is_over = entry.kept_until_us <= self._header.reached_us
+            if is_over and entry.gone_at_us <= self._header.clock_us:
+                self._remove(entry)
+            else:
+                kept.append(entry)
+        self._header.segments = kept
+
+    def is_loose(self, live_rows: int) -> bool:
+        """Whether the segments hold so much that has left that a snapshot should replace them."""
+        stored = sum(entry.rows for entry in self._header.segments)
+        return stored > 2 * live_rows + SPARE_ROWS
+
+    def _gone_at(self, entry: SegmentEntry) -> int:
+        if entry.is_snapshot:
+            return END_OF_TIME
+        limits = self._header.limits
+        leaves = [limits.leaves_at(self.plan, *each) for each in entry.newest_us]
+        return max(leaves, default=START_OF_TIME)
+
+
+def _newest(rows: pa.RecordBatch | pa.Table) -> int:
+    return int(rows.column("ts").to_numpy(zero_copy_only=False).max())

@@ -22,7 +22,7 @@ Given = Sequence[tuple[SparkQuery, object]]  # queries with their sinks
 
 
 class BundleRegistry:
-    """Puts queries that are dealt out alike together."""
+    """Puts queries that are partitioned alike together."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class BundleRegistry:
 def _grouped(
     partitionings: Mapping[str, SharedPartitioning],
 ) -> list[tuple[SharedPartitioning, list[str]]]:
-    """Queries put together as they come, each with the first others that it can be dealt with."""
+    """Queries put together as they come, each with the first others that it fits."""
     groups: list[tuple[SharedPartitioning, list[str]]] = []
     for name, partitioning in partitionings.items():
         for place, (shared, names) in enumerate(groups):

@@ -73,7 +73,7 @@ class SparkQuery(Query):
 
         trigger: a span such as '1 second' between batches, 'available' to run through what is there
         and end, or None for a batch whenever there is something new. split: by alias, keys whose
-        rows of this input are dealt out to all buckets; they stay so when it is started again.
+        rows of this input are spread over all buckets; they stay so when it is started again.
 
         Example::
 

@@ -37,7 +37,7 @@ class QueryRouting:
         """The routing with these keys, too, written down.
 
         A batch that was run and not committed is run again by the new routing. Its answers are the
-        same, and as the status may know its rows already, keys are only dealt out later for it.
+        same, and as the status may know its rows already, keys are only spread later for it.
         """
         known = self.stored()
         complete_us = status.complete_us if status.batch_id >= 0 else None

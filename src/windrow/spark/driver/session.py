@@ -192,7 +192,7 @@ class SparkWindrowSession(Asking):
     ) -> dict[str, SparkQuery]:
         """Starts queries, by name with their sinks, in as few Spark queries as can be.
 
-        Those that read the same streams and can be dealt out by a common key run in one operator,
+        Those that read the same streams and can be partitioned by a common key run in one operator,
         on one copy of the rows; so do those that are started later, from the next batch on. The
         others run on their own. A sink None ends a query that the checkpoint still runs.
 

@@ -1,6 +1,6 @@
 """Which queries can run in one operator, and what that operator carries of their streams.
 
-Queries of a bundle read the same streams, so that they have one clock, and are dealt out by the
+Queries of a bundle read the same streams, so that they have one clock, and are partitioned by the
 same keys, so that one bucket has all rows that any of them needs together.
 """
 
@@ -44,7 +44,7 @@ class SharedPartitioning:
     keys: frozenset[Key]
 
     def shared_with(self, other: SharedPartitioning) -> SharedPartitioning | None:
-        """How both can be dealt out at once; None: they cannot."""
+        """How both can be partitioned at once; None: they cannot."""
         if self.streams != other.streams:
             return None
         if not self.keys or not other.keys:
@@ -53,19 +53,19 @@ class SharedPartitioning:
         return replace(self, keys=common) if common else None
 
     def serves(self, other: SharedPartitioning) -> bool:
-        """Whether rows that are dealt by all of these keys are right for the other query."""
+        """Whether rows that are partitioned by all of these keys are right for the other query."""
         if self.streams != other.streams:
             return False
         return not other.keys or (bool(self.keys) and self.keys <= other.keys)
 
     @property
     def fingerprint(self) -> str:
-        """A text that is equal for what is dealt alike."""
+        """A text that is equal for what is partitioned alike."""
         return fingerprint(carrier_of(self, {}))
 
 
 def shared_partitioning(plan: QueryPlan) -> SharedPartitioning | str:
-    """How a query may be dealt out beside others, or why it needs an operator of its own."""
+    """How a query may be partitioned with others, or why it needs an operator of its own."""
     if plan.error_percent is not None:
         return "its windows are governed (ERROR)"
     if plan.duration is not None:
@@ -75,16 +75,16 @@ def shared_partitioning(plan: QueryPlan) -> SharedPartitioning | str:
     for entry in plan.inputs:
         if entry.window.kind not in ("time", "slide"):
             return f"the window of {entry.alias} is not one of time"
-    dealt = partitioning(plan)
-    if dealt.kind == "one":
-        return dealt.reason
+    found = partitioning(plan)
+    if found.kind == "one":
+        return found.reason
     schemas = {entry.stream.name: entry.stream for entry in plan.inputs}
     streams = tuple(schemas[name] for name in sorted(schemas))
-    if dealt.kind == "any":
+    if found.kind == "any":
         return SharedPartitioning(streams, frozenset())
-    keys = frozenset(filter(None, (_key(plan, each) for each in zip(*dealt.keys, strict=True))))
+    keys = frozenset(filter(None, (_key(plan, each) for each in zip(*found.keys, strict=True))))
     if not keys:
-        return "a stream that it reads twice is dealt out by two keys"
+        return "a stream that it reads twice is partitioned by two keys"
     return SharedPartitioning(streams, keys)
 
 
@@ -98,7 +98,7 @@ def _key(plan: QueryPlan, parts: tuple[Expr, ...]) -> Key | None:
 def carrier_of(partitioning: SharedPartitioning, columns: Columns) -> QueryPlan:
     """What an operator carries: a plan with one input, of these columns, for each stream.
 
-    Its keys deal rows out; how long rows stay in its windows depends on the queries.
+    Its keys partition rows; how long rows stay in its windows depends on the queries.
     """
     ordered = sorted(partitioning.keys, key=lambda key: sorted(map(repr, key)))
     inputs, select = [], []

@@ -1,6 +1,6 @@
 """Routing: which buckets a prepared row goes to, when some keys are too heavy for one bucket.
 
-A row goes to the bucket of its key. The rows of a hot key that come of one input are dealt out to
+A row goes to the bucket of its key. The rows of a hot key that come of one input are spread over
 all buckets, and the rows of that key of all other inputs are sent to all of them: as every joined
 row has one row of the first input, it is found in one bucket, once, and buckets add up.
 """
@@ -29,7 +29,7 @@ Marks = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class HotKey:
-    """A key whose rows of one input are dealt out.
+    """A key whose rows of one input are spread over all buckets.
 
     word: what engine.prepare.key_words makes of it; another key of the same word is treated alike,
     which harms nothing. from_us: older rows stay in the bucket of their key, because rows that they
@@ -98,7 +98,7 @@ class Router:
             for key in own:
                 hot &= (words != np.uint64(key.word)) | (times_us >= key.from_us)
         chosen = np.flatnonzero(hot)
-        # By what they hold and not by their number: a task that is run again deals them out alike,
+        # By what they hold and not by their number: a task that is run again spreads them alike,
         # in whatever order it reads its rows.
         rows = prepared.take(pa.array(chosen))
         columns = [column for column in rows.columns if not pa.types.is_string(column.type)]

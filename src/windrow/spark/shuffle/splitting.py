@@ -18,7 +18,7 @@ from windrow.spark.shuffle.routing import NO_ROUTING, HotKey, Routing
 
 __all__ = ["Split", "routing_with", "shown_key", "since_us", "split_refusal"]
 
-# Per alias of FROM the keys whose rows of this input are dealt out: values, or tuples of them.
+# Per alias of FROM the keys whose rows of this input are spread: values, or tuples of them.
 Split = Mapping[str, Iterable[Any]]
 
 
@@ -46,10 +46,10 @@ def routing_with(
 
 def split_refusal(plan: QueryPlan, position: int) -> str | None:
     """Why rows of one key of this input must stay in one bucket; None where they need not."""
-    dealt, entry = partitioning(plan), plan.inputs[position]
-    if dealt.kind == "one":
-        return f"one bucket sees all rows: {dealt.reason}"
-    if dealt.kind == "any":
+    found, entry = partitioning(plan), plan.inputs[position]
+    if found.kind == "one":
+        return f"one bucket sees all rows: {found.reason}"
+    if found.kind == "any":
         return "its rows go to any bucket already"
     if any(not aggregate.traits.laws.is_mergeable for aggregate in plan.aggregates):
         return "COUNT(DISTINCT) must see all rows of a key in one place"
@@ -84,7 +84,7 @@ def _position(plan: QueryPlan, alias: str) -> int:
 
 
 def since_us(plan: QueryPlan, position: int, complete_us: Mapping[str, int] | None) -> int:
-    """From when on rows may be dealt out: none that came without copies is in a window then."""
+    """From when on rows may be spread: none that came without copies is in a window then."""
     if complete_us is None:
         return START_OF_TIME
     since = START_OF_TIME

@@ -16,6 +16,7 @@ import pytest
 
 import windrow
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
+from windrow.window_kinds import WINDOW_KINDS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "windrow"
@@ -43,6 +44,10 @@ CODE_CARRIERS = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal"
 # What runs a text: Python's own evaluators, and Spark's, whose SQL can start programs.
 EVALUATORS = {"eval", "exec", "expr", "selectExpr", "sql"}
 COLLECTIONS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
+# Kinds of windows whose names are also those of columns and counts.
+EVERYDAY_KINDS = {"time", "slide", "rows"}
+# The registry of kinds, and the parser, which makes them of their words.
+NAMING_KINDS = {PACKAGE / "window_kinds.py", PACKAGE / "sql" / "window_clause.py"}
 # As `make help` finds them.
 MAKE_TARGET = re.compile(r"^([a-z-]+):.*  ## ", re.M)
 
@@ -123,7 +128,7 @@ def evaluators(package: str, text: str) -> list[int]:
 
 
 def named_aggregates(text: str) -> list[int]:
-    """The lines that treat an aggregate by its name, which is for its entry in the registry.
+    """The lines that treat an aggregate by its name, which is for its entry.
 
     A name that is compared, one of several in a collection, or what an aggregate is made with. A
     word such as "count" may otherwise name a column; nobody names one "var_samp".
@@ -140,6 +145,32 @@ def named_aggregates(text: str) -> list[int]:
     return sorted(set(found))
 
 
+def named_window_kinds(text: str) -> list[int]:
+    """The lines that treat a window by the name of its kind, which is for its entry.
+
+    A kind that is compared with a name, a window that is made of one, or a name that is no everyday
+    word.
+    """
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        parts = [literal for literal in literals_of(node) if literal in WINDOW_KINDS]
+        is_compared = isinstance(node, ast.Compare) and any(map(is_kind, sides_of(node)))
+        is_made = called_name(node) in ("Window", "WindowSpec")
+        is_plain = isinstance(node, ast.Constant) and not set(parts) <= EVERYDAY_KINDS
+        if (parts and (is_compared or is_made or isinstance(node, ast.MatchValue))) or is_plain:
+            found.append(node.lineno)
+    return sorted(set(found))
+
+
+def sides_of(node: ast.Compare) -> list[ast.expr]:
+    return [node.left, *node.comparators]
+
+
+def is_kind(node: ast.AST) -> bool:
+    """Whether it is something's kind, by its name."""
+    return str(getattr(node, "attr", getattr(node, "id", ""))).endswith("kind")
+
+
 def literals_of(node: ast.AST) -> list[str]:
     """The texts that a node holds itself: those of a comparison, also within its collections."""
     if isinstance(node, ast.Constant):
@@ -147,7 +178,7 @@ def literals_of(node: ast.AST) -> list[str]:
     if isinstance(node, ast.MatchValue):
         return literals_of(node.value)
     if isinstance(node, ast.Compare):
-        sides = [node.left, *node.comparators]
+        sides = sides_of(node)
         inner = [side.elts for side in sides if isinstance(side, (ast.Tuple, ast.List, ast.Set))]
         return [text for part in chain(sides, *inner) for text in constants([part])]
     if isinstance(node, ast.Call):
@@ -265,6 +296,12 @@ def test_what_a_test_imports_is_there(path: Path) -> None:
     """Also in those that take so long, or need so much, that they seldom run."""
     modules = imported_modules(path.read_text(encoding="utf-8"))
     assert [module for module in modules if not is_there(module)] == []
+
+
+@each_source
+def test_windows_are_treated_by_the_traits_of_their_kind(path: Path) -> None:
+    if path not in NAMING_KINDS:
+        assert named_window_kinds(path.read_text(encoding="utf-8")) == []
 
 
 def test_no_file_has_a_vague_name() -> None:
@@ -394,6 +431,27 @@ def test_a_retired_word_is_found() -> None:
 )
 def test_an_aggregate_outside_of_the_registry_is_found(text: str) -> None:
     assert named_aggregates(f"x = 1\n{text}")[0] >= 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'window.kind == "time"',
+        'kind != "slide"',
+        'entry.window.kind in ("time", "slide")',
+        'Window("rows", rows=3)',
+        'model.WindowSpec(kind="time")',
+        'x = "partition_rows"',
+        'match kind:\n    case "rows": pass',
+    ],
+)
+def test_a_kind_of_window_outside_of_the_registry_is_found(text: str) -> None:
+    assert named_window_kinds(f"x = 1\n{text}")[0] >= 2
+
+
+@pytest.mark.parametrize("text", ['rows["rows"]', '("time", "rows")', 'plan.kind == "select"'])
+def test_a_word_that_only_sounds_like_a_kind_is_let_be(text: str) -> None:
+    assert named_window_kinds(text) == []
 
 
 @pytest.mark.parametrize(

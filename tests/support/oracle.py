@@ -81,11 +81,11 @@ class Oracle:
         moments = set(self._entries(rows))
         for entry in self.plan.inputs:
             times = _times(rows[entry.stream.name], entry.stream.time)
-            if entry.window.kind == "time":
-                moments.update(t + entry.window.length_us + 1 for t in times)
-            elif entry.window.kind == "slide":
-                enters = (_rounded_up(t, entry.window.slide_us) for t in times)
-                moments.update(t + entry.window.length_us for t in enters)
+            if entry.window.traits.has_width:
+                # Windows that move in steps have one open end.
+                held_us = entry.window.length_us + (not entry.window.traits.moves_in_steps)
+                enters = (_rounded_up(t, entry.window.slide_us or 1) for t in times)
+                moments.update(t + held_us for t in enters)
         return sorted(t for t in moments if t <= clock)
 
     def _entries(self, rows: Rows) -> list[int]:
@@ -189,15 +189,10 @@ def _without_match(negation: Negation) -> str:
 
 
 def _window_text(window: WindowSpec, stream: str) -> str:
-    head = f"SELECT i.t, s.* FROM instants i JOIN {stream} s ON "
-    if window.kind == "time":
-        return head + f"s.time_us BETWEEN i.t - {window.length_us} AND i.t"
-    if window.kind == "slide":
-        slide = window.slide_us
-        step = f"(i.t - ((i.t % {slide}) + {slide}) % {slide})"
-        return head + f"s.time_us > {step} - {window.length_us} AND s.time_us <= {step}"
-    head += "s.time_us <= i.t"
-    if window.kind == "unbounded":
+    numbers = {"length_us": window.length_us, "slide_us": window.slide_us}
+    condition = window.traits.condition.format(**numbers)
+    head = f"SELECT i.t, s.* FROM instants i JOIN {stream} s ON {condition}"
+    if not window.traits.counts_rows:
         return head
     partition = ["i.t", *map(_partition, window.partition_by)]
     order = "s.time_us DESC, s.arrival DESC"

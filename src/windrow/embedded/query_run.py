@@ -107,7 +107,7 @@ class QueryRun:
         """Rows of an input up to this time are in no complete answer any more."""
         end_us = self._missed.next_end(self.clock)
         window = self.plan.inputs[position].window
-        if end_us is None or window.kind not in ("time", "slide") or self._shard.foretells:
+        if end_us is None or not window.traits.has_width or self._shard.foretells:
             return START_OF_TIME
         full = lifetime_of(window)
         return (end_us + 1 - full.hold_us) // full.slide_us * full.slide_us

@@ -62,10 +62,10 @@ def demand_of(window: str, read: GovernedInput) -> Demand:
     plan, spec = read.plan, read.spec
     tolerance = min(read.tolerated_span_us(), spec.length_us)
     delay = plan.every_us or 0
-    if spec.kind == "slide":  # it only has widths that are whole slides
+    if spec.traits.moves_in_steps:  # it only has widths that are whole slides
         tolerance = min(tolerance, spec.length_us - spec.slide_us)
         tolerance -= tolerance % spec.slide_us
-    if plan.error_percent is None or spec.kind != "time":
+    if plan.error_percent is None or not spec.traits.ends_at_any_instant:
         delay = 0
     begin, end = read.life or (END_OF_TIME, END_OF_TIME)
     return Demand(

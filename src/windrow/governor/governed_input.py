@@ -103,7 +103,7 @@ class GovernedInput(ABC):
     @property
     def has_width(self) -> bool:
         """Whether its window can be made narrower or wider."""
-        return self.spec.kind in ("time", "slide")
+        return self.spec.traits.has_width
 
 
 def width_us_of(lifetime: Lifetime) -> int:

@@ -37,6 +37,6 @@ def lifetime_for(read: GovernedInput, given: WidthGiven, demand: Demand) -> Life
         turn = given.turn
         narrow = full.narrowed(width, read.narrows_from_us)
         return narrow.turning(turn.start_us, turn.period_us, turn.growth_us)
-    if spec.kind == "slide":
+    if spec.traits.moves_in_steps:
         width -= width % spec.slide_us
     return full.narrowed(width, read.narrows_from_us)

@@ -38,7 +38,7 @@ def operator_for(
     """A new, empty operator; readers: where its rows are shared with other queries."""
     if algorithm != "factorised":
         return PairOperator(plan, shape, grid_us, algorithm)
-    if shape.mode is None and plan.inputs[0].window.kind == "unbounded":
+    if shape.mode is None and plan.inputs[0].window.traits.is_endless:
         return UnboundedOperator(plan, shape, grid_us)
     if shape.mode is None:
         return TreeOperator(plan, shape, grid_us)

@@ -59,7 +59,7 @@ def reasons_against(plan: QueryPlan) -> dict[str, str | None]:
 
 def _against_pairs(plan: QueryPlan) -> str | None:
     for entry in plan.inputs:
-        if entry.window.kind == "unbounded":
+        if entry.window.traits.is_endless:
             return f"it holds the rows of its windows, and none ever leaves {entry.alias}"
     return None
 

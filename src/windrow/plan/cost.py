@@ -120,7 +120,7 @@ def _taken_back(plan: QueryPlan, figures: Figures) -> float:
     count, the first is charged.
     """
     arrivals = sum(figures.rates)
-    counted = [not entry.window.is_timed for entry in plan.joined]
+    counted = [entry.window.traits.counts_rows for entry in plan.joined]
     if all(counted):
         counted[0] = False
     rates = (rate for rate, counts in zip(figures.rates, counted, strict=True) if counts)

@@ -74,7 +74,7 @@ def _match(plan: QueryPlan, negation: Negation) -> str:
 
 
 def _extent(window: WindowSpec) -> str:
-    if window.kind == "unbounded":
+    if window.traits.is_endless:
         return "that passes, growing without end"
     return "in the window"
 

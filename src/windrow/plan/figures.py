@@ -123,8 +123,7 @@ def _links(plan: QueryPlan) -> int:
 
 def _held(entry: PlanInput, rate: float) -> float:
     window = entry.window
-    if window.kind in ("time", "slide"):
+    if window.traits.has_width:
         return rate * window.length_us / _SECOND_US
-    if window.kind == "rows":
-        return float(window.rows)
-    return float(window.rows * ASSUMED_PARTITIONS)
+    partitions = ASSUMED_PARTITIONS if window.traits.counts_by_partition else 1
+    return float(window.rows * partitions)

@@ -7,6 +7,7 @@ from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.history_plan import HistoryAggregate, HistoryPlan
 from windrow.plan.model import Aggregate, PlanInput, QueryPlan, WindowSpec
 from windrow.plan.show import show, show_list
+from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["explain_history"]
 
@@ -50,7 +51,7 @@ def _shown(plan: HistoryPlan, expression: Expr) -> str:
 def _as_query(plan: HistoryPlan) -> QueryPlan:
     """As a query over one window, which is what expressions are shown by."""
     stream = plan.history.stream
-    entry = PlanInput(stream, stream.name, WindowSpec("unbounded"))
+    entry = PlanInput(stream, stream.name, WindowSpec(UNBOUNDED.name))
     aggregates = []
     for each in plan.aggregates:
         argument = None if each.measure is None else ColumnRef(0, each.measure, each.type)

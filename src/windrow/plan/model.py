@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.schema import BOOLEAN, ColumnType, StreamSchema
+from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
     "SEVERAL",
@@ -24,7 +25,7 @@ SEVERAL = -1
 
 @dataclass(frozen=True)
 class WindowSpec:
-    """kind: 'time', 'slide', 'rows', 'partition_rows' or 'unbounded'."""
+    """kind: the name of one of WINDOW_KINDS, whose traits are `traits`."""
 
     kind: str
     length_us: int = 0
@@ -33,9 +34,9 @@ class WindowSpec:
     partition_by: tuple[Expr, ...] = ()
 
     @property
-    def is_timed(self) -> bool:
-        """Whether a row's time alone says when it leaves."""
-        return self.kind in ("time", "slide", "unbounded")
+    def traits(self) -> WindowKind:
+        """What is known of its kind."""
+        return WINDOW_KINDS[self.kind]
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Partitioning:
 def partitioning(plan: QueryPlan) -> Partitioning:
     """The finest way to deal rows out that keeps every answer right."""
     for entry in plan.inputs:
-        if entry.window.kind == "rows":
+        if entry.window.traits.counts_whole_stream:
             return _one(f"{entry.alias} [ROWS ...] counts the rows of its whole stream")
     if plan.negations:
         return _of_negation(plan)
@@ -42,7 +42,7 @@ def partitioning(plan: QueryPlan) -> Partitioning:
 def _of_one_window(plan: QueryPlan) -> Partitioning:
     window = plan.inputs[0].window
     own = tuple(part for part in plan.group_by if inputs_of(part))
-    if window.kind == "partition_rows":
+    if window.traits.counts_by_partition:
         keys = tuple(part for part in window.partition_by if _stays(plan, [part]))
         if not keys:
             return _by_value(plan, "PARTITION BY")
@@ -122,7 +122,7 @@ def _without_common_key(plan: QueryPlan) -> str:
 def _is_counted_within(entry: PlanInput, key: Expr) -> bool:
     """Whether all rows that are counted together have one value of the key."""
     window = entry.window
-    return window.kind != "partition_rows" or _uncast(key) in window.partition_by
+    return not window.traits.counts_by_partition or _uncast(key) in window.partition_by
 
 
 def _stays(plan: QueryPlan, keys: Iterable[Expr]) -> bool:

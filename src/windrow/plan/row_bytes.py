@@ -14,7 +14,7 @@ VALUE_BYTES = 8
 
 def row_bytes(plan: QueryPlan, position: int) -> int:
     """Estimated bytes that the window of an input holds for each row."""
-    if plan.kind == "aggregate" and plan.inputs[position].window.kind == "unbounded":
+    if plan.kind == "aggregate" and plan.inputs[position].window.traits.is_endless:
         return 0  # what never leaves need not be remembered
     return TIME_BYTES + CODE_BYTES + VALUE_BYTES * len(_values(plan, position))
 

@@ -42,7 +42,7 @@ def _unbounded_reason(plan: QueryPlan) -> str | None:
         return "a row is in the answer or it is not, there is no error to bound"
     if len(plan.inputs) > 1:
         return "no bound is known for joined rows that are missing"
-    if plan.inputs[0].window.kind not in ("time", "slide"):
+    if not plan.inputs[0].window.traits.has_width:
         return "only windows of a length in time can be made narrower"
     for aggregate in plan.aggregates:
         if not aggregate.traits.laws.is_bounded:

@@ -54,15 +54,13 @@ def show_aggregate(aggregate: Aggregate, plan: QueryPlan) -> str:
 
 def show_window(window: WindowSpec, plan: QueryPlan) -> str:
     """The window in its brackets."""
-    if window.kind == "time":
-        return f"[{show_span(window.length_us)}]"
-    if window.kind == "slide":
-        return f"[{show_span(window.length_us)}, sliding by {show_span(window.slide_us)}]"
-    if window.kind == "rows":
-        return f"[last {window.rows} rows]"
-    if window.kind == "partition_rows":
-        return f"[last {window.rows} rows of each {show_list(window.partition_by, plan)}]"
-    return "[unbounded]"
+    inside = window.traits.shown.format(
+        length=show_span(window.length_us),
+        slide=show_span(window.slide_us),
+        rows=window.rows,
+        columns=show_list(window.partition_by, plan),
+    )
+    return f"[{inside}]"
 
 
 def _literal(literal: Literal) -> str:

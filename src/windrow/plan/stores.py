@@ -47,7 +47,8 @@ def store_of(plan: QueryPlan) -> tuple[str, str]:
     if pattern == "monotonic":
         return "append-only", "no row ever ends"
     if not keeps_results(plan):
-        each = "each partition" if plan.inputs[0].window.kind == "partition_rows" else "the window"
+        by_partition = plan.inputs[0].window.traits.counts_by_partition
+        each = "each partition" if by_partition else "the window"
         return (
             "fifo",
             f"{each} is itself the queue, as its rows end in the order in which they came",

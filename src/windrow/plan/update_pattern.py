@@ -16,10 +16,10 @@ def update_pattern(plan: QueryPlan) -> tuple[str, str]:
         return "strict", "the row of a group is replaced at every change, at no known time"
     if keeps_results(plan):
         return _of_results(plan)
-    kind = plan.inputs[0].window.kind
-    if kind == "unbounded":
+    traits = plan.inputs[0].window.traits
+    if traits.is_endless:
         return "monotonic", "rows are added and never taken back"
-    if kind == "partition_rows":
+    if traits.counts_by_partition:
         return "strict", "rows leave when newer rows of their partition come, in no order of time"
     return "weakest", "rows leave in the order in which they came"
 
@@ -27,7 +27,7 @@ def update_pattern(plan: QueryPlan) -> tuple[str, str]:
 def keeps_results(plan: QueryPlan) -> bool:
     """Whether rows of the answer end at times of their own, so that they are kept by themselves."""
     is_one_window = len(plan.inputs) == 1
-    if plan.kind != "select" or (is_one_window and plan.inputs[0].window.kind == "unbounded"):
+    if plan.kind != "select" or (is_one_window and plan.inputs[0].window.traits.is_endless):
         return False
     return plan.distinct or not is_one_window
 
@@ -36,7 +36,7 @@ def _of_results(plan: QueryPlan) -> tuple[str, str]:
     if plan.negations:
         names = " or ".join(plan.inputs[each.input].alias for each in plan.negations)
         return "strict", f"rows end when a match comes in {names}, and come back when it leaves"
-    counted = next((entry for entry in plan.inputs if not entry.window.is_timed), None)
+    counted = next((entry for entry in plan.inputs if entry.window.traits.counts_rows), None)
     if counted is not None:
         return "strict", f"rows end when newer rows of {counted.alias} come, at no known time"
     if plan.distinct:

@@ -20,7 +20,7 @@ MAX_LENGTH_US = 2**61
 def bind_window(window: Window, stream: StreamSchema, source: int) -> WindowSpec:
     """The window of the input at that position."""
     _check_length(window)
-    if window.kind == "slide" and window.length_us % window.slide_us:
+    if window.traits.moves_in_steps and window.length_us % window.slide_us:
         raise BindingError(
             "WB212",
             f"SLIDE {show_span(window.slide_us)} does not divide "
@@ -38,20 +38,16 @@ def bind_window(window: Window, stream: StreamSchema, source: int) -> WindowSpec
 
 
 def _check_length(window: Window) -> None:
-    timed = window.kind in ("time", "slide")
-    if (timed and not (0 <= window.length_us <= MAX_LENGTH_US)) or window.slide_us < 0:
+    traits = window.traits
+    if (traits.has_width and not (0 <= window.length_us <= MAX_LENGTH_US)) or window.slide_us < 0:
         raise BindingError(
             "WB215",
             f"a window cannot be {window.length_us} microseconds long",
             hint="write [UNBOUNDED] for everything",
             place=window.place,
         )
-    too_small = {
-        "slide": window.slide_us < 1 or window.length_us < 1,
-        "rows": window.rows < 1,
-        "partition_rows": window.rows < 1,
-    }
-    if too_small.get(window.kind, False):
+    has_no_slide = traits.moves_in_steps and (window.slide_us < 1 or window.length_us < 1)
+    if has_no_slide or (traits.counts_rows and window.rows < 1):
         raise BindingError(
             "WB216",
             "a window of this kind holds at least one row or one slide",
@@ -91,7 +87,7 @@ def check_windows(select: Select) -> None:
 
 
 def _check_end(source: Source, what: str) -> None:
-    if source.window.kind != "unbounded":
+    if not source.window.traits.is_endless:
         return
     reason = "keeps every row of its windows, and without an end memory would grow for ever"
     code, kind = ("WB211", "is UNBOUNDED") if source.window.written else ("WB210", "has no window")
@@ -106,7 +102,7 @@ def _check_end(source: Source, what: str) -> None:
 def check_every(select: Select) -> None:
     """EVERY finer than a SLIDE would repeat the same answer."""
     for source in all_sources(select):
-        slide_us = source.window.slide_us if source.window.kind == "slide" else 0
+        slide_us = source.window.slide_us if source.window.traits.moves_in_steps else 0
         if select.every_us is not None and select.every_us < slide_us:
             raise BindingError(
                 "WB213",

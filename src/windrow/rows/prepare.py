@@ -56,9 +56,9 @@ class Preparer:
         self._entry = plan.inputs[position]
         self._side = shape_of(plan).sides[position]
         self._lifetime = lifetime_of(self._entry.window)
-        self._is_timed = self._entry.window.is_timed
+        self._leaves_by_time = self._entry.window.traits.leaves_by_time
         self._condition = _with_keys_present(self._entry.filter, self._side.keys)
-        self.schema = _schema(self._side, self._is_timed)
+        self.schema = _schema(self._side, self._leaves_by_time)
 
     def prepare(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Prepared rows, in order of arrival."""
@@ -66,11 +66,11 @@ class Preparer:
         condition = self._condition_for(batch)
         if condition is not None:
             live = evaluate_filter(condition, leaf_of(batch), batch.num_rows)
-            if self._is_timed and not live.all():
+            if self._leaves_by_time and not live.all():
                 batch = batch.filter(pa.array(live))
         columns = [batch.column(self._entry.stream.time).cast(pa.int64())]
         # Rows that take no part in a window that counts them need no values.
-        found = CheckedColumns(batch, None if self._is_timed else live)
+        found = CheckedColumns(batch, None if self._leaves_by_time else live)
         parts = [part for _, listed in lettered(self._side) for part in listed]
         columns += [found.plain(part) for part in parts]
         columns += [
@@ -78,7 +78,7 @@ class Preparer:
             for part, kind in zip(self._side.values, self._side.value_types, strict=True)
         ]
         found.check()
-        if not self._is_timed:
+        if not self._leaves_by_time:
             columns.append(pa.array(np.ones(batch.num_rows, np.bool_) if live is None else live))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
@@ -110,11 +110,8 @@ def needed_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
 
 def lifetime_of(window: WindowSpec) -> Lifetime:
     """When rows enter and leave; rows of windows that count never leave by time."""
-    if window.kind == "time":
-        return Lifetime.closed(window.length_us)
-    if window.kind == "slide":
-        return Lifetime.sliding(window.length_us, window.slide_us)
-    return Lifetime.unbounded()
+    timing = window.traits.timing
+    return Lifetime.unbounded() if timing is None else Lifetime(*timing(window))
 
 
 def window_of(
@@ -124,9 +121,9 @@ def window_of(
     chosen: tuple[int, ...] = (),
 ) -> Window:
     """An empty window of this kind for rows of so many values, or on rows that are shared."""
-    if window.kind == "rows":
+    if window.traits.counts_whole_stream:
         return Window(value_count, eviction=LastRows(window.rows))
-    if window.kind == "partition_rows":
+    if window.traits.counts_by_partition:
         return Window(value_count, eviction=LastRowsByPartition(window.rows))
     return Window(value_count, lifetime=lifetime_of(window), store=store, chosen=chosen)
 
@@ -228,11 +225,11 @@ def prepared_names(plan: QueryPlan) -> Callable[[Expr], str]:
     return named
 
 
-def _schema(side: SideShape, is_timed: bool) -> pa.Schema:
+def _schema(side: SideShape, leaves_by_time: bool) -> pa.Schema:
     fields = [("ts", pa.int64())]
     for letter, parts in lettered(side):
         fields += [(f"{letter}{i}", part.type.arrow) for i, part in enumerate(parts)]
     fields += [(f"v{i}", kind) for i, kind in enumerate(side.value_types)]
-    if not is_timed:
+    if not leaves_by_time:
         fields.append(("live", pa.bool_()))
     return pa.schema(fields)

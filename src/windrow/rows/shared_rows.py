@@ -225,8 +225,8 @@ class RowPool:
 
 def can_share(plan: QueryPlan, algorithm: str) -> bool:
     """Whether a query run so reads its rows from a store that others can read, too."""
-    is_timed = all(entry.window.kind in ("time", "slide") for entry in plan.inputs)
-    return algorithm == "factorised" and is_timed and shape_of(plan).mode is not None
+    have_width = all(entry.window.traits.has_width for entry in plan.inputs)
+    return algorithm == "factorised" and have_width and shape_of(plan).mode is not None
 
 
 def of_one_input(expression: Expr) -> Expr:

@@ -320,7 +320,7 @@ class Shard:
 
     def _still_held(self, side: int, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Without the rows that left a timed window before the clock: they enter no more."""
-        if not self.plan.inputs[side].window.is_timed:
+        if not self.plan.inputs[side].window.traits.leaves_by_time:
             return rows
         held = self.lifetime(side).leave(rows.column("ts").to_numpy()) > self.clock
         return rows if held.all() else rows.filter(pa.array(held))

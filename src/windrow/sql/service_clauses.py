@@ -75,7 +75,7 @@ def _every(cursor: Cursor, word: Token, sources: Sequence[Source]) -> int:
     every_us = parse_positive_span(cursor, "the time between answers")
     if bracket:
         cursor.expect(")")
-    slides = [source.window.slide_us for source in sources if source.window.kind == "slide"]
+    slides = [each.window.slide_us for each in sources if each.window.traits.moves_in_steps]
     if slides and every_us < max(slides):
         raise cursor.wrong(
             "WS131",

@@ -13,6 +13,7 @@ from windrow.sql.scalar import parse_expression
 from windrow.sql.statements import Source, Window
 from windrow.sql.window_clause import parse_history_range, parse_window
 from windrow.sql.words import print_name
+from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["parse_sources"]
 
@@ -90,7 +91,7 @@ def _history(cursor: Cursor) -> Source:
     return Source(
         stream.text,
         _alias(cursor, stream.text),
-        Window("unbounded", written=False),
+        Window(UNBOUNDED.name, written=False),
         history=history,
         place=cursor.place(stream),
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from windrow.errors import Place
+from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
     "CreateHistory",
@@ -33,8 +34,7 @@ __all__ = [
 class Window:
     """What stands in the brackets behind a stream.
 
-    kind: 'time' (length_us), 'slide' (length_us, slide_us), 'rows' (rows),
-    'partition_rows' (rows, partition_by) or 'unbounded'.
+    kind: the name of one of WINDOW_KINDS, whose traits are `traits`.
     """
 
     kind: str
@@ -44,6 +44,11 @@ class Window:
     partition_by: tuple[str, ...] = ()
     written: bool = True  # False when there was no bracket at all
     place: Place | None = field(default=None, compare=False)
+
+    @property
+    def traits(self) -> WindowKind:
+        """What is known of its kind."""
+        return WINDOW_KINDS[self.kind]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from windrow.event_time import show_instant
@@ -18,6 +19,7 @@ from windrow.sql.words import print_name
 
 __all__ = [
     "MAX_ROWS",
+    "WORDS",
     "parse_history_range",
     "parse_window",
     "print_history_range",
@@ -25,7 +27,6 @@ __all__ = [
 ]
 
 MAX_ROWS = 2**40
-_KINDS = ("RANGE", "ROWS", "PARTITION", "UNBOUNDED")
 
 
 def parse_window(cursor: Cursor) -> Window:
@@ -48,22 +49,21 @@ def _after_a_window(cursor: Cursor) -> str:
 
 
 def _inside(cursor: Cursor) -> Window:
-    if cursor.accept("UNBOUNDED"):
-        return Window("unbounded")
-    if cursor.accept("ROWS"):
-        return Window("rows", rows=_rows(cursor))
-    if cursor.accept("PARTITION"):
-        return _partition_rows(cursor)
-    if cursor.accept("RANGE"):
-        return _from_now(cursor) if cursor.at("NOW") else _range(cursor)
+    for word, read in WORDS.items():
+        if cursor.accept(word):
+            return read(cursor)
     if at_span(cursor):
         return _range(cursor)
     raise cursor.expected(
         "a window",
-        possible=_KINDS,
+        possible=tuple(WORDS),
         hint="write [10 MINUTES], [RANGE 60 SECONDS SLIDE 5 SECONDS], [ROWS 1000], "
         "[PARTITION BY k ROWS 10] or [UNBOUNDED]",
     )
+
+
+def _after_range(cursor: Cursor) -> Window:
+    return _from_now(cursor) if cursor.at("NOW") else _range(cursor)
 
 
 def _range(cursor: Cursor) -> Window:
@@ -94,6 +94,14 @@ def _from_now(cursor: Cursor) -> Window:
     return Window("time", length_us=length_us)
 
 
+def _last_rows(cursor: Cursor) -> Window:
+    return Window("rows", rows=_rows(cursor))
+
+
+def _unbounded(_cursor: Cursor) -> Window:
+    return Window("unbounded")
+
+
 def _rows(cursor: Cursor) -> int:
     return parse_whole_number(cursor, "the number of rows", MAX_ROWS)
 
@@ -107,6 +115,15 @@ def _partition_rows(cursor: Cursor) -> Window:
         hint = "PARTITION BY goes with ROWS; a window of time has its groups by GROUP BY"
         raise cursor.expected("ROWS", possible=["ROWS"], hint=hint)
     return Window("partition_rows", rows=_rows(cursor), partition_by=tuple(columns))
+
+
+# What follows the bracket, and how it is read on; a span alone is a range.
+WORDS: dict[str, Callable[[Cursor], Window]] = {
+    "RANGE": _after_range,
+    "ROWS": _last_rows,
+    "PARTITION": _partition_rows,
+    "UNBOUNDED": _unbounded,
+}
 
 
 def parse_history_range(cursor: Cursor) -> HistoryRange:
@@ -135,16 +152,12 @@ def print_window(window: Window) -> str:
 
 
 def _print_inside(window: Window) -> str:
-    if window.kind == "time":
-        return f"RANGE {print_span(window.length_us)}"
-    if window.kind == "slide":
-        return f"RANGE {print_span(window.length_us)} SLIDE {print_span(window.slide_us)}"
-    if window.kind == "rows":
-        return f"ROWS {window.rows}"
-    if window.kind == "partition_rows":
-        columns = ", ".join(print_name(name) for name in window.partition_by)
-        return f"PARTITION BY {columns} ROWS {window.rows}"
-    return "UNBOUNDED"
+    return window.traits.printed.format(
+        length=print_span(window.length_us),
+        slide=print_span(window.slide_us),
+        rows=window.rows,
+        columns=", ".join(print_name(name) for name in window.partition_by),
+    )
 
 
 def print_history_range(history: HistoryRange) -> str:

@@ -36,8 +36,8 @@ class EmbeddedRunner:
         """How long rows of an input stay now."""
         if not isinstance(query, EmbeddedQuery) or not query.is_running:
             return None
-        is_timed = query.plan.inputs[position].window.kind in ("time", "slide")
-        return query.lifetime(position) if is_timed else None
+        has_width = query.plan.inputs[position].window.traits.has_width
+        return query.lifetime(position) if has_width else None
 
     def standing(self, query: QueryHandle) -> Mapping[str, Any]:
         """Its clock, bytes and algorithm."""

@@ -51,8 +51,8 @@ class SparkRunner:
     def lifetime(self, query: QueryHandle, position: int) -> Lifetime | None:
         """How long rows of an input stay now."""
         assert isinstance(query, SparkQuery)
-        is_timed = query.plan.inputs[position].window.kind in ("time", "slide")
-        return query.ordered_lifetime(position) if is_timed else None
+        has_width = query.plan.inputs[position].window.traits.has_width
+        return query.ordered_lifetime(position) if has_width else None
 
     def standing(self, query: QueryHandle) -> Mapping[str, Any]:
         """Its clock, bytes and algorithm after the last batch."""

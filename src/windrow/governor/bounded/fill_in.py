@@ -40,7 +40,7 @@ def reason_against_filling(plan: QueryPlan, spec: HistorySpec) -> str | None:
     entry = plan.inputs[0]
     if entry.filter is not None or plan.having is not None:
         return "the history has the rows that WHERE leaves out, too, and knows no HAVING"
-    if entry.window.kind != "time":
+    if not entry.window.traits.ends_at_any_instant:
         return "only windows that move with every row end at any instant"
     keys = {column.name for column in spec.keys}
     grouped = [part.column for part in plan.group_by if isinstance(part, ColumnRef)]

@@ -45,7 +45,7 @@ class MissedRows:
         if not times.size:
             return
         window = self._windows[position]
-        if window.kind == "rows":
+        if window.traits.counts_whole_stream:
             gap = self._gaps.setdefault(position, _RowsGap(window.rows, int(times.min())))
             gap.widen(times)
             return
@@ -111,7 +111,7 @@ class _RowsGap:
 
 def _spans_of(window: WindowSpec, times: Instants) -> list[tuple[int, int]]:
     """When rows of these times, in order, would have been in a window."""
-    if window.kind == "partition_rows":
+    if window.traits.counts_by_partition:
         return [(int(times[0]), END_OF_TIME)]
     lifetime = lifetime_of(window)
     first = lifetime.enter(times)

@@ -20,17 +20,23 @@ __all__ = ["Charged"]
 
 
 class Charged:
-    """TC, GTC and MTC; is_timed: per input, whether a row's time says when it leaves."""
+    """TC, GTC and MTC; leaves_by_time: per input, whether a row's time says when it leaves."""
 
     def __init__(
-        self, states: GroupStates, shares: Shares, is_timed: Sequence[bool], *, is_grouped: bool
+        self,
+        states: GroupStates,
+        shares: Shares,
+        leaves_by_time: Sequence[bool],
+        *,
+        is_grouped: bool,
     ) -> None:
         self._states = states
         self._shares = shares
-        self._inputs = len(is_timed)
+        self._inputs = len(leaves_by_time)
         distincts, extremes = states.tallies.shape[1], states.roots.shape[1]
         # Where no instant is known, a joined row is charged to its row of the first input.
-        probes = [not timed and (any(is_timed) or i > 0) for i, timed in enumerate(is_timed)]
+        is_any_by_time = any(leaves_by_time)
+        probes = [not each and (is_any_by_time or i > 0) for i, each in enumerate(leaves_by_time)]
         self.probes_leave: NDArray[np.bool_] = np.array(probes, np.bool_)
         self.pauses_leave = self.probes_leave & (extremes > 0)
         parts = 1 + is_grouped + distincts

@@ -102,9 +102,9 @@ class PairOperator:
         if algorithm == "pipelined":
             return Pipelined(self._states, self._shares, inputs)
         assert algorithm == "charged", algorithm
-        is_timed = [entry.window.is_timed for entry in self._plan.inputs]
+        leaves_by_time = [entry.window.traits.leaves_by_time for entry in self._plan.inputs]
         is_grouped = bool(shape.group_columns)
-        return Charged(self._states, self._shares, is_timed, is_grouped=is_grouped)
+        return Charged(self._states, self._shares, leaves_by_time, is_grouped=is_grouped)
 
     def append(self, side: int, rows: pa.RecordBatch) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
@@ -154,7 +154,7 @@ class PairOperator:
         if isinstance(self._algorithm, (Charged, LiveResults)):
             window = self._plan.inputs[side].window
             leave = np.full(times.size, END_OF_TIME)
-            if window.is_timed:
+            if window.traits.leaves_by_time:
                 leave = np.minimum(lifetime_of(window).leave(times), END_OF_TIME)
             self._algorithm.expect(side, slots, leave)
 

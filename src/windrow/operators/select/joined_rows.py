@@ -103,7 +103,7 @@ class LiveResults:
 
 def _store(plan: QueryPlan, shape: QueryShape, grid_us: int) -> LiveRows:
     queue = _queue(plan)
-    ends_early = np.array([not entry.window.is_timed for entry in plan.joined])
+    ends_early = np.array([entry.window.traits.counts_rows for entry in plan.joined])
     ends_early[[negation.of for negation in plan.negations]] = True
     if ends_early.any():
         return EarlyRows(queue, grid_us, ends_early)

@@ -21,7 +21,7 @@ class SideWords:
         self.plain = len(sources.shape.sides[side].values)
         self.ranks = len(sources.extremes(side))
         self.cells = self.plain + self.ranks
-        is_out_of_order = plan.inputs[side].window.kind == "partition_rows"
+        is_out_of_order = plan.inputs[side].window.traits.counts_by_partition
         self.has_slot = bool(self.ranks) and is_out_of_order
         self.count = self.cells + len(sources.roots) - 1 + self.has_slot
 

@@ -16,6 +16,7 @@ from windrow.plan.partitioning import partitioning
 from windrow.rows.shared_rows import of_one_input
 from windrow.schema import StreamSchema
 from windrow.spark.shuffle.columns import columns_read
+from windrow.window_kinds import TIME
 
 __all__ = [
     "Columns",
@@ -73,7 +74,7 @@ def shared_partitioning(plan: QueryPlan) -> SharedPartitioning | str:
     if plan.negations:
         return "it negates an input"
     for entry in plan.inputs:
-        if entry.window.kind not in ("time", "slide"):
+        if not entry.window.traits.has_width:
             return f"the window of {entry.alias} is not one of time"
     found = partitioning(plan)
     if found.kind == "one":
@@ -105,7 +106,7 @@ def carrier_of(partitioning: SharedPartitioning, columns: Columns) -> QueryPlan:
     for position, stream in enumerate(partitioning.streams):
         keys = tuple(dict(key)[stream.name] for key in ordered)
         variables = tuple(range(len(keys)))
-        inputs.append(PlanInput(stream, stream.name, WindowSpec("time"), None, keys, variables))
+        inputs.append(PlanInput(stream, stream.name, WindowSpec(TIME.name), None, keys, variables))
         for name in columns.get(stream.name, ()):
             kind = stream.column(name).type
             select.append(OutputColumn(name, ColumnRef(position, name, kind), kind))
@@ -115,7 +116,7 @@ def carrier_of(partitioning: SharedPartitioning, columns: Columns) -> QueryPlan:
 def keeping(carrier: QueryPlan, kept_us: Iterable[int]) -> QueryPlan:
     """The carrier with windows that are so long."""
     inputs = tuple(
-        replace(entry, window=WindowSpec("time", length_us))
+        replace(entry, window=WindowSpec(TIME.name, length_us))
         for entry, length_us in zip(carrier.inputs, kept_us, strict=True)
     )
     return replace(carrier, inputs=inputs)

@@ -36,9 +36,9 @@ def can_combine(plan: QueryPlan, grid_us: int) -> bool:
     if plan.error_percent is not None or first_algorithm(plan) != "factorised":
         return False
     shape = shape_of(plan)
-    is_timed = all(entry.window.kind in ("time", "slide") for entry in plan.inputs)
+    have_width = all(entry.window.traits.has_width for entry in plan.inputs)
     is_whole = all(kind == INTEGER for kinds in shape.kinds for kind in kinds)
-    return is_timed and is_whole and shape.mode is not None
+    return have_width and is_whole and shape.mode is not None
 
 
 class PaneCombiner:

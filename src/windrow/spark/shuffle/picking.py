@@ -34,9 +34,9 @@ def can_pick(plan: QueryPlan, grid_us: int) -> bool:
         return False
     if plan.error_percent is not None or plan.negations:
         return False
-    is_timed = all(entry.window.kind in ("time", "slide") for entry in plan.inputs)
+    have_width = all(entry.window.traits.has_width for entry in plan.inputs)
     counts_once = [aggregate.traits.laws.is_idempotent for aggregate in plan.aggregates]
-    return is_timed and bool(counts_once) and all(counts_once)
+    return have_width and bool(counts_once) and all(counts_once)
 
 
 class PanePicker:

@@ -53,7 +53,7 @@ def split_refusal(plan: QueryPlan, position: int) -> str | None:
         return "its rows go to any bucket already"
     if any(not aggregate.traits.laws.is_mergeable for aggregate in plan.aggregates):
         return "COUNT(DISTINCT) must see all rows of a key in one place"
-    if not entry.window.is_timed:
+    if entry.window.traits.counts_rows:
         return f"{entry.alias} counts the rows of each PARTITION BY"
     if position >= len(plan.joined):
         return f"{entry.alias} is negated, so that all its rows must meet all others of a key"

@@ -70,7 +70,7 @@ class WindowLimits:
 
     def leaves_at(self, plan: QueryPlan, position: int, time_us: int) -> int:
         """The instant at which a row of that time is no longer held, if it has not left before."""
-        if not plan.inputs[position].window.is_timed:
+        if not plan.inputs[position].window.traits.leaves_by_time:
             return END_OF_TIME
         lifetime, times = self.lifetime(plan, position), np.array([time_us], np.int64)
         if int(lifetime.enter(times)[0]) < self.edges.get(position, START_OF_TIME):

@@ -1,0 +1,168 @@
+"""The kinds of windows: one entry each, from which every layer reads what it must know.
+
+An entry says how a window is written, which rows it holds and what makes a row leave. All else
+follows: which queries may have it, whether its width can be governed, whether rows may be shared or
+forgotten by their time. So a kind whose rows leave by time is one entry here and its words in
+sql/window_clause.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+__all__ = ["TIME", "UNBOUNDED", "WINDOW_KINDS", "Leaving", "WindowKind", "WindowNumbers"]
+
+
+class Leaving(Enum):
+    """What makes a row leave a window."""
+
+    TIME = "its time is too long ago"
+    NEWER_ROWS = "enough newer rows of the stream have come"
+    NEWER_OF_PARTITION = "enough newer rows of its partition have come"
+    NOTHING = "it never does"
+
+
+class WindowNumbers(Protocol):
+    """The numbers of a window, parsed or bound."""
+
+    @property
+    def length_us(self) -> int:
+        """How far back it reaches."""
+
+    @property
+    def slide_us(self) -> int:
+        """How far it moves at once."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows it holds."""
+
+
+@dataclass(frozen=True)
+class WindowKind:
+    """One kind of window.
+
+    name: in plans. written: what people write, and meaning: the rows that it then holds at time t,
+    both as the docs list them. condition: the same in SQL, for a row s at an instant i.t; what
+    counts rows chooses among these. printed, shown: its brackets as WQL, and for people.
+    leaving: what makes a row leave. timing: where that is its time, two numbers: rows enter at
+    their time rounded up to a multiple of the first, and leave the second later.
+    """
+
+    name: str
+    written: tuple[str, ...]
+    meaning: str
+    condition: str
+    printed: str
+    shown: str
+    leaving: Leaving
+    timing: Callable[[WindowNumbers], tuple[int, int]] | None = None
+    moves_in_steps: bool = False
+
+    @property
+    def has_width(self) -> bool:
+        """Whether it reaches back for a time, so that it can be made narrower.
+
+        Then its rows can be shared by windows of other lengths, too, and rows that enter and leave
+        at the same instants can stand for each other.
+        """
+        return self.leaving is Leaving.TIME
+
+    @property
+    def leaves_by_time(self) -> bool:
+        """Whether a row's time alone says when it leaves: a row can be forgotten without others."""
+        return self.leaving in (Leaving.TIME, Leaving.NOTHING)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether no row ever leaves."""
+        return self.leaving is Leaving.NOTHING
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether it holds a number of rows, those included that a condition leaves out."""
+        return not self.leaves_by_time
+
+    @property
+    def counts_whole_stream(self) -> bool:
+        """Whether one place must see all rows of the stream to count them."""
+        return self.leaving is Leaving.NEWER_ROWS
+
+    @property
+    def counts_by_partition(self) -> bool:
+        """Whether each partition is counted by itself, so that rows leave out of order."""
+        return self.leaving is Leaving.NEWER_OF_PARTITION
+
+    @property
+    def ends_at_any_instant(self) -> bool:
+        """Whether it has a width and moves on with every instant: only then can it take turns."""
+        return self.has_width and not self.moves_in_steps
+
+
+def _both_ends(window: WindowNumbers) -> tuple[int, int]:
+    """A row is held for the length and one microsecond: both ends belong to the window."""
+    return 1, window.length_us + 1
+
+
+def _whole_slides(window: WindowNumbers) -> tuple[int, int]:
+    return window.slide_us, window.length_us
+
+
+# What code asks for by itself has a name here.
+TIME = WindowKind(
+    "time",
+    ("[60 MINUTES]", "[RANGE 60 MINUTES]", "[RANGE Now-3600, Now]"),
+    "rows with t - T <= time <= t",
+    "s.time_us BETWEEN i.t - {length_us} AND i.t",
+    printed="RANGE {length}",
+    shown="{length}",
+    leaving=Leaving.TIME,
+    timing=_both_ends,
+)
+UNBOUNDED = WindowKind(
+    "unbounded",
+    ("[UNBOUNDED]",),
+    "every row; refused in a join and in a negation",
+    "s.time_us <= i.t",
+    printed="UNBOUNDED",
+    shown="unbounded",
+    leaving=Leaving.NOTHING,
+)
+_LAST_SLIDE = "(i.t - ((i.t % {slide_us}) + {slide_us}) % {slide_us})"
+_ENTRIES = (
+    TIME,
+    WindowKind(
+        "slide",
+        ("[RANGE 60 SECONDS SLIDE 5 SECONDS]",),
+        "at every multiple t of SLIDE the rows with t - T < time <= t; SLIDE must divide RANGE",
+        f"s.time_us > {_LAST_SLIDE} - {{length_us}} AND s.time_us <= {_LAST_SLIDE}",
+        printed="RANGE {length} SLIDE {slide}",
+        shown="{length}, sliding by {slide}",
+        leaving=Leaving.TIME,
+        timing=_whole_slides,
+        moves_in_steps=True,
+    ),
+    WindowKind(
+        "rows",
+        ("[ROWS 1000]",),
+        "the last 1000 rows of the stream, counted before WHERE",
+        "s.time_us <= i.t",
+        printed="ROWS {rows}",
+        shown="last {rows} rows",
+        leaving=Leaving.NEWER_ROWS,
+    ),
+    WindowKind(
+        "partition_rows",
+        ("[PARTITION BY k ROWS 10]",),
+        "the last 10 rows of each k",
+        "s.time_us <= i.t",
+        printed="PARTITION BY {columns} ROWS {rows}",
+        shown="last {rows} rows of each {columns}",
+        leaving=Leaving.NEWER_OF_PARTITION,
+    ),
+    UNBOUNDED,
+)
+WINDOW_KINDS: Mapping[str, WindowKind] = {each.name: each for each in _ENTRIES}

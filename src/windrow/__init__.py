@@ -85,13 +85,13 @@ def connect(
             raise UnsupportedError(
                 "WU303",
                 "a session in this process has no checkpoint",
-                hint="leave checkpoint= out, or connect to Spark: windrow.connect(spark, ...)",
+                hint="omit checkpoint=, or connect to Spark: windrow.connect(spark, ...)",
             )
         if buckets is not None:
             raise UnsupportedError(
                 "WU307",
                 "a session in this process has no buckets",
-                hint="leave buckets= out, or connect to Spark: windrow.connect(spark, ...)",
+                hint="omit buckets=, or connect to Spark: windrow.connect(spark, ...)",
             )
         embedded: EmbeddedSession = _load("windrow.embedded.session").EmbeddedSession(memory)
         return embedded

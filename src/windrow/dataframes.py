@@ -55,7 +55,7 @@ def converter(to: Frame | None) -> Callable[[pa.Table], Any]:
     if to not in FRAMES:
         raise BindingError(
             "WB120",
-            f"a table cannot be given as {to!r}",
+            f"{to!r} is not a known form of tables",
             hint=f"to= takes {', '.join(map(repr, FRAMES))}, or nothing for a pyarrow.Table",
         )
     library = _library(to)
@@ -72,6 +72,6 @@ def _library(name: str) -> Any:
     except ImportError as problem:
         raise UnsupportedError(
             "WU320",
-            f"a table cannot be given as a frame of {name}, which cannot be imported: {problem}",
-            hint=f"pip install {name}, or take the pyarrow.Table",
+            f"{name} cannot be imported: {problem}",
+            hint=f"pip install {name}, or use the pyarrow.Table",
         ) from None

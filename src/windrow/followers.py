@@ -115,7 +115,7 @@ class Followed:
             self._hand_out(fresh)
         trouble, unread.trouble = unread.trouble, None
         if trouble is not None or fresh is None:
-            raise trouble or AssertionError("nothing was read, and nobody said why")
+            raise trouble or AssertionError("nothing was read, for an unknown reason")
         return unread.take(fresh.slice(0, 0))
 
     def _fresh(self) -> pa.Table | None:

@@ -30,7 +30,7 @@ def memory_of(value: str | int) -> int:
     if size <= 0:
         raise BindingError(
             "WB103",
-            f"{value!r} is not a size of memory",
+            f"{value!r} is not a memory size",
             hint="write a number with B, KB, MB or GB, such as '64 MB', or an integer of bytes",
         )
     return size

@@ -27,18 +27,18 @@ class Metric:
 
 
 METRICS = (
-    Metric("windrow_rows_in_total", "counter", ("query", "stream"), "Rows that came in."),
+    Metric("windrow_rows_in_total", "counter", ("query", "stream"), "Rows received."),
     Metric(
         "windrow_rows_settled_total",
         "counter",
         ("query", "stream", "outcome"),
-        "Rows by what became of them: applied, late, bad_time, bad_value or rejected.",
+        "Rows by outcome: applied, late, bad_time, bad_value or rejected.",
     ),
     Metric(
         "windrow_rows_waiting",
         "gauge",
         ("query", "stream"),
-        "Rows in time that the clock has not reached.",
+        "Rows that are not late and that the clock has not reached.",
     ),
     Metric(
         "windrow_complete_seconds",
@@ -66,13 +66,13 @@ METRICS = (
         "windrow_window_wanted_seconds",
         "gauge",
         ("window", "stream"),
-        "The longest range that a query asks of a window by time.",
+        "The longest range that a query needs from a time window.",
     ),
     Metric(
         "windrow_window_width_seconds",
         "gauge",
         ("window", "stream"),
-        "How far back a window by time reaches, at least.",
+        "How far back a time window reaches, at least.",
     ),
     Metric(
         "windrow_service_level",
@@ -81,30 +81,30 @@ METRICS = (
         "1 for the level at which a query is served: A, B, C, unmet or incomplete.",
     ),
     Metric("windrow_memory_bytes", "gauge", (), "Bytes of all windows of running queries."),
-    Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may take."),
-    Metric("windrow_running_queries", "gauge", (), "Queries that run."),
-    Metric("windrow_answers_total", "counter", ("query",), "Rows given to sinks.", "Spark"),
+    Metric("windrow_memory_budget_bytes", "gauge", (), "Bytes that windows may use."),
+    Metric("windrow_running_queries", "gauge", (), "Running queries."),
+    Metric("windrow_answers_total", "counter", ("query",), "Rows written to sinks.", "Spark"),
     Metric("windrow_state_bytes", "gauge", ("query",), "Bytes in the state store.", "Spark"),
     Metric("windrow_panes", "gauge", ("query",), "Panes in the state store.", "Spark"),
     Metric(
         "windrow_rebuilt_buckets_total",
         "counter",
         ("query",),
-        "Buckets whose live shard was built again from the state store.",
+        "Buckets whose live shard was rebuilt from the state store.",
         "Spark",
     ),
     Metric(
         "windrow_bucket_rows",
         "gauge",
         ("query", "bucket"),
-        "Rows that windows hold in a bucket; of at most 64 buckets, the fullest.",
+        "Rows that windows hold in a bucket; at most 64 buckets, the fullest ones.",
         "Spark",
     ),
     Metric(
         "windrow_bucket_skew_ratio",
         "gauge",
         ("query",),
-        "Rows of the fullest bucket by the mean of all.",
+        "Rows of the fullest bucket relative to the mean.",
         "Spark",
     ),
     Metric(
@@ -137,7 +137,7 @@ METRICS = (
         "windrow_publish_seconds",
         "gauge",
         ("query",),
-        "Time on the driver of the last batch: answers put together, written, saved.",
+        "Time on the driver of the last batch: combining, writing and saving answers.",
         "Spark",
     ),
 )

@@ -32,7 +32,7 @@ class MetricsServer:
             raise BindingError(
                 "WB470",
                 f"metrics cannot be served at {host}:{port}: {problem}",
-                hint="give another port, or 0 for any that is free",
+                hint="choose another port, or 0 for any free one",
             ) from problem
         self.host, self.port = host, int(self._server.server_address[1])
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -110,11 +110,11 @@ def _handler_of(
         def do_GET(self) -> None:
             names = self.headers.get_all("Host", [])
             if len(names) != 1 or not allows(names[0]):
-                words = "this server has another name: use its address in numbers"
+                words = "this server has another name: use its numeric address"
                 self.send_error(HTTPStatus.MISDIRECTED_REQUEST, words)
                 return
             if self.path.partition("?")[0] != "/metrics":
-                self.send_error(HTTPStatus.NOT_FOUND, "only /metrics is here")
+                self.send_error(HTTPStatus.NOT_FOUND, "only /metrics exists here")
                 return
             try:
                 body = text().encode()

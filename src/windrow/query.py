@@ -216,8 +216,8 @@ class Query(ABC):
         if not self._told_incomplete:
             self._told_incomplete = True
             warnings.warn(
-                f"query {self.name!r}: the result lacks rows that were refused, as there was no "
-                "room for them in the memory budget (WA101); is_complete says when it is whole",
+                f"query {self.name!r}: the result lacks rows that were refused for lack of "
+                "memory (WA101); is_complete tells when it is complete again",
                 RuntimeWarning,
                 stacklevel=4,
             )

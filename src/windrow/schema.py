@@ -193,7 +193,7 @@ def type_of_arrow(kind: pa.DataType) -> ColumnType:
         if kind == arrow:
             return ColumnType(name)
     raise BindingError(
-        "WB112", f"a column of Arrow type {kind} cannot be held", hint=f"use one of {_TYPE_LIST}"
+        "WB112", f"no column can have the Arrow type {kind}", hint=f"use one of {_TYPE_LIST}"
     )
 
 
@@ -253,7 +253,7 @@ class StreamSchema:
         if self.on_bad_row not in BAD_ROW_POLICIES:
             raise BindingError(
                 "WB130",
-                f"bad rows of stream {self.name!r} cannot be treated as {self.on_bad_row!r}",
+                f"on_bad_row of stream {self.name!r} cannot be {self.on_bad_row!r}",
                 hint=f"give one of {', '.join(map(repr, BAD_ROW_POLICIES))}",
             )
 
@@ -308,7 +308,7 @@ def max_ahead_of(value: str | int | float | timedelta | None) -> int | str:
         return "off" if value is None else str(value)
     span_us = span_of(value)
     if span_us <= 0:
-        message = f"rows cannot be at most {value!r} ahead"
+        message = f"max_ahead cannot be {value!r}"
         raise BindingError("WB131", message, hint='give a span, such as "1 hour", or None')
     return span_us
 
@@ -327,7 +327,7 @@ def columns_of(schema: Mapping[str, str] | str | pa.Schema) -> tuple[Column, ...
         return tuple(Column(name, type_named(kind)) for name, kind in schema.items())
     raise BindingError(
         "WB118",
-        f"a schema cannot be made from {type(schema).__name__}",
+        f"{type(schema).__name__} is not a schema",
         hint="give a dict of names to types, a DDL text or a pyarrow.Schema",
     )
 

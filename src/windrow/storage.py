@@ -81,7 +81,7 @@ class Storage:
         return CheckpointError(
             "WC203",
             f"{self.location}{name} cannot be read: {problem}",
-            hint="see that the driver may read it, and that its storage can be reached",
+            hint="check that the driver may read it, and that its storage can be reached",
         )
 
     def write(self, name: str, data: bytes | memoryview) -> None:
@@ -115,15 +115,19 @@ class Storage:
             if is_full(problem):
                 raise CheckpointError(
                     "WC207",
-                    f"there is no room to write {self.location}{name}: {problem}",
-                    hint="make room on that disk and start again: what is there is whole, and all "
-                    "goes on where it stopped",
+                    f"the disk is full, {self.location}{name} cannot be written: {problem}",
+                    hint=(
+                        "free space on that disk and start again: what is there is intact, and "
+                        "the query resumes where it stopped"
+                    ),
                 ) from problem
             raise CheckpointError(
                 "WC206",
                 f"{self.location}{name} cannot be written: {problem}",
-                hint="see that it is a folder, that the driver may write there, and that there is "
-                "room",
+                hint=(
+                    "check that it is a folder, that the driver may write there, and that "
+                    "there is free space"
+                ),
             ) from problem
 
     def names(self) -> list[str]:
@@ -184,7 +188,7 @@ def _opened(location: str) -> tuple[fs.FileSystem, str]:
         reason = str(problem).partition("\n")[0]
         raise CheckpointError(
             "WC204",
-            f"files cannot be kept at {location}: {reason}",
+            f"files cannot be stored at {location}: {reason}",
             hint="use a path that all hosts share, or an s3a, gs, abfss or hdfs address; hdfs also "
             "needs libhdfs and CLASSPATH on the driver",
         ) from problem

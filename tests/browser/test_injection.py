@@ -109,5 +109,5 @@ def test_an_address_with_a_script_in_it_is_text(
     hostile: Console, open_page: Callable[..., Page]
 ) -> None:
     page = open_page(hostile, "queries/%3Cimg%20src%3Dx%20onerror%3Dwindow.harmed%3D2%3E")
-    expect(page.get_by_text("There is no query of the name <img src=x")).to_be_visible()
+    expect(page.get_by_text("There is no query named <img src=x")).to_be_visible()
     assert unharmed(page)

@@ -216,7 +216,7 @@ def test_an_error_is_not_advised_where_it_would_be_refused() -> None:
     pushes = [rows_of(generator, second // 2 * 10, 10, 30) for second in range(120)]
     with pytest.raises(AdmissionError) as refused:
         list(map(session.push, ["a", "b"] * 60, pushes))
-    assert "no room for these rows" in str(refused.value)
+    assert "these rows do not fit" in str(refused.value)
     assert "shorten the range" in str(refused.value)
     assert "ERROR" not in str(refused.value)
 

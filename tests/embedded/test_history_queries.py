@@ -207,7 +207,7 @@ def test_what_nobody_reads_is_bounded_in_bytes_and_told() -> None:
     shown = Counter((row["k"], row["x"]) for row in query.result().to_pylist())
     assert +added == shown
     assert changes.nbytes < 3 << 20
-    with pytest.warns(RuntimeWarning, match="rows of answers were let go"):
+    with pytest.warns(RuntimeWarning, match="rows of answers were dropped"):
         answers = query.answers()
     assert 1 << 18 < answers.nbytes < 3 << 20
     instants = answers["at"].to_pylist()

@@ -1,4 +1,4 @@
-"""Who reads answers too late is told, once for each time that some were let go."""
+"""Who reads answers too late is told, once for each time that some were dropped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_answers_that_were_let_go_are_told_of(text: str, monkeypatch: pytest.Mon
     query = session.query(text, name="counted")
     times = pa.array(range(0, 500_000_000, 1_000_000), pa.int64()).cast(pa.timestamp("us"))
     session.push("s", pa.table({"ts": times, "k": range(500)}))
-    with pytest.warns(RuntimeWarning, match=r"'counted': answers at \d+ instants were let go"):
+    with pytest.warns(RuntimeWarning, match=r"'counted': answers at \d+ instants were dropped"):
         query.answers()
     query.answers()  # told once; a second warning would be an error here
     session.push("s", {"ts": "1970-01-01 01:00:00", "k": 1})

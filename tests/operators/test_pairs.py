@@ -389,7 +389,7 @@ def test_rows_come_back_as_they_were_prepared() -> None:
 
 def test_an_incremental_extreme_is_a_mistake_of_the_caller() -> None:
     plan = plan_of("SELECT MAX(a.d) AS m FROM a [1 SECOND], b [1 SECOND] WHERE a.k = b.k")
-    with pytest.raises(AssertionError, match="cannot be taken back"):
+    with pytest.raises(AssertionError, match="cannot be retracted"):
         PairOperator(plan, shape_of(plan), 1, "incremental")
 
 

@@ -122,12 +122,12 @@ def test_changes_start_over_where_even_the_net_ones_are_too_many() -> None:
     query.answers()
     for number in range(4, 40):
         push(session, number)
-    with pytest.warns(RuntimeWarning, match="'wide': [0-9,]+ changes were let go: these are all"):
+    with pytest.warns(RuntimeWarning, match="'wide': [0-9,]+ changes were dropped: these are all"):
         changes = query.changes()
     assert changes.schema.metadata == STARTS_OVER
     assert set(changes["change"].to_pylist()) == {1}
     assert changes.drop_columns(["at", "change"]).equals(query.result())
-    with pytest.warns(RuntimeWarning, match="were let go"):
+    with pytest.warns(RuntimeWarning, match="were dropped"):
         query.answers()
     push(session, 40)
     after = query.changes()

@@ -72,7 +72,7 @@ def test_who_can_run_what(text: str, unable: set[str]) -> None:
 
 def test_reasons_say_what_is_in_the_way() -> None:
     reasons = reasons_against(plan_of(f"SELECT MAX(a.x) AS n {TWO} AND a.x > b.x"))
-    assert reasons["incremental"] == "a MAX cannot be taken back from when its row leaves"
+    assert reasons["incremental"] == "a MAX cannot be retracted when its row leaves"
     assert "a.x > b.x" in (reasons["factorised"] or "")
     assert reasons["charged"] is None
 
@@ -161,8 +161,11 @@ def test_rows_are_dealt_by_keys(text: str, keys: list[list[str]]) -> None:
         (f"SELECT COUNT(DISTINCT a.x) AS n {TWO}", "COUNT(DISTINCT a.x)"),
         (f"SELECT COUNT(DISTINCT a.k + a.l) AS n {TWO}", "COUNT(DISTINCT a.k + a.l)"),
         (f"SELECT COUNT(DISTINCT a.k) AS n, COUNT(DISTINCT b.x) AS m {TWO}", "counted twice"),
-        ("SELECT COUNT(DISTINCT x) AS n FROM a [5]", "no GROUP BY keeps"),
-        ("SELECT COUNT(DISTINCT x) AS n FROM a [PARTITION BY k ROWS 5]", "no PARTITION BY keeps"),
+        ("SELECT COUNT(DISTINCT x) AS n FROM a [5]", "no GROUP BY separates"),
+        (
+            "SELECT COUNT(DISTINCT x) AS n FROM a [PARTITION BY k ROWS 5]",
+            "no PARTITION BY separates",
+        ),
     ],
 )
 def test_rows_that_stay_in_one_bucket(text: str, reason: str) -> None:

@@ -89,8 +89,8 @@ def test_a_join_explained() -> None:
         "  answers     every 5 seconds of event time",
         "  updates     strict: the row of a group is replaced at every change, at no known time",
         "  buckets     by (a.k) = (b.k): rows join only with rows of an equal key",
-        "  algorithm   factorised, the cheapest: one state per key and side, "
-        "no joined row is formed",
+        "  algorithm   factorised, the cheapest: one state per key and input, no joined row is "
+        "formed",
         "  figures     assumed: a 1,000 rows/s, 60,000 held, b 1,000 rows/s, 60,000 held; "
         "600 matches per arriving row",
         *lines[-6:-2],
@@ -107,7 +107,7 @@ def test_a_join_explained() -> None:
     [
         ("SELECT n FROM a", "window scan"),
         ("SELECT n FROM a", "at every arrival"),
-        ("SELECT n FROM a", "growing without end"),
+        ("SELECT n FROM a", "growing without limit"),
         ("SELECT SUM(n) AS s FROM a", "none ever leaves"),
         ("SELECT SUM(n) AS s FROM a", "one state per group"),
         ("SELECT n FROM a [60] AS x", "input a as x"),

@@ -128,7 +128,7 @@ def test_a_continuous_question_goes_on_to_now() -> None:
         ({"by": ["locaton"]}, "WB322", "did you mean location?"),
         ({"measures": [5]}, "WB322", "the columns are"),
         ({"quantiles": ["zzz"]}, "WB322", "quantiles names 'zzz'"),
-        ({"split_above": -1}, "WB323", "from 0 on"),
+        ({"split_above": -1}, "WB323", "at least 0"),
         ({"split_above": "many"}, "WB323", "'many'"),
         ({"levels": "1 second"}, "WB324", "pairs"),
         ({"levels": ["1 second"]}, "WB324", "pairs"),

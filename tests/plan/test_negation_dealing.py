@@ -89,7 +89,7 @@ def test_rows_are_dealt_by_keys(text: str, keys: list[list[str]]) -> None:
             f"SELECT a.x {TWO} {without('b.k = c.k', 'PARTITION BY s ROWS 5')}",
             "c counts rows by PARTITION BY across keys",
         ),
-        (f"SELECT COUNT(DISTINCT a.x) AS n {ONE} a.k = b.k", "no key keeps the values of"),
+        (f"SELECT COUNT(DISTINCT a.x) AS n {ONE} a.k = b.k", "no key separates the values of"),
     ],
 )
 def test_rows_that_stay_in_one_bucket(text: str, reason: str) -> None:

@@ -89,7 +89,8 @@ def test_a_select_over_a_join_explained() -> None:
         "    memory    about 12 bytes for each row in the window",
         "  columns     x DOUBLE",
         "  answers     at every arrival",
-        "  updates     weak: the end of a row is known when it comes, and put off by an equal one",
+        "  updates     weak: the expiry of a row is known when it appears, and extended by an "
+        "equal one",
         "  store       wheel: rows end in order of expiry",
         "  buckets     by (a.k) = (b.k): rows join only with rows of an equal key",
         "  algorithm   join: joined rows are found when a row enters, and kept by their expiry",
@@ -112,7 +113,7 @@ def test_negations_explained() -> None:
     assert "  input c [last 5 rows] negated: rows count while it has no row" in lines
     assert "    where     b.x > 1.0" in lines
     assert any(line.startswith("  store       wheel + key index: ") for line in lines)
-    assert any("rows end when a match comes in b or c" in line for line in lines)
+    assert any("rows are retracted when a match arrives in b or c" in line for line in lines)
     assert any(line.startswith("  algorithm   negation: ") for line in lines)
     # Of a: ts, code, x, the key of the match, and the other condition's a.x > 9.
     assert row_bytes(plan, 0) == 12 + 8 * 3
@@ -130,4 +131,4 @@ def test_aggregates_over_negations_explained() -> None:
     )
     assert "aggregate over an equi-join of two windows, one negated" in joined
     assert "algorithm   pipelined, the cheapest" in joined
-    assert "rows of a end early where b has a match" in joined
+    assert "rows of a are retracted while b has a match" in joined

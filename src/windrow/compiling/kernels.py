@@ -70,7 +70,7 @@ class KeptCode:
             try:
                 return kept.save_overload(signature, compiled)
             except OSError as problem:
-                _LOG.info("compiled code cannot be kept in %s: %s", place.folder, problem)
+                _LOG.info("compiled code cannot be cached in %s: %s", place.folder, problem)
 
     def _drop(self, place, kept):
         """Nothing can be added to an index that is damaged."""
@@ -103,7 +103,7 @@ def _numba_cache(function, place):
 
         def ensure_cache_path(self):
             if not place.is_trusted:
-                raise PermissionError(f"{place.guarded} is not this user's alone any more")
+                raise PermissionError(f"{place.guarded} is no longer private to this user")
             super().ensure_cache_path()
 
         def get_source_stamp(self):

@@ -20,10 +20,10 @@ __all__ = ["CompileWatch", "say_compiling", "telling"]
 PATIENCE_S = 0.5
 # Kernels that are compiled within so long of each other are told of once.
 LULL_S = 2.0
-COMPILING = "Compiling for a query of a new form; it takes some seconds, once on this machine."
+COMPILING = "Compiling for a new form of query; this takes some seconds, once on this machine."
 COMPILING_AGAIN = (
-    "Compiling for a query of a new form; it takes some seconds, at every start, as compiled code "
-    "can be kept nowhere: set NUMBA_CACHE_DIR to a folder that can be written."
+    "Compiling for a new form of query; this takes some seconds at every start, as compiled code "
+    "cannot be cached: set NUMBA_CACHE_DIR to a writable folder."
 )
 
 _LOG = logging.getLogger(__name__)

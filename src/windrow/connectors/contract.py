@@ -158,7 +158,7 @@ def not_read_here(stream: str, source: Source) -> UnsupportedError:
     """The error of a source that only Spark can read."""
     return UnsupportedError(
         "WU502",
-        f"in this process stream {stream!r} can be read from files only",
+        f"in this process stream {stream!r} can only be read from files",
         hint="run the script on Spark: windrow run, without --embedded",
         place=source.place,
     )

@@ -100,9 +100,9 @@ class MemoryWriter(Writer):
 def _too_many(feed: str, rows: int) -> AdmissionError:
     return AdmissionError(
         "WA410",
-        f"{rows} rows of {feed} came since the last call; the memory sink let them go, "
+        f"there are {rows} rows of {feed} since the last call; the memory sink dropped them, as "
         f"it holds at most {MEMORY_ROWS_LIMIT}",
-        hint="take them more often, or use windrow.sinks.parquet(path)",
+        hint="read them more often, or use windrow.sinks.parquet(path)",
     )
 
 

@@ -24,7 +24,9 @@ class Options:
         self._known = known
         self._given: dict[str, Value] = {}
         if len(endpoint.arguments) > 1:
-            raise self._wrong("WB501", "takes one value without a name", "give the others names")
+            raise self._wrong(
+                "WB501", "accepts only one value without a name", "give the others names"
+            )
         if endpoint.arguments:
             self._given[known[0] if known else "value"] = endpoint.arguments[0]
         for name, value in endpoint.options:

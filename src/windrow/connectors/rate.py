@@ -47,7 +47,7 @@ class Rate(Source):
         if [column.type for column in counters] != [BIGINT]:
             raise BindingError(
                 "WB443",
-                f"stream {schema.name!r} cannot be made by rate()",
+                f"rate() cannot generate the columns of stream {schema.name!r}",
                 hint=f"give it two columns: the time {schema.time!r} and one BIGINT, which counts "
                 "rows",
                 place=self.place,

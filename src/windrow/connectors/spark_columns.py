@@ -22,7 +22,7 @@ def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
     if not source.isStreaming:
         raise BindingError(
             "WB415",
-            f"the DataFrame of stream {name!r} does not stream",
+            f"the DataFrame of stream {name!r} is not streaming",
             hint="read it with spark.readStream instead of spark.read",
         )
     return tuple(
@@ -50,6 +50,7 @@ def _column(stream: str, name: str, kind: str) -> Column:
     except BindingError as problem:
         raise BindingError(
             "WB416",
-            f"column {name!r} of stream {stream!r} has Spark's type {kind}, which cannot be held",
-            hint="leave the column out with select(), or cast it; " + (problem.hint or ""),
+            f"column {name!r} of stream {stream!r} has Spark's type {kind}, which no column can "
+            "hold",
+            hint="drop the column with select(), or cast it; " + (problem.hint or ""),
         ) from problem

@@ -44,5 +44,5 @@ class BadRowsFolder:
         return DataError(
             "WD514",
             f"bad rows of stream {self._stream!r} cannot be written to {self._path}: {problem}",
-            hint="name a folder that can be written, on a disk with room",
+            hint="name a writable folder, on a disk with free space",
         )

@@ -147,7 +147,7 @@ class EmbeddedHistoryQuery(Failing, Query):
         lost = self._feed.rows_lost - self._told_lost
         self._told_lost += lost
         if lost:
-            self._warn(f"{lost:,} rows of answers were let go", "answers")
+            self._warn(f"{lost:,} rows of answers were dropped", "answers")
 
     def _tell_of_netted(self) -> None:
         netted = self._feed.changes_netted - self._told_netted
@@ -157,8 +157,8 @@ class EmbeddedHistoryQuery(Failing, Query):
 
     def _warn(self, what: str, read: str) -> None:
         warnings.warn(
-            f"query {self.name!r}: {what}; more were due than are kept unread: call {read}() more "
-            "often",
+            f"query {self.name!r}: {what}; more were due than are buffered unread: call {read}() "
+            "more often",
             RuntimeWarning,
             stacklevel=2,
         )

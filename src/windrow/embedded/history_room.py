@@ -65,8 +65,8 @@ class Histories:
         if name in self._operators:
             raise BindingError(
                 "WB320",
-                f"stream {name!r} has a history already",
-                hint="declare one history with all measures and keys that are asked for",
+                f"stream {name!r} already has a history",
+                hint="declare one history with all measures and keys that you need",
             )
         folder = None if archive is None else _archive(archive, schema)
         newest_us = inlet.completeness.newest
@@ -113,7 +113,7 @@ class Histories:
             raise BindingError(
                 "WB327",
                 f"stream {stream!r} has no history",
-                hint=f"declare one with session.history(); there are those of: {known}",
+                hint=f"declare one with session.history(); the streams with a history are: {known}",
             )
         operator.check_whole()
         return operator
@@ -266,7 +266,7 @@ def _archive(folder: str | os.PathLike[str], schema: HistorySchema) -> ParquetAr
         raise BindingError(
             "WB325",
             f"the archive {str(path)!r} is not an empty directory",
-            hint="give a new one: what is there already would be taken for the past of this stream",
+            hint="give a new one: its content would be read as the past of this stream",
         )
     return ParquetArchive(path, spec_of(schema))
 

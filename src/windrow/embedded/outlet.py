@@ -72,7 +72,7 @@ class Outlet:
             raise DataError(
                 "WD511",
                 f"the answers of query {self.query.name!r} cannot be written: {problem}",
-                hint="name a folder that can be written, on a disk with room",
+                hint="name a writable folder, on a disk with free space",
                 place=self.query.place,
             ) from None
 

@@ -214,8 +214,9 @@ class EmbeddedQuery(Failing, QueryRun, Query):
             self._told_lost += lost
             what = "instants" if self._judged is None else "instants, or of groups at these,"
             warnings.warn(
-                f"query {self.name!r}: answers at {lost:,} {what} were let go: more were due "
-                "than are kept unread; push some rows at a time, and call answers() on the way",
+                f"query {self.name!r}: answers at {lost:,} {what} were dropped: more were due "
+                "than are buffered unread; push in smaller batches, and call answers() in "
+                "between",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -226,11 +227,11 @@ class EmbeddedQuery(Failing, QueryRun, Query):
         if not netted:
             return
         self._told_netted += netted
-        what = "were netted: one change of each row is left, and they still add up to result()"
+        what = "were netted: one change per row is left, and they still add up to result()"
         if self._publisher.starts_over:
             what = (
-                "were let go: these are all rows of the result, with change +1; "
-                "forget the rows that were read before"
+                "were dropped: these are all rows of the result, with change +1; discard the "
+                "rows that were read before"
             )
         warnings.warn(
             f"query {self.name!r}: {netted:,} changes {what}; call changes() more often",

@@ -190,7 +190,7 @@ class EmbeddedSession(Asking):
         if not is_plausible(instant):
             raise BindingError(
                 "WB105",
-                f"{to!r} is no time that an event can have",
+                f"{to!r} is not a possible event time",
                 hint="give a time from the year 1 to 2199, or integer microseconds since the epoch",
             )
         self._intake.advance(stream, instant)
@@ -425,13 +425,13 @@ class EmbeddedSession(Asking):
         if self._is_stopped:
             raise DataError(
                 "WD121",
-                f"the session is stopped, and takes no more rows of {stream!r}",
+                f"the session is stopped and accepts no more rows of {stream!r}",
                 hint="push() before stop(), or connect() a new session",
             )
         if self._intake.inlet(stream).completeness.is_finished:
             raise DataError(
                 "WD120",
-                f"stream {stream!r} has ended: finish() says that no more rows come",
+                f"stream {stream!r} has ended: finish() declared that no more rows come",
                 hint="push() before finish(), or connect() a new session",
             )
 
@@ -450,7 +450,9 @@ class EmbeddedSession(Asking):
             made_up = f"query{self._unnamed}"
             name = None if self._is_taken(made_up) else made_up
         if self._is_taken(name):
-            raise BindingError("WB104", f"there is a query named {name!r}", hint="choose another")
+            raise BindingError(
+                "WB104", f"a query named {name!r} exists already", hint="choose another"
+            )
         return name
 
     def _is_taken(self, name: str) -> bool:

@@ -30,27 +30,29 @@ def not_admitted(query: str, refused: Refused, budget: int, code: str = "WA102")
 
 def not_taken(held: int, budget: int, refused: Refused | None) -> AdmissionError:
     """Rows for which there is no room at any width that the queries allow."""
-    advice = "connect with more memory=, stop a query, or make windows shorter"
+    advice = "connect with more memory=, stop a query, or shorten windows"
     if refused is not None:
         advice = _advice(refused, _budget_for(refused, budget))
     return AdmissionError(
         "WA101",
-        f"there is no room for these rows: the windows hold {show_memory(held)}, the budget is "
-        f"{show_memory(budget)}, and what grows needs room beside it",
-        hint=f"{advice}; the rows that were not taken are counted as rejected, and answers that "
-        "would have had them are of the level 'incomplete'",
+        f"these rows do not fit: the windows hold {show_memory(held)}, the budget is "
+        f"{show_memory(budget)}, and growing arrays need extra memory",
+        hint=(
+            f"{advice}; the refused rows are counted as rejected, and answers that would have "
+            "included them have the level 'incomplete'"
+        ),
     )
 
 
 def outgrown(held: int, budget: int, refused: Refused | None) -> AdmissionError:
     """Windows of a query on Spark that hold too much, at any width that the queries allow."""
-    advice = "connect with more memory=, or make windows shorter"
+    advice = "connect with more memory=, or shorten windows"
     if refused is not None:
         advice = _advice(refused, _budget_for(refused, budget))
     return AdmissionError(
         "WA411",
         f"the windows hold {show_memory(held)}, the budget is {show_memory(budget)}",
-        hint=f"{advice}; with a checkpoint the query goes on where it stopped",
+        hint=f"{advice}; with a checkpoint the query resumes where it stopped",
     )
 
 
@@ -75,10 +77,10 @@ def _rounded(span_us: int, *, up: bool) -> str:
 def _clause(suggestion: Suggestion) -> str:
     demand = suggestion.demands[0]
     query = f"query {suggestion.query}"
-    helps = "" if suggestion.fits else " (which helps, but not enough alone)"
+    helps = "" if suggestion.fits else " (which helps, but does not suffice alone)"
     if suggestion.clause == "ERROR":
         missing = _rounded(demand.tolerance_us, up=True)
-        return f"give {query} an ERROR that lets {missing} be missing{helps}"
+        return f"give {query} an ERROR that allows {missing} to be missing{helps}"
     if suggestion.clause == "EVERY":
         return f"give {query} an ERROR and EVERY ({_rounded(demand.delay_us, up=True)}){helps}"
     return f"shorten the range of {query} to {_rounded(demand.range_us, up=False)}{helps}"

@@ -43,8 +43,8 @@ class Aggregate:
         if self.function not in FUNCTIONS:
             raise BindingError(
                 "WB311",
-                f"a history has no aggregate {self.function!r}",
-                hint=f"it answers {', '.join(FUNCTIONS)}",
+                f"histories do not support the aggregate {self.function!r}",
+                hint=f"use one of {', '.join(FUNCTIONS)}",
             )
         if self.measure is None and self.traits.star is None:
             raise BindingError("WB312", f"{self.function} needs a measure", hint="name one")
@@ -84,7 +84,7 @@ class Aggregate:
             raise BindingError(
                 "WB314",
                 f"the history keeps no sketch for {self.function} of {self.measure!r}",
-                hint=f"it keeps them of {', '.join(kept) or 'nothing'}",
+                hint=f"it keeps sketches of {', '.join(kept) or 'nothing'}",
             )
 
 

@@ -86,9 +86,9 @@ class History:
         if int(times.min()) <= self.now_us:
             raise DataError(
                 "WD601",
-                f"a row at {show_instant(int(times.min()))} comes after the history was complete "
-                f"through {show_instant(self.now_us)}",
-                hint="late rows are set aside before they come to a history",
+                f"a row at {show_instant(int(times.min()))} arrives after the history was "
+                f"complete through {show_instant(self.now_us)}",
+                hint="late rows are set aside before they reach a history",
             )
         for first in range(0, times.size, SLICE_ROWS):
             part = slice(first, first + SLICE_ROWS)

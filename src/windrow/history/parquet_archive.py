@@ -77,9 +77,9 @@ class ParquetArchive:
         try:
             yield
         except OSError as problem:
-            what = "there is no room in" if is_full(problem) else "nothing can be written to"
+            what = "the disk is full for" if is_full(problem) else "nothing can be written to"
             raise DataError(
                 "WD520",
                 f"{what} the archive of a history at {self._folder}: {problem}",
-                hint="make room on that disk, or let this user write there",
+                hint="free space on that disk, or give this user permission to write there",
             ) from problem

@@ -65,14 +65,14 @@ def restore_history(
     if header.get("version") != SAVED_VERSION:
         raise CheckpointError(
             "WC302",
-            f"a history of format {header.get('version')} is not read",
-            hint="go on with the version that saved it, or start from a new checkpoint",
+            f"a saved history of format {header.get('version')} cannot be read",
+            hint="continue with the version that saved it, or start from a new checkpoint",
         )
     if header["spec"] != _described(spec):
         raise CheckpointError(
             "WC303",
             "the saved history has other levels, measures or keys",
-            hint="start from a new checkpoint, or declare the history as it was",
+            hint="start from a new checkpoint, or declare the history as before",
         )
     history = History(spec, archive=archive)
     tree = _tree_of(history)
@@ -98,8 +98,8 @@ def _tree_of(history: History) -> AdaptiveTree:
     if not isinstance(history.storage, AdaptiveTree):
         raise CheckpointError(
             "WC304",
-            "only the adaptive tree can be saved, not its rivals",
-            hint="make the history without another storage",
+            "only the adaptive tree can be saved, not other storages",
+            hint="create the history with the default storage",
         )
     return history.storage
 

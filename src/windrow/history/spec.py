@@ -151,14 +151,14 @@ def _check_columns(spec: HistorySpec) -> None:
         raise BindingError(
             "WB305",
             f"a history has at most {MAX_MEASURES} measures",
-            hint="leave some out",
+            hint="omit some",
         )
     for measure in spec.measures:
         if not _is_measurable(measure.type):
             raise BindingError(
                 "WB309",
                 f"{measure.name!r} is {measure.type}, which has no sum",
-                hint="measures are numbers; count different values of other columns instead",
+                hint="measures are numbers; count distinct values of other columns instead",
             )
     names = [column.name for column in (*spec.keys, *spec.measures)]
     names += [GRANULARITY_COLUMN, START_COLUMN, ROWS_COLUMN]
@@ -170,7 +170,7 @@ def _check_columns(spec: HistorySpec) -> None:
         raise BindingError(
             "WB310",
             f"{twice!r} would be the name of two columns of the nodes",
-            hint="name the columns of the stream otherwise",
+            hint="rename the columns of the stream",
         )
     for name in spec.quantiles:
         spec.measure_index(name)

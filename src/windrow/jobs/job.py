@@ -63,7 +63,7 @@ class JobHistory:
 
 @dataclass(frozen=True)
 class JobQuestion:
-    """A question about the past, asked when all rows have been read."""
+    """A query about the past, asked when all rows have been read."""
 
     name: str
     text: str
@@ -140,14 +140,14 @@ class Job:
                 raise UnsupportedError(
                     "WU506",
                     f"bad rows of stream {stream.schema.name!r} are not written on Spark yet",
-                    hint="leave INTO out: they are counted, and some shown by bad_rows(); or run "
+                    hint="omit INTO: they are counted, and some shown by bad_rows(); or run "
                     "the script in this process, with --embedded",
                     place=stream.place,
                 )
         for history in self.histories.values():
             raise UnsupportedError(
                 "WU501",
-                "histories are not run on Spark yet",
+                "CREATE HISTORY is not supported on Spark yet",
                 hint="run the script in this process, with --embedded",
                 place=history.place,
             )
@@ -221,8 +221,8 @@ def _folder_of(endpoint: Endpoint | None) -> str | None:
     if folder is None:
         raise BindingError(
             "WB526",
-            f"bad rows cannot be set aside into {endpoint.name}()",
-            hint="write ON BAD ROW SET ASIDE INTO parquet('folder'), or leave INTO out",
+            f"bad rows cannot be written with {endpoint.name}()",
+            hint="write ON BAD ROW SET ASIDE INTO parquet('folder'), or omit INTO",
             place=endpoint.place,
         )
     return folder
@@ -231,8 +231,8 @@ def _folder_of(endpoint: Endpoint | None) -> str | None:
 def _add_history(job: Job, statement: CreateHistory) -> None:
     stream = job.catalog.stream(statement.stream, statement.place)
     if stream.name in job.histories:
-        message = f"stream {stream.name!r} has a history already"
-        hint = "declare one history with all measures and keys that are asked for"
+        message = f"stream {stream.name!r} already has a history"
+        hint = "declare one history with all measures and keys that you need"
         raise BindingError("WB518", message, hint=hint, place=statement.place)
     levels = [
         (_span(level.grain_us), None if level.retention_us is None else _span(level.retention_us))
@@ -277,7 +277,7 @@ def _add_query(
     job: Job, name: str, select: Select, sink: Endpoint | None, place: Place | None
 ) -> None:
     if name in job.queries or name in job.questions:
-        message = f"there is a query named {name!r} already"
+        message = f"a query named {name!r} exists already"
         raise BindingError("WB517", message, hint="choose another name", place=place)
     plan: QueryPlan | HistoryPlan
     if reads_history(select):

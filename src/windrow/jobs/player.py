@@ -93,9 +93,9 @@ def _known(problem: Exception) -> WindrowError:
     """An error of ours; a fault, which nobody would see who only looks at results, becomes one."""
     if isinstance(problem, WindrowError):
         return problem
-    _LOG.error("a fault while rows were played", exc_info=problem)
+    _LOG.error("an error while rows were replayed", exc_info=problem)
     return WindrowError(
         "WX501",
-        f"a fault of Windrow's own while rows were played: {type(problem).__name__}",
-        hint="see what was printed where it runs, and report it",
+        f"a bug in Windrow while rows were replayed: {type(problem).__name__}",
+        hint="look at the output where it runs, and report it",
     )

@@ -20,5 +20,5 @@ def read_script(script: Path) -> str:
         raise DataError(
             "WD510",
             f"{script} cannot be read: {problem}",
-            hint="give a text file in UTF-8; paths start where windrow is run",
+            hint="give a text file in UTF-8; paths are relative to the working directory",
         ) from None

@@ -83,7 +83,7 @@ def _values(shape: _Shape, value: str | Sequence[str] | None) -> list[str]:
     if not shape.values:
         raise BindingError(
             "WB121",
-            "there is no number in the answers of this query to draw",
+            "the answers of this query have no number to draw",
             hint="chart a query with an aggregate, such as SELECT k, COUNT(*) AS n ... GROUP BY k",
         )
     wanted = [value] if isinstance(value, str) else list(value or shape.values[:1])
@@ -91,8 +91,8 @@ def _values(shape: _Shape, value: str | Sequence[str] | None) -> list[str]:
         if name not in shape.values:
             raise BindingError(
                 "WB121",
-                f"{name!r} is no aggregate of this query that can be drawn",
-                hint=f"there are: {', '.join(shape.values)}",
+                f"{name!r} is not an aggregate of this query that can be drawn",
+                hint=f"use one of {', '.join(shape.values)}",
             )
     return wanted
 

@@ -99,7 +99,7 @@ class Chart(anywidget.AnyWidget):
                 self.refresh()
             except WindrowError as problem:
                 # Rows that wait are applied here, and what they fail with would be seen by nobody.
-                self.state = f"live, with trouble: {problem.message}"
+                self.state = f"live, with an error: {problem.message}"
             if is_last:
                 self._end("the query has ended")
                 return

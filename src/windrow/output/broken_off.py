@@ -12,10 +12,12 @@ def broken_off(query: str, problem: Exception) -> DataError:
     what = str(problem) or type(problem).__name__
     return DataError(
         "WD305",
-        f"query {query!r} was broken off in the middle of a step, and could not be made anew from "
+        f"query {query!r} was interrupted in the middle of a step, and could not be rebuilt from "
         f"its rows: {type(problem).__name__}: {what}",
-        hint="it gives no more answers, as they might be wrong; register it again, with more "
-        "memory in this process if memory was short. Other queries go on",
+        hint=(
+            "it no longer answers, as answers might be wrong; register it again, with more "
+            "memory in this process if memory was short. Other queries continue"
+        ),
     )
 
 
@@ -23,8 +25,10 @@ def history_broken_off(stream: str) -> DataError:
     """A history in which rows may be missing, or counted twice."""
     return DataError(
         "WD306",
-        f"the history of stream {stream!r} was broken off while rows were put into it: what it "
-        "holds is not whole",
-        hint="it gives no more answers, as they might be wrong; declare it in a new session. "
-        "Other queries go on",
+        f"the history of stream {stream!r} was interrupted while it added rows: its state is not "
+        "consistent",
+        hint=(
+            "it no longer answers, as answers might be wrong; declare it in a new session. "
+            "Other queries continue"
+        ),
     )

@@ -261,7 +261,7 @@ class Feed(ToldTouches[Touches]):
         if total > ANSWER_ROWS_LIMIT:
             raise DataError(
                 "WD301",
-                f"the answers since the last call have {total} rows, more than {ANSWER_ROWS_LIMIT}",
+                f"there are {total} unread rows of answers, more than {ANSWER_ROWS_LIMIT}",
                 hint="call answers() more often, give the query an EVERY clause, or read changes()",
             )
         which, rows = np.empty(total, np.int64), np.empty(total, np.int64)

@@ -89,7 +89,7 @@ class ResultFaults:
     def check_result(self) -> None:
         """Tell of a row that the result lacks now."""
         for words in self._standing.values():
-            raise _error(words, "the row is back once its value is in range")
+            raise _error(words, "the row returns once its value is in range")
 
     def drop_answers(self) -> None:
         """Nobody will read the answers so far."""
@@ -136,4 +136,4 @@ def _error(words: Words, more: str) -> DataError:
 
 
 def _unknown(_touch: int) -> Words:
-    raise AssertionError("the touches of this step are gone")
+    raise AssertionError("the group updates of this step are gone")

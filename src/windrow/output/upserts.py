@@ -26,9 +26,11 @@ def upsert_key(plan: QueryPlan, given: Sequence[str] | None) -> tuple[str, ...]:
         if key is None:
             raise BindingError(
                 "WB423",
-                "nothing tells the rows of this result apart",
-                hint="give upserts(function, key=[...]) columns of which no two rows have the same "
-                "values, show all GROUP BY columns, or use SELECT DISTINCT",
+                "the rows of this result have no natural key",
+                hint=(
+                    "pass upserts(function, key=[...]) with columns that are unique per row, "
+                    "select all GROUP BY columns, or use SELECT DISTINCT"
+                ),
             )
         return key
     for name in given:
@@ -117,5 +119,5 @@ def _not_unique(key: Sequence[str]) -> DataError:
     return DataError(
         "WD411",
         f"two rows of the result have the same key ({', '.join(key)})",
-        hint="give upserts() a key that tells all rows apart, or use windrow.sinks.foreach()",
+        hint="give upserts() a key that is unique per row, or use windrow.sinks.foreach()",
     )

@@ -34,7 +34,7 @@ __all__ = ["FUNCTIONS", "IDEMPOTENT", "RUNNING", "Groups"]
 
 FUNCTIONS = aggregate_classes()
 # What stands in hints: the aggregates that run.
-RUNNING = f"{running_names(lambda each: not each.laws.in_sketch)} run"
+RUNNING = f"{running_names(lambda each: not each.laws.in_sketch)} are supported"
 IDEMPOTENT = running_names(lambda each: each.laws.is_idempotent)
 
 
@@ -88,7 +88,7 @@ class Groups:
         hint = "add it to GROUP BY, or put it into an aggregate such as MAX or COUNT"
         if shadowed:
             hint = (
-                "a column comes before an item of that name: repeat the item, or name it otherwise"
+                "a column takes precedence over an item of that name: repeat the item, or rename it"
             )
         return self._row.wrong(
             "WB243",
@@ -110,7 +110,7 @@ class Groups:
         if node.this is None or node.expressions:
             name = function.sql_names[0]
             given = 0 if node.this is None else 1 + len(node.expressions)
-            message = f"{name} takes 1 argument, but here are {given}"
+            message = f"{name} takes 1 argument, but got {given}"
             raise self._row.wrong("WB231", message, node, hint=f"write {name}(x)")
         if function.star is not None and isinstance(node.this, exp.Star):
             return _of_rows(function.star)
@@ -122,7 +122,7 @@ class Groups:
         what, hint = f"the aggregate {node.sql_name()}", RUNNING
         if function is not None:
             what = f"{function.sql_names[0]} over a window"
-            hint = f"{RUNNING}; this one runs FROM HISTORY(...), where a sketch is kept"
+            hint = f"{RUNNING}; this one is supported FROM HISTORY(...), where a sketch is kept"
         return self._row.refused("WU205", what, node, hint=hint)
 
     def _over_distinct(
@@ -174,7 +174,7 @@ class Groups:
                 f"{function.sql_names[0]} of text",
                 node,
                 hint=f"{IDEMPOTENT} compare {function.takes.value}; "
-                "COUNT(DISTINCT x) takes text, and GROUP BY gives every text its row",
+                "COUNT(DISTINCT x) accepts text, and GROUP BY has a row per text",
             )
 
     def _check_truth(self, function: AggregateFunction, argument: Expr, node: exp.Expr) -> None:

@@ -43,7 +43,7 @@ def with_algorithm(plan: QueryPlan, algorithm: str) -> QueryPlan:
 def reasons_against(plan: QueryPlan) -> dict[str, str | None]:
     """For each algorithm why it cannot run the plan; None where it can."""
     if keeps_results(plan):
-        reason = "it keeps aggregates, and this query keeps the joined rows themselves"
+        reason = "it maintains aggregates, but this query keeps the joined rows themselves"
         return dict.fromkeys(ALGORITHMS, reason)
     if plan.kind == "select":
         reason = "a query without aggregates is a scan of its window"
@@ -67,7 +67,7 @@ def _against_pairs(plan: QueryPlan) -> str | None:
 def _against_negated(plan: QueryPlan) -> str | None:
     for each in plan.negations:
         kept, alias = plan.inputs[each.of].alias, plan.inputs[each.input].alias
-        return f"rows of {kept} end early where {alias} has a match, and come back when it leaves"
+        return f"rows of {kept} are retracted while {alias} has a match, and return when it expires"
     return None
 
 
@@ -75,7 +75,7 @@ def _against_incremental(plan: QueryPlan) -> str | None:
     for aggregate in plan.aggregates:
         if not aggregate.traits.laws.is_invertible:
             name = aggregate.traits.sql_names[0]
-            return f"a {name} cannot be taken back from when its row leaves"
+            return f"a {name} cannot be retracted when its row leaves"
     return None
 
 

@@ -77,7 +77,7 @@ def _names(select: Select, catalog: Catalog) -> Names:
             raise BindingError(
                 "WB202",
                 f"FROM names two inputs {source.alias!r}",
-                hint=f"give each a name of its own: {source.stream} [...] AS {source.alias}2",
+                hint=f"give each its own name: {source.stream} [...] AS {source.alias}2",
                 place=source.place,
             )
         seen.add(source.alias.lower())
@@ -167,7 +167,7 @@ def _group_by(scope: Scope, nodes: Sequence[exp.Expr]) -> tuple[Expr, ...]:
                 "WB245",
                 f"GROUP BY {node.this} is a number, not a column",
                 node,
-                hint="positions are not counted here: write the expression itself",
+                hint="positions are not supported: write the expression itself",
             )
         bound = scope.bind(node)
         check_digits(scope, node, bound)

@@ -38,8 +38,8 @@ class Catalog(Mapping[str, StreamSchema]):
         if schema.name in self:
             raise BindingError(
                 "WB200",
-                f"there already is a stream {self[schema.name].name!r}",
-                hint="names of streams differ by more than upper and lower case",
+                f"a stream {self[schema.name].name!r} exists already",
+                hint="stream names must differ by more than case",
             )
         return Catalog(*self.streams, schema)
 

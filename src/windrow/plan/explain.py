@@ -75,7 +75,7 @@ def _match(plan: QueryPlan, negation: Negation) -> str:
 
 def _extent(window: WindowSpec) -> str:
     if window.traits.is_endless:
-        return "that passes, growing without end"
+        return "that passes, growing without limit"
     return "in the window"
 
 

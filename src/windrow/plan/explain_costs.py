@@ -10,10 +10,10 @@ from windrow.plan.update_pattern import keeps_results
 __all__ = ["algorithm_lines"]
 
 _HOW = {
-    "factorised": "one state per key and side, no joined row is formed",
-    "charged": "every joined row is charged to the row of it that leaves first",
+    "factorised": "one state per key and input, no joined row is formed",
+    "charged": "every joined row is charged to its row that expires first",
     "incremental": "joined rows are found when a row enters, and again when it leaves",
-    "pipelined": "every joined row is held until a row of it leaves",
+    "pipelined": "every joined row is held until one of its rows leaves",
 }
 
 
@@ -31,7 +31,7 @@ def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | Non
         return [f"  algorithm   {chosen}: {how}"]
     why = "the cheapest" if plan.algorithm == "auto" else "asked for"
     if plan.algorithm not in ("auto", chosen):
-        why = f"as {plan.algorithm} cannot take the values that came"
+        why = f"as {plan.algorithm} cannot handle the values that arrived"
     lines = [f"  algorithm   {chosen}, {why}: {_how(chosen)}", _figures_line(plan, known)]
     lines += [_candidate_line(each, each.name in chosen) for each in found]
     if len(plan.joined) == 2:

@@ -42,7 +42,7 @@ def bind_function(scope: Scope, node: exp.Expr) -> Expr:
     if not function.least <= len(arguments) <= function.most:
         raise scope.wrong(
             "WB231",
-            f"{function.name.upper()} takes {_counted(function)}, but here are {len(arguments)}",
+            f"{function.name.upper()} takes {_counted(function)}, but got {len(arguments)}",
             node,
             hint="give it the arguments that it has in Spark SQL",
         )
@@ -74,7 +74,7 @@ def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
         form = f"the form {node.sql('spark')!r}"
         return scope.refused("WU221", form, node, hint=_OTHER_FORMS.get(type(node), _NO_FORM))
     if name in _OTHER_AGGREGATES:
-        hint = f"{_RUNNING_AGGREGATES} run"
+        hint = f"{_RUNNING_AGGREGATES} are supported"
         return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)
     if name in FUNCTIONS:
         return scope.wrong("WB230", f"there is no function {name!r}", node, hint=FUNCTIONS[name])
@@ -115,7 +115,7 @@ def _constant_integer(scope: Scope, name: str, node: exp.Expr) -> Literal:
     value = bound.value if isinstance(bound, Literal) and bound.type.is_integer else None
     if not isinstance(value, int) or not fits(value, INT):
         raise scope.wrong(
-            "WB232", f"{name.upper()} takes a written integer here", node, hint="such as 2"
+            "WB232", f"{name.upper()} takes an integer literal here", node, hint="such as 2"
         )
     return Literal(value, INT)
 
@@ -185,9 +185,9 @@ _OTHER_AGGREGATES = frozenset(
         *("percentile", "median", "mean", "mode", "std", "any_value", "first", "last"),
     ]
 )
-_NO_FORM = "write it with operators that run"
+_NO_FORM = "write it with supported operators"
 _OTHER_FORMS: dict[type[exp.Expr], str] = {
-    exp.ILike: "write LOWER(x) LIKE a pattern in small letters",
+    exp.ILike: "write LOWER(x) LIKE a lower-case pattern",
     exp.RegexpLike: "there are no regular expressions: write LIKE, with % for any text",
 }
 _SIGNATURES: dict[Signature, Callable[[Scope, str, Nodes], Expr]] = {

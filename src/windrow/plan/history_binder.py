@@ -108,7 +108,7 @@ def _group_by(select: Select, names: Names, history: HistorySchema) -> tuple[Exp
 def _expressions(scope: Scope, nodes: Sequence[exp.Expr]) -> tuple[Expr, ...]:
     for node in nodes:
         if isinstance(node, exp.Literal) and not node.is_string:
-            hint = "positions are not counted here: write the expression itself"
+            hint = "positions are not supported: write the expression itself"
             raise scope.wrong("WB245", f"GROUP BY {node.this} is a number", node, hint)
     return tuple(dict.fromkeys(scope.bind(node) for node in nodes))
 

@@ -1,4 +1,4 @@
-"""A question about the past as text for people."""
+"""A query about the past as text for people."""
 
 from __future__ import annotations
 

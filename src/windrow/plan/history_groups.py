@@ -19,7 +19,8 @@ from windrow.schema import BIGINT, DOUBLE
 __all__ = ["HistoryGroups", "check_keys"]
 
 _RUNNING = (
-    f"{running_names(lambda each: each.in_history and not each.laws.in_sketch)} of measures run, "
+    f"{running_names(lambda each: each.in_history and not each.laws.in_sketch)} of measures are "
+    "supported, "
     f"{running_names(lambda each: each.laws.in_sketch)} where sketches are kept"
 )
 
@@ -37,10 +38,10 @@ def check_keys(names: Names, history: HistorySchema, node: exp.Expr, clause: str
             listed = ", ".join(key.name for key in history.keys) or "none"
             raise row_scope(names, clause).wrong(
                 "WB332",
-                f"the history of {history.stream.name!r} is not kept by {found[0].column!r}",
+                f"{found[0].column!r} is not a key of the history of {history.stream.name!r}",
                 column,
                 hint=f"{clause} takes keys of the history: {listed}"
-                + ("; the interval stands in the brackets" * (_is_time(history, found[0]))),
+                + ("; the interval goes in the brackets" * (_is_time(history, found[0]))),
             )
 
 
@@ -111,7 +112,7 @@ class HistoryGroups(Groups):
         if not 0 <= value <= 1:
             raise self._row.wrong(
                 "WB336",
-                "the rank of a quantile is a written number from 0 to 1",
+                "the rank of a quantile must be a literal from 0 to 1",
                 node if isinstance(rank, Literal) and rank.value is None else written,
                 hint="such as APPROX_PERCENTILE(x, 0.95)",
             )
@@ -129,7 +130,7 @@ class HistoryGroups(Groups):
     def _computed(self, node: exp.Expr) -> UnsupportedError:
         return UnsupportedError(
             "WU230",
-            "a history aggregates columns as they are, not expressions of them",
+            "a history aggregates plain columns, not expressions",
             hint="put the expression around the aggregate: SUM(x) * 2 for SUM(x * 2)",
             place=self._row.place(node),
         )
@@ -139,7 +140,8 @@ class HistoryGroups(Groups):
         if column.column not in measures:
             raise self._row.wrong(
                 "WB333",
-                f"{column.column!r} is no measure of the history of {self._history.stream.name!r}",
+                f"{column.column!r} is not a measure of the history of "
+                f"{self._history.stream.name!r}",
                 node,
                 hint=f"its measures are {', '.join(measures) or 'none'}; COUNT(*) counts rows",
             )
@@ -158,7 +160,7 @@ class HistoryGroups(Groups):
             f"of {column.column!r}",
             node,
             hint=f"declare it with {kind}=[{column.column!r}]; "
-            f"kept are those of {', '.join(known) or 'nothing'}",
+            f"it keeps those of {', '.join(known) or 'nothing'}",
         )
 
 

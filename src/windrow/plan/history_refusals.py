@@ -8,7 +8,7 @@ from windrow.sql.statements import HistoryRange, Select
 
 __all__ = ["check_history_shape", "history_range", "reads_history"]
 
-_PAST = "a session's ask() answers about an interval that has ended"
+_PAST = "session.ask() queries an interval that has ended"
 
 
 def reads_history(select: Select) -> bool:
@@ -22,7 +22,7 @@ def history_range(select: Select) -> HistoryRange:
     if history is None:
         raise BindingError(
             "WB331",
-            "the query asks for no HISTORY",
+            "the query does not read a HISTORY",
             hint="write FROM HISTORY(s) [FROM '...' TO '...'], "
             "or register a query over a window with query()",
             place=select.sources[0].place,
@@ -39,7 +39,7 @@ def check_history_shape(select: Select, *, continuous: bool) -> None:
             "WU226",
             "HISTORY joined with anything",
             other.place,
-            "ask for the HISTORY by itself; a join reads windows",
+            "query the HISTORY alone; a join reads windows",
         )
     asked = history_range(select)
     if select.distinct:
@@ -47,7 +47,7 @@ def check_history_shape(select: Select, *, continuous: bool) -> None:
             "WU228",
             "DISTINCT of HISTORY",
             select.places.get("SELECT"),
-            "leave DISTINCT out: GROUP BY gives each group once",
+            "omit DISTINCT: GROUP BY returns each group once",
         )
     for clause, given in (("ERROR", select.error_percent), ("DURATION", select.duration)):
         if given is not None:
@@ -55,15 +55,15 @@ def check_history_shape(select: Select, *, continuous: bool) -> None:
                 "WU227",
                 f"{clause} with HISTORY",
                 select.places.get(clause),
-                "answers about the past carry bounds of their own and need no memory of windows",
+                "answers about the past have their own bounds and need no window memory",
             )
     if continuous:
         _check_continuous(asked, select)
     elif select.every_us is not None:
         raise BindingError(
             "WB338",
-            "EVERY belongs to a continuous query, and this is asked once",
-            hint="leave EVERY out, or register the text with query()",
+            "EVERY belongs to a continuous query, but this one runs once",
+            hint="omit EVERY, or register the text with query()",
             place=select.places.get("EVERY"),
         )
 
@@ -73,7 +73,7 @@ def _check_continuous(asked: HistoryRange, select: Select) -> None:
     if asked.until_us is not None:
         raise BindingError(
             "WB339",
-            "a continuous query of HISTORY goes on TO NOW, but this interval ends",
+            "a continuous query of HISTORY needs TO NOW, but this interval ends",
             hint=f"write TO NOW; {_PAST}",
             place=place,
         )
@@ -82,9 +82,9 @@ def _check_continuous(asked: HistoryRange, select: Select) -> None:
             "WU229",
             "AT in a continuous query of HISTORY",
             place,
-            "leave AT out: what is added is known row by row",
+            "omit AT: new rows are known one by one",
         )
 
 
 def _refusal(code: str, what: str, place: Place | None, hint: str) -> UnsupportedError:
-    return UnsupportedError(code, f"{what} is not run", hint=hint, place=place)
+    return UnsupportedError(code, f"{what} is not supported", hint=hint, place=place)

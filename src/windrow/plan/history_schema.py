@@ -56,7 +56,7 @@ def declared_history(
         raise BindingError(
             "WB323",
             f"split_above={split_above!r} is not a number of rows",
-            hint="leave it out, or give a whole number from 0 on",
+            hint="omit it, or give an integer of at least 0",
         )
     return HistorySchema(
         stream,
@@ -121,7 +121,7 @@ def _span(value: object) -> int:
 def _not_levels(given: object) -> BindingError:
     return BindingError(
         "WB324",
-        f"{given!r} does not say how long which granularity is kept",
+        f"{given!r} is not a list of granularities with their retention times",
         hint="give pairs from fine to coarse, such as [('1 second', '10 minutes'), "
         "('1 minute', '1 day'), ('1 hour', 'forever')]",
     )

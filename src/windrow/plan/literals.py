@@ -82,7 +82,7 @@ def _instant(scope: Scope, node: exp.Expr, written: str) -> int:
             "WB223",
             f"{written!r} is not a timestamp",
             node,
-            hint="write it as '2026-01-01 09:30:00', in UTC unless it names its zone",
+            hint="write it as '2026-01-01 09:30:00', in UTC unless it has an offset",
         ) from None
 
 

@@ -85,7 +85,7 @@ class Names:
         if node.table.lower() in streams:
             guess = names[streams.index(node.table.lower())]
         hint = f"did you mean {guess}?" if guess else f"FROM names {', '.join(names)}"
-        return BindingError("WB205", f"FROM names no {written!r}", hint=hint, place=place)
+        return BindingError("WB205", f"FROM has no {written!r}", hint=hint, place=place)
 
     def _ambiguous(self, node: exp.Column) -> BindingError:
         found = self._found(node)

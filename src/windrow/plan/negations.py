@@ -152,7 +152,7 @@ class _Match:
 def _of_several(scope: Scope, node: exp.Expr, alias: str, listed: str) -> UnsupportedError:
     return scope.refused(
         "WU223",
-        f"a negated input that is compared with several others ({alias} with {listed})",
+        f"a negated input compared with several others ({alias} with {listed})",
         node,
-        hint="compare it with one of them: of columns that the join makes equal, either will do",
+        hint="compare it with one of them: of columns that the join makes equal, either works",
     )

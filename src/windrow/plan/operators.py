@@ -97,7 +97,7 @@ def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:
             "WU216",
             "arithmetic with INTERVAL",
             node,
-            hint="compare with a written timestamp, or CAST a timestamp AS DOUBLE for seconds",
+            hint="compare with a timestamp literal, or CAST a timestamp AS DOUBLE for seconds",
         )
     function = _ARITHMETIC[type(node)]
     left, right = (_number(scope, side, function) for side in sides)
@@ -242,7 +242,7 @@ def _like(scope: Scope, node: exp.Like) -> Expr:
 
 def _escape(scope: Scope, node: exp.Expr) -> Expr:
     raise scope.refused(
-        "WU219", "LIKE with ESCAPE", node, hint="a backslash before % or _ takes it literally"
+        "WU219", "LIKE with ESCAPE", node, hint="a backslash before % or _ matches it literally"
     )
 
 

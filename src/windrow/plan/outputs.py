@@ -64,7 +64,7 @@ def _all_columns(
     if grouped:
         raise BindingError(
             "WB244",
-            "* cannot stand beside GROUP BY, HAVING or aggregates",
+            "* cannot be combined with GROUP BY, HAVING or aggregates",
             hint="name the columns, each in GROUP BY or in an aggregate",
             place=place,
         )
@@ -95,7 +95,7 @@ def _check_name(name: str, found: Sequence[OutputColumn], place: Place | None, h
     if name.lower() in RESERVED_NAMES:
         raise BindingError(
             "WB251",
-            f"a column of the answer cannot be named {name!r}: answers carry one of their own",
+            f"a column of the answer cannot be named {name!r}: the name is reserved",
             hint=f"give it another name: ... AS {name}_value",
             place=place,
         )

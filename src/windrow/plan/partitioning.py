@@ -48,7 +48,7 @@ def _of_one_window(plan: QueryPlan) -> Partitioning:
             return _by_value(plan, "PARTITION BY")
         return Partitioning("key", (keys,), "rows are counted for each PARTITION BY")
     if own:
-        return Partitioning("key", (own,), "groups are apart from each other")
+        return Partitioning("key", (own,), "groups are independent")
     if _distinct_arguments(plan):
         return _by_value(plan, "GROUP BY")
     return Partitioning("any", ((),), "no row depends on another; partial answers combine")
@@ -107,7 +107,7 @@ def _by_keys(plan: QueryPlan, dealt: list[list[Expr]], what: str, reason: str) -
 
 def _without_shared_key(plan: QueryPlan) -> str:
     if not any(entry.keys for entry in plan.inputs):
-        return "the join has no equality, so that any rows may meet"
+        return "the join has no equality, so any rows may join"
     return "no join key is common to all inputs"
 
 
@@ -115,8 +115,8 @@ def _without_common_key(plan: QueryPlan) -> str:
     for negation in plan.negations:
         if not negation.keys:
             alias = plan.inputs[negation.input].alias
-            return f"{alias} is negated without an equality, so that any rows may match"
-    return "no key is common to the join and to all that is negated"
+            return f"{alias} is negated without an equality, so any rows may match"
+    return "no key is common to the join and to all negated inputs"
 
 
 def _is_counted_within(entry: PlanInput, key: Expr) -> bool:
@@ -144,7 +144,7 @@ def _distinct_arguments(plan: QueryPlan) -> list[Expr]:
 def _by_value(plan: QueryPlan, what: str) -> Partitioning:
     distinct = next(part for part in plan.aggregates if not part.traits.laws.is_mergeable)
     shown = show_aggregate(distinct, plan)
-    return _one(f"no {what} keeps the values of {shown} apart, so that one may be counted twice")
+    return _one(f"no {what} separates the values of {shown}, so one may be counted twice")
 
 
 def _key(entry: PlanInput, variable: int) -> Expr:

@@ -22,13 +22,13 @@ def check_shape(select: Select) -> None:
     for source in sources:
         if source.history is not None:
             place = source.history.place or source.place
-            raise refusal("WU211", "HISTORY here", place, "let it stand by itself in FROM")
+            raise refusal("WU211", "HISTORY here", place, "make it the only input in FROM")
     if len(sources) > MAX_INPUTS:
         raise refusal(
             "WU201",
             f"a query over {len(sources)} windows",
             sources[MAX_INPUTS].place,
-            f"join at most {MAX_INPUTS} windows, those that are negated included",
+            f"join at most {MAX_INPUTS} windows, including negated ones",
         )
 
 
@@ -38,10 +38,10 @@ def check_distinct_groups(
     """DISTINCT changes nothing where every group has its group columns in the answer."""
     shown = {part.expression.index for part in items if isinstance(part.expression, GroupRef)}
     if shown != set(range(len(group_by))):
-        hint = "without DISTINCT it gives a row for each group; select what GROUP BY names"
+        hint = "omit DISTINCT: a group is one row anyway; or select all that GROUP BY names"
         raise refusal("WU203", "DISTINCT of groups", select.places.get("SELECT"), hint)
 
 
 def refusal(code: str, what: str, place: Place | None, hint: str | None = None) -> UnsupportedError:
     """Right WQL that nothing runs yet."""
-    return UnsupportedError(code, f"{what} is not run yet", hint=hint, place=place)
+    return UnsupportedError(code, f"{what} is not supported yet", hint=hint, place=place)

@@ -38,9 +38,9 @@ def _misplaced(scope: Scope, node: exp.AggFunc, clause: str) -> Exception:
     if clause == "an aggregate":
         return scope.wrong(
             "WB241",
-            "an aggregate cannot stand inside another one",
+            "aggregates cannot be nested",
             node,
-            hint="aggregate once; expressions may stand around it, such as SUM(x) / COUNT(*)",
+            hint="aggregate once; expressions may surround it, such as SUM(x) / COUNT(*)",
         )
     hint = "put it into HAVING" if clause == "WHERE" else "aggregate in the select list instead"
-    return scope.wrong("WB240", f"an aggregate cannot stand in {clause}", node, hint=hint)
+    return scope.wrong("WB240", f"an aggregate is not allowed in {clause}", node, hint=hint)

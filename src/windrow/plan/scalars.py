@@ -23,7 +23,10 @@ def scope_of(text: str, resolve: Resolver) -> Scope:
 
 def _star(scope: Scope, node: exp.Star) -> Expr:
     raise scope.wrong(
-        "WB244", "* stands for all columns only by itself", node, hint="write COUNT(*) to count"
+        "WB244",
+        "* means all columns only as a select item of its own",
+        node,
+        hint="write COUNT(*) to count",
     )
 
 
@@ -32,7 +35,7 @@ def _subquery(scope: Scope, node: exp.Expr) -> Expr:
 
 
 def _interval(scope: Scope, node: exp.Interval) -> Expr:
-    raise scope.refused("WU216", "INTERVAL", node, hint="compare with a written timestamp")
+    raise scope.refused("WU216", "INTERVAL", node, hint="compare with a timestamp literal")
 
 
 def _window_function(scope: Scope, node: exp.Expr) -> Expr:

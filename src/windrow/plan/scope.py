@@ -37,7 +37,7 @@ class Scope:
         """The bound form of the node."""
         if self._depth >= MAX_DEPTH:
             message = f"expressions nest deeper than {MAX_DEPTH}"
-            raise self.wrong("WB253", message, node, hint="take some brackets away")
+            raise self.wrong("WB253", message, node, hint="remove some brackets")
         self._depth += 1
         try:
             known = self._resolve(node)
@@ -75,5 +75,5 @@ class Scope:
     ) -> UnsupportedError:
         """A refusal at the node: right WQL that nothing runs yet."""
         return UnsupportedError(
-            code, f"{message} is not run yet", hint=hint, place=self.place(node)
+            code, f"{message} is not supported yet", hint=hint, place=self.place(node)
         )

@@ -30,8 +30,8 @@ def _check_error(plan: QueryPlan, place: Place | None) -> None:
     if reason is not None:
         raise UnsupportedError(
             "WU212",
-            f"ERROR is not run yet here: {reason}",
-            hint="without ERROR the answers are exact; the window then always has its full range",
+            f"ERROR is not supported yet here: {reason}",
+            hint="omit ERROR: the answers are then exact, and the window always has its full range",
             place=place,
         )
 
@@ -43,12 +43,12 @@ def _unbounded_reason(plan: QueryPlan) -> str | None:
     if len(plan.inputs) > 1:
         return "no bound is known for joined rows that are missing"
     if not plan.inputs[0].window.traits.has_width:
-        return "only windows of a length in time can be made narrower"
+        return "only time windows can be narrowed"
     for aggregate in plan.aggregates:
         if not aggregate.traits.laws.is_bounded:
             shown = show_aggregate(aggregate, plan)
             return f"no bound is known for {shown} over rows that are missing"
         is_extreme = aggregate.traits.form is Form.EXTREME
         if is_extreme and aggregate.argument and not aggregate.argument.type.is_numeric:
-            return "only of numbers is an error a percentage"
+            return "an error in percent makes sense for numbers only"
     return None

@@ -33,7 +33,7 @@ def with_store(plan: QueryPlan, store: str) -> QueryPlan:
     if store != "auto" and not keeps_results(plan):
         raise UnsupportedError(
             "WU225",
-            f"the store {store!r} would hold nothing of this query: {store_of(plan)[1]}",
+            f"this query does not use the store {store!r}: {store_of(plan)[1]}",
             hint="use 'auto'; joins without aggregates, SELECT DISTINCT and negations have a store",
         )
     return replace(plan, store=store)
@@ -51,7 +51,7 @@ def store_of(plan: QueryPlan) -> tuple[str, str]:
         each = "each partition" if by_partition else "the window"
         return (
             "fifo",
-            f"{each} is itself the queue, as its rows end in the order in which they came",
+            f"{each} is itself the queue, as its rows end in order of arrival",
         )
     queue = queue_of(plan)
     why = "asked for" if plan.store != "auto" else "rows end in order of expiry"

@@ -18,10 +18,10 @@ def update_pattern(plan: QueryPlan) -> tuple[str, str]:
         return _of_results(plan)
     traits = plan.inputs[0].window.traits
     if traits.is_endless:
-        return "monotonic", "rows are added and never taken back"
+        return "monotonic", "rows are added and never retracted"
     if traits.counts_by_partition:
-        return "strict", "rows leave when newer rows of their partition come, in no order of time"
-    return "weakest", "rows leave in the order in which they came"
+        return "strict", "rows leave when newer rows of their partition arrive, in no time order"
+    return "weakest", "rows leave in order of arrival"
 
 
 def keeps_results(plan: QueryPlan) -> bool:
@@ -35,10 +35,16 @@ def keeps_results(plan: QueryPlan) -> bool:
 def _of_results(plan: QueryPlan) -> tuple[str, str]:
     if plan.negations:
         names = " or ".join(plan.inputs[each.input].alias for each in plan.negations)
-        return "strict", f"rows end when a match comes in {names}, and come back when it leaves"
+        return (
+            "strict",
+            f"rows are retracted when a match arrives in {names}, and return when it expires",
+        )
     counted = next((entry for entry in plan.inputs if entry.window.traits.counts_rows), None)
     if counted is not None:
-        return "strict", f"rows end when newer rows of {counted.alias} come, at no known time"
+        return "strict", f"rows end when newer rows of {counted.alias} arrive, at no known time"
     if plan.distinct:
-        return "weak", "the end of a row is known when it comes, and put off by an equal one"
-    return "weak", "the end of a row is known when it comes: when the first of its parts leaves"
+        return "weak", "the expiry of a row is known when it appears, and extended by an equal one"
+    return (
+        "weak",
+        "the expiry of a row is known when it appears: when the first of its parts leaves",
+    )

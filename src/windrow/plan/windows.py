@@ -50,7 +50,7 @@ def _check_length(window: Window) -> None:
     if has_no_slide or (traits.counts_rows and window.rows < 1):
         raise BindingError(
             "WB216",
-            "a window of this kind holds at least one row or one slide",
+            "a window of this kind must hold at least one row or one slide",
             hint="write ROWS 1 or more, SLIDE 1 MICROSECOND or more",
             place=window.place,
         )
@@ -65,7 +65,7 @@ def _partition_column(window: Window, stream: StreamSchema, source: int, name: s
     listed = f"the columns are {', '.join(names)}"
     raise BindingError(
         "WB214",
-        f"PARTITION BY names no column of {stream.name!r}: {name!r}",
+        f"{stream.name!r} has no column {name!r} to PARTITION BY",
         hint=f"did you mean {guess}? {listed}" if guess else listed,
         place=window.place,
     )
@@ -89,7 +89,7 @@ def check_windows(select: Select) -> None:
 def _check_end(source: Source, what: str) -> None:
     if not source.window.traits.is_endless:
         return
-    reason = "keeps every row of its windows, and without an end memory would grow for ever"
+    reason = "keeps every row of its windows, so memory would grow without limit"
     code, kind = ("WB211", "is UNBOUNDED") if source.window.written else ("WB210", "has no window")
     raise BindingError(
         code,

@@ -76,9 +76,9 @@ def _without_views(column: pa.Array) -> pa.Array:
 
 def _check_can_be_held(kind: pa.DataType) -> None:
     if pa.types.is_nested(kind):
-        raise pa.ArrowTypeError(f"it was given {kind}, and no column holds lists, structs or maps")
+        raise pa.ArrowTypeError(f"it got {kind}, but no column holds lists, structs or maps")
     if pa.types.is_duration(kind):
-        raise pa.ArrowTypeError(f"it was given {kind}, and no column holds spans of time")
+        raise pa.ArrowTypeError(f"it got {kind}, but no column holds durations")
 
 
 def _times(column: pa.Array) -> pa.Array:

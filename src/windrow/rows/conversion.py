@@ -27,7 +27,7 @@ __all__ = ["Converted", "RowChecker", "UnfitRowError", "batch_of"]
 
 # What Arrow and Python raise at a value that a column cannot hold.
 VALUE_ERRORS = (pa.ArrowException, OverflowError, ValueError, TypeError)
-_NOTHING_TAKEN = "nothing of this push was taken; convert the column, declare the stream otherwise"
+_NOTHING_TAKEN = "the whole push was refused; convert the column, declare it with another type"
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def _of_columns(stream: StreamSchema, given: Mapping[str, Any]) -> Converted:
         shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise DataError(
             "WD105",
-            f"columns for stream {stream.name!r} are of different lengths: {shown}",
-            hint="give every column as many values, or a list of dicts",
+            f"the columns for stream {stream.name!r} have different lengths: {shown}",
+            hint="give all columns the same number of values, or a list of dicts",
         )
     return _converted(stream, columns, {})
 
@@ -112,8 +112,8 @@ def _column(stream: StreamSchema, column: Column, given: Any) -> _Values | _Arro
     if not is_columns({column.name: given}):
         raise DataError(
             "WD105",
-            f"column {column.name!r} of stream {stream.name!r} is one value beside whole columns",
-            hint="give a list of as many values as the other columns have",
+            f"column {column.name!r} of stream {stream.name!r} is a single value among lists",
+            hint="give a list with as many values as the other columns",
         )
     try:
         return _ArrowColumn(stream, column, _arrow(given))
@@ -166,7 +166,7 @@ def _check_row(stream: StreamSchema, row: Any) -> None:
     if not isinstance(row, Mapping):
         raise DataError(
             "WD101",
-            f"stream {stream.name!r} cannot take a row from {type(row).__name__}",
+            f"stream {stream.name!r} does not accept {type(row).__name__} as a row",
             hint="a row is a dict of column names to values",
         )
     if not row.keys() <= {column.name for column in stream.columns}:

@@ -156,8 +156,8 @@ def show_fault(expression: Expr, named: Callable[[Expr], str]) -> str:
 def hint_for(expression: Expr) -> str:
     """What to write instead."""
     if isinstance(expression, Call) and expression.function == "cast":
-        return "TRY_CAST gives NULL for such a value; or leave such rows out"
-    return "compute with CAST(... AS DOUBLE), or leave such rows out"
+        return "TRY_CAST returns NULL for such a value; or filter such rows out"
+    return "compute with CAST(... AS DOUBLE), or filter such rows out"
 
 
 def _error(

@@ -78,14 +78,16 @@ def rows_given(stream: StreamSchema, rows: Any) -> pa.Table | Sequence[Any] | Ma
         raise DataError(
             "WD104",
             f"rows for stream {stream.name!r} cannot be read from {_kind(rows)}: {_told(problem)}",
-            hint="nothing of this push was taken; convert what is named, "
-            "or push a pyarrow.Table or a list of dicts",
+            hint=(
+                "the whole push was refused; convert what is named, or push a pyarrow.Table or "
+                "a list of dicts"
+            ),
         ) from problem
     if table is not None:
         return table
     raise DataError(
         "WD101",
-        f"stream {stream.name!r} cannot take rows from {_kind(rows)}",
+        f"stream {stream.name!r} does not accept rows from {_kind(rows)}",
         hint="push a pyarrow Table or RecordBatch, a pandas or Polars DataFrame, a DuckDB "
         "relation, a list of dicts, or a dict of columns",
     )

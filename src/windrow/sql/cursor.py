@@ -106,7 +106,7 @@ class Cursor:
         return QuerySyntaxError(
             "WS110",
             f"expected {what}, found {misspelt.shown()}",
-            hint=hint or f"{what} stands here",
+            hint=hint or f"write {what} here",
             place=self.place(misspelt),
         )
 

@@ -31,7 +31,7 @@ def parse_create(cursor: Cursor) -> Statement:
     words = ["STREAM", "HISTORY", "QUERY"]
     hint = "CREATE STREAM, CREATE HISTORY and CREATE QUERY are possible"
     if cursor.at_any("VIEW", "MATERIALIZED"):
-        hint = "CREATE QUERY name AS SELECT ... is a view that is kept true"
+        hint = "use CREATE QUERY name AS SELECT ...: its result is always up to date"
     raise cursor.expected("STREAM, HISTORY or QUERY", possible=words, hint=hint)
 
 

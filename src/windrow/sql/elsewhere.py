@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 __all__ = ["FUNCTIONS", "SIGNS", "STATEMENTS", "UNITS"]
 
-_ROWS_COME = "rows come by push() or from a source, and leave by themselves"
+_ROWS_COME = "rows arrive by push() or from a source, and expire on their own"
 _PARAMETER = "there are no parameters: write the value itself"
 _WINDOW = (
-    "the window stands behind the stream: s [10 MINUTES], or [RANGE 10 MINUTES SLIDE 10 MINUTES]"
+    "the window comes after the stream: s [10 MINUTES], or [RANGE 10 MINUTES SLIDE 10 MINUTES]"
 )
 _NO_CLOCK = "now is where the window ends: s [10 MINUTES] holds the last ten minutes"
 _PART_OF_TIME = "CAST(ts AS DATE) is its day, FLOOR(CAST(ts AS BIGINT) % 86400 / 3600) its hour"
 _LENGTH = "subtract seconds: CAST(a.ts AS DOUBLE) - CAST(b.ts AS DOUBLE)"
-_COLLECTED = "a query without aggregates gives the rows themselves: SELECT x FROM s [10 MINUTES]"
+_COLLECTED = "a query without aggregates returns the rows themselves: SELECT x FROM s [10 MINUTES]"
 
 STATEMENTS: Mapping[str, str] = {
     **dict.fromkeys(["INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY"], _ROWS_COME),
@@ -23,7 +23,7 @@ STATEMENTS: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         ["SHOW", "DESCRIBE", "DESC", "USE"],
-        "session.streams() and session.queries() show what there is; in the shell \\d",
+        "session.streams() and session.queries() list them; in the shell \\d",
     ),
 }
 
@@ -65,7 +65,7 @@ FUNCTIONS: Mapping[str, str] = {
     **dict.fromkeys(["any", "some"], "write BOOL_OR(condition)"),
     "every": "write BOOL_AND(condition)",
     "mod": "write a % b",
-    "log": "LN is the natural logarithm; LN(x) / LN(10) that to the base of ten",
+    "log": "LN is the natural logarithm; LN(x) / LN(10) is the one to base ten",
     "log10": "write LN(x) / LN(10)",
     "log2": "write LN(x) / LN(2)",
     "isnull": "write x IS NULL",

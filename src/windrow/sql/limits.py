@@ -41,7 +41,7 @@ def check_text(text: object) -> str:
     """The text, if it is one, is short enough and holds only characters that can be stored."""
     if not isinstance(text, str):
         raise QuerySyntaxError(
-            "WS100", f"WQL is text, not {type(text).__name__}", hint="give the query as a str"
+            "WS100", f"WQL is text, not {type(text).__name__}", hint="pass the query as a str"
         )
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT_BYTES:
@@ -54,7 +54,7 @@ def check_text(text: object) -> str:
     if found is not None:
         raise QuerySyntaxError(
             "WS102",
-            f"the character U+{ord(found.group()):04X} cannot stand in a query",
+            f"the character U+{ord(found.group()):04X} is not allowed in a query",
             hint="remove it",
             place=place_at(_without_surrogates(text), found.start()),
         )
@@ -71,7 +71,7 @@ def check_tokens(tokens: Sequence[Token], text: str) -> None:
     if len(tokens) > MAX_TOKENS:
         raise QuerySyntaxError(
             "WS103",
-            f"the text has more than {MAX_TOKENS} words and signs",
+            f"the text has more than {MAX_TOKENS} tokens",
             hint="split it into several queries",
             place=tokens[MAX_TOKENS].place(text),
         )
@@ -110,7 +110,7 @@ def _check_nesting(tokens: Sequence[Token], text: str) -> None:
             raise QuerySyntaxError(
                 "WS104",
                 f"brackets, CASE or signs are nested deeper than {MAX_DEPTH}",
-                hint="remove brackets that are not needed",
+                hint="remove unnecessary brackets",
                 place=token.place(text),
             )
 

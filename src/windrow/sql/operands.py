@@ -57,8 +57,8 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
     if reader is not None:
         return reader(cursor, expression)
     if cursor.at("INTERVAL") and cursor.ahead().kind in ("number", "string"):
-        hint = "windows carry lengths of time; compare timestamps with TIMESTAMP '...'"
-        raise cursor.unsupported("WU106", "INTERVAL values are not run", hint)
+        hint = "only windows have lengths of time; compare timestamps with TIMESTAMP '...'"
+        raise cursor.unsupported("WU106", "INTERVAL values are not supported", hint)
     if cursor.at_any("DATE", "TIMESTAMP") and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)
     if token.kind == "word" and cursor.ahead().upper == "(" and cursor.at_name():
@@ -72,7 +72,7 @@ def _no_operand(cursor: Cursor) -> Exception:
     if cursor.token.kind == "word":
         word = cursor.token.upper
         return cursor.wrong("WS117", f"expected a value, found the word {word}", _no_word(cursor))
-    hint = "a column, a number, a 'text', a function or an expression in brackets stands here"
+    hint = "write a column, a number, a 'text', a function or an expression in brackets"
     return cursor.wrong("WS116", f"expected a value, found {cursor.token.shown()}", hint)
 
 
@@ -81,7 +81,7 @@ def _no_word(cursor: Cursor) -> str:
         return FUNCTIONS[cursor.token.text.lower()]
     as_name = f"if it is a name, write it in backquotes: `{cursor.token.text}`"
     return (
-        f"{as_name}; else leave the comma before it out" if cursor.before.text == "," else as_name
+        f"{as_name}; otherwise remove the comma before it" if cursor.before.text == "," else as_name
     )
 
 
@@ -92,7 +92,7 @@ def _number(cursor: Cursor) -> exp.Expression:
     if suffix.kind != "word" or suffix.start != token.end:
         return number
     if suffix.upper not in _SUFFIXES:
-        hint = "leave a space behind the number"
+        hint = "put a space after the number"
         raise cursor.wrong("WS118", f"'{token.text}{suffix.text}' is not a number", hint, token)
     return _cast(number, type_named(_SUFFIXES[cursor.take().upper]))
 
@@ -115,12 +115,12 @@ def _column(cursor: Cursor) -> exp.Expression:
     column = exp.Column(this=identifier(first))
     if cursor.accept("."):
         if cursor.at("*"):
-            hint = "alias.* stands for itself in the select list"
+            hint = "use alias.* only as an item of the select list"
             raise cursor.wrong("WS119", "alias.* cannot be part of an expression", hint)
         column = exp.Column(this=identifier(cursor.name("a column")), table=identifier(first))
     if cursor.at_any(".", "["):
-        hint = "a column is written as name or as alias.name"
-        raise cursor.unsupported("WU108", "parts of a column's value cannot be taken", hint)
+        hint = "write a column as name or as alias.name"
+        raise cursor.unsupported("WU108", "fields of a column's value are not supported", hint)
     return column
 
 
@@ -150,18 +150,18 @@ def _arguments(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
 
 def _refuse_window_function(cursor: Cursor) -> None:
     if cursor.at("OVER"):
-        hint = "the window stands behind the stream: FROM s [10 MINUTES]"
-        raise cursor.unsupported("WU104", "window functions are not run", hint)
+        hint = "the window comes after the stream: FROM s [10 MINUTES]"
+        raise cursor.unsupported("WU104", "window functions are not supported", hint)
     if cursor.at_any("FILTER", "WITHIN") and cursor.ahead().upper in ("(", "GROUP"):
         hint = "put the condition into the aggregate: SUM(CASE WHEN condition THEN x END)"
-        raise cursor.unsupported("WU109", f"{cursor.token.upper} is not run", hint)
+        raise cursor.unsupported("WU109", f"{cursor.token.upper} is not supported", hint)
 
 
 def _brackets(cursor: Cursor, expression: Reader) -> exp.Expression:
     opening = cursor.expect("(")
     if cursor.at_any("SELECT", "WITH"):
-        hint = "a query reads streams: join this one, or compare with a written value"
-        raise cursor.unsupported("WU110", "a query as a value is not run", hint)
+        hint = "a query reads streams: join this one, or compare with a literal"
+        raise cursor.unsupported("WU110", "a query as a value is not supported", hint)
     inside = expression(cursor)
     cursor.expect(")")
     return mark(exp.Paren(this=inside), opening)
@@ -224,8 +224,8 @@ def _constant(cursor: Cursor, _: Reader) -> exp.Expression:
 
 
 def _exists(cursor: Cursor, _: Reader) -> exp.Expression:
-    hint = "join the streams; NOT EXISTS (SELECT ...) can be run, as a condition of WHERE"
-    raise cursor.unsupported("WU107", "EXISTS (SELECT ...) is not run", hint)
+    hint = "join the streams; NOT EXISTS (SELECT ...) is supported, as a condition of WHERE"
+    raise cursor.unsupported("WU107", "EXISTS (SELECT ...) is not supported", hint)
 
 
 _WORDS: dict[str, Callable[[Cursor, Reader], exp.Expression]] = {

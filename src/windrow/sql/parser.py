@@ -127,7 +127,7 @@ def _or(cursor: Cursor, conditions: _Conditions) -> exp.Expression:
 def _not_exists(cursor: Cursor, nested: bool) -> Select:
     if nested:
         hint = "negate both streams in the outer WHERE"
-        raise cursor.unsupported("WU111", "NOT EXISTS within NOT EXISTS is not run", hint)
+        raise cursor.unsupported("WU111", "NOT EXISTS within NOT EXISTS is not supported", hint)
     cursor.expect("NOT", "EXISTS", "(")
     select = parse_select(cursor, nested=True)
     cursor.expect(")")
@@ -141,7 +141,7 @@ def _group_by(cursor: Cursor, places: dict[str, Place]) -> tuple[exp.Expression,
     cursor.expect("BY")
     if cursor.at_any("ROLLUP", "CUBE", "GROUPING") and cursor.ahead().upper in ("(", "SETS"):
         hint = "register one query for each grouping"
-        raise cursor.unsupported("WU112", f"{cursor.token.upper} is not run", hint)
+        raise cursor.unsupported("WU112", f"{cursor.token.upper} is not supported", hint)
     groups = [_checked(cursor, parse_expression(cursor))]
     while cursor.accept(","):
         groups.append(_checked(cursor, parse_expression(cursor)))

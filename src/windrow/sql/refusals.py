@@ -7,8 +7,8 @@ from windrow.sql.words import nearest
 
 __all__ = ["refuse_clause", "refuse_join", "refuse_rest"]
 
-_NO_ORDER = "an answer is a set of rows: order them where you read them"
-_NO_LIMIT = "an answer is whole: bound it with a window or HAVING, or cut it where you read it"
+_NO_ORDER = "an answer is a set of rows: sort them after you read them"
+_NO_LIMIT = "limit the answer with a window or HAVING, or truncate it after you read it"
 _NO_SET = "register one query for each part"
 _CLAUSES = {
     "ORDER": ("WU101", "ORDER BY", _NO_ORDER),
@@ -24,16 +24,16 @@ _CLAUSES = {
     "INTERSECT": ("WU103", "INTERSECT", "use JOIN and DISTINCT"),
     "WITH": ("WU113", "WITH", "a query reads streams: write it as one SELECT over them"),
     "QUALIFY": ("WU114", "QUALIFY", "use HAVING"),
-    "WINDOW": ("WU114", "WINDOW", "the window stands behind the stream: FROM s [10 MINUTES]"),
+    "WINDOW": ("WU114", "WINDOW", "the window comes after the stream: FROM s [10 MINUTES]"),
     "TABLESAMPLE": ("WU114", "TABLESAMPLE", "use ERROR (2%) to allow approximate answers"),
     "PIVOT": ("WU114", "PIVOT", "use GROUP BY"),
     "UNPIVOT": ("WU114", "UNPIVOT", "use GROUP BY"),
 }
 _JOINS = {
-    "LEFT": "use JOIN, or LEFT ANTI JOIN for what has no match",
-    "RIGHT": "use JOIN, or turn the sides and use LEFT ANTI JOIN",
-    "FULL": "use JOIN, or LEFT ANTI JOIN for what has no match",
-    "CROSS": "leave CROSS out, and ON with it: then all rows meet",
+    "LEFT": "use JOIN, or LEFT ANTI JOIN for rows without a match",
+    "RIGHT": "use JOIN, or swap the inputs and use LEFT ANTI JOIN",
+    "FULL": "use JOIN, or LEFT ANTI JOIN for rows without a match",
+    "CROSS": "omit CROSS and ON: then all rows join",
     "NATURAL": "name the columns: JOIN ... ON a.k = b.k",
     "SEMI": "use JOIN and DISTINCT",
     "ANTI": "write LEFT ANTI JOIN",
@@ -46,7 +46,7 @@ def refuse_clause(cursor: Cursor) -> None:
     refusal = _CLAUSES.get(cursor.token.upper)
     if refusal is not None:
         code, words, hint = refusal
-        raise cursor.unsupported(code, f"{words} is not run", hint)
+        raise cursor.unsupported(code, f"{words} is not supported", hint)
 
 
 def refuse_join(cursor: Cursor) -> None:
@@ -56,7 +56,7 @@ def refuse_join(cursor: Cursor) -> None:
         word = "SEMI"
     hint = _JOINS.get(word)
     if hint is not None:
-        raise cursor.unsupported("WU115", f"{word} joins are not run", hint)
+        raise cursor.unsupported("WU115", f"{word} joins are not supported", hint)
 
 
 def refuse_rest(cursor: Cursor, possible: tuple[str, ...]) -> None:
@@ -75,15 +75,15 @@ def refuse_rest(cursor: Cursor, possible: tuple[str, ...]) -> None:
             raise cursor.wrong("WS143", f"unexpected {token.shown()}", hint, token)
     hint = "the statement ends before it: write a semicolon"
     if possible:
-        hint = f"the statement could end here, or go on with {', '.join(possible)}"
+        hint = f"the statement could end here, or continue with {', '.join(possible)}"
     raise cursor.wrong("WS144", f"unexpected {cursor.token.shown()}", hint)
 
 
 def _out_of_place(cursor: Cursor) -> str | None:
     if cursor.at("INTO"):
-        return "INTO ends CREATE QUERY name AS SELECT ...; in Python start() is given the sink"
+        return "INTO ends CREATE QUERY name AS SELECT ...; in Python start() takes the sink"
     if cursor.at_any("ERROR", "EVERY", "DURATION"):
-        return "ERROR, EVERY and DURATION stand before INTO"
+        return "ERROR, EVERY and DURATION come before INTO"
     if cursor.at_any("WHERE", "GROUP", "HAVING"):
         return "the order is WHERE, GROUP BY, HAVING, then ERROR, EVERY and DURATION; each once"
     return None

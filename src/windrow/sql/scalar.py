@@ -78,14 +78,14 @@ def _negation(cursor: Cursor, power: int) -> exp.Expression:
     first = cursor.token
     if power > _NOT:
         hint = "put brackets around the NOT and what it negates"
-        raise cursor.wrong("WS115", "NOT cannot stand behind an operator", hint)
+        raise cursor.wrong("WS115", "NOT cannot follow an operator", hint)
     count = 0
     while cursor.at_any("NOT", "!"):
         cursor.take()
         count += 1
     if cursor.at("EXISTS", "("):
         hint = "write WHERE condition AND NOT EXISTS (SELECT ...), outside brackets, OR and ON"
-        raise cursor.wrong("WS140", "NOT EXISTS cannot stand here", hint, first)
+        raise cursor.wrong("WS140", "NOT EXISTS is not allowed here", hint, first)
     negated = _parse(cursor, _PREDICATE)
     for _ in range(count):
         negated = exp.Not(this=negated)
@@ -120,7 +120,7 @@ def _binary(operator: Token, left: exp.Expression, right: exp.Expression) -> exp
 
 def _refuse_chain(cursor: Cursor) -> None:
     if cursor.token.upper in _PREDICATES or _POWERS.get(cursor.token.upper, 0) > _PREDICATE:
-        hint = "put brackets around the comparison that comes first"
+        hint = "put brackets around the comparison to evaluate first"
         raise cursor.wrong("WS114", f"{cursor.token.shown()} cannot follow a comparison", hint)
 
 
@@ -159,7 +159,7 @@ def _in(cursor: Cursor, left: exp.Expression) -> exp.Expression:
         hint = "join the streams, or list the values: x IN (1, 2)"
         if negated:
             hint = "write NOT EXISTS (SELECT 1 FROM b [10 MINUTES] WHERE b.x = a.x)"
-        raise cursor.unsupported("WU105", "IN (SELECT ...) is not run", hint)
+        raise cursor.unsupported("WU105", "IN (SELECT ...) is not supported", hint)
     values = [parse_expression(cursor)]
     while cursor.accept(","):
         values.append(parse_expression(cursor))

@@ -103,8 +103,8 @@ def _reading(text: str, read: Callable[[Cursor], Result]) -> Result:
         # The limits keep our own depth small: only a caller that is deep itself gets here.
         raise QuerySyntaxError(
             "WS162",
-            "the text is nested too deeply to be read from here",
-            hint="remove brackets that are not needed",
+            "the text is nested too deeply to be parsed from here",
+            hint="remove unnecessary brackets",
         ) from None
 
 

@@ -96,7 +96,7 @@ def _duration(cursor: Cursor, word: Token) -> tuple[Moment, Moment]:
     cursor.expect("]")
     if begin[0] == end[0] and end[1] < begin[1]:
         hint = "write the first instant, then the last"
-        raise cursor.wrong("WS132", "the query's life ends before it begins", hint, word)
+        raise cursor.wrong("WS132", "the query's lifetime ends before it begins", hint, word)
     return begin, end
 
 

@@ -58,7 +58,7 @@ def _joined(cursor: Cursor) -> Source | None:
 def _on(cursor: Cursor) -> exp.Expression | None:
     if cursor.at("USING"):
         hint = "write ON a.k = b.k"
-        raise cursor.unsupported("WU116", "USING is not run", hint)
+        raise cursor.unsupported("WU116", "USING is not supported", hint)
     if not cursor.accept("ON"):
         return None
     return check_tree(parse_expression(cursor), cursor.text)
@@ -67,19 +67,19 @@ def _on(cursor: Cursor) -> exp.Expression | None:
 def _source(cursor: Cursor) -> Source:
     if cursor.at("("):
         hint = "a query reads streams: write its joins and conditions here"
-        raise cursor.unsupported("WU117", "a query in FROM is not run", hint)
+        raise cursor.unsupported("WU117", "a query in FROM is not supported", hint)
     refuse_join(cursor)
     if cursor.at("HISTORY", "("):
         return _history(cursor)
     stream = cursor.name("a stream")
     if cursor.at("("):
-        hint = "a window stands in square brackets behind the stream: s [10 MINUTES]"
+        hint = "a window goes in square brackets after the stream: s [10 MINUTES]"
         raise cursor.expected("a window", hint=hint)
     window = parse_window(cursor)
     alias = _alias(cursor, stream.text)
     if cursor.at("["):
-        hint = f"the window stands before the alias: {stream.text} [10 MINUTES] AS {alias}"
-        raise cursor.wrong("WS129", "a window cannot stand here", hint)
+        hint = f"the window comes before the alias: {stream.text} [10 MINUTES] AS {alias}"
+        raise cursor.wrong("WS129", "a window is not allowed here", hint)
     return Source(stream.text, alias, window, place=cursor.place(stream))
 
 

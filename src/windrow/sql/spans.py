@@ -57,8 +57,10 @@ def parse_span(cursor: Cursor, what: str) -> int:
     number = cursor.take()
     span_us = _EXACT.multiply(Decimal(number.text), _unit_us(cursor))
     if span_us > MAX_SPAN_US:
-        hint = "leave the bracket empty of lengths and write [UNBOUNDED] to keep everything"
-        raise cursor.wrong("WS124", f"{what} is longer than all of time", hint, number)
+        hint = "write [UNBOUNDED] to keep everything"
+        raise cursor.wrong(
+            "WS124", f"{what} is longer than the largest possible span", hint, number
+        )
     if span_us != int(span_us):
         hint = "time is counted in whole microseconds"
         raise cursor.wrong("WS121", f"{what} is not a whole number of microseconds", hint, number)
@@ -111,8 +113,8 @@ def parse_instant(cursor: Cursor) -> int:
     except OverflowError:
         instant_us = MAX_EVENT_TIME
     if not is_plausible(instant_us):
-        hint = "instants lie between the years 1 and 2200"
-        raise cursor.wrong("WS126", f"no event can have the time {token.text!r}", hint, token)
+        hint = "use the years 1 to 2199"
+        raise cursor.wrong("WS126", f"{token.text!r} is not a possible event time", hint, token)
     return instant_us
 
 

@@ -30,7 +30,7 @@ _SIGNS = frozenset(
         *("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">="),
     ]
 )
-_NO_SIGN = "a name with such characters stands in backquotes, a text in single quotes"
+_NO_SIGN = "put a name with such characters in backquotes, a text in single quotes"
 _PREFIX_SIGNS = frozenset(["NOT", "!", "-", "+"])
 _WORD = re.compile(r"[^\W\d]\w*\Z")
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
@@ -113,7 +113,10 @@ def _token(raw: RawToken, text: str) -> Token:
         )
     if "\0" in raw.text:  # an escape can make one: it has no spelling that reads back in all cases
         raise QuerySyntaxError(
-            "WS154", "a text holds the character U+0000", hint="remove it", place=token.place(text)
+            "WS154",
+            "a text contains the character U+0000",
+            hint="remove it",
+            place=token.place(text),
         )
     if kind == "number" and not _NUMBER.match(raw.text):
         raise QuerySyntaxError(
@@ -162,7 +165,7 @@ def _unterminated(text: str) -> QuerySyntaxError:
     )
     return QuerySyntaxError(
         "WS106",
-        f"the {what} that begins here never ends",
+        f"the {what} that starts here never ends",
         hint=f"close it with {closing}",
         place=place_at(text, position, len(opening)),
     )

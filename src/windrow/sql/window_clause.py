@@ -42,7 +42,7 @@ def parse_window(cursor: Cursor) -> Window:
 
 def _after_a_window(cursor: Cursor) -> str:
     if cursor.at_any("PRECEDING", "FOLLOWING"):
-        return f"leave {cursor.token.upper} out: a window ends now"
+        return f"omit {cursor.token.upper}: a window ends now"
     if cursor.token.kind == "number":
         return "write the length in one unit: [90 SECONDS]"
     return "close the window with ]"
@@ -78,7 +78,7 @@ def _range(cursor: Cursor) -> Window:
         raise cursor.wrong(
             "WS127",
             f"SLIDE {print_span(slide_us)} does not divide RANGE {print_span(length_us)}",
-            "a window moves in whole steps: choose a slide that goes into the range evenly",
+            "a window moves in whole steps: choose a slide that divides the range evenly",
             word,
         )
     return Window("slide", length_us=length_us, slide_us=slide_us)
@@ -112,7 +112,7 @@ def _partition_rows(cursor: Cursor) -> Window:
     while cursor.accept(","):
         columns.append(cursor.name("a column").text)
     if not cursor.accept("ROWS"):
-        hint = "PARTITION BY goes with ROWS; a window of time has its groups by GROUP BY"
+        hint = "PARTITION BY goes with ROWS; use GROUP BY for a time window"
         raise cursor.expected("ROWS", possible=["ROWS"], hint=hint)
     return Window("partition_rows", rows=_rows(cursor), partition_by=tuple(columns))
 
@@ -130,7 +130,7 @@ def parse_history_range(cursor: Cursor) -> HistoryRange:
     """`[FROM '...' TO '...' AT 1 MINUTE]`; AT may be left out, TO may be NOW."""
     hint = "write HISTORY(s) [FROM '2026-01-01 09:30' TO '2026-01-01 16:00' AT 1 MINUTE]"
     if not cursor.at("["):
-        raise cursor.wrong("WS135", "HISTORY needs the interval it is asked for", hint)
+        raise cursor.wrong("WS135", "HISTORY needs an interval", hint)
     place = cursor.place(cursor.take())
     cursor.expect("FROM", hint=hint)
     since_us = parse_instant(cursor)

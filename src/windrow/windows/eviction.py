@@ -15,7 +15,7 @@ SMALLEST = 64  # the partitions that there is room for at first, and rows that a
 
 
 class LastRows:
-    """A [ROWS n]: rows leave in the order in which they came."""
+    """A [ROWS n]: rows leave in order of arrival."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows

@@ -81,7 +81,7 @@ def test_rows_set_aside_are_told(tmp_path: Path) -> None:
     assert done.returncode == 0
     ledger = next(e for e in events(done.stdout) if e.get("stream") == "smoke")
     assert (ledger["rows_in"], ledger["late"], ledger["bad_time"]) == (202, 1, 1)
-    assert "stream smoke: 1 rows set aside, which came after the lateness" in done.stderr
+    assert "stream smoke: 1 rows set aside, which arrived later than the lateness" in done.stderr
 
 
 JSONL = """\

@@ -78,7 +78,7 @@ def test_a_fault_is_told_and_does_not_end_the_rows(caplog: pytest.LogCaptureFixt
     Player(pieces, take, lambda: taken.append("end"), told.append)._run()
     assert taken == ["a", "b", "end"]
     assert [(each.code, "ZeroDivisionError" in each.message) for each in told] == [("WX501", True)]
-    assert "a fault while rows were played" in caplog.text
+    assert "an error while rows were replayed" in caplog.text
 
 
 def test_a_fault_of_the_pieces_themselves_is_told(caplog: pytest.LogCaptureFixture) -> None:

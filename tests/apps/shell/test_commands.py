@@ -29,7 +29,7 @@ BARE = "CREATE STREAM temp (location STRING, ts TIMESTAMP, celsius DOUBLE) TIME 
         ("\\push tepm rows.csv", "WB201", "temp"),
         ("\\push temp rows.csv", "WD501", "file"),
         ("\\d tmep", "WB525", "temp"),
-        ("\\d something", "WB525", "\\d shows"),
+        ("\\d something", "WB525", "\\d lists"),
         ("\\load nothing.wql", "WD510", "UTF-8"),
     ],
 )

@@ -207,7 +207,7 @@ def test_a_history_goes_on_when_there_is_room_again(small_disk: Path) -> None:
         filler.unlink(missing_ok=True)
         steady.push(table)
     assert failed
-    assert all(error.code == "WD520" and "no room" in error.message for error in failed)
+    assert all(error.code == "WD520" and "the disk is full" in error.message for error in failed)
     recent = BY_ROOM.replace("1970-01-01", "1970-01-01 00:01:55")
     assert in_order(buckets.ask(recent)) == in_order(steady.ask(recent))
 

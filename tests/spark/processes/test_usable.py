@@ -40,8 +40,8 @@ def brought(
         (brought(master="local"), "four times"),
         (brought(master="local[2]"), "four times"),
         (brought(master="local[*]"), "four times"),
-        (brought(version="4.1.1"), "made for 4.3"),
-        (brought(reuse="false"), "built again from the state store"),
+        (brought(version="4.1.1"), "built for 4.3"),
+        (brought(reuse="false"), "rebuilt from the state store"),
     ],
 )
 def test_what_a_session_lacks_is_said(

@@ -24,8 +24,8 @@ COMMANDS = {
     "check": "Parse a script and look up every name in it; read no data.",
     "demo": "A smart building with a few fires: watch the alarms appear.",
     "shell": "Type queries and see answers, in this process.",
-    "console": "A web page on which queries are watched, added and stopped.",
-    "doctor": "Look at what this machine has of what is needed; say what to do.",
+    "console": "A web page to watch, add and stop queries.",
+    "doctor": "Check this machine for what Windrow needs; say what to do.",
     "bench": "The papers' experiments, run on this machine from a checkout.",
 }
 

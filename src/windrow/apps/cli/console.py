@@ -46,33 +46,30 @@ def console(
     embedded: Embedded = False,
     pace: Annotated[
         float | None,
-        typer.Option(
-            metavar="X", min=0.001, help="Seconds of event time that are played in a second."
-        ),
+        typer.Option(metavar="X", min=0.001, help="Seconds of event time to replay per second."),
     ] = None,
     port: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=0, max=65535, help=f"By default {USUAL_PORT}, or any that is free."
+            metavar="N", min=0, max=65535, help=f"By default {USUAL_PORT}, or any free one."
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address to listen at.")
+        str, typer.Option(metavar="ADDRESS", help="The address to listen on.")
     ] = "127.0.0.1",
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Let --host be an address that others reach.")
+        bool, typer.Option("--allow-remote", help="Let --host be an address that others can reach.")
     ] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="A name by which the console may be reached; may be repeated."
-        ),
+        typer.Option(metavar="NAME", help="A host name that the console accepts; may be repeated."),
     ] = None,
     memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="The budget of the windows, such as '64 MB'.")
     ] = None,
     opens: Annotated[
-        bool | None, typer.Option("--open/--no-open", help="Open a browser; by default if can be.")
+        bool | None,
+        typer.Option("--open/--no-open", help="Open a browser; by default if possible."),
     ] = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Queries can neither be added nor stopped.")
@@ -81,7 +78,7 @@ def console(
     spark_ui: SparkUi = False,
     jars: Jars = "",
 ) -> None:
-    """A web page on which queries are watched, added and stopped."""
+    """A web page to watch, add and stop queries."""
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
         serving = console_module("windrow.apps.console.server")
@@ -113,7 +110,7 @@ def _job(screen: Screen, script: Path, options: dict[str, Any], embedded: bool) 
     job = job_of(read_script(script))
     job.check_runnable()
     if any(query.sink.shows is None for query in job.queries.values()):
-        screen.note("the console shows answers; what INTO names is not written")
+        screen.note("the console only shows answers; INTO is ignored")
     if embedded:
         with screen.progress(f"Setting up {script.name}"):
             module = console_module("windrow.apps.console.embedded_job")
@@ -126,7 +123,7 @@ def _job(screen: Screen, script: Path, options: dict[str, Any], embedded: bool) 
 def _announce(screen: Screen, server: Any, opens: bool | None) -> None:
     screen.event("serving", {"url": server.url, "open": server.url_with_token})
     screen.line(f"The console is at {server.url_with_token}", "bold")
-    screen.note("Whoever has this address can use the console. Ctrl-C ends it.")
+    screen.note("Anyone with this address can use the console. Ctrl-C ends it.")
     wanted = _can_open() and not screen.machine if opens is None else opens
     if wanted and not webbrowser.open(server.url_for_once()):
         screen.note("No browser could be opened: open the address yourself.")
@@ -142,6 +139,6 @@ def _can_open() -> bool:
 
 def _warning(host: str) -> str:
     return (
-        f"Others can reach this console at {host}. Its token still protects it, but what it sends "
-        "is not encrypted: put a proxy with TLS before it, or use ssh -L."
+        f"Others can reach this console at {host}. Its token still protects it, but the "
+        "connection is not encrypted: put a TLS proxy in front of it, or use ssh -L."
     )

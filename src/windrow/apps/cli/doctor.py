@@ -27,14 +27,14 @@ app = command_app()
 def doctor(
     as_json: AsJson = False,
     spark: Annotated[
-        bool, typer.Option("--spark/--no-spark", help="Start Spark and have it run something.")
+        bool, typer.Option("--spark/--no-spark", help="Start Spark and run a small job.")
     ] = True,
     warm: Annotated[
         bool,
-        typer.Option("--warm", help="Compile ahead what common forms of queries need; minutes."),
+        typer.Option("--warm", help="Compile what common forms of queries need; takes minutes."),
     ] = False,
 ) -> None:
-    """Look at what this machine has of what is needed; say what to do."""
+    """Check this machine for what Windrow needs; say what to do."""
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
         if not show_findings(screen, starts_spark=spark):

@@ -46,14 +46,14 @@ def explain(
         list[str] | None,
         typer.Option(
             metavar="STREAM=ROWS",
-            help="Rows a second of a stream, such as temp=5000; may be repeated.",
+            help="Rows per second of a stream, such as temp=5000; may be repeated.",
         ),
     ] = None,
     selectivity: Annotated[
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="The share of pairs of rows that an equality joins.",
+            help="The share of row pairs that an equality joins.",
             min=0.0,
             max=1.0,
         ),
@@ -101,7 +101,7 @@ def _rates(given: list[str], job: Job) -> dict[str, float]:
         except BindingError as error:
             raise _wrong_rate(f"{error.message}: {error.hint}") from None
         if not 0 < float(number) < math.inf:
-            raise _wrong_rate(f"{number!r} is not a number of rows a second above 0.")
+            raise _wrong_rate(f"{number!r} is not a rate (rows per second) above 0.")
     return rates
 
 

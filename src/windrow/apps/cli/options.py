@@ -9,7 +9,8 @@ import typer
 __all__ = ["AsJson", "Embedded", "Jars", "SparkUi"]
 
 AsJson = Annotated[
-    bool, typer.Option("--json", help="One JSON object a line on stdout; all else on stderr.")
+    bool,
+    typer.Option("--json", help="One JSON object per line on stdout; everything else on stderr."),
 ]
 Embedded = Annotated[
     bool, typer.Option("--embedded", help="In this process, without Spark and without Java.")
@@ -18,7 +19,7 @@ Jars = Annotated[
     str,
     typer.Option(
         metavar="FILES",
-        help="Jars for Spark, or folders of them, with commas between: Kafka's connector.",
+        help="Jars for Spark, or folders of them, separated by commas, such as Kafka's connector.",
     ),
 ]
 SparkUi = Annotated[

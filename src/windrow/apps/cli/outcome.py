@@ -54,8 +54,8 @@ def failing_clearly(screen: Screen) -> Iterator[Ending]:
 
 
 def _unwritten(problem: OSError) -> DataError:
-    message = f"what was asked for cannot be written: {problem.strerror}"
-    return DataError("WD512", message, hint="make room, or write to another place")
+    message = f"the output cannot be written: {problem.strerror}"
+    return DataError("WD512", message, hint="free some space, or write elsewhere")
 
 
 def _say_what_was_done(screen: Screen, word: str, ending: Ending) -> None:

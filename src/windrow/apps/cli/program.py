@@ -46,9 +46,7 @@ def main() -> None:
 
 @app.callback(invoke_without_command=True)
 def _options(
-    version: Annotated[
-        bool, typer.Option("--version", help="The version, and nothing else.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
         typer.echo(f"windrow {windrow.__version__}")

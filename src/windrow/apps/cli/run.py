@@ -56,7 +56,7 @@ def run(
         if not job.queries and not job.questions:
             return
         if embedded and job.settings.checkpoint is not None:
-            screen.note("in this process there is no checkpoint: SET checkpoint has no effect")
+            screen.note("in this process there is no checkpoint: SET checkpoint is ignored")
         with _watched(screen, job, script.name, embedded, lines) as view:
             ending.done = lambda: view.done
             if embedded:

@@ -29,11 +29,11 @@ def shell(
     script: Annotated[
         Path | None,
         typer.Argument(
-            metavar="SCRIPT", help="A script to begin with.", exists=True, dir_okay=False
+            metavar="SCRIPT", help="A script to run first.", exists=True, dir_okay=False
         ),
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="With a smart building whose readings flow.")
+        bool, typer.Option("--demo", help="With a smart building that sends live readings.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -99,6 +99,6 @@ def _broken(request: Request, error: Exception) -> Response:  # noqa: ARG001 - S
 
 
 def _wrong_method(request: Request) -> RequestError:
-    message = f"{request.method} cannot be done with {request.url.path!r}"
-    hint = "/api/v1/openapi.json lists what can"
+    message = f"{request.url.path!r} does not support {request.method}"
+    hint = "/api/v1/openapi.json lists the methods of each path"
     return RequestError(HTTPStatus.METHOD_NOT_ALLOWED, "WH410", message, hint)

@@ -109,8 +109,8 @@ class Guard:
             raise RequestError(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 "WH421",
-                f"this console does not go by the name {host!r}",
-                "use the address that windrow console has printed, or --allow-host NAME",
+                f"this console does not accept the host name {host!r}",
+                "use the address that windrow console printed, or start it with --allow-host NAME",
             )
         origin = headers.get("origin")
         if origin is not None and not self._hosts.allows_origin(origin, host):
@@ -127,13 +127,13 @@ class Guard:
                 HTTPStatus.UNAUTHORIZED,
                 "WH401",
                 "the token is missing or wrong",
-                "open the address that windrow console has printed, "
-                "or send the header Authorization: Bearer TOKEN",
+                "open the address that windrow console printed, or send the header "
+                "Authorization: Bearer TOKEN",
             )
         # Browsers say where a WebSocket is opened from; who has a cookie and does not is none.
         is_unsaid = scope["type"] == "websocket" and "origin" not in headers
         if is_unsaid and not self._has_token(headers):
-            raise _foreign("something that does not say where it comes from")
+            raise _foreign("a request without an origin")
 
     def _has_secret(self, headers: Headers) -> bool:
         return self._has_token(headers) or self._secrets.is_cookie(
@@ -207,7 +207,7 @@ def _foreign(who: str) -> RequestError:
         HTTPStatus.FORBIDDEN,
         "WH403",
         f"{who} cannot use this console",
-        "open the console itself, at the address that it has printed",
+        "open the console itself, at the address that it printed",
     )
 
 

@@ -94,6 +94,6 @@ def _check(room: Room, stream: str) -> None:
     if not hasattr(session.past, "series"):
         raise UnsupportedError(
             "WU602",
-            "on Spark a history can be asked, but not drawn",
-            hint="ask it with POST /api/v1/ask, or run the script with --embedded",
+            "on Spark a history can be queried, but not drawn",
+            hint="query it with POST /api/v1/ask, or run the script with --embedded",
         )

@@ -101,7 +101,7 @@ def _watched(text: str) -> Mapping[str, Any]:
         raise body_is_no_json(str(problem)) from None
     watch = message.get("watch") if isinstance(message, dict) else None
     if not isinstance(watch, dict):
-        raise body_is_no_json('it is no {"watch": {...}}')
+        raise body_is_no_json('it is not {"watch": {...}}')
     name = watch.get("query")
     if name is not None and (not isinstance(name, str) or len(name) > NAME_CHARACTERS_LIMIT):
         raise body_is_no_json("'query' must be a name or null")

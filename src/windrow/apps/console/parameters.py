@@ -31,7 +31,7 @@ async def body_of(request: Request, allowed: tuple[str, ...]) -> dict[str, Any]:
     except (ValueError, RecursionError) as problem:
         raise body_is_no_json(str(problem)) from None
     if not isinstance(values, dict):
-        raise body_is_no_json("it is no object")
+        raise body_is_no_json("it is not an object")
     unknown = [name for name in values if name not in allowed]
     if unknown:
         raise body_is_no_json(f"there is no {unknown[0]!r}, only {', '.join(allowed)}")
@@ -42,7 +42,7 @@ def query_text(values: dict[str, Any]) -> str:
     """The text of a query in a body."""
     text = values.get("text")
     if not isinstance(text, str):
-        raise body_is_no_json("'text' must be a text")
+        raise body_is_no_json("'text' must be a string")
     if len(text) > QUERY_CHARACTERS_LIMIT:
         raise too_large("the query in characters", QUERY_CHARACTERS_LIMIT)
     return text
@@ -52,12 +52,12 @@ def text_of(values: dict[str, Any], name: str, default: str | None) -> str | Non
     """A short text in a body."""
     text = values.get(name, default)
     if text is not None and not isinstance(text, str):
-        raise body_is_no_json(f"{name!r} must be a text")
+        raise body_is_no_json(f"{name!r} must be a string")
     if text is not None and len(text) > NAME_CHARACTERS_LIMIT:
         raise too_large(f"{name!r} in characters", NAME_CHARACTERS_LIMIT)
     if text is not None and any("\ud800" <= each <= "\udfff" for each in text):
         # JSON can hold it, UTF-8 cannot: no answer that names the query could be sent.
-        raise body_is_no_json(f"{name!r} holds half of a character")
+        raise body_is_no_json(f"{name!r} contains half of a surrogate pair")
     return text
 
 

@@ -57,8 +57,8 @@ def error_of(error: WindrowError) -> dict[str, Any]:
 
 def no_such_path(path: str) -> RequestError:
     """404 for a path."""
-    hint = "/api/v1/openapi.json lists all that there is"
-    return RequestError(HTTPStatus.NOT_FOUND, "WH404", f"there is nothing at {path!r}", hint)
+    hint = "/api/v1/openapi.json lists all paths"
+    return RequestError(HTTPStatus.NOT_FOUND, "WH404", f"there is no {path!r} here", hint)
 
 
 def no_such_query(name: str, known: list[str]) -> RequestError:
@@ -76,8 +76,8 @@ def no_such_history(stream: str, known: list[str]) -> RequestError:
 
 def read_only() -> RequestError:
     """403 for a change."""
-    hint = "start the console without --read-only to add and stop queries"
-    message = "this console is for looking only"
+    hint = "start the console without --read-only to add or stop queries"
+    message = "this console is read-only"
     return RequestError(HTTPStatus.FORBIDDEN, "WH407", message, hint)
 
 
@@ -98,7 +98,7 @@ def not_json(content_type: str) -> RequestError:
 def body_is_no_json(problem: str) -> RequestError:
     """400 for a body."""
     hint = 'send an object such as {"text": "SELECT ..."}'
-    message = f"the body is not as it should be: {problem}"
+    message = f"the body is invalid: {problem}"
     return RequestError(HTTPStatus.BAD_REQUEST, "WH408", message, hint)
 
 
@@ -118,5 +118,5 @@ def too_many(what: str, limit: int) -> RequestError:
 def console_failed(error: Exception) -> RequestError:
     """500: a fault of ours. Where the console runs it is shown whole, to clients it is named."""
     message = f"the console failed: {type(error).__name__}"
-    hint = "see what windrow console has printed"
+    hint = "look at the output of windrow console"
     return RequestError(HTTPStatus.INTERNAL_SERVER_ERROR, "WH500", message, hint)

@@ -40,8 +40,8 @@ class Address:
         if not self.is_remote and not is_loopback(self.host):
             raise BindingError(
                 "WB601",
-                f"{self.host!r} is not this machine alone: others could reach the console",
-                hint="leave --host out, or add --allow-remote if that is meant",
+                f"{self.host!r} is not a loopback address: others could reach the console",
+                hint="omit --host, or add --allow-remote if that is intended",
             )
 
 
@@ -131,7 +131,7 @@ def _listening(address: Address, usual_port: int) -> socket.socket:
         raise BindingError(
             "WB602",
             f"the console cannot listen at {address.host}:{address.port}: {problem}",
-            hint="give another --port, or 0 for any that is free",
+            hint="choose another --port, or 0 for any free one",
         ) from problem
 
 

@@ -97,7 +97,7 @@ class SparkJob:
         """
         for bad in rows.bad:
             message = f"{bad.file}, line {bad.line}: a row of stream {stream!r} was set aside"
-            self.room.note_problem(DataError("WD506", f"{message}: {bad.why}", hint="mend it"))
+            self.room.note_problem(DataError("WD506", f"{message}: {bad.why}", hint="fix it"))
         self._files += 1
         target = self._folder / stream / f"{self._files:09d}.parquet"
         hidden = target.with_name(f".{target.name}")

@@ -91,7 +91,7 @@ def _part(scene: Building, readings: Slice) -> float:
 
 def _announce(screen: Screen, scene: Building, seed: int, embedded: bool, slice_s: float) -> None:
     rows = sum(table.num_rows for each in scene.slices for table in each.rows.values())
-    where = "in this process" if embedded else "on Spark, in this machine"
+    where = "in this process" if embedded else "on Spark, on this machine"
     screen.event(
         "start",
         {"seed": seed, "rooms": len(scene.rooms), "rows": rows, "fires": len(scene.fires)},
@@ -100,7 +100,7 @@ def _announce(screen: Screen, scene: Building, seed: int, embedded: bool, slice_
     screen.line(f"A smart building, {where}", "bold")
     screen.paragraph(
         f"{len(scene.rooms)} rooms report heat and smoke every 5 seconds; half an hour of it,"
-        f" {rows:,} readings, is played{pace}, up to 5 seconds out of order."
+        f" {rows:,} readings, is simulated{pace}, up to 5 seconds out of order."
         f" {len(scene.fires)} rooms catch fire; in three others it is only hot, only smoky, or"
         " both for a moment. Each fire must raise one alarm, nothing else may, and an alarm must"
         " end when its readings have left the 10-minute windows."

@@ -47,7 +47,7 @@ def run_command(desk: Desk, line: str) -> None:
         raise BindingError("WB520", f"there is no command {name}", hint=hint)
     if not command.least <= len(arguments) <= command.most:
         usage = f"{name} {command.given}".rstrip()
-        message = f"{name} is given {len(arguments)} words"
+        message = f"{name} got {len(arguments)} words"
         raise BindingError("WB521", message, hint=f"write {usage}")
     command.run(desk, *arguments)
 
@@ -59,7 +59,7 @@ def _words(line: str) -> list[str]:
         name, *arguments = shlex.split(line) or [""]
     except ValueError as problem:
         raise BindingError(
-            "WB521", f"the line cannot be read: {problem}", hint="close the quotes"
+            "WB521", f"the line cannot be parsed: {problem}", hint="close the quotes"
         ) from None
     return [f"\\{name}", *arguments]
 
@@ -69,7 +69,7 @@ def _help(desk: Desk) -> None:
     texts = [command.text for command in COMMANDS.values()]
     desk.screen.line("Statements end with a semicolon:", "bold")
     desk.screen.line("  CREATE STREAM, CREATE QUERY, CREATE HISTORY, SELECT, EXPLAIN SELECT, SET")
-    desk.screen.line("Commands stand on a line of their own:", "bold")
+    desk.screen.line("Commands go on a line of their own:", "bold")
     table = pa.table({"command": given, "does": texts})
     if desk.screen.machine:
         show_rows(desk.screen, "command", table)
@@ -130,13 +130,13 @@ def _push(desk: Desk, stream: str, path: str, pace: str = "") -> None:
     schema = bench.job.catalog.stream(stream)
     if not at.is_at_once:
         flow(bench, path, flow_of_file(schema, source, at))
-        text = f"{path} flows into {schema.name} at {pace}"
+        text = f"{path} is replayed into {schema.name} at {pace}"
         show_done(desk.screen, text, kind="flow", name=schema.name)
         return
     bench.push(schema.name, source)
     if wait_until_read(desk.screen, bench):
         rows = bench.rows
-        show_done(desk.screen, f"{rows:,} rows have come by now", kind="rows", rows=rows)
+        show_done(desk.screen, f"{rows:,} rows so far", kind="rows", rows=rows)
 
 
 def _file(path: str) -> FileSource:
@@ -145,8 +145,8 @@ def _file(path: str) -> FileSource:
     if kind is None:
         raise BindingError(
             "WB524",
-            f"{path!r} does not say what kind of file it is",
-            hint=f"name files {', '.join(f'*{each}' for each in _FORMATS)}",
+            f"the name {path!r} does not tell the file's format",
+            hint=f"use one of {', '.join(f'*{each}' for each in _FORMATS)}",
         )
     return FileSource(kind, path)
 
@@ -189,7 +189,7 @@ def _bad(desk: Desk, stream: str) -> None:
 
 def _again(desk: Desk) -> None:
     if not desk.bench.read_again():
-        desk.screen.note("Rows have flowed, and cannot be had again.")
+        desk.screen.note("Live rows cannot be read again.")
     elif wait_until_read(desk.screen, desk.bench):
         rows = desk.bench.rows
         show_done(desk.screen, f"{rows:,} rows were read again", kind="rows", rows=rows)
@@ -204,9 +204,7 @@ def _leave(desk: Desk) -> None:
 
 
 COMMANDS = {
-    "\\d": Command(
-        "[NAME]", "what there is; columns of a stream, plan of a query", _describe, 0, 1
-    ),
+    "\\d": Command("[NAME]", "overview; columns of a stream, plan of a query", _describe, 0, 1),
     "\\watch": Command(
         "[QUERY ...]", "results as they change, until a key is pressed", _watch, 0, 99
     ),
@@ -215,7 +213,7 @@ COMMANDS = {
     "\\stop": Command("QUERY", "end it", _stop, 1, 1),
     "\\push": Command(
         "STREAM FILE [PACE]",
-        "rows of a file: at once, 100/s, or 60x their time",
+        "rows of a file: at once, 100/s, or 60x event time",
         _push,
         2,
         3,
@@ -223,9 +221,9 @@ COMMANDS = {
     "\\load": Command("SCRIPT", "run the statements of a script", _load, 1, 1),
     "\\again": Command("", "read all files again from their start", _again),
     "\\windows": Command("", "windows: wanted and real width, rows, bytes, level", _windows),
-    "\\ledger": Command("", "what became of every row", _ledger),
-    "\\late": Command("STREAM", "rows that came too late", _late, 1, 1),
-    "\\bad": Command("STREAM", "rows with a value or a time that cannot be", _bad, 1, 1),
+    "\\ledger": Command("", "what happened to every row", _ledger),
+    "\\late": Command("STREAM", "late rows", _late, 1, 1),
+    "\\bad": Command("STREAM", "rows with a bad value or time", _bad, 1, 1),
     "\\demo": Command("", "a smart building with fires, to try things on", _demo),
     "\\help": Command("", "this", _help),
     "\\q": Command("", "leave; so does Ctrl-D", _leave),

@@ -46,7 +46,7 @@ def describe(desk: Desk, name: str) -> None:
         return
     names = [*bench.outlets, *bench.job.catalog]
     guess = nearest(name, names)
-    hint = f"did you mean {guess}?" if guess else "\\d shows all there is"
+    hint = f"did you mean {guess}?" if guess else "\\d lists everything"
     raise BindingError("WB525", f"there is no stream and no query {name!r}", hint=hint)
 
 

@@ -29,7 +29,7 @@ def answer_once(screen: Screen, bench: Workbench, query: JobQuery) -> Standing:
             if _read(bench, session, outlet, progress, interruption):
                 session.finish()
     except KeyboardInterrupt:
-        screen.note("Interrupted: this is the answer to the rows that were read.")
+        screen.note("Interrupted: this is the answer for the rows read so far.")
     outlet.drain()
     (standing,) = standings(session, [outlet])
     session.stop()

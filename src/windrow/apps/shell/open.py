@@ -31,5 +31,5 @@ def open_shell(screen: Screen, script: Path | None, *, demo: bool) -> None:
             run_prompt(desk)
         else:
             if sys.stdin.isatty():
-                screen.note("No prompt here: what is typed runs at its end, which is Ctrl-D.")
+                screen.note("No prompt here: the input runs when it ends (Ctrl-D).")
             run_lines(desk, sys.stdin)

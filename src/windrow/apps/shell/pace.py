@@ -73,6 +73,6 @@ def pace_of(text: str) -> Pace:
         return Pace(rows_per_s=number) if rate else Pace(speed=number)
     raise BindingError(
         "WB523",
-        f"{text!r} is no pace",
-        hint="write 100/s for rows a second, or 60x for sixty times the pace of the rows' own time",
+        f"{text!r} is not a pace",
+        hint="write 100/s for rows per second, or 60x for sixty times event time",
     )

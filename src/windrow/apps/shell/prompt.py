@@ -38,8 +38,8 @@ def welcome(desk: Desk, *, is_empty: bool) -> None:
     desk.screen.line(line, "dim")
     if is_empty:
         desk.screen.line(
-            "Nothing is declared yet. \\demo brings a building with fires to try things on;\n"
-            "\\load job.wql runs a script; CREATE STREAM begins by hand.",
+            "Nothing is declared yet. \\demo simulates a building with fires to try things on;\n"
+            "\\load job.wql runs a script; CREATE STREAM declares a stream.",
             "dim",
         )
 

@@ -40,7 +40,7 @@ def begin_building(desk: Desk) -> None:
     show_done(
         desk.screen,
         "24 rooms report heat (temp) and smoke (smoke); now and then one is on fire.\n"
-        f"Time runs {PACE:.0f} times as fast as outside. Try:",
+        f"Time runs {PACE:.0f} times as fast as real time. Try:",
         kind="demo",
     )
     for example in EXAMPLES:

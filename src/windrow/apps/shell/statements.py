@@ -54,7 +54,7 @@ def _tell(desk: Desk, statement: Statement) -> None:
     """What a declaration has done, and what can be done next."""
     if isinstance(statement, CreateStream):
         source = desk.bench.job.streams[statement.name].source
-        more = "" if source else f"; \\push {statement.name} FILE gives it rows"
+        more = "" if source else f"; \\push {statement.name} FILE adds rows"
         _done(desk, "stream", statement.name, f"stream {statement.name} is declared{more}")
     elif isinstance(statement, CreateHistory):
         _done(desk, "history", statement.stream, f"the history of {statement.stream} is kept")
@@ -73,10 +73,10 @@ def _tell_of_setting(desk: Desk, statement: SetOption) -> None:
     name = statement.name.lower()
     memory = desk.bench.job.settings.memory
     if name == "memory" and memory is not None:
-        text = f"memory is {show_memory(memory)}; the session has begun anew"
+        text = f"memory is {show_memory(memory)}; the session has restarted"
         _done(desk, "setting", name, text)
     else:
-        _done(desk, "setting", name, f"{name} is set, for jobs on Spark; it has no effect here")
+        _done(desk, "setting", name, f"{name} is set, for jobs on Spark; it is ignored here")
 
 
 def _explain(desk: Desk, statement: Explain) -> None:
@@ -88,7 +88,7 @@ def _explain(desk: Desk, statement: Explain) -> None:
 
 
 def _ask(desk: Desk, select: Select) -> None:
-    """A question about the past: one answer."""
+    """A query about the past: one answer."""
     with_statement(desk.bench.job, select)  # refused here, its places are those of the text
     wait_until_read(desk.screen, desk.bench)
     with desk.bench.lock, Interruption():
@@ -113,7 +113,7 @@ def _select(desk: Desk, select: Select) -> None:
         bench.declare(select)
     show_done(
         desk.screen,
-        f"{name} runs, and sees the rows that come from now on",
+        f"{name} runs, and sees the rows that arrive from now on",
         kind="query",
         name=name,
     )
@@ -121,7 +121,7 @@ def _select(desk: Desk, select: Select) -> None:
         desk.screen.note(f"it waits for rows: \\push {query.plan.streams[0]} FILE")
     elif desk.is_interactive:
         desk.watch([name])
-        desk.screen.note(f"{name} goes on: \\watch {name} shows it, \\stop {name} ends it")
+        desk.screen.note(f"{name} keeps running: \\watch {name} shows it, \\stop {name} ends it")
     else:
         _show_result(desk, *bench.standings([name]))
 

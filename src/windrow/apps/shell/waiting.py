@@ -25,6 +25,8 @@ def wait_until_read(screen: Screen, bench: Workbench) -> bool:
                     progress.show(f"{bench.rows:,} rows", bench.fraction)
                     time.sleep(POLL_S)
     except KeyboardInterrupt:
-        screen.note(f"Not waiting: {bench.rows:,} rows are read, the rest goes on behind.")
+        screen.note(
+            f"Not waiting: {bench.rows:,} rows are read, the rest continues in the background."
+        )
         return False
     return True

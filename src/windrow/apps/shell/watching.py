@@ -49,7 +49,7 @@ def _drawn(bench: Workbench, standings: list[Standing], height: int) -> Renderab
         level = f"level {standing.level}" if standing.level else ""
         facts = [shown_clock(standing.clock_us), level, shown_answers(standing.answers)]
         parts += [query_heading(standing.query, facts), live_table(standing.result, rows), Text()]
-    return Group(*parts, Text(f"{bench.rows:,} rows came; any key ends the watch", "dim italic"))
+    return Group(*parts, Text(f"{bench.rows:,} rows; any key ends the watch", "dim italic"))
 
 
 @contextmanager

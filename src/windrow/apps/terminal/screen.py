@@ -34,7 +34,7 @@ __all__ = ["ENDING", "ProgressLine", "Screen"]
 REFRESH_PER_SECOND = 4  # the moving line must not take the machine from what it shows
 WIDEST_TEXT = 100
 LINES_AT_A_TIME = 10_000
-ENDING = "ending after this batch; Ctrl-C again ends at once"
+ENDING = "ending after this batch; Ctrl-C again ends immediately"
 
 
 class Screen:

@@ -69,8 +69,8 @@ class DeltaWriter(Writer):
                 raise CheckpointError(
                     "WC260",
                     f"the Delta table {self._path} has batches of query {self._query!r} from "
-                    "another checkpoint, and this one is new",
-                    hint="go on with that checkpoint, or give the query another name or table",
+                    "another checkpoint, but this one is new",
+                    hint="continue with that checkpoint, or give the query another name or table",
                 )
 
     def _failed(self, problem: Exception, what: str) -> DataError:
@@ -78,6 +78,8 @@ class DeltaWriter(Writer):
         return DataError(
             "WD460",
             f"the Delta table {self._path}: {what}: {first[0] if first else problem}",
-            hint="the cause of this exception is the writer's own error; the batch comes again "
-            "when the query is started again",
+            hint=(
+                "the cause of this exception is the writer's own error; the batch is replayed "
+                "when the query is restarted"
+            ),
         )

@@ -34,7 +34,10 @@ def files_of(source: FileSource) -> list[Path]:
         raise DataError(
             "WD501",
             f"there is no file at {source.path!r}",
-            hint="give a file, a folder of files or a pattern; paths start where windrow is run",
+            hint=(
+                "give a file, a folder of files or a pattern; paths are relative to the "
+                "working directory"
+            ),
             place=source.place,
         )
     return found
@@ -53,7 +56,7 @@ def check_files(schema: StreamSchema, source: FileSource) -> None:
             raise DataError(
                 "WD508",
                 f"{file} cannot be read: {why}",
-                hint="see that it is still there, and that this user may read it",
+                hint="check that it still exists, and that this user may read it",
                 place=source.place,
             ) from problem
 
@@ -75,7 +78,7 @@ def check_unchanged(source: FileSource, file: Path, before: os.stat_result) -> N
         raise DataError(
             "WD507",
             f"{file} has changed while it was read",
-            hint="run it again; write a file elsewhere and move it there when it is whole",
+            hint="run it again; write a file elsewhere and move it there when it is complete",
             place=source.place,
         )
 

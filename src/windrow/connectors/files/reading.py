@@ -49,8 +49,7 @@ def _batches_of(
             raise DataError(
                 "WD506",
                 f"{file} cannot be read as rows of stream {schema.name!r}: {problem}",
-                hint="mend what is named; nothing of this file beyond the last good batch "
-                "was taken",
+                hint="fix what is named; nothing of this file after the last good batch was read",
                 place=source.place,
             ) from problem
 

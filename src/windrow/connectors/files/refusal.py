@@ -22,7 +22,9 @@ def refused(schema: StreamSchema, source: FileSource, file: Path, bad: BadRow) -
     return DataError(
         "WD506",
         f"{where}: {bad.why}",
-        hint=f"mend what is named, or declare stream {schema.name!r} with ON BAD ROW SET ASIDE; "
-        "nothing of this file beyond the last good batch was taken",
+        hint=(
+            f"fix what is named, or declare stream {schema.name!r} with ON BAD ROW SET ASIDE; "
+            "nothing of this file after the last good batch was read"
+        ),
         place=source.place,
     )

@@ -53,7 +53,7 @@ def file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) ->
 def _nothing_there(source: FileSource) -> DataError:
     return DataError(
         "WD412",
-        f"there is nothing at {source.path!r}",
-        hint="make the folder first; it may be empty, and files that come later are read",
+        f"{source.path!r} does not exist",
+        hint="create the folder first; it may be empty, and files that appear later are read",
         place=source.place,
     )

@@ -104,10 +104,12 @@ def _vanished(gone: list[str]) -> DataError:
     more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
     return DataError(
         "WD430",
-        f"{gone[0].removeprefix(_LOCAL)}{more} was found in the source's folder, but had gone "
+        f"{gone[0].removeprefix(_LOCAL)}{more} was found in the source's folder, but was gone "
         "before it was read",
-        hint="put it back, or a file of that name without rows, and start again: the batch is "
-        "read once more. Files may be removed once their batch is committed",
+        hint=(
+            "put it back, or an empty file of that name, and start again: the batch is read "
+            "again. Files may be removed once their batch is committed"
+        ),
     )
 
 
@@ -115,6 +117,8 @@ def _changed(path: str) -> DataError:
     return DataError(
         "WD431",
         f"{path} has changed while it was read",
-        hint="start again: the batch then reads the file as it is. Write a file elsewhere and "
-        "move it into the source's folder when it is whole",
+        hint=(
+            "start again: the batch then reads the current file. Write a file elsewhere and "
+            "move it into the source's folder when it is complete"
+        ),
     )

@@ -56,5 +56,5 @@ def _named_failures(batch_id: int) -> Iterator[None]:
         raise DataError(
             "WD410",
             f"the sink failed at batch {batch_id}: {type(problem).__name__}: {problem}",
-            hint="the batch is given again, with the same id, when the query is restarted",
+            hint="the batch is replayed, with the same id, when the query is restarted",
         ) from problem

@@ -141,7 +141,7 @@ def _check_address(
         raise BindingError(
             "WB482",
             f"Kafka needs {'servers' if topic else 'a topic'}",
-            hint="give the topic's name, and servers='host:port' with commas between several",
+            hint="give the topic's name, and servers='host:port', several separated by commas",
             place=place,
         )
     for name in options:
@@ -149,9 +149,9 @@ def _check_address(
         if own == name or own in _OWN_OPTIONS:
             raise BindingError(
                 "WB483",
-                f"{name!r} is no option to pass on to Kafka's client",
+                f"{name!r} is not an option for Kafka's client",
                 hint=f"names begin with {OPTION_PREFIX!r}, such as 'kafka.security.protocol'; "
-                "servers and ids are set by Windrow",
+                "Windrow sets servers and ids",
                 place=place,
             )
 

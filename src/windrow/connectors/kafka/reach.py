@@ -42,9 +42,11 @@ def check_servers(servers: str, options: Mapping[str, str], place: Place | None 
     if not asked.is_answered():
         raise DataError(
             "WD481",
-            f"no server of Kafka answers at {servers}: {asked.reason}",
-            hint="start the broker, mend servers= and kafka.security.protocol, or look whether "
-            "the network lets this machine connect",
+            f"no Kafka server answers at {servers}: {asked.reason}",
+            hint=(
+                "start the broker, correct servers= and kafka.security.protocol, or check "
+                "whether the network lets this machine connect"
+            ),
             place=place,
         )
 
@@ -64,7 +66,7 @@ class _Asked:
     @property
     def reason(self) -> str:
         """Why none of them is one, as far as they have said."""
-        silent = [f"nothing came within {REACH_LIMIT_S:g} seconds"] if self._left else []
+        silent = [f"no answer within {REACH_LIMIT_S:g} seconds"] if self._left else []
         return "; ".join([*dict.fromkeys(self._reasons), *silent])
 
     def is_answered(self) -> bool:
@@ -100,7 +102,7 @@ def _converse(connection: socket.socket) -> None:
             raise ValueError("it closed the connection")
         head += part
     if _HEAD.unpack(head)[1] != _NUMBER:
-        raise ValueError("what answers there is not Kafka")
+        raise ValueError("the server there is not Kafka")
 
 
 def _greet(connection: socket.socket) -> None:

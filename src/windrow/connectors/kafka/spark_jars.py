@@ -51,6 +51,9 @@ def _missing(code: str, what: str, artifact: str) -> UnsupportedError:
     return UnsupportedError(
         code,
         f"this Spark session has no connector for {what}",
-        hint=f"start Spark with org.apache.spark:{artifact} and what that needs: by --packages or "
-        "spark.jars.packages, or its jars by --jars or spark.jars; windrow run takes --jars",
+        hint=(
+            f"start Spark with org.apache.spark:{artifact} and its dependencies: with "
+            "--packages or spark.jars.packages, or as jars with --jars or spark.jars; windrow "
+            "run takes --jars"
+        ),
     )

@@ -43,9 +43,8 @@ class ParquetWriter(Writer):
         if other is not None and other._owner != owner:
             raise CheckpointError(
                 "WC218",
-                f"another query writes to {self._storage.location} already, files of the same "
-                "names",
-                hint="give each query a folder of its own, or stop the other one first",
+                f"another query already writes files of the same names to {self._storage.location}",
+                hint="give each query its own folder, or stop the other one first",
             )
         self._owner, _WRITERS[self._storage.uri] = owner, self
         self._storage.sweep()
@@ -53,9 +52,9 @@ class ParquetWriter(Writer):
         if newest > _batch_file(last_batch):
             raise CheckpointError(
                 "WC217",
-                f"{self._storage.location} holds {newest}, but the query's checkpoint has come to "
-                f"{'no batch' if last_batch < 0 else f'batch {last_batch}'} yet: the file is of "
-                "another run",
+                f"{self._storage.location} holds {newest}, but the query's checkpoint has reached "
+                f"{'no batch' if last_batch < 0 else f'only batch {last_batch}'}: the file belongs "
+                "to another run",
                 hint="give the sink an empty folder, or the query the checkpoint of that run",
             )
 
@@ -113,7 +112,7 @@ def _empty_folder(folder: Path, place: Place | None) -> None:
     if others:
         raise DataError(
             "WD513",
-            f"{folder} has files that no run in a process wrote, such as {min(others).name}",
+            f"{folder} has files from elsewhere, such as {min(others).name}",
             hint="name another folder, or move these files away",
             place=place,
         )

@@ -74,8 +74,8 @@ class BatchRecord:
         if recorded is None:
             raise CheckpointError(
                 "WC251",
-                f"the row of query {self.query!r} and table {self._shown} has gone from {TABLE}",
-                hint="stop the query and start it anew, with an empty table and a new checkpoint",
+                f"the row of query {self.query!r} and table {self._shown} is gone from {TABLE}",
+                hint="stop the query and start over, with an empty table and a new checkpoint",
             )
         checkpoint, last = recorded
         self._check_own(checkpoint)
@@ -83,10 +83,12 @@ class BatchRecord:
         if batch_id < last:
             raise CheckpointError(
                 "WC252",
-                f"table {self._shown} has batch {last} of query {self.query!r} already, and "
-                f"batch {batch_id} comes after it",
-                hint="another driver runs this query, or its checkpoint is an old copy: stop the "
-                "other, or start anew with an empty table and a new checkpoint",
+                f"table {self._shown} already has batch {last} of query {self.query!r}, "
+                f"later than batch {batch_id}",
+                hint=(
+                    "another driver runs this query, or its checkpoint is an old copy: stop "
+                    "the other, or start over with an empty table and a new checkpoint"
+                ),
             )
         return batch_id == last
 
@@ -120,8 +122,7 @@ class BatchRecord:
         if is_begun and self.feed == "upserts":
             raise CheckpointError(
                 "WC253",
-                f"table {self._shown} would lack the rows that query {self.query!r} has given "
-                "before it was written to",
+                f"table {self._shown} would lack the earlier rows of query {self.query!r}",
                 hint="start the query with a new checkpoint, or use the feed 'changes' or "
                 "'answers' from here on",
             )
@@ -130,8 +131,10 @@ class BatchRecord:
         return CheckpointError(
             "WC250",
             f"table {self._shown} has {what}",
-            hint="go on with the checkpoint that it was written from, or give another table; to "
-            f"start anew, empty the table and delete its row in {TABLE}",
+            hint=(
+                "continue with the checkpoint that it was written from, or use another table; "
+                f"to start over, empty the table and delete its row in {TABLE}"
+            ),
         )
 
     @property

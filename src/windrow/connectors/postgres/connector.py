@@ -38,14 +38,14 @@ class Postgres(Sink):
         if self.feed not in POSTGRES_FEEDS:
             raise BindingError(
                 "WB444",
-                f"there is no feed {self.feed!r} for a table of PostgreSQL",
+                f"there is no feed {self.feed!r} for a PostgreSQL table",
                 hint="use 'upserts', 'changes' or 'answers'",
                 place=self.place,
             )
         if not all(self.names) or len(self.names) > 2:
             raise BindingError(
                 "WB445",
-                f"{self.table!r} cannot name a table of PostgreSQL",
+                f"{self.table!r} is not a name for a PostgreSQL table",
                 hint="give 'table' or 'schema.table'",
                 place=self.place,
             )
@@ -53,7 +53,7 @@ class Postgres(Sink):
             raise BindingError(
                 "WB446",
                 f"a key has no meaning for the feed {self.feed!r}",
-                hint="leave key out, or use feed = 'upserts'",
+                hint="omit key, or use feed = 'upserts'",
                 place=self.place,
             )
 

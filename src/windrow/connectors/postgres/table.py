@@ -136,14 +136,16 @@ def _check_key(cursor: Cursor, table: TargetTable) -> None:
         cursor.execute(statement)
     except psycopg.errors.InvalidColumnReference:
         wanted = ", ".join(table.key)
-        problem = f"nothing in it makes ({wanted}) unique"
+        problem = f"it has no UNIQUE constraint on ({wanted})"
         raise _unfit(table, problem, f"add UNIQUE ({wanted})") from None
 
 
 def _unfit(table: TargetTable, problem: str, remedy: str) -> BindingError:
     shown = ".".join(table.names)
-    hint = f"{remedy}, or let the query make a table of its own by giving another name"
-    return BindingError("WB447", f"table {shown} of PostgreSQL cannot serve: {problem}", hint=hint)
+    hint = f"{remedy}, or give another name to let the query create its own table"
+    return BindingError(
+        "WB447", f"the PostgreSQL table {shown} cannot be used: {problem}", hint=hint
+    )
 
 
 def listed(names: Sequence[str]) -> sql.Composed:

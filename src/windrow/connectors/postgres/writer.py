@@ -106,7 +106,7 @@ class PostgresWriter(Writer):
         return DataError(
             "WD413",
             f"PostgreSQL failed while {doing}: {type(problem).__name__}: {said}",
-            hint="nothing of this transaction is in the table; a restart gives the batch again",
+            hint="the transaction was rolled back; a restart replays the batch",
         )
 
 

@@ -39,7 +39,7 @@ def reason_against_filling(plan: QueryPlan, spec: HistorySpec) -> str | None:
     """Why a history cannot complete the answers of a query; None where it can."""
     entry = plan.inputs[0]
     if entry.filter is not None or plan.having is not None:
-        return "the history has the rows that WHERE leaves out, too, and knows no HAVING"
+        return "the history includes the rows that WHERE filters out, and has no HAVING"
     if not entry.window.traits.ends_at_any_instant:
         return "only windows that move with every row end at any instant"
     keys = {column.name for column in spec.keys}

@@ -138,8 +138,8 @@ def partial_of_table(spec: HistorySpec, table: pa.Table) -> Answer:
     if _METADATA not in metadata:
         raise CheckpointError(
             "WC301",
-            "this table is no partial answer of a history",
-            hint="give what table_of_partial() made",
+            "this table is not a partial answer of a history",
+            hint="pass what table_of_partial() returned",
         )
     facts = json.loads(metadata[_METADATA])
     whole, real = states_of_columns(spec, table)

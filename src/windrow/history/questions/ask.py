@@ -1,4 +1,4 @@
-"""A question about the past and its answer, at once or coarse first."""
+"""A query about the past and its answer, at once or coarse first."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def _integers(aggregate: HistoryAggregate, sums: pa.Array) -> pa.Array:
         raise DataError(
             "WD302",
             f"{aggregate.traits.show(str(aggregate.measure))} does not fit 64 bits",
-            hint="ask for AVG, or for a shorter interval; a DOUBLE measure has no such limit",
+            hint="use AVG, or a shorter interval; a DOUBLE measure has no such limit",
         )
     return values
 

@@ -29,7 +29,7 @@ class ExtremesTree:
     """Ranks and tallies per group.
 
     from_value: the number of the root's value that holds the first rank. slot_value: the one that
-    holds the row's slot; NO_CODE where rows leave in the order in which they came.
+    holds the row's slot; NO_CODE where rows leave in order of arrival.
     """
 
     def __init__(

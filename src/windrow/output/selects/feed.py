@@ -303,8 +303,8 @@ class SelectFeed(ToldTouches[RowTouches]):
         if total > group_feed.ANSWER_ROWS_LIMIT:
             raise DataError(
                 "WD301",
-                f"the answers since the last call have {total} rows, "
-                f"more than {group_feed.ANSWER_ROWS_LIMIT}",
+                f"there are {total} unread rows of answers, more than "
+                f"{group_feed.ANSWER_ROWS_LIMIT}",
                 hint="call answers() more often, give the query an EVERY clause, or read changes()",
             )
         is_shown = copies > 0

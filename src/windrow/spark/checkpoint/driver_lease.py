@@ -61,7 +61,7 @@ class DriverLease:
                 "WC216",
                 f"{self._what} was taken over by the driver {_shown(found)}: this one "
                 "gives no more to the sink",
-                hint="end this driver; give each query that shall run twice its own checkpoint",
+                hint="end this driver; to run a query twice, give each copy its own checkpoint",
             )
 
     def release(self) -> None:

@@ -73,9 +73,9 @@ class HistoryCheckpoint:
             if theirs.get(what) != wanted:
                 raise CheckpointError(
                     "WC230",
-                    f"the checkpoint has a history of stream {self._stream!r} that was declared "
-                    f"otherwise: {what} {theirs.get(what)!r} then, {wanted!r} now",
-                    hint="declare the history as it was, or use another checkpoint directory",
+                    f"the checkpoint has a history of stream {self._stream!r} with another "
+                    f"declaration: {what} {theirs.get(what)!r} then, {wanted!r} now",
+                    hint="declare the history as before, or use another checkpoint directory",
                 )
 
     def sweep(self) -> None:

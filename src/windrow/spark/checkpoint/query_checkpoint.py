@@ -1,6 +1,6 @@
 """The checkpoint directory of one query: what lies where, and whom it belongs to.
 
-identity.txt    a name that no other checkpoint has, by which sinks know it
+identity.txt    a name that no other checkpoint has, by which sinks identify it
 windrow.json    format, version, the query and its plan, number of buckets
 spark/          Spark's offsets, commits and state store
 control/        heartbeats, ends of streams and widths, read as one more stream
@@ -54,7 +54,7 @@ class QueryCheckpoint:
         """A name that this checkpoint has from its beginning, and no other has."""
         data = self.storage.read(_IDENTITY)
         if data is None and self.storage.has(_OWNER):
-            raise self._lost(_IDENTITY, "by which sinks know it")
+            raise self._lost(_IDENTITY, "by which sinks identify it")
         if data is None:
             data = _checked(uuid.uuid4().hex)
             self.storage.write(_IDENTITY, data)
@@ -101,7 +101,7 @@ class QueryCheckpoint:
         if data is not None:
             return CheckpointOwner.from_bytes(data, self.query)
         if self.publish.names() or self.storage.has("spark"):
-            raise self._lost(_OWNER, "which says whose it is")
+            raise self._lost(_OWNER, "which records its owner")
         return None
 
     def _lost(self, name: str, what: str) -> CheckpointError:

@@ -65,9 +65,11 @@ def checkpoint_trouble(query: str, cause: str, detail: str) -> CheckpointError |
     if full is not None:
         return CheckpointError(
             "WC208",
-            f"Spark had no room to go on with {query}: {full.group()}",
-            hint="make room where the checkpoint is, and in the directories of spark.local.dir and "
-            "for temporary files, and start again: it goes on where it stopped",
+            f"a disk is full, so Spark cannot continue {query}: {full.group()}",
+            hint=(
+                "free space where the checkpoint is, in the directories of spark.local.dir and "
+                "for temporary files, and start again: it resumes where it stopped"
+            ),
         )
     if not _TROUBLES.search(told):
         return None
@@ -76,12 +78,14 @@ def checkpoint_trouble(query: str, cause: str, detail: str) -> CheckpointError |
         return CheckpointError(
             "WC209",
             f"Spark cannot write to the checkpoint of {query}: {refused.group()}",
-            hint="let the driver and the workers write there, and start again: it goes on where it "
-            "stopped",
+            hint=(
+                "let the driver and the workers write there, and start again: it resumes where "
+                "it stopped"
+            ),
         )
     return CheckpointError(
         "WC223",
-        f"Spark cannot go on from the checkpoint of {query}: {cause}",
+        f"Spark cannot resume from the checkpoint of {query}: {cause}",
         hint=f"{_HINT}; the cause of this exception is Spark's own error",
     )
 

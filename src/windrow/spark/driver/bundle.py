@@ -113,9 +113,11 @@ class Bundle(StreamingRun):
         if missing:
             raise BindingError(
                 "WB451",
-                f"the checkpoint of {self.name} runs {', '.join(missing)}, too",
-                hint="start them together with the others, each with its sink; or with None as its "
-                "sink, to end it",
+                f"the checkpoint of {self.name} also runs {', '.join(missing)}",
+                hint=(
+                    "start them together with the others, each with its sink; or with None as "
+                    "the sink, to end one"
+                ),
             )
 
     def _names(self) -> list[str]:

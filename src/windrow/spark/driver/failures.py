@@ -36,13 +36,15 @@ def failure_of(what: str, problem: Exception, servers: str = "") -> WindrowError
         return DataError(
             "WD482",
             f"{what} failed on Spark, as Kafka did not answer at {servers}: {cause}",
-            hint="see that the brokers run and that the addresses they advertise can be reached, "
-            "and start again: it goes on where it stopped",
+            hint=(
+                "check that the brokers run and that the addresses they advertise can be "
+                "reached, and start again: it resumes where it stopped"
+            ),
         )
     hint = "the cause of this exception is Spark's own error, with all its detail"
     if is_worker_late(problem):
         hint = (
-            "Spark gives a Python process ten seconds to start, and this machine was too busy: "
+            "Spark allows a Python process ten seconds to start, and this machine was too busy: "
             "start the query again"
         )
     return found or WindrowError("WX401", f"{what} failed on Spark: {cause}", hint=hint)

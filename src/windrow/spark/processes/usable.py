@@ -28,8 +28,8 @@ def refuse_unusable(spark: SparkSession) -> None:
     if not hasattr(spark, "_jsparkSession"):
         raise UnsupportedError(
             "WU412",
-            "a session over Spark Connect cannot be used",
-            hint="give a classic SparkSession, made where the driver runs",
+            "Spark Connect sessions are not supported",
+            hint="use a classic SparkSession, created where the driver runs",
         )
     refuse_stopped(spark)
 
@@ -42,7 +42,7 @@ def refuse_stopped(spark: SparkSession) -> None:
         raise UnsupportedError(
             "WU415",
             "the Spark session was stopped",
-            hint="make a new one, connect() to it with the same checkpoint, and declare streams "
+            hint="create a new one, connect() to it with the same checkpoint, and declare streams "
             "and queries again",
         )
 
@@ -55,15 +55,15 @@ def advise(spark: SparkSession) -> None:
 
 def _lacks(spark: SparkSession) -> Iterator[str]:
     if not spark.version.startswith(f"{TESTED_VERSION}."):
-        yield f"Spark {spark.version} was not tried: Windrow is made for {TESTED_VERSION}"
+        yield f"Spark {spark.version} was not tested: Windrow is built for {TESTED_VERSION}"
     master = spark.sparkContext.master or ""
     if _ONE_ATTEMPT.match(master):
         yield (
-            f"with the master {master!r} a query ends when a Python worker dies: "
-            "'local[2,4]' lets Spark try a task four times"
+            f"with the master {master!r} a query fails when a Python worker dies: 'local[2,4]' "
+            "lets Spark try a task four times"
         )
     if spark.conf.get("spark.python.worker.reuse", "true") == "false":
         yield (
-            "spark.python.worker.reuse is false: windows are built again from the state store in "
+            "spark.python.worker.reuse is false: windows are rebuilt from the state store in "
             "every batch"
         )

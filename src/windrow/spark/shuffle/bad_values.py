@@ -19,7 +19,7 @@ from windrow.spark.shuffle.hidden_columns import given_rows
 
 __all__ = ["BAD_BYTES_PER_TASK", "BadValues", "in_stream_types"]
 
-BAD_TIME = "it has no time, or one that cannot be believed"
+BAD_TIME = "it has no time, or an implausible one"
 
 # Of the bad rows of a task the newest go to the driver, up to so much.
 BAD_BYTES_PER_TASK = 64 << 10
@@ -81,8 +81,8 @@ class BadValues:
     def _refused(self, name: str, why: str) -> DataError:
         return DataError(
             "WD420",
-            f"column {name!r} of stream {self._stream.name!r}: there is a row of which {why}",
-            hint="mend the source, or declare the stream with on_bad_row='set aside'",
+            f"column {name!r} of stream {self._stream.name!r}: in one row, {why}",
+            hint="fix the source, or declare the stream with on_bad_row='set aside'",
         )
 
 

@@ -70,12 +70,12 @@ def shared_partitioning(plan: QueryPlan) -> SharedPartitioning | str:
     if plan.error_percent is not None:
         return "its windows are governed (ERROR)"
     if plan.duration is not None:
-        return "it has a life of its own (DURATION)"
+        return "it has its own lifetime (DURATION)"
     if plan.negations:
         return "it negates an input"
     for entry in plan.inputs:
         if not entry.window.traits.has_width:
-            return f"the window of {entry.alias} is not one of time"
+            return f"the window of {entry.alias} is not a time window"
     found = partitioning(plan)
     if found.kind == "one":
         return found.reason

@@ -50,13 +50,13 @@ def split_refusal(plan: QueryPlan, position: int) -> str | None:
     if found.kind == "one":
         return f"one bucket sees all rows: {found.reason}"
     if found.kind == "any":
-        return "its rows go to any bucket already"
+        return "its rows already go to any bucket"
     if any(not aggregate.traits.laws.is_mergeable for aggregate in plan.aggregates):
-        return "COUNT(DISTINCT) must see all rows of a key in one place"
+        return "COUNT(DISTINCT) needs all rows of a key in one bucket"
     if entry.window.traits.counts_rows:
         return f"{entry.alias} counts the rows of each PARTITION BY"
     if position >= len(plan.joined):
-        return f"{entry.alias} is negated, so that all its rows must meet all others of a key"
+        return f"{entry.alias} is negated, so all its rows must meet all others of a key"
     return None
 
 
@@ -72,12 +72,12 @@ def _position(plan: QueryPlan, alias: str) -> int:
     if not found:
         guess = nearest(str(alias), aliases)
         hint = f"did you mean {guess!r}?" if guess else f"its inputs are: {', '.join(aliases)}"
-        raise BindingError("WB460", f"split names {alias!r}, which is no input", hint=hint)
+        raise BindingError("WB460", f"split names {alias!r}, which is not an input", hint=hint)
     reason = split_refusal(plan, found[0])
     if reason is not None:
         raise UnsupportedError(
             "WU460",
-            f"rows of {alias!r} with one key cannot be dealt out: {reason}",
+            f"the rows of one key of {alias!r} cannot be spread over buckets: {reason}",
             hint="start the query without split",
         )
     return found[0]
@@ -95,8 +95,8 @@ def since_us(plan: QueryPlan, position: int, complete_us: Mapping[str, int] | No
         if lifetime.is_endless:
             raise UnsupportedError(
                 "WU461",
-                f"a query that has begun cannot be split: rows of {entry.alias!r} never leave by "
-                "their time, and those that came are in one bucket",
+                f"a query that has run cannot be split: rows of {entry.alias!r} do not expire by "
+                "time, and the earlier ones are in one bucket",
                 hint="start it with split= under another name",
             )
         complete = complete_us[entry.stream.name]
@@ -116,8 +116,10 @@ def _word(plan: QueryPlan, position: int, value: Any) -> int:
         wanted = ", ".join(map(str, types))
         raise BindingError(
             "WB461",
-            f"{value!r} is no key of {plan.inputs[position].alias!r}",
-            hint=f"rows are dealt out by a key of type {wanted}; give a tuple for several columns",
+            f"{value!r} is not a key of {plan.inputs[position].alias!r}",
+            hint=(
+                f"rows are partitioned by a key of type {wanted}; give a tuple for several columns"
+            ),
         ) from None
     return int(mixed_words(columns)[0])
 
@@ -127,6 +129,6 @@ def _check_other_inputs(plan: QueryPlan, keys: list[HotKey], position: int, word
         if key.word == word and key.position != position:
             raise BindingError(
                 "WB462",
-                f"key {key.shown} is split by {plan.inputs[key.position].alias!r} already",
-                hint="rows of a key can be dealt out of one input only",
+                f"key {key.shown} is already split for {plan.inputs[key.position].alias!r}",
+                hint="the rows of a key can be spread for one input only",
             )

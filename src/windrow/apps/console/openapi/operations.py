@@ -29,7 +29,7 @@ def operations() -> dict[str, dict[str, Operation]]:
         "/metrics": {"get": _text("Metrics for Prometheus", "text/plain")},
         f"{_API}/openapi.json": {"get": _get("This document", None)},
         f"{_API}/session": {"get": _get("The session", "Session")},
-        f"{_API}/streams": {"get": _get("Streams and what became of their rows", "Streams")},
+        f"{_API}/streams": {"get": _get("Streams and what happened to their rows", "Streams")},
         f"{_API}/windows": {"get": _get("Windows and their budget", "Windows")},
         f"{_API}/decisions": {"get": _get("The governor's log", "Table", arrow=True)},
         f"{_API}/batches": {"get": _get("Spark's latest batches", "Batches")},
@@ -46,14 +46,14 @@ def operations() -> dict[str, dict[str, Operation]]:
         f"{_ONE}/changes": {"get": _get("Changes by number", "Piece", _piece(), arrow=True)},
         f"{_ONE}/feed": {
             "get": _text(
-                "Changes as they come",
+                "Changes as they happen",
                 "text/event-stream",
-                [_in_path("name"), _number("after", "changes behind this number")],
+                [_in_path("name"), _number("after", "changes after this number")],
             )
         },
-        f"{_API}/logout": {"post": _get("Give the cookie back", "Nothing")},
+        f"{_API}/logout": {"post": _get("Invalidate the cookie", "Nothing")},
         f"{_API}/explain": {"post": _post("The plan of a text", "Text", "Explained")},
-        f"{_API}/ask": {"post": _post("A question about the past", "Text", "Asked", arrow=True)},
+        f"{_API}/ask": {"post": _post("A query about the past", "Text", "Asked", arrow=True)},
         f"{_API}/histories": {"get": _get("All histories", "Histories")},
         f"{_HISTORY}/series": {"get": _get("A history as a chart", "Series", _series())},
         f"{_HISTORY}/tree": {
@@ -149,7 +149,7 @@ def _number(name: str, description: str, limit: int | None = None) -> dict[str, 
 
 
 def _token() -> dict[str, Any]:
-    description = "the console's token, or one that serves once"
+    description = "the console's token, or a one-time token"
     return {
         "name": "token",
         "in": "query",
@@ -160,16 +160,16 @@ def _token() -> dict[str, Any]:
 
 def _group() -> dict[str, Any]:
     schema = {"type": "array", "items": {"type": "string"}}
-    description = "the keys of one group, each a parameter of its own; none: all groups"
+    description = "the keys of one group, each as a separate parameter; none: all groups"
     return {"name": "group", "in": "query", "description": description, "schema": schema}
 
 
 def _piece() -> list[dict[str, Any]]:
     return [
         _in_path("name"),
-        _number("after", "rows behind this number"),
-        _number("limit", "at most so many", ANSWER_ROWS_LIMIT),
-        _number("last", "instead of after: the newest rows, so many", ANSWER_ROWS_LIMIT),
+        _number("after", "rows after this number"),
+        _number("limit", "at most this many", ANSWER_ROWS_LIMIT),
+        _number("last", "instead of after: the newest rows, at most this many", ANSWER_ROWS_LIMIT),
     ]
 
 
@@ -180,6 +180,6 @@ def _series() -> list[dict[str, Any]]:
         {"name": "measure", "in": "query", "schema": {"type": "string"}},
         {"name": "from_us", "in": "query", "schema": instant},
         {"name": "to_us", "in": "query", "schema": instant},
-        _number("points", "about so many at most", POINTS_LIMIT),
+        _number("points", "at most about this many", POINTS_LIMIT),
         _group(),
     ]

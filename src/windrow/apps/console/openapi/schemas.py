@@ -54,7 +54,7 @@ SCHEMAS: dict[str, Schema] = {
         "type": "array",
         "items": {"type": ["null", "boolean", "number", "string", "array", "object"]},
         "description": "One value for each column. Times and spans are integers of microseconds; "
-        "NaN and infinities, decimals, and integers beyond 2^53 are texts.",
+        "NaN and infinities, decimals, and integers beyond 2^53 are strings.",
     },
     "Error": _object(
         {

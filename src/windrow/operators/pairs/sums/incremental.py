@@ -18,7 +18,7 @@ class Incremental:
     """IC and GIC; nothing is kept beside the states."""
 
     def __init__(self, states: GroupStates, shares: Shares, inputs: int) -> None:
-        assert states.roots.shape[1] == 0, "an extreme cannot be taken back"
+        assert states.roots.shape[1] == 0, "an extreme cannot be retracted"
         self._states = states
         self._shares = shares
         self.probes_leave: NDArray[np.bool_] = np.ones(inputs, np.bool_)

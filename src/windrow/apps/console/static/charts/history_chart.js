@@ -24,7 +24,7 @@ export function HistoryChart({ history, measure, statistic, group, zoom, drill, 
   const data = useMemo(() => series && dataOf(series, statistic), [series, statistic]);
   if (problem) return html`<p class="empty" role="status">${problem}</p>`;
   if (data === null) return html`<p class="empty chart-empty">…</p>`;
-  if (!data[0].length) return html`<p class="empty chart-empty" role="status">Nothing is known of this time yet. Rows are in the history once their stream is complete through their time.</p>`;
+  if (!data[0].length) return html`<p class="empty chart-empty" role="status">Nothing is known about this time yet. Rows enter the history once their stream is complete through their time.</p>`;
   const range = zoom ? [zoom[0] / 1e6, zoom[1] / 1e6] : [data[0][0], Math.max(data[0].at(-1), data[0][0] + 1)];
   const onZoom = (from, to) => drill(Math.round(from * 1e6), Math.round(to * 1e6));
   const inexact = series.exact.filter((each) => !each).length;

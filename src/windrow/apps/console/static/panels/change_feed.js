@@ -8,7 +8,7 @@ const SHOWN = 100;
 const LEAD = 2; // at, change
 
 export function ChangeFeed({ columns, changes }) {
-  if (!changes.length) return html`<p class="empty">No changes yet. Every row that comes into the result or leaves it will be here.</p>`;
+  if (!changes.length) return html`<p class="empty">No changes yet. Every row that is added to the result or retracted will appear here.</p>`;
   const selected = columns.slice(LEAD);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Changes, newest first">
     <table class="feed"><thead><tr><th scope="col">at</th><th scope="col">change</th>

@@ -5,7 +5,7 @@ import { clock } from "../shown/times.js";
 export function Connection({ connection, heardAt, retry }) {
   if (connection.state === "locked") {
     return html`<div class="banner bad" role="alert"><strong>The console has locked this page.</strong>
-      It was probably started anew. Open the address that it printed, with its <code>?token=…</code>.</div>`;
+      It was probably restarted. Open the address that it printed, with its <code>?token=…</code>.</div>`;
   }
   if (connection.state !== "lost") return null;
   return html`<div class="banner warn" role="alert"><strong>The server does not answer.</strong>

@@ -75,7 +75,7 @@ function Choice({ label, value, options, choose }) {
 
 function NoHistory() {
   return html`<section class="panel"><h2>No history is kept</h2>
-    <p class="empty">A window forgets what has left it; a history keeps its aggregates, fine for what is recent and coarser with age. Declare one before rows come:</p>
+    <p class="empty">A window forgets what has left it; a history keeps its aggregates, fine-grained for the recent past and coarser with age. Declare one before rows arrive:</p>
     <pre class="plan" tabindex="0">session.history("temp", measures=["celsius"], by=["location"],${"\n"}    levels=[("1 second", "10 minutes"), ("1 minute", "1 day"), ("1 hour", "forever")])</pre>
     <p class="empty">or in a script: <code>CREATE HISTORY ON temp (celsius) GROUP BY location LEVELS (1 SECOND FOR 10 MINUTES, 1 MINUTE FOR 1 DAY);</code></p></section>`;
 }

@@ -8,8 +8,8 @@ export const LEVELS = {
   A: "Level A: exact at all times",
   B: "Level B: a narrower window, within the tolerated error",
   C: "Level C: windows take turns at being wide, within the tolerated error",
-  unmet: "No level: there is not enough memory for what was asked",
-  incomplete: "Incomplete: rows were refused for want of memory, and answers lack them",
+  unmet: "No level: there is not enough memory for the query",
+  incomplete: "Incomplete: rows were refused for lack of memory, and answers lack them",
 };
 
 const SIGNS = { unmet: "!", incomplete: "?" };
@@ -17,7 +17,7 @@ const SIGNS = { unmet: "!", incomplete: "?" };
 export function QueryList({ queries, selected }) {
   return html`<section class="list" aria-labelledby="queries-head">
     <h2 id="queries-head">Queries ${queries?.length ? html`<span class="count">${queries.length}</span>` : ""}</h2>
-    ${queries?.length === 0 && html`<p class="empty">None yet. Write one in the editor, or take an example there.</p>`}
+    ${queries?.length === 0 && html`<p class="empty">None yet. Write one in the editor, or pick an example there.</p>`}
     <ul>${queries?.map((query) => html`<${Item} query=${query} isSelected=${query.name === selected} key=${query.name} />`)}</ul>
   </section>`;
 }

@@ -48,12 +48,12 @@ function Facts({ query }) {
 function Chart({ query, log, version }) {
   if (log?.measures.length && log.size) return html`<${AnswersChart} log=${log} version=${version} name=${query.name} key=${query.name} />`;
   if (log && !log.measures.length) return html`<p class="empty">No column of this answer is a number that could be drawn.</p>`;
-  return html`<p class="empty chart-empty">No answers yet. They come when every stream of the query is complete through their instant: rows, or a later watermark, move it on.</p>`;
+  return html`<p class="empty chart-empty">No answers yet. They appear when every stream of the query is complete through their instant: new rows, or a heartbeat, advance it.</p>`;
 }
 
 function Now({ result }) {
-  if (result === null) return html`<p class="empty">Nothing heard yet.</p>`;
-  if (!result.rows.length) return html`<p class="empty">No rows hold at ${instant(result.at_us).slice(0, 19)} UTC.</p>`;
+  if (result === null) return html`<p class="empty">No data yet.</p>`;
+  if (!result.rows.length) return html`<p class="empty">The result has no rows at ${instant(result.at_us).slice(0, 19)} UTC.</p>`;
   return html`<p class="muted small numbers">At ${instant(result.at_us)} UTC, ${counted(result.rows.length, "row")}${result.truncated ? ", cut" : ""}</p>
     <${Table} columns=${result.columns} rows=${result.rows} label="Result now" isTruncated=${result.truncated} />`;
 }
@@ -91,7 +91,7 @@ function Stop({ name }) {
 }
 
 function Welcome({ name }) {
-  if (name !== null) return html`<section class="panel"><p class="empty">There is no query of the name ${name}. It may have been stopped long ago.</p></section>`;
+  if (name !== null) return html`<section class="panel"><p class="empty">There is no query named ${name}. It may have been stopped long ago.</p></section>`;
   return html`<section class="panel"><h2>No query runs yet</h2>
     <p class="empty">Take an example above, or write a query, and press Run. Its answers are drawn here as they come, each true at its instant.</p></section>`;
 }

@@ -13,7 +13,7 @@ export function Table({ columns, rows, label, isTruncated }) {
       <tbody>${rows.slice(0, limit).map((row) => html`<tr>${row.map((value, place) => html`<${Cell} value=${value} type=${columns[place]?.type} />`)}</tr>`)}</tbody>
     </table>
     ${rows.length > limit && html`<button type="button" class="quiet" onClick=${() => setLimit(limit + 500)}>Show more of ${count(rows.length)} rows</button>`}
-    ${isTruncated && rows.length <= limit && html`<p class="muted small">There are more rows than are sent to this page.</p>`}
+    ${isTruncated && rows.length <= limit && html`<p class="muted small">There are more rows than this page receives.</p>`}
   </div>`;
 }
 

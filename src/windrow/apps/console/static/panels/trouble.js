@@ -5,10 +5,10 @@ import { hrefOf } from "../route.js";
 
 // Of each place in the ledger where a row is lost: how bad that is, what it means, and the remedy.
 const LOSSES = [
-  ["rejected", "bad", "were refused: there was no room for them, or they could not be read", "give more memory (--memory), narrower windows, or queries an ERROR that lets windows shrink"],
-  ["bad_value", "bad", "have a value that their column cannot hold, and were set aside", "mend the source, or declare the column with a wider type"],
-  ["bad_time", "bad", "have no time, or an absurd one, and were set aside", "mend the source, or name another column as TIME"],
-  ["late", "warn", "came after the watermark had passed them, and were set aside", "give the stream a larger LATENESS"],
+  ["rejected", "bad", "were refused: they did not fit into memory, or could not be read", "give more memory (--memory), use shorter windows, or give queries an ERROR that lets windows shrink"],
+  ["bad_value", "bad", "have a value that their column cannot hold, and were set aside", "fix the source, or declare the column with a wider type"],
+  ["bad_time", "bad", "have no time, or an implausible one, and were set aside", "fix the source, or name another column as TIME"],
+  ["late", "warn", "arrived after the watermark, and were set aside", "give the stream a larger LATENESS"],
 ];
 
 export function Trouble({ session, streams, queries }) {

@@ -44,9 +44,9 @@ function WindowTable({ windows }) {
 
 function Width({ window }) {
   const { wanted_us: wanted, width_us: width } = window;
-  if (wanted === null || width === null) return html`<span class="muted">${wanted === null ? "without end in time, or counted in rows" : about(wanted)}</span>`;
+  if (wanted === null || width === null) return html`<span class="muted">${wanted === null ? "unbounded, or counted in rows" : about(wanted)}</span>`;
   const share = wanted ? Math.min(1, width / wanted) : 1;
-  return html`<span class="bar-and-text"><span class="bar" role="img" aria-label=${`${percent(share)} of what was asked`}>
+  return html`<span class="bar-and-text"><span class="bar" role="img" aria-label=${`${percent(share)} of the wanted width`}>
     <i class=${share < 1 ? "short" : "full"} style=${{ width: `${100 * share}%` }}></i></span>
     <span class="numbers">${about(width)} <span class="muted">of ${about(wanted)}</span></span></span>`;
 }

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.backlog import Backlog, joined_rows
-from windrow.embedded.bad_rows_folder import BadRowsFolder
+from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME
 from windrow.governor.fading_rate import FadingRate

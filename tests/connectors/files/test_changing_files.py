@@ -10,8 +10,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from windrow.connectors.files import checks as job_files
-from windrow.connectors.files import reading as files_module
+from windrow.connectors.files import checks, parquet_files, reading
 from windrow.connectors.files.checks import check_files
 from windrow.connectors.files.reading import batches_of
 from windrow.errors import DataError
@@ -50,7 +49,7 @@ def test_a_file_that_goes_before_it_is_looked_into_is_missed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = write(tmp_path / f"a.{kind}")
-    monkeypatch.setattr(job_files, "files_of", lambda _: [tmp_path / f"gone.{kind}"])
+    monkeypatch.setattr(checks, "files_of", lambda _: [tmp_path / f"gone.{kind}"])
     with pytest.raises(DataError, match=rf"WD508.*gone\.{kind} cannot be read: No such file"):
         check_files(SCHEMA, source)
 
@@ -87,7 +86,8 @@ def changed_meanwhile(file: Path, how: str) -> None:
 def test_a_file_that_changes_while_it_is_read(
     kind: str, how: str, is_told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files_module, "BATCH_ROWS", 100)
+    for module in (reading, parquet_files):
+        monkeypatch.setattr(module, "BATCH_ROWS", 100)
     file = tmp_path / f"a.{kind}"
     batches = batches_of(SCHEMA, write(file))
     first, _ = next(batches)

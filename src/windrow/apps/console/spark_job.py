@@ -8,12 +8,12 @@ import threading
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from windrow.apps.console.paced_files import pieces_by_time
 from windrow.apps.console.room import Room
 from windrow.apps.console.spark_runner import SparkRunner
 from windrow.connectors.files.connector import FileSource
+from windrow.connectors.parquet.whole_files import write_whole
 from windrow.errors import DataError, WindrowError
 from windrow.jobs.job import Job
 from windrow.jobs.player import Player
@@ -100,9 +100,7 @@ class SparkJob:
             self.room.note_problem(DataError("WD506", f"{message}: {bad.why}", hint="fix it"))
         self._files += 1
         target = self._folder / stream / f"{self._files:09d}.parquet"
-        hidden = target.with_name(f".{target.name}")
-        pq.write_table(pa.Table.from_batches([rows.batch]), hidden)
-        hidden.rename(target)
+        write_whole(pa.Table.from_batches([rows.batch]), target)
 
     def _finish(self) -> None:
         try:

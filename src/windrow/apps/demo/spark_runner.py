@@ -9,10 +9,10 @@ from pathlib import Path
 from threading import Thread
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from windrow.apps.demo.building import ALARM_QUERY, LATENESS, Slice
 from windrow.apps.demo.runners import EmbeddedRunner
+from windrow.connectors.parquet.whole_files import write_whole
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.settings import local_session
 
@@ -53,9 +53,7 @@ class SparkRunner:
         for stream, rows in readings.rows.items():
             if rows.num_rows:
                 target = self._folder / stream / f"{self._sent:06d}.parquet"
-                hidden = target.with_name(f".{target.name}")
-                pq.write_table(rows, hidden)
-                hidden.rename(target)
+                write_whole(rows, target)
                 self._sent_rows += rows.num_rows
 
     def is_busy(self) -> bool:

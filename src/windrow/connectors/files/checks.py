@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import glob
 import os
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from windrow.connectors.files.connector import FileSource
+from windrow.connectors.files.csv_files import check_header
+from windrow.connectors.files.parquet_files import check_parquet
 from windrow.errors import DataError
 from windrow.schema import StreamSchema
 
@@ -18,6 +16,8 @@ __all__ = ["check_files", "check_unchanged", "files_of"]
 
 # What a folder of Spark's or a half-written file is called; Spark does not read these either.
 _HIDDEN = (".", "_")
+# A line of JSON names its columns itself, and may lack any.
+_CHECKS = {"parquet": check_parquet, "csv": check_header}
 
 
 def files_of(source: FileSource) -> list[Path]:
@@ -47,10 +47,8 @@ def check_files(schema: StreamSchema, source: FileSource) -> None:
     """Refuses files that lack columns of the stream, so that no runner reads them as NULL."""
     for file in files_of(source):
         try:
-            if source.format == "parquet":
-                _check_parquet(schema, source, file)
-            elif source.format == "csv" and source.header:
-                _check_header(schema, source, file)
+            if source.format in _CHECKS:
+                _CHECKS[source.format](schema, source, file)
         except OSError as problem:
             why = os.strerror(problem.errno) if problem.errno else str(problem)
             raise DataError(
@@ -72,7 +70,7 @@ def check_unchanged(source: FileSource, file: Path, before: os.stat_result) -> N
     except FileNotFoundError:
         return
     has_grown = now.st_ino == before.st_ino and now.st_size > before.st_size
-    if has_grown and source.format != "parquet":
+    if has_grown and source.is_text:
         return
     if _marks(now) != _marks(before):
         raise DataError(
@@ -85,60 +83,3 @@ def check_unchanged(source: FileSource, file: Path, before: os.stat_result) -> N
 
 def _marks(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _check_parquet(schema: StreamSchema, source: FileSource, file: Path) -> None:
-    try:
-        names = pq.read_schema(file).names
-    except (pa.ArrowInvalid, OSError) as problem:
-        if isinstance(problem, OSError) and problem.errno:
-            raise  # Arrow's own complaints about what is in a file have no number
-        raise DataError(
-            "WD502",
-            f"{file} is not a Parquet file: {problem}",
-            hint="name the format that it has: csv('...') or jsonl('...')",
-            place=source.place,
-        ) from None
-    missing = [column.name for column in schema.columns if column.name not in names]
-    if missing:
-        raise _missing(schema, source, file, missing, names)
-
-
-def _check_header(schema: StreamSchema, source: FileSource, file: Path) -> None:
-    # What is not UTF-8 below the header is a matter of the rows in which it stands.
-    with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-        try:
-            names = next(csv.reader(text, delimiter=source.delimiter), [])
-            "".join(names).encode()
-        except (UnicodeError, csv.Error) as problem:
-            raise DataError(
-                "WD503",
-                f"{file} is not a CSV file: {problem}",
-                hint="give text in UTF-8, or name the format that it has: parquet('...')",
-                place=source.place,
-            ) from None
-    wanted = [column.name for column in schema.columns]
-    if names != wanted:
-        missing = [name for name in wanted if name not in names]
-        if missing:
-            raise _missing(schema, source, file, missing, names)
-        raise DataError(
-            "WD504",
-            f"the header of {file} is {', '.join(names)}",
-            hint=f"it must be the columns of stream {schema.name!r} in their order: "
-            f"{', '.join(wanted)}",
-            place=source.place,
-        )
-
-
-def _missing(
-    schema: StreamSchema, source: FileSource, file: Path, missing: list[str], names: list[str]
-) -> DataError:
-    return DataError(
-        "WD505",
-        f"{file} has no column {missing[0]!r} of stream {schema.name!r}",
-        hint=f"its columns are {', '.join(names)}"
-        if names
-        else "it is empty; its first line must name the columns, unless header = FALSE",
-        place=source.place,
-    )

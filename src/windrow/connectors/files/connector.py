@@ -58,6 +58,11 @@ class FileSource(Source):
         return "://" not in self.path
 
     @property
+    def is_text(self) -> bool:
+        """Whether its rows are lines, to which more may be added."""
+        return self.format != "parquet"
+
+    @property
     def shown(self) -> str:
         """The format and the path."""
         return f"{self.format}('{self.path}')"

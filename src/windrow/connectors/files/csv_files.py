@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,18 +13,50 @@ import pyarrow.csv as pa_csv
 from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, rows_of_records
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import csv_records
+from windrow.connectors.files.refusal import missing_column
 from windrow.connectors.files.text_types import dated, read_type
+from windrow.errors import DataError
 from windrow.rows.arrow_columns import column_as
 from windrow.rows.bad_rows import cut
 from windrow.rows.damaged_values import NOT_UTF8
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema
 
-__all__ = ["read_csv"]
+__all__ = ["check_header", "read_csv"]
 
 BLOCK_BYTES = 4 << 20
 # So many records are tried at once where some cannot be read.
 CAREFUL_RECORDS = 8192
+
+
+def check_header(schema: StreamSchema, source: FileSource, file: Path) -> None:
+    """Refuses a file whose first line does not name the columns of the stream in their order."""
+    if not source.header:
+        return
+    # What is not UTF-8 below the header is a matter of the rows in which it stands.
+    with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+        try:
+            names = next(csv.reader(text, delimiter=source.delimiter), [])
+            "".join(names).encode()
+        except (UnicodeError, csv.Error) as problem:
+            raise DataError(
+                "WD503",
+                f"{file} is not a CSV file: {problem}",
+                hint="give text in UTF-8, or name the format that it has: parquet('...')",
+                place=source.place,
+            ) from None
+    wanted = [column.name for column in schema.columns]
+    if names != wanted:
+        missing = [name for name in wanted if name not in names]
+        if missing:
+            raise missing_column(schema, source, file, missing, names)
+        raise DataError(
+            "WD504",
+            f"the header of {file} is {', '.join(names)}",
+            hint=f"it must be the columns of stream {schema.name!r} in their order: "
+            f"{', '.join(wanted)}",
+            place=source.place,
+        )
 
 
 def read_csv(

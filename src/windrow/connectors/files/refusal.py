@@ -1,4 +1,4 @@
-"""The error of a file with a row that cannot be held."""
+"""The errors of a file that does not fit its stream."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from windrow.errors import DataError
 from windrow.rows.bad_rows import BadRow
 from windrow.schema import StreamSchema
 
-__all__ = ["refused"]
+__all__ = ["missing_column", "refused"]
 
 
 def refused(schema: StreamSchema, source: FileSource, file: Path, bad: BadRow) -> DataError:
     """The error of a file that has a bad row, which is named."""
-    of_what = "row" if source.format == "parquet" else "line"
+    of_what = "line" if source.is_text else "row"
     where = f"{file}, {of_what} {bad.line}"
     if bad.column is not None:
         names = [column.name for column in schema.columns]
@@ -26,5 +26,19 @@ def refused(schema: StreamSchema, source: FileSource, file: Path, bad: BadRow) -
             f"fix what is named, or declare stream {schema.name!r} with ON BAD ROW SET ASIDE; "
             "nothing of this file after the last good batch was read"
         ),
+        place=source.place,
+    )
+
+
+def missing_column(
+    schema: StreamSchema, source: FileSource, file: Path, missing: list[str], names: list[str]
+) -> DataError:
+    """The error of a file that lacks a column; names: those that it has."""
+    return DataError(
+        "WD505",
+        f"{file} has no column {missing[0]!r} of stream {schema.name!r}",
+        hint=f"its columns are {', '.join(names)}"
+        if names
+        else "it is empty; its first line must name the columns, unless header = FALSE",
         place=source.place,
     )

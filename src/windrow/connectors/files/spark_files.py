@@ -24,7 +24,7 @@ _GLOB_SIGNS = re.compile(r"[][{}*?\\]")
 def file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -> DataFrame:
     """The rows of all files, and of those that come later."""
     ddl, options = columns_ddl(schema), _FILE_OPTIONS
-    if schema.sets_aside and source.format != "parquet":
+    if schema.sets_aside and source.is_text:
         ddl, told = damage_told(schema)
         options = {**options, **told}
     reader = spark.readStream.schema(ddl).options(**options)

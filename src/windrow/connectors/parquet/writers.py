@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from windrow.connectors.contract import Writer
 from windrow.connectors.parquet.connector import Parquet
+from windrow.connectors.parquet.whole_files import write_whole
 from windrow.errors import CheckpointError, DataError, Place
 from windrow.storage import Storage
 
@@ -86,14 +87,7 @@ class ProcessParquetWriter(Writer):
         """Writes the file of the batch."""
         table = tables[self.feeds[0]]
         marked = table.replace_schema_metadata({**(table.schema.metadata or {}), **_MARK})
-        name = _batch_file(batch_id)
-        hidden = self._folder / f".{name}"  # until it is whole
-        try:
-            pq.write_table(marked, hidden)
-            hidden.rename(hidden.with_name(name))
-        except BaseException:
-            hidden.unlink(missing_ok=True)  # on a full disk its room is wanted
-            raise
+        write_whole(marked, self._folder / _batch_file(batch_id))
 
 
 def _batch_file(batch_id: int) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from windrow.connectors.parquet.whole_files import write_whole
 from windrow.errors import DataError
 from windrow.rows.bad_rows import BadRow, bad_rows_table
 
@@ -31,11 +30,8 @@ class BadRowsFolder:
         """Writes these rows to a file of their own."""
         if not rows:
             return
-        name = f"bad-{self._next:012d}.parquet"
-        hidden = self._path / f".{name}"  # until it is whole
         try:
-            pq.write_table(bad_rows_table(rows), hidden)
-            hidden.rename(hidden.with_name(name))
+            write_whole(bad_rows_table(rows), self._path / f"bad-{self._next:012d}.parquet")
         except OSError as problem:
             raise self._failed(problem) from None
         self._next += 1

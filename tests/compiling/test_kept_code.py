@@ -23,6 +23,8 @@ OUTER = (
     f"from {PACKAGE}.inside.kernels import inner\n"
     "@njit(cache=True)\ndef outer(x):\n    return inner(x) * 10\n"
 )
+STRUCTURE = "from typing import NamedTuple\n\nclass Pair(NamedTuple):\n    {}: int\n    {}: int\n"
+READER = "@njit(cache=True)\ndef lower(pair):\n    return pair.low\n"
 IMPORT = "from windrow.compiling.kernels import njit\n"
 
 
@@ -67,6 +69,25 @@ def test_compiled_code_is_found_at_the_next_start(package: Path) -> None:
     assert list((package / "outside" / "__pycache__").glob("*.nbi"))
     forget()
     assert (loaded().outer(1), was_compiled(loaded().outer)) == (20, False)
+
+
+def lower_of_pair(package: Path, *fields: str) -> tuple[int, bool]:
+    """What a kernel reads from a structure with these fields, and whether it was compiled anew."""
+    (package / "pairs.py").write_text(STRUCTURE.format(*fields), encoding="utf-8")
+    (package / "reading").mkdir(exist_ok=True)
+    (package / "reading" / "kernels.py").write_text(IMPORT + READER, encoding="utf-8")
+    forget()
+    pair = importlib.import_module(f"{PACKAGE}.pairs").Pair(low=1, high=2)
+    lower = importlib.import_module(f"{PACKAGE}.reading.kernels").lower
+    return lower(pair), was_compiled(lower)
+
+
+def test_a_kernel_is_compiled_again_when_the_fields_of_a_structure_have_changed(
+    package: Path,
+) -> None:
+    assert lower_of_pair(package, "low", "high") == (1, True)
+    assert lower_of_pair(package, "low", "high") == (1, False)
+    assert lower_of_pair(package, "high", "low") == (1, True)
 
 
 def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(package: Path) -> None:

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 import numba
-from numba.core import caching, event
+from numba.core import caching, event, types
 
 from windrow.compiling.notice import COMPILING, COMPILING_AGAIN, CompileWatch, say_compiling
 from windrow.compiling.places import kept_in, places_of
@@ -118,7 +118,19 @@ def _numba_cache(function, place):
     class Kept(caching.FunctionCache):
         _impl_class = Reading
 
+        def _index_key(self, sig, codegen):
+            return (*super()._index_key(sig, codegen), _structure_fields(sig))
+
     return Kept(function)
+
+
+def _structure_fields(signature):
+    """The fields of structures among the arguments: Numba tells these apart by their class alone.
+
+    Code that was compiled for other fields of the same types would read one array for another.
+    """
+    kinds = getattr(signature, "args", signature)
+    return tuple(kind.fields for kind in kinds if isinstance(kind, types.BaseNamedTuple))
 
 
 @cache

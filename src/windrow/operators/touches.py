@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from windrow.operators.keyed import kernels
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
 from windrow.windows.codes import Codes
 
-__all__ = ["NO_EXTRAS", "OutputRoom", "Touches"]
+__all__ = ["NO_EXTRAS", "OutputArrays", "OutputRoom", "Touches"]
 
 SMALLEST_OUTPUT = 1024
 NO_EXTRAS: Matrix = np.empty((0, 0), np.int64)
@@ -33,33 +33,72 @@ class Touches:
     extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
 
 
+class OutputArrays(NamedTuple):
+    """What kernels write touches into; `control` is where they keep their place."""
+
+    control: Vector
+    at: Vector
+    group: Codes
+    row_count: Vector
+    lanes: Matrix
+
+
 class OutputRoom:
-    """Arrays that kernels write touches into, and `control`, which they keep their place in."""
+    """Touches on their way out: arrays that grow as kernels need them."""
 
     def __init__(self) -> None:
-        self.control = np.zeros(5, np.int64)
-        self.control[kernels.NOW] = np.iinfo(np.int64).min
+        size = SMALLEST_OUTPUT
         # Groups begin with place -1: before every place that a kernel gives.
-        self.at = np.empty(SMALLEST_OUTPUT, np.int64)
-        self.group = np.empty(SMALLEST_OUTPUT, np.int32)
-        self.count = np.empty(SMALLEST_OUTPUT, np.int64)
-        self.lanes = np.empty((SMALLEST_OUTPUT, 0), np.int64)
+        self.arrays = OutputArrays(
+            np.zeros(5, np.int64),
+            np.empty(size, np.int64),
+            np.empty(size, np.int32),
+            np.empty(size, np.int64),
+            np.empty((size, 0), np.int64),
+        )
+        self.arrays.control[kernels.NOW] = np.iinfo(np.int64).min
+
+    @property
+    def control(self) -> Vector:
+        """The place of the next touch, and what kernels need to know of the last ones."""
+        return self.arrays.control
+
+    @property
+    def at(self) -> Vector:
+        """When each touch was."""
+        return self.arrays.at
+
+    @property
+    def group(self) -> Codes:
+        """Whose state it is."""
+        return self.arrays.group
+
+    @property
+    def count(self) -> Vector:
+        """How many rows are behind it."""
+        return self.arrays.row_count
+
+    @property
+    def lanes(self) -> Matrix:
+        """Its sums."""
+        return self.arrays.lanes
 
     def fit(self, lane_count: int) -> None:
         """Have this many lanes."""
-        if self.lanes.shape[1] != lane_count:
-            self.lanes = np.empty((self.at.size, lane_count), np.int64)
+        arrays = self.arrays
+        if arrays.lanes.shape[1] != lane_count:
+            lanes = np.empty((arrays.at.size, lane_count), np.int64)
+            self.arrays = arrays._replace(lanes=lanes)
 
     def reserve(self, more: int) -> None:
         """Have room for so many rows more than there are, and one that is written in vain."""
-        used = self.used
-        if used + more < self.at.size:
+        arrays = self.arrays
+        control = arrays.control
+        used = int(control[kernels.USED] - control[kernels.FIRST])
+        if used + more < arrays.at.size:
             return
-        size = max(2 * self.at.size, used + more + 1)
-        self.at = _grown(self.at, used, size)
-        self.group = _grown(self.group, used, size)
-        self.count = _grown(self.count, used, size)
-        self.lanes = _grown(self.lanes, used, size)
+        size = max(2 * arrays.at.size, used + more + 1)
+        self.arrays = OutputArrays(control, *(_grown(each, used, size) for each in arrays[1:]))
 
     def add_all(self, live: Codes, last_out: Vector, at: int) -> tuple[Codes, slice]:
         """Rows for groups at a later instant, but for those that have one at it already.
@@ -86,19 +125,21 @@ class OutputRoom:
 
     def take(self, layout: LaneLayout, until: int) -> Touches:
         """What was written for instants up to `until`; later ones stay, to be written over."""
-        used = self.used
-        done = used
-        if self.control[kernels.NOW] > until:
-            done = int(self.control[kernels.NOW_FROM] - self.control[kernels.FIRST])
-        columns: list[NDArray[Any]] = [self.at, self.group, self.count, self.lanes]
-        at, group, count, lanes = (column[:done].copy() for column in columns)
-        touches = Touches(at, group, count, lanes, layout)
-        for column in columns:
-            column[: used - done] = column[done:used].copy()
-        self.control[kernels.FIRST] += done
+        control, at, group, count, lanes = self.arrays
+        columns: list[NDArray[Any]] = [at, group, count, lanes]
+        first, used = int(control[kernels.FIRST]), int(control[kernels.USED])
+        done = used - first
+        if control[kernels.NOW] > until:
+            done = int(control[kernels.NOW_FROM]) - first
+        touches = Touches(
+            at[:done].copy(), group[:done].copy(), count[:done].copy(), lanes[:done].copy(), layout
+        )
+        if first + done < used:
+            for column in columns:
+                column[: used - first - done] = column[done : used - first].copy()
         # What is taken is not written over, though a later step may be of the same instant.
-        first = self.control[kernels.FIRST]
-        self.control[kernels.NOW_FROM] = max(self.control[kernels.NOW_FROM], first)
+        control[kernels.FIRST] = first + done
+        control[kernels.NOW_FROM] = max(control[kernels.NOW_FROM], first + done)
         return touches
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from windrow.operators.extremes import kernels
+from windrow.operators.lanes import Matrix
 from windrow.windows.kernels import EMPTY
 
-__all__ = ["HeapArena"]
+__all__ = ["HeapArena", "empty_heap", "grown_heap"]
 
 SMALLEST_ARENA = 64
 
 
 class HeapArena:
-    """The arrays of the heap kernels; who numbers the members himself calls `reserve` only.
+    """The arrays of the heap kernels, where members are taken and given back.
 
     >>> arena = HeapArena()
     >>> root = EMPTY
@@ -27,7 +28,7 @@ class HeapArena:
     """
 
     def __init__(self) -> None:
-        self.heap = np.full((SMALLEST_ARENA, kernels.HEAP_COLUMNS), EMPTY, np.int64)
+        self.heap = empty_heap(SMALLEST_ARENA)
         self.control = np.zeros(kernels.CONTROL_ENTRIES, np.int64)
         self.control[kernels.FIRST_FREE] = EMPTY
 
@@ -37,13 +38,24 @@ class HeapArena:
 
     def reserve(self, members: int) -> None:
         """Have room for members below this number."""
-        size = self.heap.shape[0]
-        if members > size:
-            heap = np.full((max(members, 2 * size), kernels.HEAP_COLUMNS), EMPTY, np.int64)
-            heap[:size] = self.heap
-            self.heap = heap
+        self.heap = grown_heap(self.heap, members)
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         return self.heap.nbytes + self.control.nbytes
+
+
+def empty_heap(members: int) -> Matrix:
+    """Room for members that are in no heap."""
+    return np.full((members, kernels.HEAP_COLUMNS), EMPTY, np.int64)
+
+
+def grown_heap(heap: Matrix, members: int) -> Matrix:
+    """The same heaps with room for members below this number."""
+    size = heap.shape[0]
+    if members <= size:
+        return heap
+    out = empty_heap(max(members, 2 * size, SMALLEST_ARENA))
+    out[:size] = heap
+    return out

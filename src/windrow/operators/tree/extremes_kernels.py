@@ -1,12 +1,12 @@
 """Extremes and different values of one input, over an acyclic join in which it is the root.
 
 Purpose: MIN, MAX and COUNT(DISTINCT) of a join without forming joined rows.
-Needs: the values and the groups to be of the root; a tree and cells as in ../kernels.py.
+Needs: the values and the groups to be of the root; a tree and cells as in linear_kernels.py.
 Time: amortised O(1) for a row's place in the queue of its cell; O(log cells) when the best of a
     live cell changes; a row of another input costs more than O(1) only when it is the first or the
     last of its cell.
 Space: O(rows).
-Source: the support counts of semi-join reduction (Yannakakis, 1981), ../../extremes/kernels.py.
+Source: the support counts of semi-join reduction (Yannakakis, 1981), ../extremes/kernels.py.
 
 All rows of a cell of the root join with the same rows, so that either all of them or none appear in
 the join: the cell is live or dead. A cell is live when it has rows and, for every child, a live
@@ -28,30 +28,27 @@ from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.operators.tree.linear_kernels import MOST_NODES, link, unlink
 from windrow.windows.kernels import EMPTY
 
-# Entries of `span`.
+# Entries of `span` (arrays.py).
 OLDEST = 0
 NEXT = 1
 TOO_SHORT = 2
+SPAN_ENTRIES = 3
 
 
 @njit(cache=True)
-def apply_extremes(
-    start, size, order, shift, at, sign, cell, number, rank, present, in_order,
-    parent, child_from, children, rows_of_cell, view,
-    up_of_cell, down_of_cell, first_cell, next_cell, previous_cell, group_of_cell,
-    extremes, distincts, is_live, span, head, tail, ranks, links, row_heap, is_listed, heap,
-    group_root, pair_of_cell, live_cells, tally,
-    most_groups, last_out, control, out_at, out_group, out_extras,
-):  # fmt: skip
-    """Run events; returns how far it came: the output may be full.
+def apply_extremes(start, size, order, shift, in_order, events, tree, state, most_groups, output):
+    """Run events; returns how far it came: the output may be full, or the ring too short.
 
-    number: of the rows of the root, in their order; where they leave in another order (in_order is
-    false) their slots, which are members of row_heap, and `head` holds the roots of the cells'
-    heaps. rank and present: per event of the root and extreme. span: the number of the oldest row
-    in the ring of queues, the number behind the newest, and whether the ring was too short to go
-    on. is_listed: which members of `heap` are in one. pair_of_cell: per cell and distinct the code
-    of (group, value), EMPTY for NULL; live_cells[distinct, pair]; tally: per group and distinct.
+    in_order: rows leave as they came, and cells have queues; else the numbers of rows are their
+    slots, which are members of row_heap, and `head` holds the roots of the cells' heaps.
     """
+    at, sign, cell, number = events[:4]
+    parent, child_from, children, up_of_cell, down_of_cell, first_cell = tree[:6]
+    next_cell, previous_cell, group_of_cell = tree[6:]
+    rows_of_cell, view, is_live, span = state[:4]
+    extremes = events.rank.shape[1]
+    last_out = state.last_out
+    control, out_at, out_group, _, _ = output
     nodes = parent.size
     path = np.empty(MOST_NODES, np.int64)
     current = np.empty(MOST_NODES, np.int64)
@@ -60,7 +57,6 @@ def apply_extremes(
     used = control[USED]
     base = control[FIRST]
     done = size
-    mask = ranks.size - 1
     for i in range(start, size):
         event = uint64(order[i])
         own = np.int64(cell[event])
@@ -78,7 +74,7 @@ def apply_extremes(
         if is_root and in_order and extremes > 0:
             if factor < 0:
                 span[OLDEST] = number[event] + 1
-            elif extremes * (number[event] + 1 - span[OLDEST]) > ranks.size:
+            elif extremes * (number[event] + 1 - span[OLDEST]) > state.ranks.size:
                 span[TOO_SHORT] = 1
                 done = i
                 break
@@ -103,26 +99,7 @@ def apply_extremes(
         level = -1
         visited = EMPTY
         if is_root:
-            has_new_first = False
-            for index in range(extremes):
-                extreme = uint64(index)
-                if present[event, extreme] == 0:
-                    continue
-                owner = uint64(extremes * own + index)
-                member = extremes * number[event] + index
-                first = head[owner]
-                if in_order:
-                    ring = uint64(member & mask)
-                    if factor > 0:
-                        push(owner, ring, rank[event, extreme], head, tail, ranks, links)
-                    else:
-                        pop(owner, ring, head, tail, links)
-                elif factor > 0:
-                    row_heap[member, VALUE] = rank[event, extreme]
-                    head[owner] = insert(np.int64(head[owner]), member, row_heap)
-                else:
-                    head[owner] = delete(np.int64(head[owner]), member, row_heap)
-                has_new_first |= head[owner] != first
+            has_new_first = queue_row(event, own, factor, in_order, events, state)
             if turned != 0 or (has_new_first and is_live[uint64(own)]):
                 visited = own
         elif turned != 0:
@@ -136,39 +113,8 @@ def apply_extremes(
         while True:
             if visited != EMPTY:
                 group = np.int64(group_of_cell[uint64(visited)])
-                is_changed = False
-                if turned != 0:
-                    is_live[visited] = turned > 0
-                    for distinct in range(distincts):
-                        pair = pair_of_cell[distincts * visited + distinct]
-                        if pair != EMPTY:
-                            count = live_cells[distinct, pair]
-                            live_cells[distinct, pair] = count + turned
-                            if count == 0 or count + turned == 0:
-                                tally[distincts * group + distinct] += turned
-                                is_changed = True
-                for index in range(extremes):
-                    owner = uint64(extremes * visited + index)
-                    top = uint64(extremes * group + index)
-                    best = np.int64(head[owner])
-                    if is_live[uint64(visited)] and best != EMPTY:
-                        word = np.int64(0)
-                        if in_order:
-                            word = ranks[uint64(best)]
-                        else:
-                            word = row_heap[best, VALUE]
-                        if not is_listed[owner]:
-                            heap[owner, VALUE] = word
-                            group_root[top] = insert(group_root[top], np.int64(owner), heap)
-                            is_listed[owner] = True
-                            is_changed = True
-                        elif heap[owner, VALUE] != word:
-                            group_root[top] = change(group_root[top], np.int64(owner), word, heap)
-                            is_changed = True
-                    elif is_listed[owner]:
-                        group_root[top] = delete(group_root[top], np.int64(owner), heap)
-                        is_listed[owner] = False
-                        is_changed = True
+                is_changed = turned != 0 and turn_cell(visited, group, turned, state)
+                is_changed |= rank_cell(visited, group, extremes, in_order, state)
                 visited = EMPTY
                 if is_changed:
                     out = last_out[group]
@@ -179,14 +125,7 @@ def apply_extremes(
                     out -= base
                     out_at[out] = now
                     out_group[out] = group
-                    for distinct in range(distincts):
-                        out_extras[out, distinct] = tally[distincts * group + distinct]
-                    for extreme in range(extremes):
-                        root = group_root[extremes * group + extreme]
-                        out_extras[out, distincts + extreme] = (
-                            heap[root, VALUE] if root != EMPTY else 0
-                        )
-                        out_extras[out, distincts + extremes + extreme] = root != EMPTY
+                    write_extras(group, extremes, state, output.lanes, out)
             if level < 0:
                 break
             node = path[level]
@@ -218,6 +157,94 @@ def apply_extremes(
     control[NOW_FROM] = now_from
     control[USED] = used
     return done
+
+
+@njit(cache=True, inline="always")
+def queue_row(event, cell, factor, in_order, events, state):
+    """A row of the root enters or leaves its cell; returns whether a best row of it changed."""
+    extremes = events.rank.shape[1]
+    has_new_first = False
+    for index in range(extremes):
+        extreme = uint64(index)
+        if events.present[event, extreme] == 0:
+            continue
+        owner = uint64(extremes * cell + index)
+        member = extremes * events.number[event] + index
+        rank = events.rank[event, extreme]
+        first = state.head[owner]
+        if in_order:
+            ring = uint64(member & (state.ranks.size - 1))
+            if factor > 0:
+                push(owner, ring, rank, state.head, state.tail, state.ranks, state.links)
+            else:
+                pop(owner, ring, state.head, state.tail, state.links)
+        elif factor > 0:
+            state.row_heap[member, VALUE] = rank
+            state.head[owner] = insert(np.int64(first), member, state.row_heap)
+        else:
+            state.head[owner] = delete(np.int64(first), member, state.row_heap)
+        has_new_first |= state.head[owner] != first
+    return has_new_first
+
+
+@njit(cache=True, inline="always")
+def turn_cell(cell, group, turned, state):
+    """A cell of the root comes to live (1) or dies (-1); returns whether a tally changed."""
+    is_changed = False
+    distincts = state.live_cells.shape[0]
+    state.is_live[cell] = turned > 0
+    for distinct in range(distincts):
+        pair = state.pair_of_cell[distincts * cell + distinct]
+        if pair != EMPTY:
+            count = state.live_cells[distinct, pair]
+            state.live_cells[distinct, pair] = count + turned
+            if count == 0 or count + turned == 0:
+                state.tally[distincts * group + distinct] += turned
+                is_changed = True
+    return is_changed
+
+
+@njit(cache=True, inline="always")
+def rank_cell(cell, group, extremes, in_order, state):
+    """Have a cell in the heaps of its group by its best rows; returns whether a heap changed."""
+    is_changed = False
+    for index in range(extremes):
+        owner = uint64(extremes * cell + index)
+        top = uint64(extremes * group + index)
+        best = np.int64(state.head[owner])
+        if state.is_live[uint64(cell)] and best != EMPTY:
+            word = np.int64(0)
+            if in_order:
+                word = state.ranks[uint64(best)]
+            else:
+                word = state.row_heap[best, VALUE]
+            root = state.group_root[top]
+            if not state.is_listed[owner]:
+                state.heap[owner, VALUE] = word
+                state.group_root[top] = insert(root, np.int64(owner), state.heap)
+                state.is_listed[owner] = True
+                is_changed = True
+            elif state.heap[owner, VALUE] != word:
+                state.group_root[top] = change(root, np.int64(owner), word, state.heap)
+                is_changed = True
+        elif state.is_listed[owner]:
+            root = state.group_root[top]
+            state.group_root[top] = delete(root, np.int64(owner), state.heap)
+            state.is_listed[owner] = False
+            is_changed = True
+    return is_changed
+
+
+@njit(cache=True, inline="always")
+def write_extras(group, extremes, state, extras, place):
+    """Write the tallies, ranks and flags of a group."""
+    distincts = state.live_cells.shape[0]
+    for distinct in range(distincts):
+        extras[place, distinct] = state.tally[distincts * group + distinct]
+    for extreme in range(extremes):
+        root = state.group_root[extremes * group + extreme]
+        extras[place, distincts + extreme] = state.heap[root, VALUE] if root != EMPTY else 0
+        extras[place, distincts + extremes + extreme] = root != EMPTY
 
 
 @njit(cache=True)

@@ -14,14 +14,11 @@ over its cells with that code towards the parent: payload times the views of the
 changes its cell, the view above it, then every cell of the parent that looks at this view, and so
 on up to the root, whose cells belong to groups.
 
-Arrays of cells and codes hold all nodes, interleaved: place nodes * cell + node. What concerns an
-edge is kept under its lower node: down_of_cell[nodes * cell + child] is the code by which a cell of
-the parent looks at the child, and first_cell, next_cell and previous_cell list the parent's cells
-with rows by that code. A leaf needs no payload: its cells are its codes.
-
-Events are as in keyed/kernels.py; those of node i begin at i << shift. `fixed` is a tuple as long
-as there are terms, which lets the compiler unroll the loops over them, or () for any number. share
-holds the weights of a row from term 1 on.
+The structures are those of arrays.py: events (TermEvents), tree (TreeArrays), state (SumArrays) and
+output (OutputArrays); they are taken apart before the loops, as in keyed/kernels.py. A leaf needs
+no payload: its cells are its codes. `fixed` is a tuple as long as there are terms, which lets the
+compiler unroll the loops over them, or () for any number. share holds the weights of a row from
+term 1 on.
 """
 
 from __future__ import annotations
@@ -102,15 +99,15 @@ def merge_sides(at, position, stop, has_more, nodes, order):
 
 
 @njit(cache=True)
-def apply_star(
-    size, order, shift, at, sign, cell, share, nodes, fixed, sums, by_key,
-    group_terms, last_out, control, out_at, out_group, out_terms,
-):  # fmt: skip
+def apply_star(size, order, shift, events, nodes, fixed, by_key, state, output):
     """All inputs join on one key; the groups are the keys (by_key 1) or there are none (0).
 
-    Row inputs * key + input of `sums` holds an input's weights; `nodes` is a tuple as long as there
-    are inputs. Nothing branches on the data; a state that did not change is written over.
+    Row inputs * key + input of the view holds an input's weights; `nodes` is a tuple as long as
+    there are inputs. Nothing branches on the data; a state that did not change is written over.
     """
+    at, sign, cell, share = events
+    _, sums, _, group_terms, last_out = state
+    control, out_at, out_group, _, out_terms = output
     inputs = len(nodes)
     terms = len(fixed) if len(fixed) > 0 else sums.shape[1]
     now = control[NOW]
@@ -167,16 +164,16 @@ def apply_star(
 
 
 @njit(cache=True)
-def apply_tree(
-    start, size, order, shift, at, sign, cell, share, fixed, parent, child_from, children,
-    payload, view, up_of_cell, down_of_cell, first_cell, next_cell, previous_cell, group_of_cell,
-    work, most_groups, group_terms, last_out, control, out_at, out_group, out_terms,
-):  # fmt: skip
+def apply_tree(start, size, order, shift, events, fixed, tree, state, work, most_groups, output):
     """Any tree. Returns how far it came: the output may be full.
 
-    children[child_from[node] : child_from[node + 1]] are a node's children. work: MOST_NODES + 1
-    rows of terms. There must be room for most_groups rows at every event.
+    work: MOST_NODES + 1 rows of terms. There must be room for most_groups rows at every event.
     """
+    at, sign, cell, share = events
+    parent, child_from, children, up_of_cell, down_of_cell, first_cell = tree[:6]
+    next_cell, previous_cell, group_of_cell = tree[6:]
+    payload, view, _, group_terms, last_out = state
+    control, out_at, out_group, _, out_terms = output
     nodes = parent.size
     terms = len(fixed) if len(fixed) > 0 else payload.shape[1]
     path = np.empty(MOST_NODES, np.int64)
@@ -324,10 +321,10 @@ def unlink(cell, code, child, nodes, first_cell, next_cell, previous_cell):
 
 
 @njit(cache=True)
-def link_all(
-    node, nodes, payload, child_from, children, down_of_cell, first_cell, next_cell, previous_cell
-):  # fmt: skip
+def link_all(node, payload, tree):
     """List all cells of a node that have rows."""
+    parent, child_from, children, _, down_of_cell, first_cell, next_cell, previous_cell, _ = tree
+    nodes = parent.size
     for cell in range(payload.shape[0] // nodes):
         if payload[nodes * cell + node, 0] == 0:
             continue

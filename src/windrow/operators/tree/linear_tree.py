@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from windrow.exact.kernels import DOUBLE
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
 from windrow.operators.touches import OutputRoom, Touches
 from windrow.operators.tree import linear_kernels, wide_kernels
+from windrow.operators.tree.arrays import SumArrays, TermEvents
 from windrow.operators.tree.structure import NOTHING, TreeShape, TreeStructure
 from windrow.operators.tree.terms import ROLES, TermLayout, moved_terms, term_columns
 from windrow.windows.buffer import ColumnWindow
@@ -38,9 +37,8 @@ class LinearTree:
         size = chunk * len(kinds)
         self.cells = np.empty(size, np.int32)
         self._share = np.zeros((size, 0), np.int64)
-        self._payload = self._view = self._group_terms = np.zeros((0, layout.width), np.int64)
-        self._rows_of_cell = np.zeros(0, np.int64)
-        self._last_out = np.zeros(0, np.int64)
+        no_terms, none = np.zeros((0, layout.width), np.int64), np.zeros(0, np.int64)
+        self._sums = SumArrays(no_terms, no_terms, none, no_terms, none)
         self._most_groups = 1
         self._is_star = shape.is_star and not layout.is_wide
         self._fit()
@@ -53,15 +51,17 @@ class LinearTree:
     def reserve(self, groups: int, most_groups: int) -> None:
         """Make room for the structure's cells and codes, and for groups; so many may be live."""
         structure, nodes = self.structure, self.structure.nodes
-        self._payload = _grown(self._payload, nodes * structure.cell_capacity)
-        self._rows_of_cell = _grown(self._rows_of_cell, nodes * structure.cell_capacity)
-        # In a star the sums of all nodes are here, also those of the root by cell.
+        payload, view, rows_of_cell, group_terms, last_out = self._sums
+        # In a star the sums of all nodes are in the view, also those of the root by cell.
         codes = max(structure.code_capacity, structure.cell_capacity if self._is_star else 0)
-        self._view = _grown(self._view, nodes * codes)
-        if groups > self._last_out.size:
-            self._group_terms = _grown(self._group_terms, groups)
-            fresh = np.full(groups - self._last_out.size, NOWHERE, np.int64)
-            self._last_out = np.concatenate([self._last_out, fresh])
+        fresh = np.full(max(groups - last_out.size, 0), NOWHERE, np.int64)
+        self._sums = SumArrays(
+            _grown(payload, nodes * structure.cell_capacity),
+            _grown(view, nodes * codes),
+            _grown(rows_of_cell, nodes * structure.cell_capacity),
+            _grown(group_terms, groups),
+            np.concatenate([last_out, fresh]) if fresh.size else last_out,
+        )
         self._most_groups = most_groups
 
     def change_layout(self, layout: TermLayout) -> None:
@@ -71,20 +71,22 @@ class LinearTree:
             return
         if self._is_star and layout.is_wide:
             self._leave_star()
-        if layout.is_wide and not old.is_wide:
-            self._rows_of_cell = self._payload[:, 0].copy()
         self._layout = layout
         shape, nodes = self.structure.shape, self.structure.nodes
-        payload, view = self._payload, self._view
-        self._payload = np.zeros((payload.shape[0], layout.width), np.int64)
-        self._view = np.zeros((view.shape[0], layout.width), np.int64)
-        everything = shape.subtree(shape.root)
+        sums, everything = self._sums, shape.subtree(shape.root)
+        has_rows = layout.is_wide and not old.is_wide
+        self._sums = SumArrays(
+            payload=np.zeros((sums.payload.shape[0], layout.width), np.int64),
+            view=np.zeros((sums.view.shape[0], layout.width), np.int64),
+            rows_of_cell=sums.payload[:, 0].copy() if has_rows else sums.rows_of_cell,
+            group_terms=moved_terms(sums.group_terms, old, layout, everything),
+            last_out=sums.last_out,
+        )
         for node in range(nodes):
-            own, below = frozenset([node]), shape.subtree(node)
+            every, own, below = slice(node, None, nodes), frozenset([node]), shape.subtree(node)
             of_view = own if self._is_star else below
-            self._payload[node::nodes] = moved_terms(payload[node::nodes], old, layout, own)
-            self._view[node::nodes] = moved_terms(view[node::nodes], old, layout, of_view)
-        self._group_terms = moved_terms(self._group_terms, old, layout, everything)
+            self._sums.payload[every] = moved_terms(sums.payload[every], old, layout, own)
+            self._sums.view[every] = moved_terms(sums.view[every], old, layout, of_view)
         waiting = self.room.used
         moved = moved_terms(self.room.lanes[:waiting], old, layout, everything)
         self._fit()
@@ -111,21 +113,25 @@ class LinearTree:
     def apply(self, size: int, order: NDArray[np.int32], events: EventColumns) -> None:
         """Run merged events."""
         self.room.reserve(size + self._most_groups)
-        head = (size, order, self._shift, events.at, events.sign, self.cells, self._share)
+        weighed = TermEvents(events.at, events.sign, self.cells, self._share)
+        head = (size, order, self._shift, weighed)
         if self._is_star:
             by_key = int(self.structure.shape.group != NOTHING)
-            fixed = (0,) * self.structure.nodes, self._fixed()
-            linear_kernels.apply_star(*head, *fixed, self._view, by_key, *self._output())
+            nodes = (0,) * self.structure.nodes
+            linear_kernels.apply_star(
+                *head, nodes, self._fixed(), by_key, self._sums, self.room.arrays
+            )
             return
         done = 0
+        tree = (self.structure.arrays, self._sums, self._work, self._most_groups)
         while True:
             if self._layout.is_wide:
                 digits = (self._layout.first_digit, self._layout.digit_count)
-                tree = (*self._tree(), self._rows_of_cell, *self._scratch())
-                done = wide_kernels.apply_tree_wide(done, *head, *digits, *tree, *self._output())
+                done = wide_kernels.apply_tree_wide(done, *head, *digits, *tree, self.room.arrays)
             else:
-                tree = (*self._tree(), *self._scratch())
-                done = linear_kernels.apply_tree(done, *head, self._fixed(), *tree, *self._output())
+                done = linear_kernels.apply_tree(
+                    done, *head, self._fixed(), *tree, self.room.arrays
+                )
             if done == size:
                 return
             self.room.reserve(self.room.at.size + self._most_groups)
@@ -138,20 +144,20 @@ class LinearTree:
 
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant."""
-        live = np.flatnonzero(self._layout.words(self._group_terms, 0)).astype(np.int32)
-        live, rows = self.room.add_all(live, self._last_out, at)
-        self.room.lanes[rows] = self._group_terms[live]
+        group_terms = self._sums.group_terms
+        live = np.flatnonzero(self._layout.words(group_terms, 0)).astype(np.int32)
+        live, rows = self.room.add_all(live, self._sums.last_out, at)
+        self.room.lanes[rows] = group_terms[live]
 
     @property
     def joined_rows(self) -> int:
         """Joined rows that the groups count."""
-        return int(self._layout.words(self._group_terms, 0).sum())
+        return int(self._layout.words(self._sums.group_terms, 0).sum())
 
     @property
     def nbytes(self) -> int:
         """Bytes of the tree and its sums."""
-        arrays = (self._payload, self._view, self._group_terms, self._rows_of_cell, self._last_out)
-        return sum(array.nbytes for array in arrays) + self.structure.nbytes
+        return sum(array.nbytes for array in self._sums) + self.structure.nbytes
 
     def _fit(self) -> None:
         """Room for the layout's terms in what is not state."""
@@ -165,33 +171,16 @@ class LinearTree:
         """Make the lists that a star does without, and keep the root's sums apart."""
         structure = self.structure
         root, nodes = structure.shape.root, structure.nodes
-        sums = self._view[root::nodes]
-        self._payload[root::nodes][: sums.shape[0]] = sums
-        self._view[root::nodes] = 0
-        linear_kernels.link_all(
-            root, nodes, self._payload, structure.child_from, structure.children,
-            structure.down_of_cell, structure.first_cell, structure.next_cell,
-            structure.previous_cell,
-        )  # fmt: skip
+        payload, view = self._sums.payload, self._sums.view
+        sums = view[root::nodes]
+        payload[root::nodes][: sums.shape[0]] = sums
+        view[root::nodes] = 0
+        linear_kernels.link_all(root, payload, structure.arrays)
         self._is_star = False
 
     def _fixed(self) -> tuple[int, ...]:
         terms = len(self._layout.terms)
         return (0,) * terms if terms <= UNROLLED_TERMS else ()
-
-    def _tree(self) -> tuple[Any, ...]:
-        tree = self.structure
-        shape = (tree.parent, tree.child_from, tree.children, self._payload, self._view)
-        lists = (tree.first_cell, tree.next_cell, tree.previous_cell, tree.group_of_cell)
-        return (*shape, tree.up_of_cell, tree.down_of_cell, *lists)
-
-    def _scratch(self) -> tuple[Matrix, int]:
-        return self._work, self._most_groups
-
-    def _output(self) -> tuple[Any, ...]:
-        room = self.room
-        output = (room.control, room.at, room.group, room.lanes)
-        return (self._group_terms, self._last_out, *output)
 
 
 def _grown(array: Matrix, size: int) -> Matrix:

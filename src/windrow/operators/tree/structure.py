@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.code_tuples import CountedTuples
+from windrow.operators.tree.arrays import TreeArrays
 from windrow.windows.codes import NO_CODE, Codes
 
 __all__ = ["NOTHING", "CodesOf", "TreeShape", "TreeStructure"]
@@ -71,16 +72,18 @@ class TreeStructure:
     def __init__(self, shape: TreeShape) -> None:
         self.shape = shape
         self.nodes = len(shape.parents)
-        self.parent = np.array(shape.parents, np.int64)
         children = [shape.children(node) for node in range(self.nodes)]
-        self.child_from = np.cumsum([0, *map(len, children)], dtype=np.int64)
-        self.children = np.array([child for each in children for child in each], np.int64)
-        self.up_of_cell = _codes(0)
-        self.down_of_cell = _codes(0)
-        self.next_cell = _codes(0)
-        self.previous_cell = _codes(0)
-        self.first_cell = _codes(0)
-        self.group_of_cell = np.zeros(0, np.int32)
+        self.arrays = TreeArrays(
+            parent=np.array(shape.parents, np.int64),
+            child_from=np.cumsum([0, *map(len, children)], dtype=np.int64),
+            children=np.array([child for each in children for child in each], np.int64),
+            up_of_cell=_codes(0),
+            down_of_cell=_codes(0),
+            first_cell=_codes(0),
+            next_cell=_codes(0),
+            previous_cell=_codes(0),
+            group_of_cell=np.zeros(0, np.int32),
+        )
         self.cell_capacity = 0
         self.code_capacity = 0
         self._folded = [CountedTuples(len(each)) for each in shape.identities]
@@ -107,12 +110,12 @@ class TreeStructure:
         if source in identity:
             return self._folded[node].parts(cells)[identity.index(source)]
         if source == self.shape.edges[node]:
-            return self.up_of_cell[self.nodes * cells.astype(np.int64) + node]
+            return self.arrays.up_of_cell[self.nodes * cells.astype(np.int64) + node]
         for child in self.shape.children(node):
             if source == self.shape.edges[child]:
-                return self.down_of_cell[self.nodes * cells.astype(np.int64) + child]
+                return self.arrays.down_of_cell[self.nodes * cells.astype(np.int64) + child]
         assert (source, node) == (self.shape.group, self.shape.root)
-        return self.group_of_cell[cells]
+        return self.arrays.group_of_cell[cells]
 
     def sources(self, node: int) -> set[int]:
         """The sources whose codes a node's rows bring."""
@@ -125,8 +128,7 @@ class TreeStructure:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        arrays = (self.up_of_cell, self.down_of_cell, self.next_cell, self.previous_cell)
-        held = sum(array.nbytes for array in (*arrays, self.first_cell, self.group_of_cell))
+        held = sum(array.nbytes for array in self.arrays)
         return held + sum(folded.nbytes for folded in self._folded)
 
     def _has_other_sources(self, node: int) -> bool:
@@ -143,16 +145,19 @@ class TreeStructure:
         if cells > self.cell_capacity:
             self._grow_cells(cells)
         if codes > self.code_capacity:
-            self.first_cell = _grown(self.first_cell, self.nodes * codes)
+            first_cell = _grown(self.arrays.first_cell, self.nodes * codes)
+            self.arrays = self.arrays._replace(first_cell=first_cell)
             self.code_capacity = codes
 
     def _grow_cells(self, cells: int) -> None:
-        old, size = self.cell_capacity, self.nodes * cells
-        self.up_of_cell = _grown(self.up_of_cell, size)
-        self.down_of_cell = _grown(self.down_of_cell, size)
-        self.next_cell = _grown(self.next_cell, size)
-        self.previous_cell = _grown(self.previous_cell, size)
-        self.group_of_cell = np.resize(self.group_of_cell, cells)
+        old, size, arrays = self.cell_capacity, self.nodes * cells, self.arrays
+        self.arrays = arrays._replace(
+            up_of_cell=_grown(arrays.up_of_cell, size),
+            down_of_cell=_grown(arrays.down_of_cell, size),
+            next_cell=_grown(arrays.next_cell, size),
+            previous_cell=_grown(arrays.previous_cell, size),
+            group_of_cell=np.resize(arrays.group_of_cell, cells),
+        )
         # Where a cell is one code only, or none, its parts are known beforehand.
         fresh = np.arange(old, cells)
         for node in range(self.nodes):
@@ -166,11 +171,11 @@ class TreeStructure:
         """Note the parts of a node's cells."""
         places = self.nodes * cells.astype(np.int64)
         if node == self.shape.root:
-            self.group_of_cell[cells] = codes.get(self.shape.group, 0)
+            self.arrays.group_of_cell[cells] = codes.get(self.shape.group, 0)
         else:
-            self.up_of_cell[places + node] = codes.get(self.shape.edges[node], 0)
+            self.arrays.up_of_cell[places + node] = codes.get(self.shape.edges[node], 0)
         for child in self.shape.children(node):
-            self.down_of_cell[places + child] = codes.get(self.shape.edges[child], 0)
+            self.arrays.down_of_cell[places + child] = codes.get(self.shape.edges[child], 0)
 
 
 def _codes(size: int) -> Codes:

@@ -1,4 +1,4 @@
-"""The view tree in whole numbers of any width: what ../kernels.py does, where 64 bits are few.
+"""The view tree in whole numbers of any width: what linear_kernels.py does, where 64 bits are few.
 
 A number is a row of digits of 32 bits, lowest first, as two's complement: all arithmetic is modulo
 2**(32 * digits), and is exact since every number that matters fits. Term t has digit_count[t]
@@ -37,15 +37,18 @@ _EXPONENT_BIAS = 1075
 
 @njit(cache=True)
 def apply_tree_wide(
-    start, size, order, shift, at, sign, cell, share, first_digit, digit_count,
-    parent, child_from, children, payload, view,
-    up_of_cell, down_of_cell, first_cell, next_cell, previous_cell, group_of_cell,
-    rows_of_cell, work, most_groups, group_terms, last_out, control, out_at, out_group, out_terms,
+    start, size, order, shift, events, first_digit, digit_count, tree, state, work, most_groups,
+    output,
 ):  # fmt: skip
     """Any tree. Returns how far it came: the output may be full.
 
-    work: SCRATCH_ROWS rows of digits. rows_of_cell counts the rows of each cell.
+    work: SCRATCH_ROWS rows of digits.
     """
+    at, sign, cell, share = events
+    parent, child_from, children, up_of_cell, down_of_cell, first_cell = tree[:6]
+    next_cell, previous_cell, group_of_cell = tree[6:]
+    payload, view, rows_of_cell, group_terms, last_out = state
+    control, out_at, out_group, _, out_terms = output
     nodes = parent.size
     path = np.empty(MOST_NODES, np.int64)
     current = np.empty(MOST_NODES, np.int64)
@@ -212,7 +215,7 @@ def weigh_wide(
     """The weights of events in digits, term 0 included.
 
     column, is_double, low_limb (of the column's scale, see exact/kernels.py), role: per term.
-    guards: as in ../kernels.py.
+    guards: as in linear_kernels.py.
     """
     checked = valid.shape[0] > 0
     for event in range(first, first + size):

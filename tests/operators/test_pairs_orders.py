@@ -11,7 +11,7 @@ from windrow.operators.pairs.index import JoinIndex, join_variables
 
 
 def orders(index: JoinIndex) -> list[list[int]]:
-    return index.step_input.tolist()
+    return index.probing.step_input.tolist()
 
 
 def test_variables_of_the_same_inputs_are_one() -> None:
@@ -38,7 +38,7 @@ def test_the_most_restrictive_input_comes_first_as_measured() -> None:
     index.choose_orders([10, 100, 1], [10, 10])
     assert orders(index)[0] == [2, 1]  # ten rows a code of input 1, a tenth of input 2
     for place, (side, _) in enumerate(index.places):
-        index.statistics[place] = (1000, 10 if side == 1 else 9_000)
+        index.probing.statistics[place] = (1000, 10 if side == 1 else 9_000)
     index.choose_orders([10, 100, 1], [10, 10])
     assert orders(index)[0] == [1, 2]
 
@@ -47,13 +47,13 @@ def test_what_shares_no_key_counts_with_all_its_rows() -> None:
     index = JoinIndex(3, join_variables([(0,), (0,), ()]))
     index.choose_orders([100, 100, 5], [50, 1])
     assert orders(index)[0] == [1, 2]
-    assert index.check_count.max() == 0
+    assert index.probing.check_count.max() == 0
 
 
 def test_a_cycle_checks_the_variable_that_it_did_not_probe_by() -> None:
     index = JoinIndex(3, join_variables([(0, 1), (0, 2), (1, 2)]))
     index.choose_orders([10, 10, 10], [5, 5, 5])
-    assert index.check_count.tolist() == [[0, 1]] * 3
+    assert index.probing.check_count.tolist() == [[0, 1]] * 3
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3)), max_size=60))
@@ -62,17 +62,15 @@ def test_runs_hold_the_rows_that_are_in(steps: list[tuple[int, int]]) -> None:
     index.grow_arena()
     inside: dict[int, int] = {}
     for slot, code in steps:
-        arrays = (index.code_of, index.position, index.runs, index.arena, index.arena_control)
         if slot in inside:
-            index_kernels.remove_row(slot, 0, 1, *arrays)
+            index_kernels.remove_row(slot, 0, 1, *index.arrays)
             del inside[slot]
         else:
             index.place(0, 0, np.array([slot]), np.array([code], np.int32))
-            while not index_kernels.insert_row(slot, 0, 1, *arrays):
+            while not index_kernels.insert_row(slot, 0, 1, *index.arrays):
                 index.grow_arena()
-                arrays = (*arrays[:3], index.arena, index.arena_control)
             inside[slot] = code
         for each in range(4):
-            start, size, _ = index.runs[0, each].tolist()
-            found = sorted(index.arena[start : start + size].tolist())
+            start, size, _ = index.arrays.runs[0, each].tolist()
+            found = sorted(index.arrays.arena[start : start + size].tolist())
             assert found == sorted(s for s, c in inside.items() if c == each)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.lanes import Matrix
+from windrow.operators.pairs.arrays import MergedArrays
 from windrow.windows.codes import Codes
 
 __all__ = ["JoinedRows", "MergedEvents"]
@@ -18,20 +18,14 @@ class MergedEvents:
     """Events of all windows in time order: when, of which input, which slot, in (1) or out (-1)."""
 
     def __init__(self, size: int) -> None:
-        self.at = np.empty(size, np.int64)
-        self.input = np.empty(size, np.int64)
-        self.slot = np.empty(size, np.int64)
-        self.sign = np.empty(size, np.int64)
+        self.arrays = MergedArrays(*(np.empty(size, np.int64) for _ in range(4)))
+        self.at, self.input, self.slot, self.sign = self.arrays
         self.count = 0
-
-    def arrays(self) -> tuple[Any, ...]:
-        """The columns, in the order of the kernels."""
-        return self.at, self.input, self.slot, self.sign
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(column.nbytes for column in self.arrays())
+        return sum(column.nbytes for column in self.arrays)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ Source: paper 1; charged to the first to leave instead of the first to come, so 
 
 A record holds count, lanes and, as members of the group's heaps, the best ranks of the joined rows
 of one group that are charged to one row. Its limbs are not normalised: it never holds so many
-joined rows that they run over. Otherwise as in sums.kernels.
+joined rows that they run over. Structures are as in sums/kernels.py; `charged` is RecordArrays.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from __future__ import annotations
 from numpy import uint64
 
 from windrow.compiling.kernels import njit
-from windrow.exact.kernels import LIMB_BITS, add_value
+from windrow.exact.kernels import add_value
 from windrow.operators.extremes.kernels import VALUE, change, delete, insert
-from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
-from windrow.operators.pairs.sums.kernels import write_states
+from windrow.operators.keyed.kernels import FIRST, USED
+from windrow.operators.pairs.sums.kernels import add_lanes, come_to, count_value, touch
 from windrow.windows.kernels import EMPTY
 
 # Entries of a record: joined rows, their group, the row that they are charged to, and its list.
@@ -41,45 +41,40 @@ PROGRESS_ENTRIES = 4
 
 
 @njit(cache=True)
-def charge_rows(
-    first_event, next_event, first_row, size, row_event, row_group, row_record, share, tally_code,
-    rank, present, inputs, is_own, event_at, event_input, event_slot, event_sign, masks,
-    tally_count, records, record_lanes, record_tally, is_ranked,
-    first_record, records_of, stale, stale_list, progress,
-    group_count, group_lanes, tallies, roots, heap, last_out, control,
-    out_at, out_group, out_count, out_lanes, out_extras,
-):  # fmt: skip
+def charge_rows(next_event, rows, row_record, inputs, is_own, events, charged, states, output):
     """Charged: a joined row is added to its group and to the record of the row that leaves first.
 
-    Runs events first_event to next_event - 1 and what the block has of next_event, whose first row
-    is first_row. Returns whether it came to the end: there may be no room for touches.
-    is_own: a row's record has the row's own number. Otherwise a row has a list of records.
+    Goes on where `progress` says, up to next_event and with what the block has of that. Returns
+    whether it came to the end: there may be no room for touches. is_own: a row's record has the
+    row's own number. Otherwise a row has a list of records.
     """
-    width = group_lanes.shape[1]
-    is_plain = masks.size == 0
+    row_event, row_group, share, tally_code, rank, present = rows
+    event_at, event_input, event_slot, event_sign = events
+    records, record_lanes, record_tally, is_ranked = charged[:4]
+    stale, stale_list, first_record, records_of, progress = charged[4:]
+    row_count, lanes, masks, tallies, roots, heap, last_out, tally_count = states
+    control, out_at, out_group = output[:3]
+    size = row_event.size
+    width = record_lanes.shape[1]
     is_grouped = row_group.size > 0
     counted = tally_code.shape[0]
     extremes = rank.shape[0]
-    row = first_row
-    for event in range(first_event, next_event + 1):
+    row = progress[ROW]
+    for event in range(progress[EVENT], next_event + 1):
         is_leave = event < next_event and event_sign[event] < 0
         has_rows = row < size and row_event[row] == event
         if not is_leave and not has_rows:
             continue
+        at = event_at[event]
         owner = event_slot[event] * inputs + event_input[event]
         leaving = 1 if is_own else records_of[owner]
         if control[USED] - control[FIRST] + leaving + size - row >= out_at.size:
             progress[EVENT] = event
             progress[ROW] = row
             return False
-        if event_at[event] != control[NOW]:
-            write_states(
-                group_count, group_lanes, tallies, roots, heap, control,
-                out_group, out_count, out_lanes, out_extras,
-            )  # fmt: skip
-            control[NOW] = event_at[event]
-            control[NOW_FROM] = control[USED]
-        if event_sign[event] < 0 and event > progress[GONE]:
+        come_to(at, control, states, output)
+        factor = event_sign[event]
+        if factor < 0 and event > progress[GONE]:
             progress[GONE] = event
             record = owner if is_own else first_record[owner]
             while record != EMPTY:
@@ -87,39 +82,24 @@ def charge_rows(
                 count = records[record, COUNT]
                 group = records[record, GROUP]
                 if count != 0:
-                    if last_out[group] < control[NOW_FROM]:
-                        last_out[group] = control[USED]
-                        out_at[control[USED] - control[FIRST]] = event_at[event]
-                        out_group[control[USED] - control[FIRST]] = group
-                        control[USED] += 1
-                    group_count[group] -= count
-                    carry = 0
+                    touch(group, at, last_out, control, out_at, out_group)
+                    row_count[group] -= count
+                    add_lanes(group, record_lanes, record, -1, lanes, masks)
                     for lane in range(width):
-                        total = group_lanes[group, lane] - record_lanes[record, lane] + carry
-                        kept = total
-                        if not is_plain:
-                            kept = total & masks[lane]
-                            carry = (total - kept) >> LIMB_BITS
-                        group_lanes[group, lane] = kept
                         record_lanes[record, lane] = 0
                     for value in range(counted):
                         code = record_tally[record, value]
-                        if code != EMPTY:
-                            before = tally_count[value, code]
-                            tally_count[value, code] = before - count
-                            tallies[group, value] -= before == count
+                        count_value(group, value, code, -count, tallies, tally_count)
                     records[record, COUNT] = 0
                 for extreme in range(extremes):
                     if is_ranked[record, extreme]:
                         is_ranked[record, extreme] = 0
-                        roots[group, extreme] = delete(
-                            roots[group, extreme], record * extremes + extreme, heap
-                        )
+                        member = record * extremes + extreme
+                        roots[group, extreme] = delete(roots[group, extreme], member, heap)
                 record = after
             if not is_own:
                 first_record[owner] = EMPTY
                 records_of[owner] = 0
-        factor = event_sign[event]
         while row < size and row_event[row] == event:
             record = row_record[row]
             if factor < 0 and records[record, OWNER] == owner:
@@ -128,64 +108,37 @@ def charge_rows(
             group = 0
             if is_grouped:
                 group = row_group[row]
-            if last_out[group] < control[NOW_FROM]:
-                last_out[group] = control[USED]
-                out_at[control[USED] - control[FIRST]] = event_at[event]
-                out_group[control[USED] - control[FIRST]] = group
-                control[USED] += 1
+            touch(group, at, last_out, control, out_at, out_group)
             before = records[record, COUNT]
             records[record, COUNT] = before + factor
-            group_count[group] += factor
+            row_count[group] += factor
             if before == 0:
                 records[record, GROUP] = group
                 for value in range(counted):
                     record_tally[record, value] = tally_code[value, row]
                 if not is_own:
-                    charged = records[record, OWNER]
-                    head = first_record[charged]
-                    records[record, FOLLOWING] = head
-                    records[record, PREVIOUS] = EMPTY
-                    if head != EMPTY:
-                        records[head, PREVIOUS] = record
-                    first_record[charged] = record
-                    records_of[charged] += 1
-            carry = 0
+                    link(record, records, first_record, records_of)
             for lane in range(width):
-                part = share[row, lane] * factor
-                record_lanes[record, lane] += part
-                total = group_lanes[group, lane] + part + carry
-                kept = total
-                if not is_plain:
-                    kept = total & masks[lane]
-                    carry = (total - kept) >> LIMB_BITS
-                group_lanes[group, lane] = kept
+                record_lanes[record, lane] += share[row, lane] * factor
+            add_lanes(group, share, row, factor, lanes, masks)
             for value in range(counted):
-                code = tally_code[value, row]
-                if code != EMPTY:
-                    users = tally_count[value, code]
-                    tally_count[value, code] = users + factor
-                    tallies[group, value] += int(users + factor != 0) - int(users != 0)
+                count_value(group, value, tally_code[value, row], factor, tallies, tally_count)
             for extreme in range(extremes):
                 if not present[extreme, row]:
                     continue
-                member = record * extremes + extreme
                 word = rank[extreme, row]
-                root = roots[group, extreme]
-                if factor < 0:
-                    if is_ranked[record, extreme] and heap[member, VALUE] == word:
-                        # The best has gone: which is next, only the joined rows that remain know.
-                        is_ranked[record, extreme] = 0
-                        roots[group, extreme] = delete(root, member, heap)
-                        if not stale[record]:
-                            stale[record] = 1
-                            stale_list[progress[STALE]] = record
-                            progress[STALE] += 1
-                elif not is_ranked[record, extreme]:
-                    is_ranked[record, extreme] = 1
-                    heap[member, VALUE] = word
-                    roots[group, extreme] = insert(root, member, heap)
-                elif word > heap[member, VALUE]:
-                    roots[group, extreme] = change(root, member, word, heap)
+                if factor > 0:
+                    rank_record(record, group, extreme, word, is_ranked, roots, heap)
+                    continue
+                member = record * extremes + extreme
+                if is_ranked[record, extreme] and heap[member, VALUE] == word:
+                    # The best has gone: which is next, only the joined rows that remain know.
+                    is_ranked[record, extreme] = 0
+                    roots[group, extreme] = delete(roots[group, extreme], member, heap)
+                    if not stale[record]:
+                        stale[record] = 1
+                        stale_list[progress[STALE]] = record
+                        progress[STALE] += 1
             if not is_own and before + factor == 0:
                 unlink(record, records, first_record, records_of)
             row += 1
@@ -195,23 +148,21 @@ def charge_rows(
 
 
 @njit(cache=True)
-def charge_whole(
-    first_event, next_event, first_row, size, row_event, row_record, share, inputs,
-    event_at, event_input, event_slot, event_sign, masks, records, record_lanes, delta,
-    words, kinds, low_limb, progress,
-    group_count, group_lanes, tallies, roots, heap, last_out, control,
-    out_at, out_group, out_count, out_lanes, out_extras,
-):  # fmt: skip
+def charge_whole(next_event, rows, row_record, inputs, low_limb, events, charged, states, output):
     """The same without groups, distinct values and extremes: a record a row, one touch an event.
 
-    delta: room for the lanes of one event, as one row. There must be room for a touch an event.
-    words: what the measures add, one each, where that is spread here (kinds is empty where not).
+    There must be room for a touch an event.
     """
-    width = group_lanes.shape[1]
+    row_event, share, words, kinds, delta = rows
+    event_at, event_input, event_slot, event_sign = events
+    records, record_lanes, progress = charged.records, charged.lanes, charged.progress
+    row_count, lanes, masks, _, _, _, last_out, _ = states
+    control, out_at, out_group = output[:3]
+    size = row_event.size
+    width = delta.shape[1]
     measures = kinds.size
-    is_plain = masks.size == 0
-    row = first_row
-    for event in range(first_event, next_event + 1):
+    row = progress[ROW]
+    for event in range(progress[EVENT], next_event + 1):
         is_leave = event < next_event and event_sign[event] < 0
         if not is_leave and (row == size or row_event[uint64(row)] != event):
             continue
@@ -247,31 +198,26 @@ def charge_whole(
                         record_lanes[record, lane] += part
                         delta[0, lane] += part
             row += 1
-        if not is_touched:
-            continue
-        if event_at[event] != control[NOW]:
-            write_states(
-                group_count, group_lanes, tallies, roots, heap, control,
-                out_group, out_count, out_lanes, out_extras,
-            )  # fmt: skip
-            control[NOW] = event_at[event]
-            control[NOW_FROM] = control[USED]
-        if last_out[0] < control[NOW_FROM]:
-            last_out[0] = control[USED]
-            out_at[control[USED] - control[FIRST]] = event_at[event]
-            out_group[control[USED] - control[FIRST]] = 0
-            control[USED] += 1
-        group_count[0] += changed
-        carry = 0
-        for lane in range(width):
-            total = group_lanes[0, lane] + delta[0, lane] + carry
-            kept = total
-            if not is_plain:
-                kept = total & masks[lane]
-                carry = (total - kept) >> LIMB_BITS
-            group_lanes[0, lane] = kept
+        if is_touched:
+            come_to(event_at[event], control, states, output)
+            touch(0, event_at[event], last_out, control, out_at, out_group)
+            row_count[0] += changed
+            add_lanes(0, delta, 0, 1, lanes, masks)
     progress[EVENT] = next_event
     progress[ROW] = row
+
+
+@njit(cache=True, inline="always")
+def link(record, records, first_record, records_of):
+    """Put a record into the list of its row."""
+    owner = records[record, OWNER]
+    head = first_record[owner]
+    records[record, FOLLOWING] = head
+    records[record, PREVIOUS] = EMPTY
+    if head != EMPTY:
+        records[head, PREVIOUS] = record
+    first_record[owner] = record
+    records_of[owner] += 1
 
 
 @njit(cache=True)
@@ -289,24 +235,29 @@ def unlink(record, records, first_record, records_of):
     records_of[owner] -= 1
 
 
+@njit(cache=True, inline="always")
+def rank_record(record, group, extreme, word, is_ranked, roots, heap):
+    """A record has a joined row with this word: it may be the record's best."""
+    member = record * roots.shape[1] + extreme
+    root = roots[group, extreme]
+    if not is_ranked[record, extreme]:
+        is_ranked[record, extreme] = 1
+        heap[member, VALUE] = word
+        roots[group, extreme] = insert(root, member, heap)
+    elif word > heap[member, VALUE]:
+        roots[group, extreme] = change(root, member, word, heap)
+
+
 @njit(cache=True)
-def rank_again(row_record, rank, present, stale, records, is_ranked, roots, heap):
+def rank_again(row_record, rank, present, charged, states):
     """The extremes of stale records, from the joined rows that are charged to them still."""
-    extremes = rank.shape[0]
+    records, stale, is_ranked = charged.records, charged.stale, charged.is_ranked
+    roots, heap = states.roots, states.heap
     for row in range(row_record.size):
         record = row_record[row]
         if record == EMPTY or not stale[record]:
             continue
         group = records[record, GROUP]
-        for extreme in range(extremes):
-            if not present[extreme, row]:
-                continue
-            member = record * extremes + extreme
-            word = rank[extreme, row]
-            root = roots[group, extreme]
-            if not is_ranked[record, extreme]:
-                is_ranked[record, extreme] = 1
-                heap[member, VALUE] = word
-                roots[group, extreme] = insert(root, member, heap)
-            elif word > heap[member, VALUE]:
-                roots[group, extreme] = change(root, member, word, heap)
+        for extreme in range(rank.shape[0]):
+            if present[extreme, row]:
+                rank_record(record, group, extreme, rank[extreme, row], is_ranked, roots, heap)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from windrow.operators.code_tuples import SweptTuples
 from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.pairs import charge_kernels
+from windrow.operators.pairs.arrays import JoinedArrays, RecordArrays, WholeArrays
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
 from windrow.operators.pairs.index_kernels import choose_owners
 from windrow.operators.pairs.sums.shares import Shares
@@ -33,7 +34,7 @@ class Charged:
         self._states = states
         self._shares = shares
         self._inputs = len(leaves_by_time)
-        distincts, extremes = states.tallies.shape[1], states.roots.shape[1]
+        distincts, extremes = states.distincts, states.extremes
         # Where no instant is known, a joined row is charged to its row of the first input.
         is_any_by_time = any(leaves_by_time)
         probes = [not each and (is_any_by_time or i > 0) for i, each in enumerate(leaves_by_time)]
@@ -43,15 +44,17 @@ class Charged:
         self._codes = SweptTuples(parts) if parts > 1 else None
         self._is_grouped = is_grouped
         self._leave = np.zeros((self._inputs, 0), np.int64)
-        self._first = np.zeros(0, np.int64)
-        self._records_of = np.zeros(0, np.int64)
-        self._records = np.zeros((0, charge_kernels.RECORD_ENTRIES), np.int64)
-        self._lanes = np.zeros((0, states.layout.lane_count), np.int64)
-        self._tally = np.zeros((0, distincts), np.int32)
-        self._is_ranked = np.zeros((0, extremes), np.uint8)
-        self._stale = np.zeros(0, np.uint8)
-        self._stale_list = np.zeros(0, np.int64)
-        self._progress = np.zeros(charge_kernels.PROGRESS_ENTRIES, np.int64)
+        self._charged = RecordArrays(
+            records=np.zeros((0, charge_kernels.RECORD_ENTRIES), np.int64),
+            lanes=np.zeros((0, states.layout.lane_count), np.int64),
+            tally=np.zeros((0, distincts), np.int32),
+            is_ranked=np.zeros((0, extremes), np.uint8),
+            stale=np.zeros(0, np.uint8),
+            stale_list=np.zeros(0, np.int64),
+            first_record=np.zeros(0, np.int64),
+            records_of=np.zeros(0, np.int64),
+            progress=np.zeros(charge_kernels.PROGRESS_ENTRIES, np.int64),
+        )
 
     def reserve_slots(self, slots: int) -> None:
         """Have room for slots below this."""
@@ -61,10 +64,14 @@ class Charged:
         self._leave = np.pad(self._leave, ((0, 0), (0, more)))
         if self._codes is None:
             self._reserve(slots * self._inputs)
-            self._records[:, charge_kernels.OWNER] = np.arange(self._records.shape[0])
+            records = self._charged.records
+            records[:, charge_kernels.OWNER] = np.arange(records.shape[0])
         else:
-            self._first = grown(self._first, slots * self._inputs, EMPTY)
-            self._records_of = grown(self._records_of, slots * self._inputs, 0)
+            rows, charged = slots * self._inputs, self._charged
+            self._charged = charged._replace(
+                first_record=grown(charged.first_record, rows, EMPTY),
+                records_of=grown(charged.records_of, rows, 0),
+            )
 
     def expect(self, side: int, slots: Vector, leave: Vector) -> None:
         """Rows that are to enter leave at these instants; END_OF_TIME: nobody knows."""
@@ -72,56 +79,52 @@ class Charged:
 
     def begin(self) -> None:
         """New events."""
-        self._progress[charge_kernels.GONE] = -1
-        self._progress[charge_kernels.EVENT] = 0
+        self._charged.progress[charge_kernels.GONE] = -1
+        self._charged.progress[charge_kernels.EVENT] = 0
 
     def apply(self, events: MergedEvents, rows: JoinedRows, next_event: int) -> None:
         """Run the block, and the events up to next_event."""
-        states = self._states
+        states, is_own = self._states, self._codes is None
         codes = states.tally_codes(rows)
         records = self._records_of_rows(rows, codes)
-        self._progress[charge_kernels.ROW] = 0
-        if self._codes is None and not self._is_ranked.shape[1]:
+        progress = self._charged.progress
+        progress[charge_kernels.ROW] = 0
+        if is_own and not states.extremes:
             self._apply_whole(events, rows, records, next_event)
             return
         share = self._shares.of(rows, states.layout)
+        joined = JoinedArrays(rows.event, rows.group, share, codes, rows.rank, rows.present)
         is_done = False
         while not is_done:
             is_done = charge_kernels.charge_rows(
-                self._progress[charge_kernels.EVENT], next_event,
-                self._progress[charge_kernels.ROW], rows.count, rows.event, rows.group, records,
-                share, codes, rows.rank, rows.present, self._inputs, self._codes is None,
-                *events.arrays(),
-                states.layout.masks, states.tally_count, self._records, self._lanes, self._tally,
-                self._is_ranked, self._first, self._records_of, self._stale, self._stale_list,
-                self._progress,
-                *states.arrays(),
+                next_event, joined, records, self._inputs, is_own, events.arrays, self._charged,
+                states.arrays, states.output,
             )  # fmt: skip
             if not is_done:
-                event = int(self._progress[charge_kernels.EVENT])
+                event = int(progress[charge_kernels.EVENT])
                 owner = events.slot[event] * self._inputs + events.input[event]
-                leaving = 1 if self._codes is None else int(self._records_of[owner])
+                leaving = 1 if is_own else int(self._charged.records_of[owner])
                 states.reserve_touches(leaving + rows.count + 1)
 
     def _apply_whole(
         self, events: MergedEvents, rows: JoinedRows, records: Vector, until: int
     ) -> None:
-        states, progress = self._states, self._progress
-        states.reserve_touches(until - int(progress[charge_kernels.EVENT]) + 1)
-        share, kinds = self._shares.of_or_direct(rows, states.layout)
-        delta = np.empty((1, states.layout.lane_count), np.int64)
+        states, layout = self._states, self._states.layout
+        states.reserve_touches(until - int(self._charged.progress[charge_kernels.EVENT]) + 1)
+        share, kinds = self._shares.of_or_direct(rows, layout)
+        delta = np.empty((1, layout.lane_count), np.int64)
+        whole = WholeArrays(rows.event, share, rows.words, kinds, delta)
         charge_kernels.charge_whole(
-            progress[charge_kernels.EVENT], until, 0, rows.count, rows.event, records, share,
-            self._inputs, *events.arrays(), states.layout.masks, self._records, self._lanes,
-            delta, rows.words, kinds, states.layout.low_limb, progress, *states.arrays(),
+            until, whole, records, self._inputs, layout.low_limb, events.arrays, self._charged,
+            states.arrays, states.output,
         )  # fmt: skip
 
     def stale_rows(self) -> tuple[Vector, Vector]:
         """Inputs and slots of rows to probe again: the best of their charges has gone."""
-        stale = self._stale_list[: self._progress[charge_kernels.STALE]]
+        stale = self._stale()
         if not stale.size:
             return stale, stale
-        records = self._records[stale]
+        records = self._charged.records[stale]
         owners = np.unique(records[records[:, charge_kernels.COUNT] != 0, charge_kernels.OWNER])
         return owners % self._inputs, owners // self._inputs
 
@@ -129,35 +132,35 @@ class Charged:
         """Joined rows of stale rows, as they are now."""
         states = self._states
         records = self._records_of_rows(rows, states.tally_codes(rows))
-        charge_kernels.rank_again(
-            records, rows.rank, rows.present, self._stale, self._records, self._is_ranked,
-            states.roots, states.arena.heap,
-        )  # fmt: skip
+        charge_kernels.rank_again(records, rows.rank, rows.present, self._charged, states.arrays)
 
     def end_ranking(self) -> None:
         """All stale rows were probed."""
-        self._stale[self._stale_list[: self._progress[charge_kernels.STALE]]] = 0
-        self._progress[charge_kernels.STALE] = 0
+        self._charged.stale[self._stale()] = 0
+        self._charged.progress[charge_kernels.STALE] = 0
 
     def change_layout(self, layout: LaneLayout) -> None:
         """Move the lanes of all records; before the states change theirs."""
-        count = self._records[:, charge_kernels.COUNT]
-        self._lanes = in_layout(self._lanes, count, self._states.layout, layout)
+        charged = self._charged
+        count = charged.records[:, charge_kernels.COUNT]
+        lanes = in_layout(charged.lanes, count, self._states.layout, layout)
+        self._charged = charged._replace(lanes=lanes)
 
     def sweep(self) -> None:
         """Forget records that ran empty, when they may be many."""
         if self._codes is not None and self._codes.is_due:
-            live = np.flatnonzero(self._records[:, charge_kernels.COUNT])
+            live = np.flatnonzero(self._charged.records[:, charge_kernels.COUNT])
             self._codes.sweep(live.astype(np.int32))
 
     @property
     def nbytes(self) -> int:
         """Bytes beside the states."""
-        named = (self._leave, self._first, self._records_of, self._records, self._lanes)
-        ranked = (self._tally, self._is_ranked, self._stale, self._stale_list, self._progress)
-        arrays = (*named, *ranked)
         codes = 0 if self._codes is None else self._codes.nbytes
-        return codes + sum(array.nbytes for array in arrays)
+        return codes + sum(array.nbytes for array in (self._leave, *self._charged))
+
+    def _stale(self) -> Vector:
+        charged = self._charged
+        return charged.stale_list[: charged.progress[charge_kernels.STALE]]
 
     def _records_of_rows(self, rows: JoinedRows, tally_codes: NDArray[np.int32]) -> Vector:
         """The record of each joined row."""
@@ -169,17 +172,20 @@ class Charged:
         # NULL is EMPTY, and a part is not negative.
         records = self._codes.encode([owners, *groups, *(tally_codes + 1)]).astype(np.int64)
         self._reserve(self._codes.capacity())
-        self._records[records, charge_kernels.OWNER] = owners
+        self._charged.records[records, charge_kernels.OWNER] = owners
         return records
 
     def _reserve(self, records: int) -> None:
-        if records <= self._records.shape[0]:
+        charged = self._charged
+        if records <= charged.records.shape[0]:
             return
-        self._records = grown(self._records, records, 0)
-        self._lanes = grown(self._lanes, records, 0)
-        self._tally = grown(self._tally, records, EMPTY)
-        self._is_ranked = grown(self._is_ranked, records, 0)
-        self._stale = grown(self._stale, records, 0)
-        self._stale_list = grown(self._stale_list, records, 0)
-        if self._is_ranked.shape[1]:
-            self._states.arena.reserve(records * self._is_ranked.shape[1])
+        self._charged = charged._replace(
+            records=grown(charged.records, records, 0),
+            lanes=grown(charged.lanes, records, 0),
+            tally=grown(charged.tally, records, EMPTY),
+            is_ranked=grown(charged.is_ranked, records, 0),
+            stale=grown(charged.stale, records, 0),
+            stale_list=grown(charged.stale_list, records, 0),
+        )
+        if self._states.extremes:
+            self._states.reserve_members(records * self._states.extremes)

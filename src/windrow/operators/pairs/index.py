@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.pairs import index_kernels
+from windrow.operators.pairs.arrays import IndexArrays, ProbeArrays
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import EMPTY
 
@@ -68,46 +68,53 @@ class JoinIndex:
         ]
         count = len(self.places)
         firsts = [sum(1 for place in self.places if place[0] < i) for i in range(inputs + 1)]
-        self.first_index = np.array(firsts, np.int64)
-        self.index_input = np.array([place[0] for place in self.places], np.int64)
-        self.code_of = np.zeros((count, SMALLEST), np.int32)
-        self.position = np.zeros((count, SMALLEST), np.int32)
-        self.runs = np.full((count, SMALLEST, index_kernels.RUN_ENTRIES), 0, np.int32)
-        self.runs[:, :, index_kernels.ROOM] = EMPTY
-        self.arena = np.empty(SMALLEST, np.int32)
-        self.arena_control = np.full(index_kernels.ARENA_ENTRIES, EMPTY, np.int64)
-        self.arena_control[index_kernels.ARENA_END] = 0
-        self.statistics = np.zeros((count, 2), np.int64)
-        depth = max(inputs - 1, 0)
-        self.step_input = np.zeros((inputs, depth), np.int64)
-        self.step_index = np.zeros((inputs, depth), np.int64)
-        self.step_code = np.zeros((inputs, depth), np.int64)
-        self.check_count = np.zeros((inputs, depth), np.int64)
-        self.checks = np.zeros((inputs, depth, max(len(variables), 1), 2), np.int64)
+        runs = np.full((count, SMALLEST, index_kernels.RUN_ENTRIES), 0, np.int32)
+        runs[:, :, index_kernels.ROOM] = EMPTY
+        self.arrays = IndexArrays(
+            code_of=np.zeros((count, SMALLEST), np.int32),
+            position=np.zeros((count, SMALLEST), np.int32),
+            runs=runs,
+            arena=np.empty(SMALLEST, np.int32),
+            arena_control=np.full(index_kernels.ARENA_ENTRIES, EMPTY, np.int64),
+        )
+        self.arrays.arena_control[index_kernels.ARENA_END] = 0
+        steps = (inputs, max(inputs - 1, 0))
+        self.probing = ProbeArrays(
+            first_index=np.array(firsts, np.int64),
+            index_input=np.array([place[0] for place in self.places], np.int64),
+            step_input=np.zeros(steps, np.int64),
+            step_index=np.zeros(steps, np.int64),
+            step_code=np.zeros(steps, np.int64),
+            check_count=np.zeros(steps, np.int64),
+            checks=np.zeros((*steps, max(len(variables), 1), 2), np.int64),
+            statistics=np.zeros((count, 2), np.int64),
+        )
 
     def reserve(self, slots: int, codes: int) -> None:
         """Have room for slots and codes below these."""
-        if slots > self.code_of.shape[1]:
-            size = max(slots, 2 * self.code_of.shape[1])
-            self.code_of = _widened(self.code_of, size)
-            self.position = _widened(self.position, size)
-        if codes > self.runs.shape[1]:
-            before = self.runs.shape[1]
-            self.runs = _widened(self.runs, max(codes, 2 * before))
-            self.runs[:, before:, index_kernels.ROOM] = EMPTY
+        code_of, position, runs, arena, arena_control = self.arrays
+        if slots > code_of.shape[1]:
+            size = max(slots, 2 * code_of.shape[1])
+            code_of, position = _widened(code_of, size), _widened(position, size)
+        if codes > runs.shape[1]:
+            before = runs.shape[1]
+            runs = _widened(runs, max(codes, 2 * before))
+            runs[:, before:, index_kernels.ROOM] = EMPTY
+        self.arrays = IndexArrays(code_of, position, runs, arena, arena_control)
 
     def place(self, side: int, variable: int, slots: NDArray[np.int64], codes: Codes) -> None:
         """The codes of rows that are to enter."""
-        self.code_of[self.places.index((side, variable)), slots] = codes
+        self.arrays.code_of[self.places.index((side, variable)), slots] = codes
 
     def codes_of(self, side: int, variable: int, slots: NDArray[np.int64]) -> Codes:
         """The codes of rows."""
-        codes: Codes = self.code_of[self.places.index((side, variable)), slots]
+        codes: Codes = self.arrays.code_of[self.places.index((side, variable)), slots]
         return codes
 
     def grow_arena(self) -> None:
         """Have twice the room for runs."""
-        self.arena = _widened(self.arena, 2 * self.arena.size)
+        arena = self.arrays.arena
+        self.arrays = self.arrays._replace(arena=_widened(arena, 2 * arena.size))
 
     def choose_orders(self, rows: Sequence[int], codes: Sequence[int]) -> None:
         """Order the probes of every input, the most restrictive first.
@@ -117,15 +124,16 @@ class JoinIndex:
         if self._inputs == 2 and self._is_ordered:
             return  # there is but one order
         self._is_ordered = True
+        statistics = self.probing.statistics
         usual = []
         for index, (side, variable) in enumerate(self.places):
-            lookups, found = (int(each) for each in self.statistics[index])
+            lookups, found = (int(each) for each in statistics[index])
             if lookups < FEW_LOOKUPS:
                 lookups, found = max(codes[variable], 1), rows[side]
             usual.append(found / lookups)
         for side in range(self._inputs):
             self._choose_order(side, rows, usual)
-        self.statistics[self.statistics[:, 0] > MANY_LOOKUPS] //= 2
+        statistics[statistics[:, 0] > MANY_LOOKUPS] //= 2
 
     def _choose_order(self, first: int, rows: Sequence[int], usual: list[float]) -> None:
         bound = [first]
@@ -134,12 +142,12 @@ class JoinIndex:
                 self._candidates(bound, rows, usual), key=lambda each: (each[0], each[1], each[2])
             )
             _, side, index, source, checks = best
-            self.step_input[first, depth] = side
-            self.step_index[first, depth] = index
-            self.step_code[first, depth] = source
-            self.check_count[first, depth] = len(checks)
+            self.probing.step_input[first, depth] = side
+            self.probing.step_index[first, depth] = index
+            self.probing.step_code[first, depth] = source
+            self.probing.check_count[first, depth] = len(checks)
             for place, pair in enumerate(checks):
-                self.checks[first, depth, place] = pair
+                self.probing.checks[first, depth, place] = pair
             bound.append(side)
 
     def _candidates(
@@ -176,18 +184,10 @@ class JoinIndex:
         telling = [pair for pair in pairs if self._variables[self.places[pair[0]][1]][side]]
         return telling or pairs
 
-    def arrays(self) -> tuple[Any, ...]:
-        """What the probing kernel takes of this, in its order."""
-        return (
-            *(self.first_index, self.index_input, self.code_of, self.position, self.runs),
-            *(self.arena, self.arena_control, self.step_input, self.step_index, self.step_code),
-            *(self.check_count, self.checks, self.statistics),
-        )
-
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(array.nbytes for array in self.arrays())
+        return sum(array.nbytes for array in (*self.arrays, *self.probing))
 
 
 def _widened(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:

@@ -7,9 +7,9 @@ Time: O(1) an event and index, and what probing finds: a row of input i probes t
 Space: 16 bytes a code and 12 a row for each index; one block, whatever the number of joined rows.
 Source: paper 1 (MJoin order); runs of slots that lie side by side instead of lists.
 
-Rows have a slot per input. An index is (input, join variable): code_of[index, slot] is the row's
-code, runs[index, code] the place of the slots under it in the `arena`, position[index, slot] the
-row's place in its run. Runs have room for a power of two and move when they grow.
+Rows have a slot per input. The structures are those of arrays.py: events (MergedArrays), indexes
+(IndexArrays), how they are probed (ProbeArrays) and how far that came (ProbeState). Runs have room
+for a power of two and move when they grow.
 """
 
 from __future__ import annotations
@@ -55,14 +55,13 @@ def list_slots(words, first, size, row, out_slot):
 
 
 @njit(cache=True)
-def merge_windows(
-    at, slot, sign, position, stop, has_more, out_at, out_input, out_slot, out_sign, progress
-):
+def merge_windows(at, slot, sign, position, stop, has_more, output, progress):
     """Merge the events of all windows by time, the lowest input first on a tie.
 
     Stops when a window runs dry that has more to come. Rows that take no part are left out. Returns
     how many were written; progress[0] says whether all windows are through.
     """
+    out_at, out_input, out_slot, out_sign = output
     inputs = position.size
     count = 0
     progress[0] = 0
@@ -148,17 +147,17 @@ def remove_row(slot, first, last, code_of, position, runs, arena, arena_control)
 
 @njit(cache=True)
 def list_joined(
-    size, event_input, event_slot, event_sign, probes_leave, pauses_leave,
-    first_index, index_input, code_of, position, runs, arena, arena_control,
-    step_input, step_index, step_code, check_count, checks, statistics,
-    cursor, end, current, progress, out_event, out_slot,
-):  # fmt: skip
+    size, events, probes_leave, pauses_leave, index_arrays, probing, state, out_event, out_slot
+):
     """List joined rows until the block is full or the events are through; goes on where it was.
 
-    step_input[i, d]: the input that a row of input i probes at depth d, by step_index[i, d], with
-    the code that the row found before has in step_code[i, d]. checks[i, d]: further pairs of
-    indexes whose codes must be equal. A sign of 0 probes and leaves the indexes alone.
+    A sign of 0 probes and leaves the indexes alone.
     """
+    _, event_input, event_slot, event_sign = events
+    code_of, position, runs, arena, arena_control = index_arrays
+    first_index, index_input, step_input, step_index, step_code = probing[:5]
+    check_count, checks, statistics = probing[5:]
+    cursor, end, current, progress = state
     inputs = step_input.shape[0]
     last_depth = inputs - 2
     room = out_event.size

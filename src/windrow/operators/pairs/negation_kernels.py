@@ -6,7 +6,7 @@ Purpose: LEFT ANTI JOIN and NOT EXISTS: a row of one input counts while no row o
 Needs: events in time order; codes in indexes of two inputs, 0 those that count, 1 the negated ones.
 Time: O(1) an event, and O(rows of the key) when its first match comes or its last one goes; with
     conditions beside equality, O(1) a match.
-Space: as the indexes of joins.pairs.kernels; 4 bytes a row.
+Space: as the indexes of index_kernels.py; 4 bytes a row.
 Source: paper 4 names the pattern (strict non-monotonic) and leaves it open.
 """
 
@@ -40,15 +40,14 @@ def write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, pro
 
 
 @njit(cache=True)
-def pass_by_key(
-    size, of, negated, event_at, event_input, event_slot, event_sign,
-    code_of, position, runs, arena, arena_control,
-    out_at, out_input, out_slot, out_sign, progress,
-):  # fmt: skip
+def pass_by_key(size, of, negated, events, index_arrays, output, progress):
     """Negation by equal keys alone: a row counts while the run of its code is empty in index 1.
 
     Stops where there is no room for the events that come out, or none in the arena.
     """
+    event_at, event_input, event_slot, event_sign = events
+    code_of, position, runs, arena, arena_control = index_arrays
+    out_at, out_input, out_slot, out_sign = output
     progress[STATUS] = DONE
     for event in range(progress[EVENT], size):
         progress[EVENT] = event
@@ -92,16 +91,17 @@ def pass_by_key(
 
 @njit(cache=True)
 def pass_by_matches(
-    next_event, of, negated, event_at, event_input, event_slot, event_sign,
-    first_row, rows, row_event, row_slot, matches,
-    out_at, out_input, out_slot, out_sign, progress,
-):  # fmt: skip
-    """Negation by listed matches: rows first_row to rows - 1 are pairs that match, by event.
+    next_event, of, negated, events, row_event, row_slot, matches, output, progress
+):
+    """Negation by listed matches: rows are pairs that match, by event.
 
     Runs the events before next_event and what is listed of it; there must be room for one event an
     event and one a match. matches[slot] counts the matches of a row that counts or would.
     """
-    row = first_row
+    event_at, event_input, event_slot, event_sign = events
+    out_at, out_input, out_slot, out_sign = output
+    rows = row_event.size
+    row = 0
     for event in range(progress[EVENT], next_event + 1):
         is_whole = event < next_event
         if not is_whole and (row == rows or row_event[row] != event):

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from windrow.operators.lanes import Vector
 from windrow.operators.pairs import index_kernels
+from windrow.operators.pairs.arrays import ProbeState
 from windrow.operators.pairs.block import MergedEvents
 from windrow.operators.pairs.index import JoinIndex
 from windrow.windows.window import EventColumns, Window
@@ -52,7 +53,7 @@ class EventMerger:
                     self._fill_window(number)
             events, chunks = self.events, (self._chunks.at, self._slots, self._chunks.sign)
             left = (self._position, self._stop, self._has_more)
-            count = index_kernels.merge_windows(*chunks, *left, *events.arrays(), self._is_through)
+            count = index_kernels.merge_windows(*chunks, *left, events.arrays, self._is_through)
             events.count = int(count)
             if events.count:
                 return True
@@ -90,7 +91,8 @@ class Prober:
         self._event = np.empty(block, np.int32)
         self._slot = np.empty((inputs, block), np.int32)
         self._progress = np.zeros(index_kernels.PROGRESS_ENTRIES, np.int64)
-        self._places = [np.zeros(inputs, np.int64) for _ in range(3)]
+        cursor, end, current = (np.zeros(inputs, np.int64) for _ in range(3))
+        self._state = ProbeState(cursor, end, current, self._progress)
 
     def begin(self) -> None:
         """New events."""
@@ -103,8 +105,8 @@ class Prober:
         """List the next block; true when the events are through."""
         while True:
             index_kernels.list_joined(
-                events.count, events.input, events.slot, events.sign, probes_leave, pauses,
-                *self._index.arrays(), *self._places, self._progress, self._event, self._slot,
+                events.count, events.arrays, probes_leave, pauses, self._index.arrays,
+                self._index.probing, self._state, self._event, self._slot,
             )  # fmt: skip
             if self._progress[index_kernels.STATUS] == index_kernels.NEEDS_ARENA:
                 self._index.grow_arena()

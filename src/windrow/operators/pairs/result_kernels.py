@@ -7,15 +7,15 @@ Source: paper 1.
 
 A result is in one list for each of its rows (row `slot` of input i has the number
 slot * inputs + i); the first of its rows to leave takes it back, the last one frees its place.
+Structures are as in sums/kernels.py; `results` is ResultArrays.
 """
 
 from __future__ import annotations
 
 from windrow.compiling.kernels import njit
-from windrow.exact.kernels import LIMB_BITS
 from windrow.operators.extremes.kernels import VALUE, delete, insert
-from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
-from windrow.operators.pairs.sums.kernels import write_states
+from windrow.operators.keyed.kernels import FIRST, USED
+from windrow.operators.pairs.sums.kernels import add_lanes, come_to, count_value, touch
 from windrow.windows.kernels import EMPTY
 
 # Entries of `progress`.
@@ -27,32 +27,31 @@ PROGRESS_ENTRIES = 4
 
 
 @njit(cache=True)
-def keep_rows(
-    first_event, next_event, first_row, size, row_event, row_slot, row_group, share, tally_code,
-    rank, present, event_at, event_input, event_slot, event_sign, masks,
-    tally_count, result_group, result_lanes, result_tally, is_live, users, is_ranked,
-    following, first_result, results_of, progress,
-    group_count, group_lanes, tallies, roots, heap, last_out, control,
-    out_at, out_group, out_count, out_lanes, out_extras,
-):  # fmt: skip
+def keep_rows(next_event, rows, row_slot, events, results, states, output):
     """Pipelined: every joined row becomes a result; a row that leaves takes its results back.
 
-    Runs events first_event to next_event - 1 and what the block has of next_event, whose first row
-    is first_row; there must be room for one result a row. Returns whether it came to the end: there
-    may be no room for touches.
+    Goes on where `progress` says, up to next_event and with what the block has of that; there must
+    be room for one result a row. Returns whether it came to the end: there may be no room for
+    touches.
     """
+    row_event, row_group, share, tally_code, rank, present = rows
+    event_at, event_input, event_slot, event_sign = events
+    result_group, result_lanes, result_tally, is_live, users, is_ranked = results[:6]
+    following, first_result, results_of, progress = results[6:]
+    row_count, lanes, masks, tallies, roots, heap, last_out, tally_count = states
+    control, out_at, out_group = output[:3]
     inputs = row_slot.shape[0]
-    width = group_lanes.shape[1]
-    is_plain = masks.size == 0
+    size = row_event.size
     is_grouped = row_group.size > 0
     counted = tally_code.shape[0]
     extremes = rank.shape[0]
-    row = first_row
-    for event in range(first_event, next_event + 1):
+    row = progress[ROW]
+    for event in range(progress[EVENT], next_event + 1):
         is_leave = event < next_event and event_sign[event] < 0
         has_rows = row < size and row_event[row] == event
         if not is_leave and not has_rows:
             continue
+        at = event_at[event]
         side = event_input[event]
         owner = event_slot[event] * inputs + side
         leaving = results_of[owner] if is_leave else 0
@@ -60,13 +59,7 @@ def keep_rows(
             progress[EVENT] = event
             progress[ROW] = row
             return False
-        if event_at[event] != control[NOW]:
-            write_states(
-                group_count, group_lanes, tallies, roots, heap, control,
-                out_group, out_count, out_lanes, out_extras,
-            )  # fmt: skip
-            control[NOW] = event_at[event]
-            control[NOW_FROM] = control[USED]
+        come_to(at, control, states, output)
         if is_leave:
             result = first_result[owner]
             while result != EMPTY:
@@ -74,32 +67,17 @@ def keep_rows(
                 if is_live[result]:
                     is_live[result] = 0
                     group = result_group[result]
-                    if last_out[group] < control[NOW_FROM]:
-                        last_out[group] = control[USED]
-                        out_at[control[USED] - control[FIRST]] = event_at[event]
-                        out_group[control[USED] - control[FIRST]] = group
-                        control[USED] += 1
-                    group_count[group] -= 1
-                    carry = 0
-                    for lane in range(width):
-                        total = group_lanes[group, lane] - result_lanes[result, lane] + carry
-                        kept = total
-                        if not is_plain:
-                            kept = total & masks[lane]
-                            carry = (total - kept) >> LIMB_BITS
-                        group_lanes[group, lane] = kept
+                    touch(group, at, last_out, control, out_at, out_group)
+                    row_count[group] -= 1
+                    add_lanes(group, result_lanes, result, -1, lanes, masks)
                     for value in range(counted):
                         code = result_tally[result, value]
-                        if code != EMPTY:
-                            before = tally_count[value, code]
-                            tally_count[value, code] = before - 1
-                            tallies[group, value] -= before == 1
+                        count_value(group, value, code, -1, tallies, tally_count)
                     for extreme in range(extremes):
                         if is_ranked[result, extreme]:
                             is_ranked[result, extreme] = 0
-                            roots[group, extreme] = delete(
-                                roots[group, extreme], result * extremes + extreme, heap
-                            )
+                            member = result * extremes + extreme
+                            roots[group, extreme] = delete(roots[group, extreme], member, heap)
                 users[result] -= 1
                 if users[result] == 0:
                     following[result, 0] = progress[FIRST_FREE]
@@ -108,20 +86,11 @@ def keep_rows(
             first_result[owner] = EMPTY
             results_of[owner] = 0
         while row < size and row_event[row] == event:
-            result = progress[FIRST_FREE]
-            if result != EMPTY:
-                progress[FIRST_FREE] = following[result, 0]
-            else:
-                result = progress[NEXT_FRESH]
-                progress[NEXT_FRESH] += 1
             group = 0
             if is_grouped:
                 group = row_group[row]
-            if last_out[group] < control[NOW_FROM]:
-                last_out[group] = control[USED]
-                out_at[control[USED] - control[FIRST]] = event_at[event]
-                out_group[control[USED] - control[FIRST]] = group
-                control[USED] += 1
+            touch(group, at, last_out, control, out_at, out_group)
+            result = take_place(following, progress)
             is_live[result] = 1
             users[result] = inputs
             result_group[result] = group
@@ -130,22 +99,14 @@ def keep_rows(
                 following[result, number] = first_result[owner]
                 first_result[owner] = result
                 results_of[owner] += 1
-            group_count[group] += 1
-            carry = 0
-            for lane in range(width):
+            row_count[group] += 1
+            for lane in range(result_lanes.shape[1]):
                 result_lanes[result, lane] = share[row, lane]
-                total = group_lanes[group, lane] + share[row, lane] + carry
-                kept = total
-                if not is_plain:
-                    kept = total & masks[lane]
-                    carry = (total - kept) >> LIMB_BITS
-                group_lanes[group, lane] = kept
+            add_lanes(group, share, row, 1, lanes, masks)
             for value in range(counted):
                 code = tally_code[value, row]
                 result_tally[result, value] = code
-                if code != EMPTY:
-                    tally_count[value, code] += 1
-                    tallies[group, value] += tally_count[value, code] == 1
+                count_value(group, value, code, 1, tallies, tally_count)
             for extreme in range(extremes):
                 is_ranked[result, extreme] = present[extreme, row]
                 if present[extreme, row]:
@@ -156,3 +117,15 @@ def keep_rows(
     progress[EVENT] = next_event
     progress[ROW] = row
     return True
+
+
+@njit(cache=True, inline="always")
+def take_place(following, progress):
+    """A free place for a result."""
+    result = progress[FIRST_FREE]
+    if result != EMPTY:
+        progress[FIRST_FREE] = following[result, 0]
+    else:
+        result = progress[NEXT_FRESH]
+        progress[NEXT_FRESH] += 1
+    return result

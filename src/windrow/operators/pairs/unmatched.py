@@ -69,9 +69,8 @@ class UnmatchedByKey:
         is_done = False
         while not is_done:
             negation_kernels.pass_by_key(
-                events.count, self.of, self.negated, *events.arrays(),
-                index.code_of, index.position, index.runs, index.arena, index.arena_control,
-                *self._out.arrays(), progress,
+                events.count, self.of, self.negated, events.arrays, index.arrays,
+                self._out.arrays, progress,
             )  # fmt: skip
             if progress[negation_kernels.STATUS] == negation_kernels.NEEDS_ARENA:
                 index.grow_arena()
@@ -126,9 +125,8 @@ class UnmatchedByCondition:
                 self._out = MergedEvents(2 * (ahead + event.size))
             self._progress[negation_kernels.USED] = 0
             negation_kernels.pass_by_matches(
-                next_event, self.of, self.negated, *events.arrays(),
-                0, event.size, numbers[event], slot, self._counts,
-                *self._out.arrays(), self._progress,
+                next_event, self.of, self.negated, events.arrays, numbers[event], slot,
+                self._counts, self._out.arrays, self._progress,
             )  # fmt: skip
             self._out.count = int(self._progress[negation_kernels.USED])
             if self._out.count:

@@ -75,7 +75,7 @@ class LiveResults:
         earliest(self._leave, rows.slot, expiry)
         self._rows.reserve(0, self._states.count.size)
         self._rows.add(
-            RowEvents(*events.arrays()),
+            RowEvents(*events.arrays),
             NewRows(rows.event, rows.slot, code, expiry),
             next_event,
         )

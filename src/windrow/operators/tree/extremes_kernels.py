@@ -42,13 +42,13 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
     in_order: rows leave as they came, and cells have queues; else the numbers of rows are their
     slots, which are members of row_heap, and `head` holds the roots of the cells' heaps.
     """
-    at, sign, cell, number = events[:4]
+    at, sign, cell, number, rank, present = events
     parent, child_from, children, up_of_cell, down_of_cell, first_cell = tree[:6]
     next_cell, previous_cell, group_of_cell = tree[6:]
-    rows_of_cell, view, is_live, span = state[:4]
-    extremes = events.rank.shape[1]
-    last_out = state.last_out
-    control, out_at, out_group, _, _ = output
+    rows_of_cell, view, is_live, span, head, tail, ranks, links = state[:8]
+    row_heap, is_listed, heap, group_root, pair_of_cell, live_cells, tally, last_out = state[8:]
+    control, out_at, out_group, _, out_extras = output
+    extremes, distincts = rank.shape[1], live_cells.shape[0]
     nodes = parent.size
     path = np.empty(MOST_NODES, np.int64)
     current = np.empty(MOST_NODES, np.int64)
@@ -74,7 +74,7 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
         if is_root and in_order and extremes > 0:
             if factor < 0:
                 span[OLDEST] = number[event] + 1
-            elif extremes * (number[event] + 1 - span[OLDEST]) > state.ranks.size:
+            elif extremes * (number[event] + 1 - span[OLDEST]) > ranks.size:
                 span[TOO_SHORT] = 1
                 done = i
                 break
@@ -99,7 +99,10 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
         level = -1
         visited = EMPTY
         if is_root:
-            has_new_first = queue_row(event, own, factor, in_order, events, state)
+            has_new_first = queue_row(
+                event, own, factor, in_order, number, rank, present,
+                head, tail, ranks, links, row_heap,
+            )  # fmt: skip
             if turned != 0 or (has_new_first and is_live[uint64(own)]):
                 visited = own
         elif turned != 0:
@@ -113,8 +116,16 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
         while True:
             if visited != EMPTY:
                 group = np.int64(group_of_cell[uint64(visited)])
-                is_changed = turned != 0 and turn_cell(visited, group, turned, state)
-                is_changed |= rank_cell(visited, group, extremes, in_order, state)
+                is_changed = False
+                if turned != 0:
+                    is_live[visited] = turned > 0
+                    is_changed = turn_cell(
+                        visited, group, turned, distincts, pair_of_cell, live_cells, tally
+                    )
+                is_changed |= rank_cell(
+                    visited, group, extremes, in_order, is_live[visited],
+                    head, ranks, row_heap, is_listed, heap, group_root,
+                )  # fmt: skip
                 visited = EMPTY
                 if is_changed:
                     out = last_out[group]
@@ -125,7 +136,9 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
                     out -= base
                     out_at[out] = now
                     out_group[out] = group
-                    write_extras(group, extremes, state, output.lanes, out)
+                    write_extras(
+                        group, extremes, distincts, tally, group_root, heap, out_extras, out
+                    )
             if level < 0:
                 break
             node = path[level]
@@ -160,90 +173,89 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
 
 
 @njit(cache=True, inline="always")
-def queue_row(event, cell, factor, in_order, events, state):
+def queue_row(
+    event, cell, factor, in_order, number, rank, present, head, tail, ranks, links, row_heap
+):
     """A row of the root enters or leaves its cell; returns whether a best row of it changed."""
-    extremes = events.rank.shape[1]
+    extremes = rank.shape[1]
+    mask = ranks.size - 1
     has_new_first = False
     for index in range(extremes):
         extreme = uint64(index)
-        if events.present[event, extreme] == 0:
+        if present[event, extreme] == 0:
             continue
         owner = uint64(extremes * cell + index)
-        member = extremes * events.number[event] + index
-        rank = events.rank[event, extreme]
-        first = state.head[owner]
+        member = extremes * number[event] + index
+        first = head[owner]
         if in_order:
-            ring = uint64(member & (state.ranks.size - 1))
+            ring = uint64(member & mask)
             if factor > 0:
-                push(owner, ring, rank, state.head, state.tail, state.ranks, state.links)
+                push(owner, ring, rank[event, extreme], head, tail, ranks, links)
             else:
-                pop(owner, ring, state.head, state.tail, state.links)
+                pop(owner, ring, head, tail, links)
         elif factor > 0:
-            state.row_heap[member, VALUE] = rank
-            state.head[owner] = insert(np.int64(first), member, state.row_heap)
+            row_heap[member, VALUE] = rank[event, extreme]
+            head[owner] = insert(np.int64(first), member, row_heap)
         else:
-            state.head[owner] = delete(np.int64(first), member, state.row_heap)
-        has_new_first |= state.head[owner] != first
+            head[owner] = delete(np.int64(first), member, row_heap)
+        has_new_first |= head[owner] != first
     return has_new_first
 
 
 @njit(cache=True, inline="always")
-def turn_cell(cell, group, turned, state):
+def turn_cell(cell, group, turned, distincts, pair_of_cell, live_cells, tally):
     """A cell of the root comes to live (1) or dies (-1); returns whether a tally changed."""
     is_changed = False
-    distincts = state.live_cells.shape[0]
-    state.is_live[cell] = turned > 0
     for distinct in range(distincts):
-        pair = state.pair_of_cell[distincts * cell + distinct]
+        pair = pair_of_cell[distincts * cell + distinct]
         if pair != EMPTY:
-            count = state.live_cells[distinct, pair]
-            state.live_cells[distinct, pair] = count + turned
+            count = live_cells[distinct, pair]
+            live_cells[distinct, pair] = count + turned
             if count == 0 or count + turned == 0:
-                state.tally[distincts * group + distinct] += turned
+                tally[distincts * group + distinct] += turned
                 is_changed = True
     return is_changed
 
 
 @njit(cache=True, inline="always")
-def rank_cell(cell, group, extremes, in_order, state):
+def rank_cell(
+    cell, group, extremes, in_order, is_live, head, ranks, row_heap, is_listed, heap, group_root
+):
     """Have a cell in the heaps of its group by its best rows; returns whether a heap changed."""
     is_changed = False
     for index in range(extremes):
         owner = uint64(extremes * cell + index)
         top = uint64(extremes * group + index)
-        best = np.int64(state.head[owner])
-        if state.is_live[uint64(cell)] and best != EMPTY:
+        best = np.int64(head[owner])
+        if is_live and best != EMPTY:
             word = np.int64(0)
             if in_order:
-                word = state.ranks[uint64(best)]
+                word = ranks[uint64(best)]
             else:
-                word = state.row_heap[best, VALUE]
-            root = state.group_root[top]
-            if not state.is_listed[owner]:
-                state.heap[owner, VALUE] = word
-                state.group_root[top] = insert(root, np.int64(owner), state.heap)
-                state.is_listed[owner] = True
+                word = row_heap[best, VALUE]
+            if not is_listed[owner]:
+                heap[owner, VALUE] = word
+                group_root[top] = insert(group_root[top], np.int64(owner), heap)
+                is_listed[owner] = True
                 is_changed = True
-            elif state.heap[owner, VALUE] != word:
-                state.group_root[top] = change(root, np.int64(owner), word, state.heap)
+            elif heap[owner, VALUE] != word:
+                group_root[top] = change(group_root[top], np.int64(owner), word, heap)
                 is_changed = True
-        elif state.is_listed[owner]:
-            root = state.group_root[top]
-            state.group_root[top] = delete(root, np.int64(owner), state.heap)
-            state.is_listed[owner] = False
+        elif is_listed[owner]:
+            group_root[top] = delete(group_root[top], np.int64(owner), heap)
+            is_listed[owner] = False
             is_changed = True
     return is_changed
 
 
 @njit(cache=True, inline="always")
-def write_extras(group, extremes, state, extras, place):
+def write_extras(group, extremes, distincts, tally, group_root, heap, extras, place):
     """Write the tallies, ranks and flags of a group."""
-    distincts = state.live_cells.shape[0]
     for distinct in range(distincts):
-        extras[place, distinct] = state.tally[distincts * group + distinct]
+        extras[place, distinct] = tally[distincts * group + distinct]
     for extreme in range(extremes):
-        root = state.group_root[extremes * group + extreme]
-        extras[place, distincts + extreme] = state.heap[root, VALUE] if root != EMPTY else 0
+        root = group_root[extremes * group + extreme]
+        extras[place, distincts + extreme] = heap[root, VALUE] if root != EMPTY else 0
         extras[place, distincts + extremes + extreme] = root != EMPTY
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.lanes import LaneLayout
+from windrow.operators.pairs.arrays import JoinedArrays, WholeArrays
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
 from windrow.operators.pairs.sums import kernels
 from windrow.operators.pairs.sums.shares import Shares
@@ -18,7 +19,7 @@ class Incremental:
     """IC and GIC; nothing is kept beside the states."""
 
     def __init__(self, states: GroupStates, shares: Shares, inputs: int) -> None:
-        assert states.roots.shape[1] == 0, "an extreme cannot be retracted"
+        assert states.extremes == 0, "an extreme cannot be retracted"
         self._states = states
         self._shares = shares
         self.probes_leave: NDArray[np.bool_] = np.ones(inputs, np.bool_)
@@ -36,18 +37,15 @@ class Incremental:
             states.reserve_touches(events_at_most)
             share, kinds = self._shares.of_or_direct(rows, states.layout)
             delta = np.empty((1, states.layout.lane_count), np.int64)
-            kernels.add_whole(
-                rows.count, rows.event, share, events.at, events.sign, states.layout.masks, delta,
-                rows.words, kinds, states.layout.low_limb, *states.arrays(),
-            )  # fmt: skip
+            whole = WholeArrays(rows.event, share, rows.words, kinds, delta)
+            low_limb = states.layout.low_limb
+            kernels.add_whole(whole, low_limb, events.arrays, states.arrays, states.output)
             return
         states.reserve_touches(rows.count)
         share = self._shares.of(rows, states.layout)
         codes = states.tally_codes(rows)
-        kernels.add_rows(
-            rows.count, rows.event, rows.group, share, codes, events.at, events.sign,
-            states.layout.masks, states.tally_count, *states.arrays(),
-        )  # fmt: skip
+        joined = JoinedArrays(rows.event, rows.group, share, codes, rows.rank, rows.present)
+        kernels.add_rows(joined, events.arrays, states.arrays, states.output)
 
     def change_layout(self, layout: LaneLayout) -> None:
         """Only the states have lanes."""

@@ -5,12 +5,11 @@ Needs: joined rows in the order of their events; aggregates that can be taken ba
 Time: O(1) a joined row, twice in its life. Space: O(groups).
 Source: paper 1.
 
-A joined row comes with its event, its group and its share: the lanes that it adds. group_count,
-group_lanes, tallies (numbers of different values) and roots (heaps of extremes) are the states.
-tally_count[d, code] counts the joined rows of one value in one group.
+The structures are those of ../arrays.py: rows (JoinedArrays or WholeArrays), events (MergedArrays),
+states (GroupArrays) and output (TouchArrays).
 
 Output: a group that changes gets a place for the instant; its state is written there when the
-instant is over. Places count from the beginning of time, as in joins.kernels.
+instant is over. Places count from the beginning of time, as in keyed/kernels.py.
 """
 
 from __future__ import annotations
@@ -92,21 +91,19 @@ def share_wide_rows(
 
 
 @njit(cache=True)
-def write_states(
-    group_count, group_lanes, tallies, roots, heap, control,
-    out_group, out_count, out_lanes, out_extras,
-):  # fmt: skip
+def write_states(states, output):
     """Write the states of the groups that changed at this instant."""
+    row_count, lanes, _, tallies, roots, heap, _, _ = states
+    control, _, out_group, out_count, out_lanes, out_extras = output
     first = control[FIRST]
     extremes = roots.shape[1]
     counted = tallies.shape[1]
     for number in range(control[NOW_FROM], control[USED]):
         place = number - first
         group = out_group[place]
-        count = group_count[group]
-        out_count[place] = count
-        for lane in range(group_lanes.shape[1]):
-            out_lanes[place, lane] = group_lanes[group, lane]
+        out_count[place] = row_count[group]
+        for lane in range(lanes.shape[1]):
+            out_lanes[place, lane] = lanes[group, lane]
         for value in range(counted):
             out_extras[place, value] = tallies[group, value]
         for extreme in range(extremes):
@@ -115,73 +112,85 @@ def write_states(
             out_extras[place, counted + extremes + extreme] = root != EMPTY
 
 
+@njit(cache=True, inline="always")
+def come_to(at, control, states, output):
+    """An event is at this instant: where it is a later one, what came before is written."""
+    if at != control[NOW]:
+        write_states(states, output)
+        control[NOW] = at
+        control[NOW_FROM] = control[USED]
+
+
+@njit(cache=True, inline="always")
+def touch(group, at, last_out, control, out_at, out_group):
+    """Have a place for a group's state at this instant."""
+    if last_out[group] < control[NOW_FROM]:
+        used = control[USED]
+        last_out[group] = used
+        out_at[used - control[FIRST]] = at
+        out_group[used - control[FIRST]] = group
+        control[USED] = used + 1
+
+
+@njit(cache=True, inline="always")
+def add_lanes(group, source, row, factor, lanes, masks):
+    """Add factor times a row of lanes to those of a group."""
+    is_plain = masks.size == 0
+    carry = 0
+    for number in range(lanes.shape[1]):
+        lane = uint64(number)
+        total = lanes[group, lane] + source[row, lane] * factor + carry
+        kept = total
+        if not is_plain:
+            kept = total & masks[lane]
+            carry = (total - kept) >> LIMB_BITS
+        lanes[group, lane] = kept
+
+
+@njit(cache=True, inline="always")
+def count_value(group, value, code, change, tallies, tally_count):
+    """There are more or fewer joined rows with one value in a group."""
+    if code != EMPTY:
+        before = tally_count[value, code]
+        tally_count[value, code] = before + change
+        tallies[group, value] += int(before + change != 0) - int(before != 0)
+
+
 @njit(cache=True)
-def add_rows(
-    size, row_event, row_group, share, tally_code, event_at, event_sign, masks, tally_count,
-    group_count, group_lanes, tallies, roots, heap, last_out, control,
-    out_at, out_group, out_count, out_lanes, out_extras,
-):  # fmt: skip
+def add_rows(rows, events, states, output):
     """Incremental: joined rows of a row that enters are added, of one that leaves taken back.
 
     There must be room for one touch a row.
     """
-    width = group_lanes.shape[1]
-    is_plain = masks.size == 0
+    row_event, row_group, share, tally_code, _, _ = rows
+    event_at, _, _, event_sign = events
+    row_count, lanes, masks, tallies, _, _, last_out, tally_count = states
+    control, out_at, out_group = output[:3]
     is_grouped = row_group.size > 0
     counted = tally_code.shape[0]
-    now = control[NOW]
-    used = control[USED]
-    now_from = control[NOW_FROM]
-    first = control[FIRST]
-    for i in range(size):
+    for i in range(row_event.size):
         row = uint64(i)
         event = uint64(row_event[row])
-        if event_at[event] != now:
-            control[USED] = used
-            write_states(
-                group_count, group_lanes, tallies, roots, heap, control,
-                out_group, out_count, out_lanes, out_extras,
-            )  # fmt: skip
-            now = event_at[event]
-            now_from = used
-            control[NOW] = now
-            control[NOW_FROM] = used
+        come_to(event_at[event], control, states, output)
         group = uint64(0)
         if is_grouped:
             group = uint64(row_group[row])
-        if last_out[group] < now_from:
-            last_out[group] = used
-            out_at[used - first] = now
-            out_group[used - first] = group
-            used += 1
+        touch(group, event_at[event], last_out, control, out_at, out_group)
         factor = event_sign[event]
-        group_count[group] += factor
-        carry = 0
-        for number in range(width):
-            lane = uint64(number)
-            total = group_lanes[group, lane] + share[row, lane] * factor + carry
-            kept = total
-            if not is_plain:
-                kept = total & masks[lane]
-                carry = (total - kept) >> LIMB_BITS
-            group_lanes[group, lane] = kept
+        row_count[group] += factor
+        add_lanes(group, share, row, factor, lanes, masks)
         for value in range(counted):
-            code = tally_code[value, row]
-            if code != EMPTY:
-                before = tally_count[value, code]
-                tally_count[value, code] = before + factor
-                tallies[group, value] += int(before + factor != 0) - int(before != 0)
-    control[USED] = used
+            count_value(group, value, tally_code[value, row], factor, tallies, tally_count)
 
 
 @njit(cache=True)
-def add_counts(
-    at, group, delta, is_distinct, group_count, last_out, control, out_at, out_group, out_count
-):
+def add_counts(at, group, delta, is_distinct, states, output):
     """Groups that have a count and nothing else, by what it changes by, in order of time.
 
     is_distinct: only whether there is any counts. There must be room for one touch each.
     """
+    row_count, last_out = states.row_count, states.last_out
+    control, out_at, out_group, out_count, _, _ = output
     now = control[NOW]
     used = control[USED]
     now_from = control[NOW_FROM]
@@ -189,13 +198,13 @@ def add_counts(
     for change in range(at.size):
         if at[change] != now:
             for place in range(now_from - first, used - first):
-                out_count[place] = group_count[out_group[place]]
+                out_count[place] = row_count[out_group[place]]
             now = at[change]
             now_from = used
         own = group[change]
-        before = group_count[own]
-        group_count[own] = before + delta[change]
-        if is_distinct and before > 0 and group_count[own] > 0:
+        before = row_count[own]
+        row_count[own] = before + delta[change]
+        if is_distinct and before > 0 and row_count[own] > 0:
             continue
         if last_out[own] < now_from:
             last_out[own] = used
@@ -208,19 +217,15 @@ def add_counts(
 
 
 @njit(cache=True)
-def add_whole(
-    size, row_event, share, event_at, event_sign, masks, delta, words, kinds, low_limb,
-    group_count, group_lanes, tallies, roots, heap, last_out, control,
-    out_at, out_group, out_count, out_lanes, out_extras,
-):  # fmt: skip
-    """The same without groups and distinct values: one change of the state an event.
-
-    delta: room for the lanes of one event, as one row. words: what the measures add, one each,
-    where that is spread here (kinds is empty where not).
-    """
+def add_whole(rows, low_limb, events, states, output):
+    """The same without groups and distinct values: one change of the state an event."""
+    row_event, share, words, kinds, delta = rows
+    event_at, _, _, event_sign = events
+    row_count, lanes, masks, _, _, _, last_out, _ = states
+    control, out_at, out_group = output[:3]
+    size = row_event.size
     measures = kinds.size
-    width = group_lanes.shape[1]
-    is_plain = masks.size == 0
+    width = delta.shape[1]
     row = 0
     while row < size:
         event = row_event[uint64(row)]
@@ -236,25 +241,8 @@ def add_whole(
                 for number in range(width):
                     delta[0, uint64(number)] += share[uint64(row), uint64(number)]
             row += 1
-        if event_at[event] != control[NOW]:
-            write_states(
-                group_count, group_lanes, tallies, roots, heap, control,
-                out_group, out_count, out_lanes, out_extras,
-            )  # fmt: skip
-            control[NOW] = event_at[event]
-            control[NOW_FROM] = control[USED]
-        if last_out[0] < control[NOW_FROM]:
-            last_out[0] = control[USED]
-            out_at[control[USED] - control[FIRST]] = event_at[event]
-            out_group[control[USED] - control[FIRST]] = 0
-            control[USED] += 1
+        come_to(event_at[event], control, states, output)
+        touch(0, event_at[event], last_out, control, out_at, out_group)
         factor = event_sign[event]
-        group_count[0] += factor * (row - first)
-        carry = 0
-        for lane in range(width):
-            total = group_lanes[0, lane] + delta[0, lane] * factor + carry
-            kept = total
-            if not is_plain:
-                kept = total & masks[lane]
-                carry = (total - kept) >> LIMB_BITS
-            group_lanes[0, lane] = kept
+        row_count[0] += factor * (row - first)
+        add_lanes(0, delta, 0, factor, lanes, masks)

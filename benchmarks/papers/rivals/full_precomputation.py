@@ -13,7 +13,7 @@ from windrow.history.leaves.growth import ALL_DENSE, grow
 from windrow.history.leaves.row_store import RowStore
 from windrow.history.regions import Regions
 from windrow.history.spec import HistorySpec
-from windrow.history.state_kernels import ROWS, START
+from windrow.history.state_kernels import ROWS
 from windrow.history.storage import Nodes, Reading
 from windrow.windows.undo_log import UndoLog
 
@@ -70,10 +70,8 @@ class FullPrecomputation:
             level = self.regions.levels[region]
             store = self.stores[level]
             read_series(
-                reading.codes, since, until, target, self._steps[level], store.arena.series,
-                store.whole, store.real, store.shape, *store.blocks(), store.runs,
-                rows.arena.series, *rows.columns(), self._kinds,
-                reading.whole, reading.real, reading.cuts,
+                since, until, target, self._steps[level], self._kinds, store.arrays,
+                store.blocks(), rows.arrays, reading.arrays,
             )  # fmt: skip
 
     def present(self) -> Longs:
@@ -92,9 +90,7 @@ class FullPrecomputation:
     def _take(self, store: CellStore, level: int, horizon_us: int) -> Nodes:
         series, rows = store.arena.series, self._no_rows
         counts, no_counts = (np.zeros(series.shape[1], np.int64) for _ in range(2))
-        leaf_kernels.measure_heads(
-            series, store.whole[START], rows.arena.series, rows.times, horizon_us, counts, no_counts
-        )
+        leaf_kernels.measure_heads(store.arrays, rows.arrays, horizon_us, counts, no_counts)
         places = store.arena.places(counts)
         codes = np.repeat(np.arange(counts.size), counts)
         has_rows = store.whole[ROWS, places] > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from windrow.history.arrays import NodeArrays
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import CellStore
 from windrow.history.cells.kernels import DENSE, SIZE, read_series
@@ -13,7 +14,6 @@ from windrow.history.leaves.growth import grow
 from windrow.history.leaves.row_store import RowStore
 from windrow.history.regions import Regions
 from windrow.history.spec import HistorySpec
-from windrow.history.state_kernels import START
 from windrow.history.storage import Nodes, Reading
 from windrow.windows.undo_log import UndoLog
 
@@ -72,12 +72,9 @@ class AdaptiveTree:
         for region, since, until in self.regions.parts(since_us, until_us):
             store = self.stores[region]
             rows = self.rows if region == 0 else self._no_rows
-            block_whole, block_real, places, heights = store.blocks()
             read_series(
-                reading.codes, since, until, target, self._granularities, store.arena.series,
-                store.whole, store.real, store.shape, block_whole, block_real, places, heights,
-                store.runs, rows.arena.series, *rows.columns(),
-                self._kinds, reading.whole, reading.real, reading.cuts,
+                since, until, target, self._granularities, self._kinds, store.arrays,
+                store.blocks(), rows.arrays, reading.arrays,
             )  # fmt: skip
 
     def present(self) -> Longs:
@@ -102,28 +99,27 @@ class AdaptiveTree:
         rows = self.rows if region == 0 else self._no_rows
         series = store.arena.series
         cell_counts, row_counts = (np.zeros(series.shape[1], np.int64) for _ in range(2))
-        leaf_kernels.measure_heads(
-            series, store.whole[START], rows.arena.series, rows.times, horizon_us, cell_counts,
-            row_counts,
-        )  # fmt: skip
+        leaf_kernels.measure_heads(store.arrays, rows.arrays, horizon_us, cell_counts, row_counts)
         # Of each series the last of these cells may reach over the horizon; it is changed then.
         codes = np.flatnonzero(cell_counts)
         store.arena.keep_places(store.arena.first(codes) + cell_counts[codes] - 1)
         room = int(cell_counts.sum() + row_counts.sum())
-        whole = np.empty((store.whole.shape[0], room), np.int64)
-        real = np.empty((store.real.shape[0], room), np.float64)
-        codes, shape = np.empty(room, np.int64), np.empty(room, np.uint8)
+        nodes = NodeArrays(
+            codes=np.empty(room, np.int64),
+            whole=np.empty((store.whole.shape[0], room), np.int64),
+            real=np.empty((store.real.shape[0], room), np.float64),
+            shape=np.empty(room, np.uint8),
+        )
         counted = cell_counts.copy()
         made = leaf_kernels.take_heads(
-            horizon_us, int(self._granularities[level]), level, self._kinds, series,
-            store.whole, store.real, store.shape, rows.arena.series, rows.times, rows.words,
-            rows.values, rows.valid, cell_counts, codes, whole, real, shape,
+            horizon_us, int(self._granularities[level]), level, self._kinds, store.arrays,
+            rows.arrays, cell_counts, nodes,
         )  # fmt: skip
         store.drop_heads(cell_counts)
         if rows.arena.series.shape[1]:
             rows.arena.drop_heads(row_counts[: rows.arena.series.shape[1]])
         store.change_first_cells(np.flatnonzero(counted != cell_counts))
-        return Nodes(level, codes[:made], whole[:, :made], real[:, :made])
+        return Nodes(level, nodes.codes[:made], nodes.whole[:, :made], nodes.real[:, :made])
 
 
 def _append(store: CellStore, nodes: Nodes) -> None:

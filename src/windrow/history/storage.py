@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from windrow.history.arrays import ReadingArrays
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import Reals, States, empty_states
 from windrow.history.cells.kernels import PARTS
@@ -41,6 +42,11 @@ class Reading:
         else:
             self.whole, self.real = empty_states(PARTS * codes.size, measures)
         self.cuts = np.zeros((codes.size, 2, 2), np.int64)
+
+    @property
+    def arrays(self) -> ReadingArrays:
+        """All of it, as kernels take it."""
+        return ReadingArrays(self.codes, self.whole, self.real, self.cuts)
 
     @property
     def states(self) -> States:

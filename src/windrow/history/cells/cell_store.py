@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.history.arrays import BlockArrays, CellArrays
 from windrow.history.cells import kernels
 from windrow.history.cells.arena import Arena, Longs
 from windrow.history.cells.kernels import BASE, HEAD, SIZE
@@ -38,7 +39,7 @@ class CellStore:
             ],
             log,
         )
-        self.runs = np.empty((2 * kernels.MAX_HEIGHTS, 3), np.int64)
+        self._runs = np.empty((2 * kernels.MAX_HEIGHTS, 3), np.int64)
         self._measures = measures
         self._places = np.zeros(kernels.MAX_HEIGHTS + 1, np.int64)
         self._capacity = -1
@@ -62,10 +63,15 @@ class CellStore:
         return shapes
 
     @property
+    def arrays(self) -> CellArrays:
+        """The cells, as kernels take them."""
+        return CellArrays(self.arena.series, self.whole, self.real, self.shape)
+
+    @property
     def nbytes(self) -> int:
         """Bytes held."""
         blocks = self._block_whole.nbytes + self._block_real.nbytes + self._stale.nbytes
-        return self.arena.nbytes + blocks + self._places.nbytes + self.runs.nbytes
+        return self.arena.nbytes + blocks + self._places.nbytes + self._runs.nbytes
 
     def replace_tails(
         self, codes: Longs, keep: Longs, ends: Longs, whole: Longs, real: Reals, shape: Shapes
@@ -109,8 +115,8 @@ class CellStore:
         starts: Longs = self.whole[START, first : first + int(series[SIZE, code])]
         return starts
 
-    def blocks(self) -> tuple[Longs, Reals, Longs, int]:
-        """The blocks, up to date: their states, where each height begins, how many heights."""
+    def blocks(self) -> BlockArrays:
+        """The blocks, up to date."""
         if self.arena.capacity != self._capacity:
             self._lay_blocks()
         if self._low < self._high:
@@ -119,7 +125,8 @@ class CellStore:
                 self._heights, self._stale, self._low, self._high,
             )  # fmt: skip
             self._low = self._high = 0
-        return self._block_whole, self._block_real, self._places, self._heights
+        states = (self._block_whole, self._block_real)
+        return BlockArrays(*states, self._places, self._heights, self._runs)
 
     def _mark(self, firsts: Longs, ends: Longs) -> None:
         if firsts.size == 0:

@@ -5,6 +5,9 @@ Order: a block of height h stands on 16**h neighbouring places of the columns. B
     which series the places belong to: a range uses only blocks that lie wholly in it.
 Time: a range of n cells reads at most 30 states a height, log16(n) heights.
 Space: one block for 16 places, and one for 16 blocks: a fifteenth of the cells.
+
+The structures are those of ../arrays.py, taken apart before the loops: inside them, Numba would
+count references to the arrays.
 """
 
 from __future__ import annotations
@@ -227,16 +230,16 @@ def squares_of_runs(whole, real, block_whole, block_real, runs, count, w, r, mea
 
 
 @njit(cache=True)
-def read_series(
-    codes, since, until, target, granularities, series, whole, real, shape, block_whole, block_real,
-    places, heights, runs, row_series, row_times, words, values, valid, kinds, out_whole, out_real,
-    cuts,
-):  # fmt: skip
-    """Add all cells between two times to states, PARTS of them for each code.
+def read_series(since, until, target, granularities, kinds, cells, blocks, rows, reading):
+    """Add all cells between two times to the states of a reading.
 
     Whole cells, and the rows of cells that are cut, go to part `target`; a cut cell without rows
     goes to LEFT or RIGHT as a whole, and its interval into cuts.
     """
+    series, whole, real, shape = cells
+    block_whole, block_real, places, heights, runs = blocks
+    row_series, row_times, words, values, valid = rows
+    codes, out_whole, out_real, cuts = reading
     starts = whole[START]
     for number in range(codes.size):
         code = codes[number]

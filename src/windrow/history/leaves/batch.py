@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.history.arrays import BatchArrays
 from windrow.history.cells.arena import Longs
 from windrow.history.leaves.order_kernels import DIGIT_BITS, sort_by_digit
 from windrow.windows.codes import Codes
@@ -32,6 +33,12 @@ class Batch:
     times: Longs
     words: Longs
     valid: Flags
+
+    @property
+    def arrays(self) -> BatchArrays:
+        """The rows, as kernels take them."""
+        values = self.words.view(np.float64)
+        return BatchArrays(self.firsts, self.times, self.words, values, self.valid)
 
     @property
     def size(self) -> int:

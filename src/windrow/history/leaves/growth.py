@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from windrow.history.arrays import BatchArrays, LeafArrays, LeafRows
 from windrow.history.cells.arena import Longs
 from windrow.history.cells.cell_store import CellStore
 from windrow.history.cells.kernels import BASE, HEAD, SIZE
@@ -50,9 +51,8 @@ def grow(
 def _tails(batch: Batch, cells: CellStore, rows: RowStore, granularities: Longs) -> Longs:
     tails = np.empty((leaf_kernels.TAIL_FACTS, batch.codes.size), np.int64)
     leaf_kernels.find_tails(
-        batch.codes, batch.firsts, batch.times, cells.arena.series, cells.whole[START], cells.shape,
-        granularities, rows.arena.series, rows.times, tails,
-    )  # fmt: skip
+        batch.codes, batch.arrays, cells.arrays, rows.arrays, granularities, tails
+    )
     return tails
 
 
@@ -60,28 +60,33 @@ def _build(
     batch: Batch, cells: CellStore, rows: RowStore, tails: Longs, granularities: Longs,
     kinds: Longs, most: int, fills: bool, room: int, both: int,
 ) -> None:  # fmt: skip
-    measures = kinds.size
+    measures, flags, series = kinds.size, rows.has_flags, batch.codes.size
     # Room for the worst case: pages that nothing is written to cost nothing.
-    whole = np.empty((cells.whole.shape[0], room), np.int64)
-    real = np.empty((cells.real.shape[0], room), np.float64)
-    shape = np.empty(room, np.uint8)
+    leaves = LeafArrays(
+        ends=np.empty(series + 1, np.int64),
+        whole=np.empty((cells.whole.shape[0], room), np.int64),
+        real=np.empty((cells.real.shape[0], room), np.float64),
+        shape=np.empty(room, np.uint8),
+    )
     row_room = room if most >= 0 else 0
-    times, words = np.empty(row_room, np.int64), np.empty((measures, row_room), np.int64)
-    flags = rows.has_flags
-    valid = np.empty((measures, row_room if flags else 0), np.uint8)
-    both_words = np.empty((measures, both), np.int64)
-    both_valid = np.empty((measures, both if flags else 0), np.uint8)
-    ends, row_ends = (np.empty(batch.codes.size + 1, np.int64) for _ in range(2))
+    leaf_rows = LeafRows(
+        ends=np.empty(series + 1, np.int64),
+        times=np.empty(row_room, np.int64),
+        words=np.empty((measures, row_room), np.int64),
+        valid=np.empty((measures, row_room if flags else 0), np.uint8),
+    )
+    words = np.empty((measures, both), np.int64)
+    valid = np.empty((measures, both if flags else 0), np.uint8)
+    merged = BatchArrays(
+        batch.firsts, np.empty(both, np.int64), words, words.view(np.float64), valid
+    )
     leaf_kernels.build_tails(
-        batch.codes, batch.firsts, tails, most, fills, granularities, kinds, batch.times,
-        batch.words, batch.words.view(np.float64), batch.valid, cells.arena.series, cells.whole,
-        cells.real, cells.shape, rows.arena.series, rows.times, rows.words, rows.valid,
-        np.empty(both, np.int64), both_words, both_words.view(np.float64), both_valid, whole, real,
-        shape, ends, times, words, valid, row_ends,
+        batch.codes, tails, most, fills, granularities, kinds, batch.arrays, cells.arrays,
+        rows.arrays, merged, leaves, leaf_rows,
     )  # fmt: skip
-    cells.replace_tails(batch.codes, tails[CELLS_KEPT], ends, whole, real, shape)
+    cells.replace_tails(batch.codes, tails[CELLS_KEPT], *leaves)
     if most >= 0:
-        rows.replace_tails(batch.codes, tails[ROWS_KEPT], row_ends, times, words, valid)
+        rows.replace_tails(batch.codes, tails[ROWS_KEPT], *leaf_rows)
 
 
 def _gaps(batch: Batch, cells: CellStore, granularity: int) -> int:

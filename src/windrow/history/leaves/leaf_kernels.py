@@ -35,10 +35,11 @@ TAIL_FACTS = 4
 
 
 @njit(cache=True)
-def find_tails(
-    codes, firsts, times, series, starts, shape, granularities, row_series, row_times, tails
-):
+def find_tails(codes, batch, cells, rows, granularities, tails):
     """How much of each series lies before its first new row, and how much behind."""
+    firsts, times = batch.firsts, batch.times
+    series, shape, starts = cells.series, cells.shape, cells.whole[START]
+    row_series, row_times = rows.series, rows.times
     for number in range(codes.size):
         code = codes[number]
         time = times[firsts[number]]
@@ -62,18 +63,19 @@ def find_tails(
 
 @njit(cache=True)
 def build_tails(
-    codes, firsts, tails, most, fills, granularities, kinds, times, words, values, valid, series,
-    whole, real, shape, row_series, row_times, row_words, row_valid, both_times, both_words,
-    both_values, both_valid, out_whole, out_real, out_shape, out_ends, out_times, out_words,
-    out_valid, out_row_ends,
-):  # fmt: skip
+    codes, tails, most, fills, granularities, kinds, batch, cells, rows, both, leaves, leaf_rows
+):
     """The new tails of all series, one behind the other; firsts has one entry more than codes.
 
     most: rows that a leaf may have, below 0: all leaves are dense, and where `fills` is true those
-    without rows are there too. both_*: room for the rows of one leaf, old and new.
+    without rows are there too. both: room for the rows of one leaf, old and new.
     """
+    firsts, times, words, values, valid = batch
+    series, whole, real, shape = cells
+    row_series = rows.series
+    out_ends, out_whole, out_real, out_shape = leaves
+    out_row_ends = leaf_rows.ends
     made = rows_made = 0
-    top = granularities.size - 1
     out_ends[0] = 0
     out_row_ends[0] = 0
     for number in range(codes.size):
@@ -85,17 +87,7 @@ def build_tails(
         row, row_end = firsts[number], firsts[number + 1]
         while cell < cell_end or row < row_end:
             if row < row_end and (cell == cell_end or times[row] < whole[START, cell]):
-                # The row falls where nothing was: its node is as coarse as its neighbours allow.
-                level = top
-                while level > 0:
-                    start = times[row] - times[row] % granularities[level]
-                    free = cell == cell_end or whole[START, cell] >= start + granularities[level]
-                    if free and cell > begin:
-                        before = granularities[shape[cell - 1] & LEVEL_MASK]
-                        free = whole[START, cell - 1] + before <= start
-                    if free:
-                        break
-                    level -= 1
+                level = level_between(times[row], begin, cell, cell_end, cells, granularities)
                 limit = times[row] - times[row] % granularities[level] + granularities[level]
                 last = row
                 if cell == cell_end and times[row_end - 1] < limit:
@@ -111,8 +103,7 @@ def build_tails(
                         since, times[row], granularities[0], out_whole, out_real, out_shape, made
                     )
                 made, rows_made = split_rows(
-                    level, most, granularities, kinds, times, words, values, valid, row, last,
-                    out_whole, out_real, out_shape, made, out_times, out_words, out_valid,
+                    level, most, granularities, kinds, batch, row, last, leaves, made, leaf_rows,
                     rows_made,
                 )  # fmt: skip
                 row = last
@@ -123,15 +114,8 @@ def build_tails(
                 last += 1
             if fills and made > out_ends[number]:
                 since = out_whole[START, made - 1] + granularities[0]
-                made = fill_cells(
-                    since,
-                    whole[START, cell],
-                    granularities[0],
-                    out_whole,
-                    out_real,
-                    out_shape,
-                    made,
-                )
+                until, step = whole[START, cell], granularities[0]
+                made = fill_cells(since, until, step, out_whole, out_real, out_shape, made)
             copy_state(out_whole, out_real, made, whole, real, cell)
             out_shape[made] = shape[cell]
             held = 0 if shape[cell] & DENSE else whole[ROWS, cell]
@@ -141,27 +125,36 @@ def build_tails(
                 made += 1
             elif held + last - row <= most:
                 add_rows(out_whole, out_real, made, kinds, words, values, valid, row, last)
-                merge_rows(
-                    row_times, row_words, row_valid, old, old + held, times, words, valid, row,
-                    last, out_times, out_words, out_valid, rows_made,
-                )  # fmt: skip
+                merge_rows(rows, old, old + held, batch, row, last, leaf_rows, rows_made)
                 rows_made += held + last - row
                 made += 1
             else:
-                merge_rows(
-                    row_times, row_words, row_valid, old, old + held, times, words, valid, row,
-                    last, both_times, both_words, both_valid, 0,
-                )  # fmt: skip
+                merge_rows(rows, old, old + held, batch, row, last, both, 0)
                 made, rows_made = split_rows(
-                    shape[cell] & LEVEL_MASK, most, granularities, kinds, both_times, both_words,
-                    both_values, both_valid, 0, held + last - row, out_whole, out_real, out_shape,
-                    made, out_times, out_words, out_valid, rows_made,
+                    shape[cell] & LEVEL_MASK, most, granularities, kinds, both, 0,
+                    held + last - row, leaves, made, leaf_rows, rows_made,
                 )  # fmt: skip
             old += held
             row = last
             cell += 1
         out_ends[number + 1] = made
         out_row_ends[number + 1] = rows_made
+
+
+@njit(cache=True)
+def level_between(time, begin, cell, end, cells, granularities):
+    """A row falls where nothing was, before `cell`: as coarse a node as its neighbours allow."""
+    starts, shape = cells.whole[START], cells.shape
+    level = granularities.size - 1
+    while level > 0:
+        start = time - time % granularities[level]
+        is_free = cell == end or starts[cell] >= start + granularities[level]
+        if is_free and cell > begin:
+            is_free = starts[cell - 1] + granularities[shape[cell - 1] & LEVEL_MASK] <= start
+        if is_free:
+            break
+        level -= 1
+    return level
 
 
 @njit(cache=True)
@@ -178,10 +171,12 @@ def fill_cells(since, until, step, out_whole, out_real, out_shape, made):
 
 @njit(cache=True)
 def split_rows(
-    level, most, granularities, kinds, times, words, values, valid, row, end, out_whole, out_real,
-    out_shape, made, out_times, out_words, out_valid, rows_made,
-):  # fmt: skip
+    level, most, granularities, kinds, rows, row, end, leaves, made, leaf_rows, rows_made
+):
     """Leaves of rows that lie in one node of a level; returns how many cells and rows there are."""
+    _, times, words, values, valid = rows
+    _, out_whole, out_real, out_shape = leaves
+    _, out_times, out_words, out_valid = leaf_rows
     begin = row
     while row < end:
         node = level
@@ -227,11 +222,11 @@ def copy_rows(times, words, valid, row, end, out_times, out_words, out_valid, at
 
 
 @njit(cache=True)
-def merge_rows(
-    old_times, old_words, old_valid, old, old_end, times, words, valid, row, end, out_times,
-    out_words, out_valid, at,
-):  # fmt: skip
+def merge_rows(rows, old, old_end, batch, row, end, out, at):
     """Two runs of rows as one, in order of time; of equal ones the old come first."""
+    _, old_times, old_words, _, old_valid = rows
+    _, times, words, _, valid = batch
+    out_times, out_words, out_valid = out.times, out.words, out.valid
     while old < old_end or row < end:
         if row == end or (old < old_end and old_times[old] <= times[row]):
             copy_rows(
@@ -245,8 +240,10 @@ def merge_rows(
 
 
 @njit(cache=True)
-def measure_heads(series, starts, row_series, row_times, horizon, cell_counts, row_counts):
+def measure_heads(cells, rows, horizon, cell_counts, row_counts):
     """How many cells begin, and rows lie, before the horizon, by series."""
+    series, starts = cells.series, cells.whole[START]
+    row_series, row_times = rows.series, rows.times
     for code in range(series.shape[1]):
         first = series[BASE, code] + series[HEAD, code]
         end = first + series[SIZE, code]
@@ -258,15 +255,15 @@ def measure_heads(series, starts, row_series, row_times, horizon, cell_counts, r
 
 
 @njit(cache=True)
-def take_heads(
-    horizon, step, level, kinds, series, whole, real, shape, row_series, row_times, words,
-    values, valid, cell_counts, out_codes, out_whole, out_real, out_shape,
-):  # fmt: skip
+def take_heads(horizon, step, level, kinds, cells, rows, cell_counts, nodes):
     """Sum up the cells before the horizon in nodes of `step`; returns how many nodes there are.
 
     A leaf that reaches over the horizon keeps its later rows: its state is made anew, and it is not
     counted in cell_counts any more. Nodes come series by series, in order of time.
     """
+    series, whole, real, shape = cells
+    row_series, row_times, words, values, valid = rows
+    out_codes, out_whole, out_real, out_shape = nodes
     made = 0
     for code in range(series.shape[1]):
         first = series[BASE, code] + series[HEAD, code]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.history.arrays import RowArrays
 from windrow.history.cells import kernels
 from windrow.history.cells.arena import Arena, Longs
 from windrow.history.leaves.batch import Flags
@@ -19,8 +20,7 @@ class RowStore:
     def __init__(self, measures: int, log: UndoLog | None = None) -> None:
         self._measures = measures
         self.arena = Arena([(1 + measures, np.dtype(np.int64)), (0, np.dtype(np.uint8))], log)
-        self._seen = list(self.arena.columns)
-        self._views = (self.times, self.words, self.values, self.valid)
+        self._arrays = self._made_arrays()
 
     @property
     def times(self) -> Longs:
@@ -46,12 +46,17 @@ class RowStore:
             flags if flags.shape[0] == self._measures else np.empty((self._measures, 0), np.uint8)
         )
 
-    def columns(self) -> tuple[Longs, Longs, NDArray[np.float64], Flags]:
-        """Times, words, values and flags, as they are until rows are added."""
-        if self._seen[0] is not self.arena.columns[0] or self._seen[1] is not self.arena.columns[1]:
-            self._seen = list(self.arena.columns)
-            self._views = (self.times, self.words, self.values, self.valid)
-        return self._views
+    @property
+    def arrays(self) -> RowArrays:
+        """The rows, as kernels take them; as they are until rows are added."""
+        seen = (self.arena.series, *self.arena.columns)
+        if any(old is not new for old, new in zip(self._seen, seen, strict=True)):
+            self._arrays = self._made_arrays()
+        return self._arrays
+
+    def _made_arrays(self) -> RowArrays:
+        self._seen = (self.arena.series, *self.arena.columns)
+        return RowArrays(self.arena.series, self.times, self.words, self.values, self.valid)
 
     @property
     def has_flags(self) -> bool:

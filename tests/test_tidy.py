@@ -260,7 +260,8 @@ def test_only_sql_imports_the_parser_and_plan_only_the_tree(path: Path) -> None:
 def test_only_kernels_are_compiled(path: Path) -> None:
     names = set(imported_names(ast.parse(path.read_text(encoding="utf-8"))))
     is_kernel = path.stem == "kernels" or path.stem.endswith("_kernels")
-    assert is_kernel or "windrow.compiling.kernels.njit" not in names
+    decorators = {f"windrow.compiling.kernels.{name}" for name in ("njit", "inlined")}
+    assert is_kernel or not decorators & names
 
 
 @pytest.mark.parametrize("path", sized(sorted((PACKAGE / "connectors").rglob("*.py"))))

@@ -216,5 +216,6 @@ def test_every_kernel_is_compiled_this_way() -> None:
     source = Path(kernels.__file__).parents[1]
     others = [file for file in source.rglob("*kernels.py") if file != Path(kernels.__file__)]
     assert len(others) > 30
-    wrong = [file for file in others if IMPORT not in file.read_text(encoding="utf-8")]
+    start = IMPORT.partition(" import ")[0]
+    wrong = [file for file in others if start not in file.read_text(encoding="utf-8")]
     assert wrong == []

@@ -39,6 +39,16 @@ def njit(*, cache, **options):
     return compiled
 
 
+def inlined(function):
+    """A part of kernels, called inside their loops and compiled into them; it makes no arrays.
+
+    Numba counts references to every array that a function is called with or takes out of a
+    structure, which inside a loop costs many times the work of a line. This counts none: whoever
+    calls has hold of the arrays.
+    """
+    return njit(cache=True, forceinline=True, _nrt=False)(function)
+
+
 class KeptCode:
     """The compiled code of one function on disk, as Numba asks for it."""
 

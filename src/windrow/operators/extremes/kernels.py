@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import uint64
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.windows.kernels import EMPTY
 
 # Columns of `heap`.
@@ -154,7 +154,7 @@ BEFORE = 0
 AFTER = 1
 
 
-@njit(cache=True, inline="always")
+@inlined
 def push(owner, place, rank, head, tail, ranks, links):
     """A row enters the set of the owner: what is not larger leads nowhere any more."""
     last = np.int64(tail[owner])
@@ -170,7 +170,7 @@ def push(owner, place, rank, head, tail, ranks, links):
     tail[owner] = place
 
 
-@njit(cache=True, inline="always")
+@inlined
 def pop(owner, place, head, tail, links):
     """A row leaves the set of the owner, before all later ones."""
     if head[owner] == np.int64(place):

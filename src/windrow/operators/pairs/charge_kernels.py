@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from numpy import uint64
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.exact.kernels import add_value
 from windrow.operators.extremes.kernels import VALUE, change, delete, insert
 from windrow.operators.keyed.kernels import FIRST, USED
@@ -52,8 +52,8 @@ def charge_rows(next_event, rows, row_record, inputs, is_own, events, charged, s
     event_at, event_input, event_slot, event_sign = events
     records, record_lanes, record_tally, is_ranked = charged[:4]
     stale, stale_list, first_record, records_of, progress = charged[4:]
-    row_count, lanes, masks, tallies, roots, heap, last_out, tally_count = states
-    control, out_at, out_group = output[:3]
+    row_count, roots, heap = states.row_count, states.roots, states.heap
+    control, room = output.control, output.at.size
     size = row_event.size
     width = record_lanes.shape[1]
     is_grouped = row_group.size > 0
@@ -68,34 +68,18 @@ def charge_rows(next_event, rows, row_record, inputs, is_own, events, charged, s
         at = event_at[event]
         owner = event_slot[event] * inputs + event_input[event]
         leaving = 1 if is_own else records_of[owner]
-        if control[USED] - control[FIRST] + leaving + size - row >= out_at.size:
+        if control[USED] - control[FIRST] + leaving + size - row >= room:
             progress[EVENT] = event
             progress[ROW] = row
             return False
-        come_to(at, control, states, output)
+        come_to(at, states, output)
         factor = event_sign[event]
         if factor < 0 and event > progress[GONE]:
             progress[GONE] = event
             record = owner if is_own else first_record[owner]
             while record != EMPTY:
                 after = EMPTY if is_own else records[record, FOLLOWING]
-                count = records[record, COUNT]
-                group = records[record, GROUP]
-                if count != 0:
-                    touch(group, at, last_out, control, out_at, out_group)
-                    row_count[group] -= count
-                    add_lanes(group, record_lanes, record, -1, lanes, masks)
-                    for lane in range(width):
-                        record_lanes[record, lane] = 0
-                    for value in range(counted):
-                        code = record_tally[record, value]
-                        count_value(group, value, code, -count, tallies, tally_count)
-                    records[record, COUNT] = 0
-                for extreme in range(extremes):
-                    if is_ranked[record, extreme]:
-                        is_ranked[record, extreme] = 0
-                        member = record * extremes + extreme
-                        roots[group, extreme] = delete(roots[group, extreme], member, heap)
+                take_back(record, at, charged, states, output)
                 record = after
             if not is_own:
                 first_record[owner] = EMPTY
@@ -108,7 +92,7 @@ def charge_rows(next_event, rows, row_record, inputs, is_own, events, charged, s
             group = 0
             if is_grouped:
                 group = row_group[row]
-            touch(group, at, last_out, control, out_at, out_group)
+            touch(group, at, states, output)
             before = records[record, COUNT]
             records[record, COUNT] = before + factor
             row_count[group] += factor
@@ -120,9 +104,9 @@ def charge_rows(next_event, rows, row_record, inputs, is_own, events, charged, s
                     link(record, records, first_record, records_of)
             for lane in range(width):
                 record_lanes[record, lane] += share[row, lane] * factor
-            add_lanes(group, share, row, factor, lanes, masks)
+            add_lanes(group, share, row, factor, states)
             for value in range(counted):
-                count_value(group, value, tally_code[value, row], factor, tallies, tally_count)
+                count_value(group, value, tally_code[value, row], factor, states)
             for extreme in range(extremes):
                 if not present[extreme, row]:
                     continue
@@ -147,6 +131,28 @@ def charge_rows(next_event, rows, row_record, inputs, is_own, events, charged, s
     return True
 
 
+@inlined
+def take_back(record, at, charged, states, output):
+    """The row that joined rows are charged to leaves: so do they."""
+    group = charged.records[record, GROUP]
+    count = charged.records[record, COUNT]
+    if count != 0:
+        touch(group, at, states, output)
+        states.row_count[group] -= count
+        add_lanes(group, charged.lanes, record, -1, states)
+        for lane in range(charged.lanes.shape[1]):
+            charged.lanes[record, lane] = 0
+        for value in range(charged.tally.shape[1]):
+            count_value(group, value, charged.tally[record, value], -count, states)
+        charged.records[record, COUNT] = 0
+    extremes = states.roots.shape[1]
+    for extreme in range(extremes):
+        if charged.is_ranked[record, extreme]:
+            charged.is_ranked[record, extreme] = 0
+            root, member = states.roots[group, extreme], record * extremes + extreme
+            states.roots[group, extreme] = delete(root, member, states.heap)
+
+
 @njit(cache=True)
 def charge_whole(next_event, rows, row_record, inputs, low_limb, events, charged, states, output):
     """The same without groups, distinct values and extremes: a record a row, one touch an event.
@@ -156,8 +162,7 @@ def charge_whole(next_event, rows, row_record, inputs, low_limb, events, charged
     row_event, share, words, kinds, delta = rows
     event_at, event_input, event_slot, event_sign = events
     records, record_lanes, progress = charged.records, charged.lanes, charged.progress
-    row_count, lanes, masks, _, _, _, last_out, _ = states
-    control, out_at, out_group = output[:3]
+    row_count = states.row_count
     size = row_event.size
     width = delta.shape[1]
     measures = kinds.size
@@ -199,15 +204,15 @@ def charge_whole(next_event, rows, row_record, inputs, low_limb, events, charged
                         delta[0, lane] += part
             row += 1
         if is_touched:
-            come_to(event_at[event], control, states, output)
-            touch(0, event_at[event], last_out, control, out_at, out_group)
+            come_to(event_at[event], states, output)
+            touch(0, event_at[event], states, output)
             row_count[0] += changed
-            add_lanes(0, delta, 0, 1, lanes, masks)
+            add_lanes(0, delta, 0, 1, states)
     progress[EVENT] = next_event
     progress[ROW] = row
 
 
-@njit(cache=True, inline="always")
+@inlined
 def link(record, records, first_record, records_of):
     """Put a record into the list of its row."""
     owner = records[record, OWNER]
@@ -235,7 +240,7 @@ def unlink(record, records, first_record, records_of):
     records_of[owner] -= 1
 
 
-@njit(cache=True, inline="always")
+@inlined
 def rank_record(record, group, extreme, word, is_ranked, roots, heap):
     """A record has a joined row with this word: it may be the record's best."""
     member = record * roots.shape[1] + extreme

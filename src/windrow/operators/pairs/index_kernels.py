@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from numpy import uint64
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.windows.kernels import EMPTY
 
 # Entries of a run.
@@ -88,7 +88,7 @@ def merge_windows(at, slot, sign, position, stop, has_more, output, progress):
     return count
 
 
-@njit(cache=True)
+@inlined
 def insert_row(slot, first, last, code_of, position, runs, arena, arena_control):
     """Put a row into the indexes first to last - 1; false, and nothing done, for want of room."""
     needed = 0
@@ -126,7 +126,7 @@ def insert_row(slot, first, last, code_of, position, runs, arena, arena_control)
     return True
 
 
-@njit(cache=True)
+@inlined
 def remove_row(slot, first, last, code_of, position, runs, arena, arena_control):
     """Take a row out of the indexes first to last - 1: the last of its run takes its place."""
     for index in range(first, last):

@@ -12,7 +12,7 @@ Source: paper 4 names the pattern (strict non-monotonic) and leaves it open.
 
 from __future__ import annotations
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.operators.pairs.index_kernels import SIZE, START, insert_row, remove_row
 
 # Entries of `progress`.
@@ -28,7 +28,7 @@ NEEDS_ARENA = 1
 NEEDS_ROOM = 2
 
 
-@njit(cache=True)
+@inlined
 def write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress):
     """One event more."""
     used = progress[USED]

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import uint64
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.operators.extremes.kernels import VALUE, change, delete, insert, pop, push
 from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.operators.tree.linear_kernels import MOST_NODES, link, unlink
@@ -42,13 +42,13 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
     in_order: rows leave as they came, and cells have queues; else the numbers of rows are their
     slots, which are members of row_heap, and `head` holds the roots of the cells' heaps.
     """
-    at, sign, cell, number, rank, present = events
+    at, sign, cell, number = events[:4]
     parent, child_from, children, up_of_cell, down_of_cell, first_cell = tree[:6]
     next_cell, previous_cell, group_of_cell = tree[6:]
-    rows_of_cell, view, is_live, span, head, tail, ranks, links = state[:8]
-    row_heap, is_listed, heap, group_root, pair_of_cell, live_cells, tally, last_out = state[8:]
+    rows_of_cell, view, is_live, span = state[:4]
+    extremes, last_out = events.rank.shape[1], state.last_out
+    ring_size = state.ranks.size
     control, out_at, out_group, _, out_extras = output
-    extremes, distincts = rank.shape[1], live_cells.shape[0]
     nodes = parent.size
     path = np.empty(MOST_NODES, np.int64)
     current = np.empty(MOST_NODES, np.int64)
@@ -74,7 +74,7 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
         if is_root and in_order and extremes > 0:
             if factor < 0:
                 span[OLDEST] = number[event] + 1
-            elif extremes * (number[event] + 1 - span[OLDEST]) > ranks.size:
+            elif extremes * (number[event] + 1 - span[OLDEST]) > ring_size:
                 span[TOO_SHORT] = 1
                 done = i
                 break
@@ -99,10 +99,7 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
         level = -1
         visited = EMPTY
         if is_root:
-            has_new_first = queue_row(
-                event, own, factor, in_order, number, rank, present,
-                head, tail, ranks, links, row_heap,
-            )  # fmt: skip
+            has_new_first = queue_row(event, own, factor, in_order, events, state)
             if turned != 0 or (has_new_first and is_live[uint64(own)]):
                 visited = own
         elif turned != 0:
@@ -116,16 +113,8 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
         while True:
             if visited != EMPTY:
                 group = np.int64(group_of_cell[uint64(visited)])
-                is_changed = False
-                if turned != 0:
-                    is_live[visited] = turned > 0
-                    is_changed = turn_cell(
-                        visited, group, turned, distincts, pair_of_cell, live_cells, tally
-                    )
-                is_changed |= rank_cell(
-                    visited, group, extremes, in_order, is_live[visited],
-                    head, ranks, row_heap, is_listed, heap, group_root,
-                )  # fmt: skip
+                is_changed = turned != 0 and turn_cell(visited, group, turned, state)
+                is_changed |= rank_cell(visited, group, extremes, in_order, state)
                 visited = EMPTY
                 if is_changed:
                     out = last_out[group]
@@ -136,9 +125,7 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
                     out -= base
                     out_at[out] = now
                     out_group[out] = group
-                    write_extras(
-                        group, extremes, distincts, tally, group_root, heap, out_extras, out
-                    )
+                    write_extras(group, extremes, state, out_extras, out)
             if level < 0:
                 break
             node = path[level]
@@ -172,29 +159,28 @@ def apply_extremes(start, size, order, shift, in_order, events, tree, state, mos
     return done
 
 
-@njit(cache=True, inline="always")
-def queue_row(
-    event, cell, factor, in_order, number, rank, present, head, tail, ranks, links, row_heap
-):
+@inlined
+def queue_row(event, cell, factor, in_order, events, state):
     """A row of the root enters or leaves its cell; returns whether a best row of it changed."""
-    extremes = rank.shape[1]
-    mask = ranks.size - 1
+    head, ranks, row_heap = state.head, state.ranks, state.row_heap
+    extremes = events.rank.shape[1]
     has_new_first = False
     for index in range(extremes):
         extreme = uint64(index)
-        if present[event, extreme] == 0:
+        if events.present[event, extreme] == 0:
             continue
         owner = uint64(extremes * cell + index)
-        member = extremes * number[event] + index
+        member = extremes * events.number[event] + index
+        rank = events.rank[event, extreme]
         first = head[owner]
         if in_order:
-            ring = uint64(member & mask)
+            ring = uint64(member & (ranks.size - 1))
             if factor > 0:
-                push(owner, ring, rank[event, extreme], head, tail, ranks, links)
+                push(owner, ring, rank, head, state.tail, ranks, state.links)
             else:
-                pop(owner, ring, head, tail, links)
+                pop(owner, ring, head, state.tail, state.links)
         elif factor > 0:
-            row_heap[member, VALUE] = rank[event, extreme]
+            row_heap[member, VALUE] = rank
             head[owner] = insert(np.int64(first), member, row_heap)
         else:
             head[owner] = delete(np.int64(first), member, row_heap)
@@ -202,37 +188,38 @@ def queue_row(
     return has_new_first
 
 
-@njit(cache=True, inline="always")
-def turn_cell(cell, group, turned, distincts, pair_of_cell, live_cells, tally):
+@inlined
+def turn_cell(cell, group, turned, state):
     """A cell of the root comes to live (1) or dies (-1); returns whether a tally changed."""
     is_changed = False
+    distincts = state.live_cells.shape[0]
+    state.is_live[cell] = turned > 0
     for distinct in range(distincts):
-        pair = pair_of_cell[distincts * cell + distinct]
+        pair = state.pair_of_cell[distincts * cell + distinct]
         if pair != EMPTY:
-            count = live_cells[distinct, pair]
-            live_cells[distinct, pair] = count + turned
+            count = state.live_cells[distinct, pair]
+            state.live_cells[distinct, pair] = count + turned
             if count == 0 or count + turned == 0:
-                tally[distincts * group + distinct] += turned
+                state.tally[distincts * group + distinct] += turned
                 is_changed = True
     return is_changed
 
 
-@njit(cache=True, inline="always")
-def rank_cell(
-    cell, group, extremes, in_order, is_live, head, ranks, row_heap, is_listed, heap, group_root
-):
+@inlined
+def rank_cell(cell, group, extremes, in_order, state):
     """Have a cell in the heaps of its group by its best rows; returns whether a heap changed."""
+    heap, group_root, is_listed = state.heap, state.group_root, state.is_listed
     is_changed = False
     for index in range(extremes):
         owner = uint64(extremes * cell + index)
         top = uint64(extremes * group + index)
-        best = np.int64(head[owner])
-        if is_live and best != EMPTY:
+        best = np.int64(state.head[owner])
+        if state.is_live[uint64(cell)] and best != EMPTY:
             word = np.int64(0)
             if in_order:
-                word = ranks[uint64(best)]
+                word = state.ranks[uint64(best)]
             else:
-                word = row_heap[best, VALUE]
+                word = state.row_heap[best, VALUE]
             if not is_listed[owner]:
                 heap[owner, VALUE] = word
                 group_root[top] = insert(group_root[top], np.int64(owner), heap)
@@ -248,14 +235,15 @@ def rank_cell(
     return is_changed
 
 
-@njit(cache=True, inline="always")
-def write_extras(group, extremes, distincts, tally, group_root, heap, extras, place):
+@inlined
+def write_extras(group, extremes, state, extras, place):
     """Write the tallies, ranks and flags of a group."""
+    distincts = state.live_cells.shape[0]
     for distinct in range(distincts):
-        extras[place, distinct] = tally[distincts * group + distinct]
+        extras[place, distinct] = state.tally[distincts * group + distinct]
     for extreme in range(extremes):
-        root = group_root[extremes * group + extreme]
-        extras[place, distincts + extreme] = heap[root, VALUE] if root != EMPTY else 0
+        root = state.group_root[extremes * group + extreme]
+        extras[place, distincts + extreme] = state.heap[root, VALUE] if root != EMPTY else 0
         extras[place, distincts + extremes + extreme] = root != EMPTY
 
 

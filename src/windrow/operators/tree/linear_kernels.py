@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import uint64
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.windows.kernels import AHEAD, EMPTY, LARGE_TABLE, prefetch
 
@@ -294,7 +294,7 @@ def apply_tree(start, size, order, shift, events, fixed, tree, state, work, most
     return done
 
 
-@njit(cache=True, inline="always")
+@inlined
 def link(cell, code, child, nodes, first_cell, next_cell, previous_cell):
     """A cell has its first row: list it among those that look at the child's code."""
     place = nodes * cell + child
@@ -306,7 +306,7 @@ def link(cell, code, child, nodes, first_cell, next_cell, previous_cell):
     first_cell[nodes * code + child] = cell
 
 
-@njit(cache=True, inline="always")
+@inlined
 def unlink(cell, code, child, nodes, first_cell, next_cell, previous_cell):
     """A cell has no row left: take it off the list."""
     place = nodes * cell + child

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import uint64
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.exact.kernels import LIMB_BITS, LIMB_MASK
 from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.operators.tree.linear_kernels import MOST_NODES, link, unlink
@@ -157,7 +157,7 @@ def apply_tree_wide(
     return done
 
 
-@njit(cache=True, inline="always")
+@inlined
 def is_zero(numbers, row, digits):
     """Whether the first term is 0."""
     seen = 0
@@ -166,7 +166,7 @@ def is_zero(numbers, row, digits):
     return seen == 0
 
 
-@njit(cache=True, inline="always")
+@inlined
 def add(target, target_row, source, source_row, factor, first_digit, digit_count):
     """Add factor (1 or -1) times a row of numbers."""
     for term in range(first_digit.size):
@@ -178,7 +178,7 @@ def add(target, target_row, source, source_row, factor, first_digit, digit_count
             carry = total >> LIMB_BITS
 
 
-@njit(cache=True, inline="always")
+@inlined
 def multiply(work, row, other, other_row, first_digit, digit_count):
     """Multiply a scratch row by a row of numbers; the product is in the other scratch row.
 

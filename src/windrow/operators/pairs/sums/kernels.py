@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from numpy import uint64
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.exact.kernels import (
     INTEGER,
     LIMB_BITS,
@@ -93,6 +93,12 @@ def share_wide_rows(
 @njit(cache=True)
 def write_states(states, output):
     """Write the states of the groups that changed at this instant."""
+    write_touched(states, output)
+
+
+@inlined
+def write_touched(states, output):
+    """The same, within kernels."""
     row_count, lanes, _, tallies, roots, heap, _, _ = states
     control, _, out_group, out_count, out_lanes, out_extras = output
     first = control[FIRST]
@@ -112,48 +118,48 @@ def write_states(states, output):
             out_extras[place, counted + extremes + extreme] = root != EMPTY
 
 
-@njit(cache=True, inline="always")
-def come_to(at, control, states, output):
+@inlined
+def come_to(at, states, output):
     """An event is at this instant: where it is a later one, what came before is written."""
-    if at != control[NOW]:
-        write_states(states, output)
-        control[NOW] = at
-        control[NOW_FROM] = control[USED]
+    if at != output.control[NOW]:
+        write_touched(states, output)
+        output.control[NOW] = at
+        output.control[NOW_FROM] = output.control[USED]
 
 
-@njit(cache=True, inline="always")
-def touch(group, at, last_out, control, out_at, out_group):
+@inlined
+def touch(group, at, states, output):
     """Have a place for a group's state at this instant."""
-    if last_out[group] < control[NOW_FROM]:
-        used = control[USED]
-        last_out[group] = used
-        out_at[used - control[FIRST]] = at
-        out_group[used - control[FIRST]] = group
-        control[USED] = used + 1
+    if states.last_out[group] < output.control[NOW_FROM]:
+        used = output.control[USED]
+        states.last_out[group] = used
+        output.at[used - output.control[FIRST]] = at
+        output.group[used - output.control[FIRST]] = group
+        output.control[USED] = used + 1
 
 
-@njit(cache=True, inline="always")
-def add_lanes(group, source, row, factor, lanes, masks):
+@inlined
+def add_lanes(group, source, row, factor, states):
     """Add factor times a row of lanes to those of a group."""
-    is_plain = masks.size == 0
     carry = 0
-    for number in range(lanes.shape[1]):
+    is_plain = states.masks.size == 0
+    for number in range(states.lanes.shape[1]):
         lane = uint64(number)
-        total = lanes[group, lane] + source[row, lane] * factor + carry
+        total = states.lanes[group, lane] + source[row, lane] * factor + carry
         kept = total
         if not is_plain:
-            kept = total & masks[lane]
+            kept = total & states.masks[lane]
             carry = (total - kept) >> LIMB_BITS
-        lanes[group, lane] = kept
+        states.lanes[group, lane] = kept
 
 
-@njit(cache=True, inline="always")
-def count_value(group, value, code, change, tallies, tally_count):
+@inlined
+def count_value(group, value, code, change, states):
     """There are more or fewer joined rows with one value in a group."""
     if code != EMPTY:
-        before = tally_count[value, code]
-        tally_count[value, code] = before + change
-        tallies[group, value] += int(before + change != 0) - int(before != 0)
+        before = states.tally_count[value, code]
+        states.tally_count[value, code] = before + change
+        states.tallies[group, value] += int(before + change != 0) - int(before != 0)
 
 
 @njit(cache=True)
@@ -164,23 +170,22 @@ def add_rows(rows, events, states, output):
     """
     row_event, row_group, share, tally_code, _, _ = rows
     event_at, _, _, event_sign = events
-    row_count, lanes, masks, tallies, _, _, last_out, tally_count = states
-    control, out_at, out_group = output[:3]
+    row_count = states.row_count
     is_grouped = row_group.size > 0
     counted = tally_code.shape[0]
     for i in range(row_event.size):
         row = uint64(i)
         event = uint64(row_event[row])
-        come_to(event_at[event], control, states, output)
+        come_to(event_at[event], states, output)
         group = uint64(0)
         if is_grouped:
             group = uint64(row_group[row])
-        touch(group, event_at[event], last_out, control, out_at, out_group)
+        touch(group, event_at[event], states, output)
         factor = event_sign[event]
         row_count[group] += factor
-        add_lanes(group, share, row, factor, lanes, masks)
+        add_lanes(group, share, row, factor, states)
         for value in range(counted):
-            count_value(group, value, tally_code[value, row], factor, tallies, tally_count)
+            count_value(group, value, tally_code[value, row], factor, states)
 
 
 @njit(cache=True)
@@ -221,8 +226,7 @@ def add_whole(rows, low_limb, events, states, output):
     """The same without groups and distinct values: one change of the state an event."""
     row_event, share, words, kinds, delta = rows
     event_at, _, _, event_sign = events
-    row_count, lanes, masks, _, _, _, last_out, _ = states
-    control, out_at, out_group = output[:3]
+    row_count = states.row_count
     size = row_event.size
     measures = kinds.size
     width = delta.shape[1]
@@ -241,8 +245,8 @@ def add_whole(rows, low_limb, events, states, output):
                 for number in range(width):
                     delta[0, uint64(number)] += share[uint64(row), uint64(number)]
             row += 1
-        come_to(event_at[event], control, states, output)
-        touch(0, event_at[event], last_out, control, out_at, out_group)
+        come_to(event_at[event], states, output)
+        touch(0, event_at[event], states, output)
         factor = event_sign[event]
         row_count[0] += factor * (row - first)
-        add_lanes(0, delta, 0, factor, lanes, masks)
+        add_lanes(0, delta, 0, factor, states)

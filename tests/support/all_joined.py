@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from windrow.aggregate_functions import Form
 from windrow.exact.kernels import LIMB_BITS, LOWEST_BIT
 from windrow.operators.lanes import read_value
 from windrow.operators.partial import Partial
@@ -127,11 +128,11 @@ class Shown:
 
     def _column(self, partial: Partial, place: int) -> list[object]:
         reading, shape = self._shape.readings[place], self._shape
-        if reading.kind == "count":
+        if reading.form is Form.ROWS:
             return [int(count) for count in partial.count]
-        if reading.kind == "tally":
+        if reading.form is Form.DISTINCT:
             return [int(each) for each in partial.extras[:, reading.indexes[0]]]
-        if reading.kind == "extreme":
+        if reading.form is Form.EXTREME:
             number, first = reading.indexes[0], len(shape.distincts)
             rank = partial.extras[:, first + number].copy()
             present = partial.extras[:, first + len(shape.extremes) + number] != 0

@@ -98,4 +98,4 @@ def test_cells_wait_until_the_clock_reaches_their_pane() -> None:
 def test_measures_are_those_of_the_inner_plan(text: str) -> None:
     inner = inner_plan(plan_of(text))
     assert measures_of(inner.plan) == inner.measures == measures_of(plan_of(text))
-    assert {each.measure for each in inner.judged} - {None} == set(range(len(inner.measures)))
+    assert {each.measure for each in inner.aggregates} - {None} == set(range(len(inner.measures)))

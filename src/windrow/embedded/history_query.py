@@ -21,9 +21,9 @@ from windrow.notebook.plan_text import PlanText
 from windrow.output.change_limit import check_limit
 from windrow.output.due_instants import INSTANTS_LIMIT
 from windrow.output.unread_limit import UNREAD_BYTES
-from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.history_explain import explain_history
 from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.planned_query import PlannedQuery
 from windrow.query import Query
 from windrow.windows.marks import Mark
 
@@ -32,7 +32,7 @@ __all__ = ["EmbeddedHistoryQuery"]
 Instants = NDArray[np.int64]
 
 
-class EmbeddedHistoryQuery(Failing, Query):
+class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
     """A running question: FROM HISTORY(s) [FROM ... TO NOW].
 
     >>> import windrow
@@ -51,6 +51,8 @@ class EmbeddedHistoryQuery(Failing, Query):
     the session. ended: is told when it looks no more. unread_bytes: for answers and changes that
     nobody reads, each.
     """
+
+    plan: HistoryPlan
 
     def __init__(
         self,
@@ -77,16 +79,6 @@ class EmbeddedHistoryQuery(Failing, Query):
         self._has_begun = operator.rows > 0
         self._rows_shown = operator.rows
         self._feed.show(self.clock, self._growth.rows(), changed=self._has_begun)
-
-    @property
-    def text(self) -> str:
-        """The query as it was written."""
-        return self.plan.text
-
-    @property
-    def shape(self) -> AnswerShape:
-        """Its groups and values, and how often it answers."""
-        return answer_shape(self.plan)
 
     @property
     def is_running(self) -> bool:

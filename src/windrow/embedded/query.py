@@ -13,7 +13,7 @@ from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query_run import QueryRun
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant
-from windrow.governor.bounded.answers import JudgedAnswers
+from windrow.governor.bounded.answers import BoundedAnswers
 from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.history.history import History
@@ -22,9 +22,9 @@ from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
 from windrow.output.change_limit import check_limit
 from windrow.output.publish import Publisher
-from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
+from windrow.plan.planned_query import PlannedQuery
 from windrow.query import Query
 from windrow.rows.life import life_of
 from windrow.rows.prepare import Preparer
@@ -43,13 +43,15 @@ TOLERANCE_PARTS = 16
 UNREAD_HOLDERS = 3
 
 
-class EmbeddedQuery(Failing, QueryRun, Query):
+class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     """A running query.
 
     settle: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
     rows that queries of the session share. first_us: when the first row of its first stream came,
     if one has. stopped: is told when a user stops it.
     """
+
+    plan: QueryPlan
 
     def __init__(
         self,
@@ -75,7 +77,7 @@ class EmbeddedQuery(Failing, QueryRun, Query):
         self._publisher = Publisher(run)
         self._told_lost = 0  # instants of which a reader knows that their answers were let go
         self._told_netted = 0  # changes of which a reader knows that they were netted
-        self._judged = None if inner is None else JudgedAnswers(inner, self._publisher)
+        self._judged = None if inner is None else BoundedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
         self._preparers = [Preparer(run, position) for position in range(len(run.inputs))]
@@ -93,16 +95,6 @@ class EmbeddedQuery(Failing, QueryRun, Query):
             self._is_running = False  # nobody wants what its readers would be given
             raise
         return shard
-
-    @property
-    def text(self) -> str:
-        """The query as it was written."""
-        return self.plan.text
-
-    @property
-    def shape(self) -> AnswerShape:
-        """Its groups and values, and how often it answers."""
-        return answer_shape(self.plan)
 
     @property
     def is_running(self) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.governor.bounded.answers import JudgedMark
+from windrow.governor.bounded.answers import BoundedMark
 from windrow.output.publish import PublisherMark
 from windrow.runtime.shard import ShardMark
 from windrow.windows.marks import DeepMark, Mark
@@ -21,7 +21,7 @@ class QueryMark(NamedTuple):
 
     shard: ShardMark
     publisher: PublisherMark
-    judged: JudgedMark | None
+    judged: BoundedMark | None
     others: Mark
     missed: DeepMark
 

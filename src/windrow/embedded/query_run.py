@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from windrow.embedded.query_parts import QueryMark, TakenRows
 from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.governor.bounded.answers import JudgedAnswers
+from windrow.governor.bounded.answers import BoundedAnswers
 from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.operators.partial import Partial
 from windrow.output.publish import Publisher
@@ -40,7 +40,7 @@ class QueryRun:
     plan: QueryPlan
     _shard: Shard
     _publisher: Publisher
-    _judged: JudgedAnswers | None
+    _judged: BoundedAnswers | None
     _missed: MissedRows
     _pace: Pace
     _preparers: list[Preparer]

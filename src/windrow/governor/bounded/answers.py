@@ -26,20 +26,20 @@ from windrow.rows.prepare import lifetime_of
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 from windrow.windows.marks import DeepMark, Mark
 
-__all__ = ["ANSWERS_LIMIT", "JudgedAnswers", "JudgedMark"]
+__all__ = ["ANSWERS_LIMIT", "BoundedAnswers", "BoundedMark"]
 
-# Judged answers that nobody reads: the newest so many rows are kept, the others counted as lost.
+# Bounded answers that nobody reads: the newest so many rows are kept, the others counted as lost.
 ANSWERS_LIMIT = 1_000_000
 
 
-class JudgedMark(NamedTuple):
-    """How judged answers were before a step."""
+class BoundedMark(NamedTuple):
+    """How bounded answers were before a step."""
 
     own: Mark
     watch: DeepMark
 
 
-class JudgedAnswers:
+class BoundedAnswers:
     """Stands between a publisher of an inner plan and its reader."""
 
     def __init__(self, inner: InnerPlan, publisher: Publisher) -> None:
@@ -56,11 +56,11 @@ class JudgedAnswers:
         self.unread_limit = UNREAD_BYTES
         self._fill: FillIn | None = None
 
-    def mark(self) -> JudgedMark:
+    def mark(self) -> BoundedMark:
         """How it is now, for a step that may fail; the publisher has a mark of its own."""
-        return JudgedMark(Mark(self, self._given), DeepMark(self.watch))
+        return BoundedMark(Mark(self, self._given), DeepMark(self.watch))
 
-    def rewind(self, mark: JudgedMark) -> None:
+    def rewind(self, mark: BoundedMark) -> None:
         """Be as at the mark."""
         mark.own.rewind()
         mark.watch.rewind()
@@ -140,7 +140,7 @@ class JudgedAnswers:
         return self._lifetime
 
     def snapshot(self) -> tuple[bytes, bytes]:
-        """Everything that the next step needs but the publisher: what is judged, and by what."""
+        """Everything that the next step needs but the publisher: answers, and what bounds them."""
         header = {
             "lifetimes": lifetimes_to_json({0: self._lifetime}),
             "edge": self._edge,
@@ -154,17 +154,17 @@ class JudgedAnswers:
     @classmethod
     def restore(
         cls, inner: InnerPlan, publisher: Publisher, saved: tuple[bytes, bytes]
-    ) -> JudgedAnswers:
+    ) -> BoundedAnswers:
         """What snapshot() saved, beside the publisher that was saved with it."""
         header, tables = unpack("judged", saved[0])
-        judged = cls(inner, publisher)
-        judged._lifetime = lifetimes_from_json(header["lifetimes"])[0]
-        judged._edge, judged._clock = header["edge"], header["clock"]
-        judged.rows_lost = header["rows_lost"]
+        bounded = cls(inner, publisher)
+        bounded._lifetime = lifetimes_from_json(header["lifetimes"])[0]
+        bounded._edge, bounded._clock = header["edge"], header["clock"]
+        bounded.rows_lost = header["rows_lost"]
         for table in tables.values():
-            judged._given.append(table)
-        judged.watch.load(saved[1])
-        return judged
+            bounded._given.append(table)
+        bounded.watch.load(saved[1])
+        return bounded
 
     def _edges(self, instants: NDArray[np.int64]) -> NDArray[np.int64]:
         edges: NDArray[np.int64] = np.maximum(self._lifetime.edge(instants), self._edge)
@@ -173,9 +173,9 @@ class JudgedAnswers:
     def _take(self) -> None:
         table = self._publisher.take_answers()
         if table.num_rows or self._empty is None:
-            judged = self._judged(table)
-            self._empty = judged.schema.empty_table()
-            self._given.append(judged)
+            bounded = self._with_bounds(table)
+            self._empty = bounded.schema.empty_table()
+            self._given.append(bounded)
         self._lose(self._given.end - self._next - ANSWERS_LIMIT)
         self.shrink(self.unread_limit)
 
@@ -193,7 +193,7 @@ class JudgedAnswers:
         self._next = number
         self._given.drop_before(number)
 
-    def _judged(self, table: pa.Table) -> pa.Table:
+    def _with_bounds(self, table: pa.Table) -> pa.Table:
         at = table.column("at").cast(pa.int64()).to_numpy()
         edges = self._edges(at)
         short = edges > at - self.watch.range_us

@@ -18,7 +18,7 @@ from windrow.governor.bounded.counted_arrivals import (
     doubles_of,
     table_cells,
 )
-from windrow.governor.bounded.inner_plan import InnerPlan, JudgedAggregate
+from windrow.governor.bounded.inner_plan import BoundedAggregate, InnerPlan
 from windrow.governor.error_bounds import kernels
 from windrow.governor.error_bounds.arrival_cells import ArrivalCells, first_pane_us
 from windrow.governor.error_bounds.arrival_profile import ArrivalProfile
@@ -91,7 +91,7 @@ class ArrivalWatch:
         self._cells = ArrivalCells(found.pane_us, earliest, *arranged)
 
     def next_stop(self, until: int) -> int:
-        """How far the clock may go at once for every answer to be judged."""
+        """How far the clock may go at once for every answer to be aggregate."""
         waiting = [int(time) for time in self._waiting.times[:1]]
         waiting += [int(pane) * self._cells.pane_us for pane in self._cells.panes[:1]]
         return min([until, *(time + self.profile.range_us for time in waiting)])
@@ -115,26 +115,26 @@ class ArrivalWatch:
         columns = [answers.column(name).combine_chunks() for name in self._inner.groups]
         groups = self._groups.codes_of(columns, answers.num_rows)
         bound = np.zeros(answers.num_rows)
-        for judged in self._inner.judged:
-            bound = np.maximum(bound, self._bound(judged, answers, at, edges, groups))
+        for aggregate in self._inner.aggregates:
+            bound = np.maximum(bound, self._bound(aggregate, answers, at, edges, groups))
         return bound
 
     def _bound(
         self,
-        judged: JudgedAggregate,
+        aggregate: BoundedAggregate,
         answers: pa.Table,
         at: Instants,
         edges: Instants,
         groups: NDArray[np.int32],
     ) -> Floats:
-        held = HeldValues(*(_named(answers, name) for name in (judged.count, judged.value)))
-        centers = _named(answers, judged.mean) if judged.mean else None
-        tail = self.profile.tail(at, edges, groups, judged.measure, centers)
-        return relative_error_bounds(judged.function, tail, held)
+        held = HeldValues(*(_named(answers, name) for name in (aggregate.count, aggregate.value)))
+        centers = _named(answers, aggregate.mean) if aggregate.mean else None
+        tail = self.profile.tail(at, edges, groups, aggregate.measure, centers)
+        return relative_error_bounds(aggregate.function, tail, held)
 
     def tolerated_span_us(self, percent: float, clock: int) -> int:
         """How much narrower the window may be for all aggregates to stay within the error."""
-        found = {(each.function, each.measure) for each in self._inner.judged}
+        found = {(each.function, each.measure) for each in self._inner.aggregates}
         spans = [
             tolerated_span_us(self.profile, function, measure, percent, clock)
             for function, measure in sorted(found, key=str)

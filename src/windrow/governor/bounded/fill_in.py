@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.aggregate_functions import COUNT, SUM, VARIANCE, AggregateFunction, Form
-from windrow.governor.bounded.inner_plan import InnerPlan, JudgedAggregate
+from windrow.governor.bounded.inner_plan import BoundedAggregate, InnerPlan
 from windrow.history.aggregates import Aggregate
 from windrow.history.answers.answer import Answer
 from windrow.history.history import History
@@ -113,9 +113,9 @@ class FillIn:
     def _completed_rows(self, rows: pa.Table, tail: Answer) -> tuple[pa.Table, Floats]:
         columns_of: dict[Expr, pa.Array] = {}
         bound, broken = np.zeros(rows.num_rows), np.zeros(rows.num_rows, np.bool_)
-        for number, judged in enumerate(self._inner.judged):
+        for number, aggregate in enumerate(self._inner.aggregates):
             kind = self._inner.plan.aggregates[number].type
-            found = self._completed(judged, rows, _Tail(tail, self._measure(judged)))
+            found = self._completed(aggregate, rows, _Tail(tail, self._measure(aggregate)))
             columns_of[AggregateRef(number, kind)] = found.shown.cast(kind.arrow)
             bound = np.maximum(bound, _relative(found))
             broken |= found.is_beyond
@@ -137,24 +137,24 @@ class FillIn:
             ]
         return pa.Table.from_arrays(chosen, names=list(self._inner.shown)), bound
 
-    def _measure(self, judged: JudgedAggregate) -> str | None:
-        if judged.measure is None:
+    def _measure(self, aggregate: BoundedAggregate) -> str | None:
+        if aggregate.measure is None:
             return None
-        argument = self._inner.measures[judged.measure]
+        argument = self._inner.measures[aggregate.measure]
         assert isinstance(argument, ColumnRef)
         return argument.column
 
-    def _completed(self, judged: JudgedAggregate, rows: pa.Table, tail: _Tail) -> _Bounded:
-        held = rows.column(judged.value).combine_chunks()
-        function = judged.traits
+    def _completed(self, aggregate: BoundedAggregate, rows: pa.Table, tail: _Tail) -> _Bounded:
+        held = rows.column(aggregate.value).combine_chunks()
+        function = aggregate.traits
         if function.is_count:
             return _added(held, tail.of(COUNT))
         if function.form is Form.SUM:
             return _added(held, tail.of(SUM), tail.may_lack())
         if function.form is Form.EXTREME:
             return _extreme(function, held, tail)
-        count = _doubles(rows.column(judged.count).combine_chunks())
-        mean = _doubles(rows.column(judged.mean).combine_chunks())
+        count = _doubles(rows.column(aggregate.count).combine_chunks())
+        mean = _doubles(rows.column(aggregate.mean).combine_chunks())
         if function.form is Form.MEAN:
             return _average(count, mean, tail)
         return _moment(function, count, mean, _doubles(held), tail)

@@ -1,7 +1,7 @@
 """A query with ERROR as it is run: with columns that its error bounds are made from, not shown.
 
 Behind the select list come, for each aggregate, its value, how many values it is made of and, for
-AVG and variances, their mean; then the group columns. Answers are judged by them and shown without.
+AVG and variances, their mean; then the group columns.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.model import Aggregate, OutputColumn, QueryPlan
 from windrow.schema import BIGINT, DOUBLE
 
-__all__ = ["InnerPlan", "JudgedAggregate", "inner_plan", "measures_of", "net_changes"]
+__all__ = ["BoundedAggregate", "InnerPlan", "inner_plan", "measures_of", "net_changes"]
 
 
 @dataclass(frozen=True)
-class JudgedAggregate:
-    """An aggregate whose error is bounded: its measure, and the columns that it is judged by.
+class BoundedAggregate:
+    """An aggregate whose error is bounded: its measure, and the columns that its bound is made of.
 
     measure: None for COUNT(*). value, count, mean: names of hidden columns; mean may be ''.
     """
@@ -45,7 +45,7 @@ class InnerPlan:
 
     plan: QueryPlan
     shown: tuple[str, ...]
-    judged: tuple[JudgedAggregate, ...]
+    aggregates: tuple[BoundedAggregate, ...]
     groups: tuple[str, ...]
     measures: tuple[Expr, ...]
 
@@ -59,13 +59,13 @@ class InnerPlan:
 def inner_plan(plan: QueryPlan) -> InnerPlan:
     """The plan to run for a query with ERROR."""
     work = _Columns(plan)
-    judged = tuple(work.judged(number) for number in range(len(plan.aggregates)))
+    bounded = tuple(work.bounded(number) for number in range(len(plan.aggregates)))
     groups = tuple(
         work.hidden(GroupRef(number, part.type)) for number, part in enumerate(plan.group_by)
     )
     inner = replace(plan, select=(*plan.select, *work.columns), aggregates=tuple(work.aggregates))
     shown = tuple(column.name for column in plan.select)
-    return InnerPlan(inner, shown, judged, groups, measures_of(plan))
+    return InnerPlan(inner, shown, bounded, groups, measures_of(plan))
 
 
 def measures_of(plan: QueryPlan) -> tuple[Expr, ...]:
@@ -82,18 +82,18 @@ class _Columns:
         self._measures = measures_of(plan)
         self.columns: list[OutputColumn] = []
 
-    def judged(self, number: int) -> JudgedAggregate:
+    def bounded(self, number: int) -> BoundedAggregate:
         aggregate = self.aggregates[number]
         value = self.hidden(AggregateRef(number, aggregate.type))
         argument = aggregate.measured
         if argument is None:
-            return JudgedAggregate(aggregate.function, None, value, value)
+            return BoundedAggregate(aggregate.function, None, value, value)
         count = self._made(Aggregate(COUNT.name, argument, aggregate.source, BIGINT))
         mean = ""
         if aggregate.traits.needs_mean:
             mean = self._made(Aggregate(MEAN.name, argument, aggregate.source, DOUBLE))
         place = self._measures.index(argument)
-        return JudgedAggregate(aggregate.function, place, value, count, mean)
+        return BoundedAggregate(aggregate.function, place, value, count, mean)
 
     def hidden(self, expression: Expr) -> str:
         """The name of a hidden column."""

@@ -42,8 +42,8 @@ class HistoryFeed:
         self._plan, self._limit_bytes = plan, limit_bytes
         self._schema = pa.schema([(item.name, item.type.arrow) for item in plan.select])
         self.result = self._schema.empty_table()
-        self._judged = self._empty_answer()
-        self._judged_rows: Backlog[pa.Table] = Backlog(joined_rows)
+        self._answer = self._empty_answer()
+        self._answer_rows: Backlog[pa.Table] = Backlog(joined_rows)
         self._run: tuple[int, int] | None = None  # where the newest answer is in them, if it is
         self._due: Backlog[Longs] = Backlog(np.concatenate)  # instant, first row, number of rows
         self._first_due = 0  # the number of the first that was not let go
@@ -58,7 +58,7 @@ class HistoryFeed:
     @property
     def parts(self) -> tuple[object, ...]:
         """All objects with attributes that a step changes."""
-        return (self, self._judged_rows, self._due, self._changes)
+        return (self, self._answer_rows, self._due, self._changes)
 
     @property
     def nbytes(self) -> int:
@@ -70,13 +70,13 @@ class HistoryFeed:
 
     @property
     def _answer_bytes(self) -> int:
-        return self._judged_rows.nbytes + self._due.nbytes
+        return self._answer_rows.nbytes + self._due.nbytes
 
     def show(self, at_us: int, rows: AnswerRows, *, changed: bool = True) -> None:
         """The answer from an instant on; changed: whether changes tell of it."""
         table, bounded = select_table(self._plan, rows)
         self.result = table
-        self._judged = _judged(self.result, rows, list(bounded.values()))
+        self._answer = _with_bounds(self.result, rows, list(bounded.values()))
         self._run = None
         if not changed:
             return
@@ -95,15 +95,15 @@ class HistoryFeed:
 
     def answer(self, instants: Longs) -> None:
         """The answer as it is now is due at these instants, which are later than all before."""
-        if not instants.size or not self._judged.num_rows:
+        if not instants.size or not self._answer.num_rows:
             return
         if self._run is None:
-            self._run = (self._judged_rows.end, self._judged.num_rows)
-            self._judged_rows.append(self._judged)
+            self._run = (self._answer_rows.end, self._answer.num_rows)
+            self._answer_rows.append(self._answer)
         due = np.empty((instants.size, 3), np.int64)
         due[:, 0], due[:, 1:] = instants, self._run
         self._due.append(due)
-        self._rows_due += instants.size * self._judged.num_rows
+        self._rows_due += instants.size * self._answer.num_rows
         while self._rows_due > ANSWERS_LIMIT or (
             self._answer_bytes > self._limit_bytes and self._due.end - self._first_due > 1
         ):
@@ -112,13 +112,13 @@ class HistoryFeed:
     def answers(self) -> pa.Table:
         """Every answer since the last call: at, level, error_bound, then the select list."""
         due = np.concatenate([np.empty((0, 3), np.int64), *self._due.since(self._first_due)])
-        first = int(due[0, 1]) if due.size else self._judged_rows.end
-        rows = pa.concat_tables([self._empty_answer(), *self._judged_rows.since(first)])
+        first = int(due[0, 1]) if due.size else self._answer_rows.end
+        rows = pa.concat_tables([self._empty_answer(), *self._answer_rows.since(first)])
         at = pa.array(np.repeat(due[:, 0], due[:, 2])).cast(TIMESTAMP.arrow)
         given = rows.take(pa.array(runs_of(due[:, 1] - first, due[:, 2])))
         table = given.add_column(0, "at", at)
         none: dict[str, Any] = {
-            "_judged_rows": Backlog(joined_rows), "_due": Backlog(np.concatenate),
+            "_answer_rows": Backlog(joined_rows), "_due": Backlog(np.concatenate),
             "_run": None, "_first_due": 0, "_rows_due": 0,
         }  # fmt: skip
         vars(self).update(none)  # at once: whatever breaks off the read, all are read, or none
@@ -167,14 +167,14 @@ class HistoryFeed:
         self._due.drop_before(self._first_due)
         rest = self._due.since(self._first_due)
         if rest:
-            self._judged_rows.drop_before(int(rest[0][0, 1]))
+            self._answer_rows.drop_before(int(rest[0][0, 1]))
 
     def _empty_answer(self) -> pa.Table:
         fields = [("level", pa.string()), ("error_bound", pa.float64()), *self._schema]
         return pa.schema(fields).empty_table()
 
 
-def _judged(table: pa.Table, rows: AnswerRows, items: list[Bounded]) -> pa.Table:
+def _with_bounds(table: pa.Table, rows: AnswerRows, items: list[Bounded]) -> pa.Table:
     """The rows with their level and, where they are in doubt, the largest relative error."""
     errors = np.zeros(rows.count)
     for item in items if not rows.is_sure.all() else ():

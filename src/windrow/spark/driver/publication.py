@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from windrow.errors import CheckpointError
-from windrow.governor.bounded.answers import JudgedAnswers
+from windrow.governor.bounded.answers import BoundedAnswers
 from windrow.governor.bounded.counted_arrivals import CountedArrivals
 from windrow.governor.bounded.inner_plan import inner_plan
 from windrow.governor.measured_rates import measured_rate
@@ -91,7 +91,7 @@ class Publication:
         return int(names[-1].partition(".")[0]) if names else -1
 
     @property
-    def _source(self) -> Publisher | JudgedAnswers:
+    def _source(self) -> Publisher | BoundedAnswers:
         return self._judged or self._publisher
 
     def _published(
@@ -116,7 +116,7 @@ class Publication:
                 self._publisher.drop_changes()
         return {feed: pa.concat_tables(tables) for feed, tables in taken.items()}
 
-    def _hear(self, judged: JudgedAnswers, outputs: Sequence[ShardOutput]) -> None:
+    def _hear(self, judged: BoundedAnswers, outputs: Sequence[ShardOutput]) -> None:
         """Take what the shards say beside their answers: widths that changed, rows that came."""
         first = outputs[0]
         if first.has_order:
@@ -199,7 +199,7 @@ class Publication:
         self._publisher = Publisher.restore(self._run, publisher)
         if self._inner is not None:
             saved = (judged[0], judged[1])
-            self._judged = JudgedAnswers.restore(self._inner, self._publisher, saved)
+            self._judged = BoundedAnswers.restore(self._inner, self._publisher, saved)
         status = QueryStatus.from_dict(self._plan, header["status"])
         self.status, self._batch_id = status, batch_id
 
@@ -211,8 +211,8 @@ class Publication:
         status = QueryStatus.new(self._plan)
         self.status, self._batch_id = status, -1
 
-    def _new_judged(self) -> JudgedAnswers | None:
-        return None if self._inner is None else JudgedAnswers(self._inner, self._publisher)
+    def _new_judged(self) -> BoundedAnswers | None:
+        return None if self._inner is None else BoundedAnswers(self._inner, self._publisher)
 
     def _read(self, name: str) -> tuple[dict[str, Any], list[memoryview]]:
         data = self._storage.read(name)

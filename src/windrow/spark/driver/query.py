@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.errors import BindingError
 from windrow.event_time import show_instant
 from windrow.notebook.plan_text import PlanText
-from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.model import QueryPlan
+from windrow.plan.planned_query import PlannedQuery
 from windrow.query import Query
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
@@ -34,7 +34,7 @@ from windrow.windows.lifetime import Lifetime
 __all__ = ["SparkQuery"]
 
 
-class SparkQuery(Query):
+class SparkQuery(PlannedQuery, Query):
     """One query of a session on Spark; it does nothing until it is started.
 
     Example::
@@ -43,6 +43,8 @@ class SparkQuery(Query):
         query.start("memory", trigger="1 second").await_end(timeout=5)
         query.answers()
     """
+
+    plan: QueryPlan
 
     def __init__(
         self,
@@ -95,16 +97,6 @@ class SparkQuery(Query):
         self._own.start(sink, trigger, split or NO_SPLIT)
         self._governing.started(self)
         return self
-
-    @property
-    def text(self) -> str:
-        """The query as it was written."""
-        return self.plan.text
-
-    @property
-    def shape(self) -> AnswerShape:
-        """Its groups and values, and how often it answers."""
-        return answer_shape(self.plan)
 
     @property
     def is_running(self) -> bool:

@@ -1,0 +1,25 @@
+"""What a query says of itself by its plan, on any runner."""
+
+from __future__ import annotations
+
+from windrow.plan.answer_shape import AnswerShape, answer_shape
+from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.model import QueryPlan
+
+__all__ = ["PlannedQuery"]
+
+
+class PlannedQuery:
+    """A query with the plan that it runs by."""
+
+    plan: QueryPlan | HistoryPlan
+
+    @property
+    def text(self) -> str:
+        """The query as it was written."""
+        return self.plan.text
+
+    @property
+    def shape(self) -> AnswerShape:
+        """Its groups and values, and how often it answers."""
+        return answer_shape(self.plan)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-
 import pyarrow as pa
 
-from windrow.rows.life import ALWAYS
 from windrow.spark.processes.python_worker import plan_of
-from windrow.spark.shuffle.arrivals import gather
+from windrow.spark.shuffle.arrivals import Arrivals
 from windrow.spark.shuffle.carried_rows import CarriedRows
 from windrow.spark.shuffle.carrier import keeping, needed_us
-from windrow.spark.shuffle.member_orders import MemberOrder, orders_in_turn
-from windrow.spark.worker.bucket_header import SHARD, BucketHeader
+from windrow.spark.shuffle.member_orders import orders_in_turn
+from windrow.spark.worker.bucket_header import BucketHeader
 from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.bundle_members import Member, forget_plan, plan_stored, store_plan
-from windrow.spark.worker.clock import move_clock
 from windrow.spark.worker.live_bundle import LiveBundle
 from windrow.spark.worker.live_cache import PROCESS_CACHE
-from windrow.spark.worker.live_shard import Live, StepInput
-from windrow.spark.worker.shard_output import ShardOutput
+from windrow.spark.worker.live_shard import Live, StepInput, StepResult
+from windrow.spark.worker.segments import Segment
 from windrow.spark.worker.shard_segments import ShardSegments
-from windrow.spark.worker.shard_step import ShardStep, bad_rows, unplaced_rows
+from windrow.spark.worker.shard_step import Orders, ShardStep
 
 __all__ = ["BundleStep", "step_of"]
 
@@ -36,65 +30,32 @@ def step_of(carrier_text: str, fingerprint: str, owner: str, bucket: int) -> Bun
 class BundleStep(ShardStep):
     """The work of one bucket in every batch; `plan` is the bundle's carrier."""
 
-    _state: BucketState | None = None  # during a batch
-
-    def run_batch(self, packets: Iterable[bytes], state: BucketState) -> ShardOutput:
-        """Applies the packets of one batch."""
-        header = self._read_header(state, self.plan.streams, SHARD)
-        before = replace(header)
-        arrivals = gather(packets, self.plan.streams, self._schemas())
-        self._set_far_ahead_aside(header, arrivals)
-        late = self._late_rows(arrivals, header)
-        segment = self._timely(arrivals, header, ALWAYS)
-        known = (_numbers(header), header.last_member, header.missed_members)
-        orders = orders_in_turn(arrivals.members, *known)
-        self._take_orders(header, orders, state)
-        move_clock(header, self._lateness_us(), arrivals.streams)
-        store = ShardSegments(keeping(self.plan, header.kept_us), header, state)
-        times = (header.clock_us, header.reached_us)
-        shown = [order.to_json() for order in orders]
-        step = StepInput(segment.rows, segment.times, *times, orders=shown)
-        self._state = state
-        live, result, was_rebuilt = self._advance(before, store, step)
-        self._settle_ledgers(header, arrivals, segment, result)
-        for number in _ended(orders):
-            forget_plan(state, number)
-        store.append(segment, result.newest_instant_us)
-        if orders:
-            store.change_limits()  # rows are needed longer now, or not so long
-        store.remove_expired()
-        store.merge_small()
-        header.nonce, header.holder = uuid.uuid4().hex, self.cache.holder_of(live)
-        state.write_header(header.to_bytes())
-        self.cache.put(self.owner, self.bucket, header.nonce, live)
-        output = self._output(header, result, store)
-        output.began_us, output.was_rebuilt, output.late = before.clock_us, was_rebuilt, late
-        output.unplaced, output.bad = unplaced_rows(arrivals), bad_rows(arrivals)
-        output.begun = [each.number for each in orders if not each.ends]
-        return output
-
     def _schemas(self) -> dict[int, pa.Schema]:
         return {i: CarriedRows(self.plan, i).schema for i in range(len(self.plan.inputs))}
 
-    def _take_orders(
-        self, header: BucketHeader, orders: Sequence[MemberOrder], state: BucketState
-    ) -> None:
-        """Let queries begin and end in the header, from the clock on with which the batch begins.
+    def _segments(self, header: BucketHeader, state: BucketState) -> ShardSegments:
+        return ShardSegments(keeping(self.plan, header.kept_us), header, state)
+
+    def _take_orders(self, header: BucketHeader, arrivals: Arrivals, state: BucketState) -> Orders:
+        """Let queries begin and end in the header.
 
         The plans of those that end stay until the live bundle is through with them.
         """
+        known = (_numbers(header), header.last_member, header.missed_members)
+        orders = orders_in_turn(arrivals.members, *known)
         if not orders and header.kept_us:
-            return
-        begun = [order for order in orders if not order.ends]
-        for order in begun:
-            store_plan(state, order)
-            member = Member(order.number, order.grid_us, header.next_sequence, header.clock_us)
-            header.members = [*header.members, member.to_json()]
-            self._note_begun(header, order.number)
-        ended = _ended(orders)
+            return {}, []
+        for order in orders:
+            if not order.ends:
+                store_plan(state, order)
+                member = Member(order.number, order.grid_us, header.next_sequence, header.clock_us)
+                header.members = [*header.members, member.to_json()]
+                self._note_begun(header, order.number)
+        ended = {order.number for order in orders if order.ends}
         header.members = [parts for parts in header.members if parts[0] not in ended]
         plans = [plan_stored(state, number) for number in _numbers(header)]
         header.kept_us = [needed_us(plans, stream) for stream in self.plan.streams]
+        return {}, orders
 
     @staticmethod
     def _note_begun(header: BucketHeader, number: int) -> None:
@@ -105,14 +66,26 @@ class BundleStep(ShardStep):
         header.last_member = max(header.last_member, number)
 
     def _rebuilt(self, before: BucketHeader, store: ShardSegments) -> Live:
-        assert self._state is not None
-        plans = {number: plan_stored(self._state, number) for number in _numbers(before)}
+        plans = {number: plan_stored(store.state, number) for number in _numbers(before)}
         return LiveBundle.rebuild(store.plan, store.stored(), before, plans)
+
+    def _store(
+        self,
+        store: ShardSegments,
+        segment: Segment,
+        live: Live,  # noqa: ARG002 - a bundle is built again from segments only
+        result: StepResult,
+        step: StepInput,
+    ) -> None:
+        for order in step.orders:
+            if order.ends:
+                forget_plan(store.state, order.number)
+        store.append(segment, result.newest_instant_us)
+        if step.orders:
+            store.change_limits()  # rows are needed longer now, or not so long
+        store.remove_expired()
+        store.merge_small()
 
 
 def _numbers(header: BucketHeader) -> list[int]:
     return [parts[0] for parts in header.members]
-
-
-def _ended(orders: Iterable[MemberOrder]) -> set[int]:
-    return {order.number for order in orders if order.ends}

@@ -23,7 +23,6 @@ from windrow.runtime.shard import Shard
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.carried_rows import CarriedRows
 from windrow.spark.shuffle.event_times import pack_times
-from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
 from windrow.spark.worker.bundle_members import Member
 from windrow.spark.worker.live_shard import StepInput, StepResult, instants_of
@@ -75,7 +74,7 @@ class LiveBundle:
 
     def advance(self, step: StepInput) -> StepResult:
         """Lets queries begin and end, takes the rows of one batch and moves the clock."""
-        for order in map(MemberOrder.from_json, step.orders):
+        for order in step.orders:
             if order.ends:
                 self._end(order.number)
             else:

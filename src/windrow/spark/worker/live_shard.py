@@ -21,6 +21,7 @@ from windrow.rows.prepare import Preparer
 from windrow.rows.weighted_rows import WEIGHT, with_weights
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
+from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
 from windrow.spark.worker.clock import NEVER
 from windrow.spark.worker.pieces import PIECE_TOUCHES, run_in_pieces, trim
@@ -40,7 +41,7 @@ class StepInput:
 
     lifetimes: those that windows get before the rows come. until_us: the clock; reached_us: how far
     the streams are. is_last: the life of the query ends with it, and no row is needed afterwards.
-    orders: queries of a bundle that begin and end before the rows come, as JSON.
+    orders: queries of a bundle that begin and end before the rows come.
     """
 
     rows: Mapping[int, pa.RecordBatch]
@@ -50,7 +51,7 @@ class StepInput:
     lifetimes: Mapping[int, Lifetime] = field(default_factory=dict)
     life: tuple[int, int] = ALWAYS
     is_last: bool = False
-    orders: Sequence[Mapping[str, Any]] = ()
+    orders: Sequence[MemberOrder] = ()
 
 
 @dataclass(frozen=True)

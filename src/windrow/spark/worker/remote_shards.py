@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from windrow.errors import WindrowError
 from windrow.rows.frames import Parts, Section, read_frame, table_bytes, table_of, write_frame
 from windrow.spark.shuffle.event_times import pack_times, unpack_times
+from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.worker.live_shard import Live, StepInput, StepResult
 from windrow.spark.worker.segments import Segment
 from windrow.spark.worker.window_report import WindowReport
@@ -133,7 +134,7 @@ class BorrowedShard:
             "lifetimes": lifetimes_to_json(step.lifetimes),
             "life": step.life,
             "is_last": step.is_last,
-            "orders": list(step.orders),
+            "orders": [order.to_json() for order in step.orders],
         }
         sections: Sections = [*map(table_bytes, step.rows.values())]
         sections += map(pack_times, step.times.values())
@@ -189,7 +190,7 @@ def _served(
         lifetimes_from_json(request["lifetimes"]),
         tuple(request["life"]),
         request["is_last"],
-        request["orders"],
+        [MemberOrder.from_json(order) for order in request["orders"]],
     )
     result = live.advance(step)
     answer = {

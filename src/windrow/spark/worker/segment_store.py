@@ -21,7 +21,7 @@ class SegmentStore:
 
     def __init__(self, header: BucketHeader, state: BucketState, kind: BucketKind) -> None:
         self._header = header
-        self._state = state
+        self.state = state
         self._kind = kind
 
     def stored(self) -> Iterator[tuple[Segment, SegmentEntry]]:
@@ -38,7 +38,7 @@ class SegmentStore:
         return Segment.from_bytes(data, entry.sequence)
 
     def _value(self, sequence: int) -> bytes:
-        value = self._state.read_segment(sequence)
+        value = self.state.read_segment(sequence)
         if value is None:
             raise CheckpointError(
                 self._kind.lost,
@@ -87,7 +87,7 @@ class SegmentStore:
         for sequence, start in enumerate(starts, first):
             is_whole = len(starts) == 1
             part = data if is_whole else data[start : start + VALUE_BYTES_LIMIT]
-            self._state.write_segment(sequence, part)
+            self.state.write_segment(sequence, part)
         return len(starts)
 
     def _remove(self, entry: SegmentEntry, but: SegmentEntry | None = None) -> None:
@@ -95,7 +95,7 @@ class SegmentStore:
         kept = () if but is None else _sequences(but)
         for sequence in _sequences(entry):
             if sequence not in kept:
-                self._state.remove_segment(sequence)
+                self.state.remove_segment(sequence)
 
 
 def _sequences(entry: SegmentEntry) -> Sequence[int]:

@@ -22,6 +22,7 @@ from windrow.rows.prepare import Preparer
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.arrivals import Arrivals, StreamArrivals, gather
 from windrow.spark.shuffle.far_ahead import far_ahead
+from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.worker.bucket_header import SHARD, BucketHeader
 from windrow.spark.worker.bucket_state import BucketState
 from windrow.spark.worker.bucket_step import BucketStep, count_arrivals
@@ -34,9 +35,10 @@ from windrow.spark.worker.shard_output import ShardOutput
 from windrow.spark.worker.shard_segments import ShardSegments
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["ShardStep", "bad_rows", "step_of", "unplaced_rows"]
+__all__ = ["Orders", "ShardStep", "step_of"]
 
 Instants = NDArray[np.int64]
+Orders = tuple[dict[int, Lifetime], list[MemberOrder]]
 
 
 def step_of(plan_text: str, fingerprint: str, owner: str, grid_us: int, bucket: int) -> ShardStep:
@@ -73,15 +75,15 @@ class ShardStep(BucketStep):
         before = replace(header)
         arrivals = gather(packets, self.plan.streams, self._schemas())
         self._set_far_ahead_aside(header, arrivals)
-        store = ShardSegments(self.plan, header, state)
         late = self._late_rows(arrivals, header)
         life = self._begin_life(header, arrivals)
         segment = self._timely(arrivals, header, life)
-        lifetimes = self._take_order(header, arrivals)
+        lifetimes, members = self._take_orders(header, arrivals, state)
         move_clock(header, self._lateness_us(), arrivals.streams, life[1])
         is_last = before.clock_us < life[1] <= header.clock_us
-        times = (header.clock_us, header.reached_us)
-        step = StepInput(segment.rows, segment.times, *times, lifetimes, life, is_last)
+        clocks = (header.clock_us, header.reached_us)
+        step = StepInput(segment.rows, segment.times, *clocks, lifetimes, life, is_last, members)
+        store = self._segments(header, state)
         live, result, was_rebuilt = self._advance(before, store, step)
         self._settle_ledgers(header, arrivals, segment, result)
         self._store(store, segment, live, result, step)
@@ -90,11 +92,15 @@ class ShardStep(BucketStep):
         self.cache.put(self.owner, self.bucket, header.nonce, live)
         output = self._output(header, result, store)
         output.began_us, output.has_order = before.clock_us, bool(lifetimes)
+        output.begun = [order.number for order in members if not order.ends]
         output.arrivals = self._counted(segment)
         output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
         output.late = late
-        output.unplaced, output.bad = unplaced_rows(arrivals), bad_rows(arrivals)
+        output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
         return output
+
+    def _segments(self, header: BucketHeader, state: BucketState) -> ShardSegments:
+        return ShardSegments(self.plan, header, state)
 
     def _advance(
         self, before: BucketHeader, store: ShardSegments, step: StepInput
@@ -122,13 +128,21 @@ class ShardStep(BucketStep):
             header.life_sequence = header.next_sequence
         return life_of(self.plan, header.first_us) or NEVER
 
-    def _take_order(self, header: BucketHeader, arrivals: Arrivals) -> dict[int, Lifetime]:
-        """The lifetimes that windows get at the clock with which the batch begins, if any."""
+    def _take_orders(
+        self,
+        header: BucketHeader,
+        arrivals: Arrivals,
+        state: BucketState,  # noqa: ARG002 - those of a bundle keep plans there
+    ) -> Orders:
+        """Orders that take effect at the clock with which the batch begins.
+
+        Lifetimes that windows get, and queries of a bundle that begin or end.
+        """
         order = arrivals.order
         if order is None or order.number <= header.limits.number:
-            return {}
+            return {}, []
         header.limits = header.limits.changed(self.plan, order, header.clock_us)
-        return {position: header.limits.lifetimes[position] for position in order.lifetimes}
+        return {position: header.limits.lifetimes[position] for position in order.lifetimes}, []
 
     def _counted(self, segment: Segment) -> Parts | None:
         """What the driver is told of rows, to bound what answers may lack."""
@@ -246,13 +260,7 @@ def _above(came: StreamArrivals, limit_us: int) -> Instants:
     return times[np.searchsorted(times, limit_us, side="right") :]
 
 
-def unplaced_rows(arrivals: Arrivals) -> dict[str, pa.Table]:
-    """Per stream, some of the rows without a time that can be believed."""
-    kept = {stream: came.unplaced for stream, came in arrivals.streams.items()}
-    return {stream: pa.concat_tables(tables) for stream, tables in kept.items() if tables}
-
-
-def bad_rows(arrivals: Arrivals) -> dict[str, pa.Table]:
-    """Per stream, some of the rows with values that cannot be held, as text."""
-    kept = {stream: came.bad for stream, came in arrivals.streams.items()}
+def _joined(arrivals: Arrivals, feed: str) -> dict[str, pa.Table]:
+    """Per stream, some of the rows that were set aside: unplaced or bad ones."""
+    kept = {stream: getattr(came, feed) for stream, came in arrivals.streams.items()}
     return {stream: pa.concat_tables(tables) for stream, tables in kept.items() if tables}

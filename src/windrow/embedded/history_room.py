@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from threading import RLock
 
 import numpy as np
@@ -15,11 +14,11 @@ from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
 from windrow.errors import BindingError, DataError, WindrowError
-from windrow.event_time import START_OF_TIME, show_span
+from windrow.event_time import START_OF_TIME
+from windrow.history.declared_histories import HistoryRow, archive_folder, history_table
 from windrow.history.operator import HistoryOperator, spec_of
 from windrow.history.parquet_archive import ParquetArchive
 from windrow.history.questions.ask import ask, ask_progressively
-from windrow.history.questions.rows import instants_of
 from windrow.history.questions.series import group_keys, series_of, shape_table
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.plan.history_plan import HistoryPlan
@@ -68,7 +67,9 @@ class Histories:
                 f"stream {name!r} already has a history",
                 hint="declare one history with all measures and keys that you need",
             )
-        folder = None if archive is None else _archive(archive, schema)
+        folder = None
+        if archive is not None:
+            folder = ParquetArchive(archive_folder(archive), spec_of(schema))
         newest_us = inlet.completeness.newest
         known_from_us = START_OF_TIME if inlet.first_us is None else newest_us + 1
         operator = HistoryOperator(schema, folder, known_from_us)
@@ -191,19 +192,9 @@ class Histories:
 
     def table(self) -> pa.Table:
         """One row per history: what it keeps, what it knows, and its bytes."""
-        operators = list(self._operators.values())
-        known = [(each.known_from_us, each.known_to_us) for each in operators]
-        return pa.table(
-            {
-                "stream": pa.array([each.schema.stream.name for each in operators], pa.string()),
-                "measures": _names([[m.name for m in each.schema.measures] for each in operators]),
-                "keys": _names([[key.name for key in each.schema.keys] for each in operators]),
-                "levels": _names([[*map(_level, each.schema.levels)] for each in operators]),
-                "known_from": instants_of([since for since, _ in known]),
-                "known_to": instants_of([until for _, until in known]),
-                "rows": pa.array([each.rows for each in operators], pa.int64()),
-                "bytes": pa.array([each.nbytes for each in operators], pa.int64()),
-            }
+        return history_table(
+            HistoryRow(each.schema, each.known_from_us, each.known_to_us, each.rows, each.nbytes)
+            for each in self._operators.values()
         )
 
 
@@ -251,31 +242,3 @@ def _look(query: EmbeddedHistoryQuery, instant: int) -> None:
         query.look(instant)
     except DataError as error:
         query.fail(error)
-
-
-def _archive(folder: str | os.PathLike[str], schema: HistorySchema) -> ParquetArchive:
-    """An archive in a folder that has none: what another run left there is not of this stream."""
-    if not isinstance(folder, (str, os.PathLike)) or not str(folder):
-        raise BindingError(
-            "WB325",
-            f"archive={folder!r} is not a directory",
-            hint="give the path of a new directory",
-        )
-    path = Path(folder)
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise BindingError(
-            "WB325",
-            f"the archive {str(path)!r} is not an empty directory",
-            hint="give a new one: its content would be read as the past of this stream",
-        )
-    return ParquetArchive(path, spec_of(schema))
-
-
-def _level(level: tuple[int, int | None]) -> str:
-    granularity_us, retention_us = level
-    kept = "ever" if retention_us is None else show_span(retention_us)
-    return f"{show_span(granularity_us)} for {kept}"
-
-
-def _names(lists: list[list[str]]) -> pa.Array:
-    return pa.array(lists, pa.list_(pa.string()))

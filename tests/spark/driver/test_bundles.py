@@ -202,7 +202,7 @@ def test_rows_are_stored_and_held_once_for_all_queries(tmp_path: Path) -> None:
         orders = [bundle.begin(number, plan) for number, plan in enumerate(invited)]
         bundle.batch({"a": steady(60)}, orders)
         stored = sum(len(data) for place, data in bundle.states[0].segments.items() if place >= 0)
-        held = bundle.caches[0]._shelf._shards["owner", 0][1]._pool.nbytes  # type: ignore[attr-defined]
+        held = bundle.caches[0]._shelf._held["owner", 0][1]._pool.nbytes  # type: ignore[attr-defined]
         sizes.append((stored, held))
     assert sizes[0] == sizes[1]
 
@@ -217,7 +217,7 @@ def test_shared_rows_count_once_towards_the_budget(tmp_path: Path) -> None:
         found = [each.status.windows[0] for each in bundle.publications.values()]
         totals[count] = sum(window.column_bytes for window in found)
         assert len({window.column_bytes for window in found}) == 1
-    held = bundle.caches[0]._shelf._shards["owner", 0][1]._pool.nbytes  # type: ignore[attr-defined]
+    held = bundle.caches[0]._shelf._held["owner", 0][1]._pool.nbytes  # type: ignore[attr-defined]
     own = totals[1] - held
     assert 0 < own < held
     assert 4 * own + held - 4 <= totals[4] <= 4 * own + held

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.errors import BindingError, UnsupportedError
-from windrow.event_time import END_OF_TIME, START_OF_TIME, show_span
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.history.declared_histories import HistoryRow, archive_folder, history_table
 from windrow.history.operator import spec_of
 from windrow.history.questions.ask import ask, ask_progressively
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema
 from windrow.runtime.ledger import Ledger
-from windrow.schema import TIMESTAMP
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.driver.history import HistoryRun
@@ -110,66 +109,26 @@ class HistoryRegistry:
 
     def table(self) -> pa.Table:
         """One row per history: what it keeps, what it knows, and its bytes."""
-        schemas = list(self.schemas.values())
-        outputs = [history.outputs() for history in self._histories.values()]
-        clocks = [each[0].clock_us if each else START_OF_TIME for each in outputs]
-        ends = [
-            END_OF_TIME if each and each[0].is_finished else clock + 1
-            for each, clock in zip(outputs, clocks, strict=True)
-        ]
-        return pa.table(
-            {
-                "stream": pa.array(list(self._histories), pa.string()),
-                "measures": _names([[each.name for each in one.measures] for one in schemas]),
-                "keys": _names([[key.name for key in one.keys] for one in schemas]),
-                "levels": _names([[*map(_level, one.levels)] for one in schemas]),
-                "known_from": _instants([START_OF_TIME for _ in schemas]),
-                "known_to": _instants(ends),
-                "rows": _sums([[one.ledger.applied for one in each] for each in outputs]),
-                "bytes": _sums([[one.live_bytes for one in each] for each in outputs]),
-            }
-        )
+        return history_table(map(_row, self._histories.values()))
+
+
+def _row(history: HistoryRun) -> HistoryRow:
+    outputs = history.outputs()
+    clock_us = outputs[0].clock_us if outputs else START_OF_TIME
+    known_to_us = clock_us + 1 if clock_us > START_OF_TIME else START_OF_TIME
+    if outputs and outputs[0].is_finished:
+        known_to_us = END_OF_TIME
+    rows, size = history.ledger.applied, sum(each.live_bytes for each in outputs)
+    return HistoryRow(history.schema, START_OF_TIME, known_to_us, rows, size)
 
 
 def _archive(folder: Folder, *, is_new: bool) -> str:
-    """The directory for nodes that leave memory; a new history takes an empty one."""
-    text = os.fspath(folder) if isinstance(folder, (str, os.PathLike)) else ""
+    """The directory for nodes that leave memory, which all workers see."""
+    text = str(folder) if isinstance(folder, (str, os.PathLike)) else ""
     if "://" in text:
         raise UnsupportedError(
             "WU421",
             f"the archive {text!r} is not a directory that files can be written to directly",
             hint="give a path that the driver and all workers see, such as a mounted one",
         )
-    if not text:
-        raise BindingError(
-            "WB325",
-            f"archive={folder!r} is not a directory",
-            hint="give the path of a new directory",
-        )
-    path = Path(text).absolute()
-    if is_new and path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise BindingError(
-            "WB325",
-            f"the archive {str(path)!r} is not an empty directory",
-            hint="give a new one: its content would be read as the past of this stream",
-        )
-    return str(path)
-
-
-def _level(level: tuple[int, int | None]) -> str:
-    granularity_us, retention_us = level
-    kept = "ever" if retention_us is None else show_span(retention_us)
-    return f"{show_span(granularity_us)} for {kept}"
-
-
-def _names(lists: list[list[str]]) -> pa.Array:
-    return pa.array(lists, pa.list_(pa.string()))
-
-
-def _sums(numbers: list[list[int]]) -> pa.Array:
-    return pa.array([sum(each) for each in numbers], pa.int64())
-
-
-def _instants(instants: list[int]) -> pa.Array:
-    shown = [each if START_OF_TIME + 1 < each < END_OF_TIME else None for each in instants]
-    return pa.array(shown, pa.int64()).cast(TIMESTAMP.arrow)
+    return str(archive_folder(folder, is_new=is_new).absolute())

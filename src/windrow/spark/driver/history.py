@@ -133,6 +133,6 @@ class HistoryRun(StreamingRun):
         problem = None if stream is None or stream.isActive else stream.exception()
         if problem is None:
             return stream
-        if self._first.again(problem):
+        if self._again(stream, problem):
             return self.stream
         raise self._error(problem) from problem

@@ -6,6 +6,7 @@ start, in what Spark shall work on, and in what they do with what the buckets gi
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,6 +93,8 @@ class StreamingRun(ABC):
         self._gate = BatchGate()
         self._lease = DriverLease(checkpoint.storage, label, lambda: self.is_active)
         self._first = FirstStart(label, self._run)
+        # Whoever looks whether it runs may start it again, also in the thread of another's batch.
+        self._starting = threading.RLock()
 
     @property
     def what(self) -> str:
@@ -122,10 +125,12 @@ class StreamingRun(ABC):
 
     def launch(self, trigger: str | None) -> None:
         """Sets Spark to work and returns at once."""
-        self._options, self._trigger = self._trigger_options(trigger), trigger
-        self._was_stopped = False
-        self._first.begun()
-        self._run()
+        options = self._trigger_options(trigger)
+        with self._starting:
+            self._options, self._trigger = options, trigger
+            self._was_stopped = False
+            self._first.begun()
+            self._run()
 
     def _trigger_options(self, trigger: str | None) -> Mapping[str, Any]:
         return trigger_options(trigger)
@@ -195,8 +200,17 @@ class StreamingRun(ABC):
 
     def _began_again(self) -> bool:
         """Whether it has ended for want of a Python worker, and runs once more."""
-        problem = None if self.stream is None or self._was_stopped else self.stream.exception()
-        return problem is not None and self._first.again(problem)
+        stream = self.stream
+        problem = None if stream is None or self._was_stopped else stream.exception()
+        return problem is not None and self._again(stream, problem)
+
+    def _again(self, ended: StreamingQuery | None, problem: BaseException) -> bool:
+        """Starts it once more, where that may help, after a stream that has ended with a problem.
+
+        Another thread may have done so: a second start would stop the first.
+        """
+        with self._starting:
+            return self.stream is not ended or self._first.again(problem)
 
     def await_end(self, timeout: float | None = None) -> bool:
         """Waits until it has ended, or for so many seconds; raises what it failed with."""
@@ -207,16 +221,17 @@ class StreamingRun(ABC):
                 return True
             return bool(stream.awaitTermination(max(1, int(timeout))))
         except SPARK_FAILURES as problem:
-            if self._first.again(problem):
+            if self._again(stream, problem):
                 return self.await_end(timeout)
             raise self._error(problem) from problem
 
     def catch_up(self) -> None:
         """Waits until all that is there has been taken."""
+        stream = self._started()
         try:
-            self._started().processAllAvailable()
+            stream.processAllAvailable()
         except SPARK_FAILURES as problem:
-            if self._first.again(problem):
+            if self._again(stream, problem):
                 self.catch_up()
                 return
             raise self._error(problem) from problem

@@ -52,7 +52,7 @@ class Backlog(Generic[P]):
         self.clear()
 
     def clear(self) -> None:
-        """Begin anew, at number 0."""
+        """Start over, at number 0."""
         self.first = self.end = 0  # the number of the first entry held, and that of the next one
         self.nbytes = 0
         self.parts: list[P] = []

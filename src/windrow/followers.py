@@ -13,7 +13,7 @@ from windrow.errors import DataError
 __all__ = ["FOLLOWED_ROWS", "UNREAD_ROWS", "Followed", "Follower"]
 
 # What is kept for answers() once somebody else has taken it too, and what for each follower:
-# beyond it the oldest rows are let go.
+# beyond it the oldest rows are dropped.
 UNREAD_ROWS = 1_000_000
 FOLLOWED_ROWS = 200_000
 # The same in bytes, for each reader, where nobody says otherwise.
@@ -76,7 +76,7 @@ class Followed:
         return sum(each.nbytes for each in (self._own, *self._others))
 
     def shrink(self, limit_bytes: int) -> None:
-        """Keep no more than so many bytes for all readers: each has the newest of its answers."""
+        """Keep at most this many bytes for all readers: each has the newest of its answers."""
         for each in (self._own, *self._others):
             each.shrink(limit_bytes // (1 + len(self._others)))
 
@@ -133,7 +133,7 @@ class Followed:
 
 
 class Follower:
-    """A reader of a query's answers beside answers(), which keeps giving all of them too."""
+    """An independent reader of a query's answers; answers() still returns all of them."""
 
     def __init__(self, followed: Followed, unread: _Unread, empty: pa.Table) -> None:
         self._followed = followed

@@ -16,9 +16,9 @@ from windrow.metrics import CONTENT_TYPE
 
 __all__ = ["MetricsServer"]
 
-# A reader that has connected and says nothing is let go after so long.
+# An idle connection is closed after this many seconds.
 SILENT_S = 10
-# So many are answered at the same time; one more, and the one that was there first is let go.
+# At most this many connections at a time; one more closes the oldest.
 CONNECTIONS_LIMIT = 32
 
 

@@ -114,8 +114,8 @@ class Query(ABC):
     def changes(self, limit: int | None = None, to: Frame | None = None) -> Any:
         """Changes since the last call: at, change (+1 or -1), then the select list.
 
-        limit: at most so many rows, the rest at the next call; only an instant that alone has more
-        is cut apart. to: "pandas", "polars" or "duckdb" for a data frame, nothing for a
+        limit: at most this many rows, the rest at the next call; an instant is split only if it
+        alone has more. to: "pandas", "polars" or "duckdb" for a data frame, nothing for a
         pyarrow.Table. On Spark the sink must be 'memory'.
 
         >>> import windrow
@@ -131,7 +131,7 @@ class Query(ABC):
         return given(self._changes(limit))
 
     def follow(self) -> Follower:
-        """Reads answers from now on beside answers(), each reader all of them.
+        """An independent reader of the answers from now on; each reader gets all of them.
 
         >>> import windrow
         >>> session = windrow.connect()

@@ -211,7 +211,7 @@ class StreamSchema:
 
     on_bad_row: 'fail' refuses what has a row that cannot be held, 'set aside' counts the row and
     goes on, 'auto' sets aside what is damaged (text that is not UTF-8) and refuses the rest.
-    max_ahead: rows that are so many microseconds ahead of the others, or of the clock on the wall,
+    max_ahead: rows that are this many microseconds ahead of the others, or of the wall clock,
     are set aside; 'auto': those a day ahead of the clock, 'off': none. bad_rows_into: a folder for
     Parquet files of the bad rows.
     """
@@ -258,7 +258,7 @@ class StreamSchema:
             )
 
     def declared(self) -> dict[str, Any]:
-        """What stream() of a session is given beside the name and the columns."""
+        """What stream() of a session takes in addition to the name and the columns."""
         ahead = self.max_ahead
         return {
             "time": self.time,

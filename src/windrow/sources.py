@@ -29,7 +29,7 @@ __all__ = [
 
 
 def parquet(path: str | Path, files_per_batch: int | None = None) -> FileSource:
-    """Parquet files; files_per_batch: at most so many in one batch on Spark.
+    """Parquet files; files_per_batch: at most this many in one batch on Spark.
 
     >>> parquet("data/temp", files_per_batch=10).path
     'data/temp'
@@ -75,7 +75,7 @@ def kafka(
     format: of the values, 'json', 'avro' or 'confluent-avro'. avro_schema: the schema that they
     were written with, or the path of its file. time_from: 'column' of the value, or 'record': the
     record's own timestamp. starting: 'earliest' or 'latest', where a new query begins.
-    max_offsets_per_batch: at most so many records in one batch. options: settings of Kafka's
+    max_offsets_per_batch: at most this many records in one batch. options: settings of Kafka's
     client, such as {"kafka.security.protocol": "SSL"}.
 
     >>> kafka("readings", "broker:9092", starting="latest").topic

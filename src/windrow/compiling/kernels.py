@@ -1,6 +1,6 @@
 """How kernels are compiled: where their code is kept, and who is told that it takes its time.
 
-Numba keeps compiled code beside the source or in the user's home, fails on import where it can
+Numba caches compiled code next to the source or in the user's home, fails on import where it can
 write to neither, fails in the middle of a query where the disk is full or a file is damaged, and
 uses code that was compiled with an older version of a function that it calls, if that is in another
 file. None of this may happen to a query: what cannot be read is compiled, what cannot be written is

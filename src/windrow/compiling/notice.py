@@ -41,7 +41,7 @@ def telling(say: Callable[[str], None]) -> Iterator[None]:
 
 
 def say_compiling(text: str) -> None:
-    """Tells whoever listens; a person at a prompt of Python; else the log."""
+    """Notifies listeners; otherwise a person at Python's prompt; otherwise the log."""
     if _listeners:
         _listeners[-1](text)
     elif hasattr(sys, "ps1") and sys.stderr is not None:

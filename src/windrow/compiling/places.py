@@ -51,7 +51,7 @@ def places_of(folder: Path, given: str = "") -> tuple[Place, ...]:
 
 
 def kept_in(given: str = "") -> Path | None:
-    """The folder under which new code is kept; None: every start compiles anew."""
+    """The folder where new code is cached; None: every start compiles again."""
     here = Path(__file__).parent
     place = next((each for each in places_of(here, given) if each.is_writable), None)
     if place is None:

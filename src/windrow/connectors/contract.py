@@ -103,7 +103,7 @@ class Writer(Protocol):
         return None
 
     def close(self) -> None:
-        """The query has stopped: connections are let go, and made anew if it is started again."""
+        """The query has stopped: connections are closed, and opened again if it is restarted."""
         return
 
 

@@ -41,7 +41,7 @@ class Memory(Sink):
 
 @dataclass(frozen=True)
 class _Held:
-    """Tables of a feed that nobody has taken yet; none where they were let go."""
+    """Unread tables of a feed; none if they were dropped."""
 
     tables: tuple[pa.Table, ...] = ()
     rows: int = 0
@@ -55,7 +55,7 @@ class MemoryWriter(Writer):
     """Holds answers and changes until they are taken.
 
     Whoever takes only one of the two feeds must not be stopped by the other: a feed that outgrows
-    the limit is let go, and says so when it is asked for.
+    the limit is dropped, which raises an error at the next read.
     """
 
     feeds: tuple[str, ...] = ("answers", "changes")

@@ -89,7 +89,7 @@ class Options:
         if value is None:
             shown = "'...'" if name == self._known[0] else f"{name} = ..."
             raise self._wrong("WB502", f"needs a {name}", f"write {self._endpoint.name}({shown})")
-        # TRUE is an int to Python; to whoever writes WQL it is not.
+        # TRUE is an int to Python, but not in WQL.
         if type(value) is not kind:
             raise self._wrong(
                 "WB503", f"cannot have {name} = {value!r}", f"{name} is {_SHOWN[kind]}"

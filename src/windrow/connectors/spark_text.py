@@ -1,4 +1,4 @@
-"""Text as rows of a stream on Spark: what cannot be read is refused, or told beside the row."""
+"""Text as rows of a stream on Spark: what cannot be read is refused, or reported with the row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows_of_lines(lines: DataFrame, schema: StreamSchema, format_: str) -> DataF
 
 
 def damage_told(schema: StreamSchema) -> tuple[str, dict[str, str]]:
-    """Columns and options by which the text of a row that cannot be read comes beside it."""
+    """Columns and options that add the text of a row that cannot be read."""
     told = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": DAMAGE}
     return f"{columns_ddl(schema)}, `{DAMAGE}` string", {**READ_OPTIONS, **told}
 

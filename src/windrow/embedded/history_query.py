@@ -226,7 +226,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         return np.unique(ticks[ticks <= clock])
 
     def fail(self, error: DataError) -> None:
-        """An answer that has no value ends it; every read says so."""
+        """An answer that has no value ends it; every read raises the error."""
         self.end()
         super().fail(error)
 

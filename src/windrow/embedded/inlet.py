@@ -32,10 +32,10 @@ Instants = NDArray[np.int64]
 
 # Late rows are counted without end; of the rows themselves the newest are kept.
 LATE_ROWS_KEPT = 10_000
-# Rows pushed one by one are gathered: so many are converted together.
+# Rows pushed one by one are buffered: this many are converted together.
 GATHERED_ROWS = 4096
-GATHERED_ROW_BYTES = 400  # about what one takes as a dictionary, beside its texts
-# Or those whose texts have so many characters.
+GATHERED_ROW_BYTES = 400  # about the size of one as a dictionary, without its texts
+# Or as many as have this many characters of text.
 GATHERED_CHARACTERS = 1 << 20
 # The same late rows in bytes: a part of the session's budget, and this much in any case.
 LATE_PARTS = 32
@@ -43,7 +43,7 @@ LATE_FLOOR = 1 << 17
 # Times of rows are kept for the ledger until the clocks have passed; looked through when doubled.
 TIMES_LET_BE = 4_096
 FEW_ROWS = 16
-# Of rows with bad times at most so many of one push are shown.
+# At most this many rows with bad times are shown per push.
 BAD_TIMES_KEPT = 100
 
 NO_TIME = "it has no time, or one outside the years 1 to 2199"
@@ -56,7 +56,7 @@ def late_bytes(memory: int) -> int:
 
 
 class Inlet:
-    """One stream of a session; of its late rows the newest are kept, up to so many bytes."""
+    """One stream of a session; of its late rows the newest are kept, up to a limit in bytes."""
 
     def __init__(self, schema: StreamSchema, late_limit: int = LATE_FLOOR) -> None:
         self.schema = schema

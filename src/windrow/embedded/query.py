@@ -75,7 +75,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._readers = _readers(run, pool, clock, lambda: self._is_running)
         self._shard = self._new_shard(run, clock)
         self._publisher = Publisher(run)
-        self._told_lost = 0  # instants of which a reader knows that their answers were let go
+        self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
         self._judged = None if inner is None else BoundedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
@@ -135,7 +135,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         return (self._judged or self._publisher).changes(limit)
 
     def _be_ready(self) -> None:
-        """All rows are in, and nothing is half done; a query that failed says so."""
+        """All rows are in, and nothing is half done; a failed query raises its error."""
         self._settle()
         self._raise_failure()
         self.repair()
@@ -273,23 +273,23 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         return held + (0 if self._judged is None else self._judged.unread_bytes)
 
     def published_growth(self, rows: int) -> int:
-        """Bytes that the result may need for so many rows at most, for a moment too."""
+        """Peak bytes that the result may need for this many rows."""
         return self._publisher.growth_bytes(rows)
 
     @property
     def unread_bytes(self) -> int:
-        """About so many of them are for readers that have not come."""
+        """About this many of them are unread."""
         judged = 0 if self._judged is None else self._judged.unread_bytes
         return self._publisher.unread_bytes + judged + self._followed.nbytes
 
     def limit_unread(self, limit_bytes: int) -> None:
-        """Keep at most so many bytes for answers() and changes(), and for each follower."""
+        """Keep at most this many bytes for answers() and changes(), and for each follower."""
         self._publisher.unread_limit = self._followed.limit_bytes = limit_bytes
         if self._judged is not None:
             self._judged.unread_limit = limit_bytes
 
     def shrink_unread(self, limit_bytes: int) -> None:
-        """Let go of what is not read beyond so many bytes."""
+        """Drop unread output beyond this many bytes."""
         self.repair()
         with self._part():
             self._publisher.shrink(limit_bytes // UNREAD_HOLDERS)
@@ -303,7 +303,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         return 0 if self._first_clock is None else self.clock - self._first_clock
 
     def growth_bytes(self, rows: int) -> int:
-        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        """Peak bytes, in addition to the windows, that this many rows may need."""
         return self._shard.growth_bytes(rows)
 
     @property

@@ -248,7 +248,7 @@ class QueryRun:
         """Run towards the clock, as far as a part of a step may go.
 
         After silence an hour of results may expire at once. What a part gives is published before
-        the next one, so that only a part's worth is ever held beside the result.
+        the next one, so that only one part is ever held in addition to the result.
         """
         shard, pace = self._shard, self._pace
         with self._part():

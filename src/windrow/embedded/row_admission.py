@@ -110,7 +110,7 @@ class RowAdmission:
         return allowance is None or allowance.lets_in(rows, self._memory.clock_us())
 
     def _shed(self, stream: str, rows: int) -> bool:
-        """Make room for rows by letting go of others that no complete answer needs."""
+        """Free memory for rows by evicting others that no complete answer needs."""
         allowance = self._allowances.get(stream)
         if allowance is None or not allowance.spend(rows, self._memory.clock_us()):
             return False

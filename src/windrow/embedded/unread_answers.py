@@ -9,7 +9,7 @@ from windrow.embedded.query import EmbeddedQuery
 __all__ = ["PUBLISHED_FLOOR", "UNREAD_FLOOR", "UNREAD_PARTS", "UnreadAnswers"]
 
 # What nobody has read may take this part of the budget, or so much in any case; beyond it, it is
-# netted or let go.
+# netted or dropped.
 UNREAD_PARTS = 4
 UNREAD_FLOOR = 1 << 20
 # So much of results and of what is unread does not count, or small budgets would have no room.
@@ -17,7 +17,7 @@ PUBLISHED_FLOOR = 1 << 21
 
 
 class UnreadAnswers:
-    """How much of it counts, and who must let go of some.
+    """How much of it counts, and which query must drop some.
 
     set_aside: bytes of rows that came late or are not applied yet, and are kept to be looked at.
     """
@@ -43,7 +43,7 @@ class UnreadAnswers:
         return self._counted(growth) - self._counted(0)
 
     def trim(self) -> None:
-        """Where all queries together have more unread than they may, those with the most let go.
+        """Where all queries together exceed the limit, those with the most unread drop some.
 
         Each may have its part, so that one reader who does not come costs the others nothing.
         """
@@ -52,7 +52,7 @@ class UnreadAnswers:
             self.shrink(self.limit)
 
     def shrink(self, limit: int) -> None:
-        """Let go of what is unread until all queries have at most so many bytes of it."""
+        """Drop unread output until all queries together have at most this many bytes of it."""
         running = self._running()
         for query in running:
             if query.unread_bytes > limit // len(running):

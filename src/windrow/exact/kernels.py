@@ -7,7 +7,7 @@ Form: a number is a row of int64 limbs; limb i of the full range weighs 2**(32*i
     touches three neighbouring limbs, an integer two. Limbs may run over 32 bits until normalised:
     then all are in [0, 2**32) but the highest, which carries the sign.
 Space: only the limbs between the lowest and the highest one in use are kept (see lanes.py), four
-    for everyday values. Infinities and NaN are counted beside them.
+    for everyday values. Infinities and NaN are counted separately.
 Source: the "small superaccumulator" of Neal (2015), with multiplication by a count added.
 """
 
@@ -28,7 +28,7 @@ HEADROOM_LIMBS = 1  # above all values; it holds 63 bits and a sign: enough for 
 INTEGER = 0
 DOUBLE = 1
 
-# Lanes of a value before its limbs, where rows that are NULL or special are told apart.
+# Lanes of a value before its limbs, where rows that are NULL or special are counted separately.
 VALID_LANE = 0
 NAN_LANE = 1
 PLUS_INFINITY_LANE = 2

@@ -42,7 +42,7 @@ class Allowance:
         return True
 
     def spend(self, rows: int, clock_us: int) -> bool:
-        """Whether so many rows may come now in the place of others; then they are counted."""
+        """Whether this many rows may now replace others; if so they are counted."""
         passed_us = max(0, clock_us - self._clock_us)
         self._left = min(self._most, self._left + passed_us * self._per_us)
         self._clock_us = max(self._clock_us, clock_us)
@@ -52,7 +52,7 @@ class Allowance:
         return True
 
     def keep(self, rows: int) -> None:
-        """Room was made for so many rows more than have come."""
+        """Memory was freed for this many rows more than have arrived."""
         self._kept += rows
 
     def lets_in(self, rows: int, clock_us: int) -> bool:

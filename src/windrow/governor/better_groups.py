@@ -1,4 +1,4 @@
-"""Looks for better groups of windows beside the data path, in a thread of its own."""
+"""Searches for better groups of windows in a background thread, off the data path."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class WindowFigures:
 
     @property
     def exchange_bytes(self) -> float:
-        """Memory that a turn takes beside the static memory."""
+        """Memory that a turn takes in addition to the static memory."""
         return self.growth_us * self.bytes_per_us
 
     @property

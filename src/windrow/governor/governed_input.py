@@ -50,7 +50,7 @@ class GovernedInput(ABC):
     @property
     @abstractmethod
     def narrows_from_us(self) -> int:
-        """The instant from which a narrower window lets go of what it no longer reaches."""
+        """The instant from which a narrower window evicts what it no longer covers."""
 
     @abstractmethod
     def may_change(self, at_us: int) -> bool:

@@ -11,7 +11,7 @@ from windrow.governor.tables import SECOND_US
 
 __all__ = ["is_measured", "measured_rate"]
 
-# A span is long enough to speak for a range that is so many times as long,
+# A span is long enough to represent a range that is this many times as long,
 RANGE_PARTS = 64
 # and has at least this length, or is the range itself.
 SHORTEST_SPAN_US = SECOND_US

@@ -12,13 +12,13 @@ __all__ = ["not_admitted", "not_taken", "outgrown"]
 
 # So many clauses that would help are named.
 SUGGESTIONS_NAMED = 3
-# Spans from so many seconds on are told in whole seconds.
+# Spans of at least this many seconds are shown in whole seconds.
 SECONDS_FROM = 20
 MILLISECOND_US = 1_000
 
 
 def not_admitted(query: str, refused: Refused, budget: int, code: str = "WA102") -> AdmissionError:
-    """A query that cannot be served beside the others; sessions have codes of their own."""
+    """A query that cannot be served alongside the others; each kind of session has its own code."""
     least = _budget_for(refused, budget)
     return AdmissionError(
         code,

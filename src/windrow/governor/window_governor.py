@@ -29,7 +29,7 @@ from windrow.service_levels import UNMET
 
 __all__ = ["GovernorPort", "WindowGovernor"]
 
-# How often tolerances are looked at anew, as a part of the shortest range that is not exact.
+# How often tolerances are computed again, as a part of the shortest range that is not exact.
 REVIEW_PARTS = 8
 
 

@@ -23,7 +23,7 @@ ONLY_GROUP = np.zeros(1, np.int64)
 class Groups:
     """Codes of groups; without keys there is one group, and its code is 0.
 
-    A code that was taken or given back when something broke off is counted anew before the next
+    A code that was acquired or released when a step was interrupted is recounted before the next
     one: which groups are held is known in any case. log: notes which are about to be held.
     """
 
@@ -60,7 +60,7 @@ class Groups:
             self._is_counted = True
 
     def recount(self) -> None:
-        """Count each group that is held once, and let go of all other codes."""
+        """Count each group that is held once, and release all other codes."""
         if self._coder is not None:
             self._is_counted = False
             self._coder.recount(np.flatnonzero(self._is_held).astype(np.int32))

@@ -51,7 +51,7 @@ class History:
         self.sketches = SketchLevels(spec, self.storage.regions, self.log)
         self.past = Past(spec, self.groups, archive)
         self.now_us = START_OF_TIME
-        self.is_whole = True  # False: a step was broken off, and again when it was tried anew
+        self.is_whole = True  # False: a step was interrupted, and again when it was retried
         self._idle: list[Longs] = []  # codes of groups that something of has left
 
     @property

@@ -27,7 +27,7 @@ __all__ = ["DueRows", "HistoryOperator", "Reach", "spec_of"]
 
 Instants = NDArray[np.int64]
 
-# Of rows that are refused together so many gaps are known in which none was refused.
+# Of rows that are refused together at most this many gaps without refusals are recorded.
 MISSED_SPANS = 7
 
 
@@ -147,7 +147,7 @@ class HistoryOperator:
     def miss(self, times: Instants) -> None:
         """Rows with these times were refused: what is asked about their time is not certain.
 
-        A few spans of time are told apart for each push, those with the widest gaps between them.
+        A few spans of time are distinguished per push, those with the widest gaps between them.
         """
         times = np.sort(times[times >= self.known_from_us])
         if not times.size:

@@ -36,7 +36,7 @@ class SavedHistory:
 
 
 def save_history(history: History) -> SavedHistory:
-    """The whole state; codes of groups are numbered anew."""
+    """The whole state; codes of groups are renumbered."""
     tree = _tree_of(history)
     held = history.groups.held()
     number = np.zeros(int(held.max(initial=0)) + 1, np.int64)

@@ -183,7 +183,7 @@ def pair_of_halves(upper, lower):
 
 @njit(cache=True)
 def add_doubles(whole, real, at, measure, words, values, valid, first, end):
-    """Add doubles; what rounding drops from the sum is summed beside it."""
+    """Add doubles; what rounding drops from the sum is summed separately."""
     checked = valid.shape[1] > 0
     count = finite = 0
     lowest, highest = LARGEST_WORD, SMALLEST_WORD

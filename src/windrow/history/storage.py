@@ -36,7 +36,7 @@ class Reading:
 
     def __init__(self, codes: Longs, measures: int) -> None:
         self.codes = codes
-        if codes.size == 1:  # copied: that is quicker than to make them anew
+        if codes.size == 1:  # copied: that is faster than rebuilding them
             whole, real = _states_of_one_group(measures)
             self.whole, self.real = whole.copy(), real.copy()
         else:
@@ -69,7 +69,7 @@ class Storage(Protocol):
         """All objects with attributes that a step changes."""
 
     def forget_blocks(self) -> None:
-        """A step was taken back: what was made of its cells has to be made anew."""
+        """A step was rolled back: what was derived from its cells must be rebuilt."""
 
     def add(self, batch: Batch) -> None:
         """Take rows that are newer than the finest horizon."""

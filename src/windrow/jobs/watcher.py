@@ -39,7 +39,7 @@ class JobWatcher(Protocol):
         """So many rows were read, and which part of all that is; None where nobody knows."""
 
     def stood(self, look: Callable[[], list[Standing]]) -> None:
-        """Between two batches: whoever wants to know how each query stands may look, now."""
+        """Between two batches: an observer may now look at the state of each query."""
 
     def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None:
         """What became of every row, at the end; by stream, some of those that are bad."""

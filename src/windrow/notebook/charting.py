@@ -53,7 +53,7 @@ def chart(
 ) -> Chart:
     """A live chart of a query's answers from now on: a line for each group, bounds as a band.
 
-    value: the aggregates to draw; None: the first. points: so many of the newest are kept of each
+    value: the aggregates to draw; None: the first. points: how many of the newest are kept per
     line. refresh: seconds between two looks at the query, in a thread of its own, until the query
     or the chart is stopped; None: only when chart.refresh() is called. height: in pixels.
 

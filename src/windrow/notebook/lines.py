@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 __all__ = ["LINES_LIMIT", "Line", "Lines", "band"]
 
-# More lines than these cannot be told apart; groups that come later are counted, not drawn.
+# More lines than these are indistinguishable; further groups are counted, not drawn.
 LINES_LIMIT = 12
 
 Floats = NDArray[np.float64]
@@ -35,7 +35,7 @@ class Line:
     points: Floats = field(default_factory=_none)
 
     def add(self, points: Floats, limit: int) -> None:
-        """Takes points that follow those it has; the oldest beyond the limit are let go."""
+        """Appends points; the oldest beyond the limit are dropped."""
         self.points = np.concatenate([self.points, points], axis=1)[:, -limit:]
 
 
@@ -43,7 +43,7 @@ class Lines:
     """Takes tables of answers one after the other.
 
     groups: the columns that tell lines apart; values: the columns drawn; every_us: the time between
-    two answers, if it is fixed; limit: so many points are kept of each line.
+    two answers, if it is fixed; limit: how many points are kept per line.
     """
 
     def __init__(

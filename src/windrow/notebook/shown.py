@@ -41,7 +41,7 @@ class Shown:
 def show(table: pa.Table, rows: int = ROWS_SHOWN) -> Shown:
     """A table of a session, such as session.windows(), for a cell of a notebook.
 
-    rows: so many of them at most.
+    rows: at most this many of them.
 
     >>> import windrow
     >>> session = windrow.connect()

@@ -24,7 +24,7 @@ SPARE_CODES = 1024
 
 
 class _CodeTuples:
-    """Tables for tuples of so many parts: none for one, which is its own code."""
+    """Tables for tuples of this many parts: none for one, which is its own code."""
 
     def __init__(self, parts: int) -> None:
         self._tables = [WordCodes() for _ in range(parts - 1)]
@@ -108,7 +108,7 @@ class SweptTuples(_CodeTuples):
 
     @property
     def is_due(self) -> bool:
-        """Whether so many codes were given that a sweep pays."""
+        """Whether enough codes were assigned for a sweep to pay off."""
         return self._tables[-1].size > 2 * self._live + SPARE_CODES
 
     def sweep(self, live: Codes) -> None:

@@ -50,7 +50,7 @@ class ValueLanes:
 class LaneLayout:
     """kinds: per side, per value, exact.kernels.INTEGER or DOUBLE.
 
-    is_nullable: rows that are NULL (or, in wide lanes, special) are told apart from the others.
+    is_nullable: rows that are NULL (or, in wide lanes, special) are counted separately.
     """
 
     kinds: tuple[tuple[int, ...], ...]

@@ -30,7 +30,7 @@ FREE_PARTS = 8
 
 
 class NeedsSingleRowsError(Exception):
-    """Sums have become so large that rows must be told apart that stood together for several."""
+    """Sums have become so large that weighted rows must be expanded."""
 
 
 class NeedsPairsError(Exception):
@@ -67,7 +67,7 @@ class WorkDone:
     """What an operator has measured since it began, for the cost model.
 
     rows: entered, per side. probes: rows that were looked up in other windows; matches: joined rows
-    that this found, before any condition beside equality; kept: those that the conditions kept.
+    that this found, before any condition other than equality; kept: those that the conditions kept.
     """
 
     rows: tuple[int, ...]
@@ -115,7 +115,7 @@ class Operator(Protocol):
         """Bytes of everything: windows, codes, sums, indexes."""
 
     def growth_bytes(self, rows: int) -> int:
-        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        """Peak bytes, in addition to the windows, that this many rows may need."""
 
     def joined_rows(self) -> int:
         """Joined rows that are live (rows of the window, where there is one)."""

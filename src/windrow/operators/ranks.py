@@ -1,7 +1,7 @@
 """Values as ranks for MIN and MAX: 64-bit integers of which the largest is the best.
 
 Numbers, times, dates and booleans keep their order. NaN ranks above all other numbers and -0.0 as
-0.0. For MIN the bits are complemented, so that whoever keeps extremes only ever maximises.
+0.0. For MIN the bits are complemented, so that extremes are always maxima.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class OutputRoom:
             self.arrays = arrays._replace(lanes=lanes)
 
     def reserve(self, more: int) -> None:
-        """Have room for so many rows more than there are, and one that is written in vain."""
+        """Reserve space for this many more rows, and one scratch row."""
         arrays = self.arrays
         control = arrays.control
         used = int(control[kernels.USED] - control[kernels.FIRST])

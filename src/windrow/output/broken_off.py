@@ -8,7 +8,7 @@ __all__ = ["broken_off", "history_broken_off"]
 
 
 def broken_off(query: str, problem: Exception) -> DataError:
-    """A query that could not be made anew from its rows, after an exception in a step."""
+    """A query that could not be rebuilt from its rows, after an exception in a step."""
     what = str(problem) or type(problem).__name__
     return DataError(
         "WD305",

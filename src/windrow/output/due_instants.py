@@ -9,7 +9,7 @@ from windrow.backlog import Backlog
 
 __all__ = ["INSTANTS_LIMIT", "DueInstants"]
 
-# The newest so many are kept for a reader that does not come; the others are counted.
+# This many of the newest are kept for an absent reader; the others are counted.
 INSTANTS_LIMIT = 1_000_000
 
 Instants = NDArray[np.int64]

@@ -29,7 +29,7 @@ class Entities:
         self._coder = KeyCoder(types) if types else None
         self._known = np.zeros(0, np.bool_)
         self._seen, self._stamp = np.zeros(0, np.int64), 1  # for distinct()
-        self._in_use = 0  # so many were in use when they were last looked through
+        self._in_use = 0  # how many were in use at the last scan
         self._bytes_in_use = 0
 
     def codes_of(self, columns: list[pa.Array], count: int) -> Codes:
@@ -88,7 +88,7 @@ class Entities:
 
     @property
     def are_many(self) -> bool:
-        """Whether so many are known that it may pay to forget some.
+        """Whether there are enough of them that it may pay to drop some.
 
         Looking through all of them at every step would cost more than the step: they are when they
         may have doubled.
@@ -100,7 +100,7 @@ class Entities:
 
     @property
     def _are_large(self) -> bool:
-        """Whether they take so many bytes that it may pay to forget some."""
+        """Whether they take enough bytes that it may pay to drop some."""
         growth = 0 if self._coder is None else self._coder.nbytes - self._bytes_in_use
         return growth > max(IDLE_BYTES, self._bytes_in_use // GROWTH_PARTS)
 
@@ -116,7 +116,7 @@ class Entities:
         return int(coded + self._known.nbytes + self._seen.nbytes)
 
     def growth_bytes(self, rows: int) -> int:
-        """Bytes that so many new ones may need at most, for a moment too."""
+        """Peak bytes that this many new ones may need."""
         if self._coder is None:
             return 0
         known = 0 if self._coder.size + rows <= self._known.size else 2 * self._known.nbytes
@@ -138,7 +138,7 @@ class Entities:
 
 
 def _sorted(values: list[pa.Array]) -> NDArray[np.int64]:
-    """The order by these columns: NULL first, NaN last (Arrow alone would put it beside NULL)."""
+    """The order by these columns: NULL first, NaN last (Arrow alone would put it next to NULL)."""
     columns: list[pa.Array] = []
     for column in values:
         if pa.types.is_floating(column.type):

@@ -24,7 +24,7 @@ from windrow.output.unread_limit import UNREAD_BYTES
 
 __all__ = ["ANSWER_ROWS_LIMIT", "TOUCHES_LIMIT", "Feed"]
 
-# What is kept for readers that do not come: beyond it changes are netted and answers are let go,
+# What is buffered for absent readers: beyond it changes are netted and answers are dropped,
 # counted.
 TOUCHES_LIMIT = 1_000_000
 # The log of rows is left as it is while it has no more than this beyond twice what is needed.
@@ -132,7 +132,7 @@ class Feed(ToldTouches[Touches]):
 
     @property
     def instants_lost(self) -> int:
-        """Answers that were due but let go because nobody read them for too long."""
+        """Answers that were due but dropped because nobody read them for too long."""
         return self._due.lost
 
     @instants_lost.setter
@@ -337,7 +337,7 @@ class Feed(ToldTouches[Touches]):
         return self._log.nbytes + unread + cached + self._now.nbytes + self._answered.nbytes
 
     def growth_bytes(self, entities: int) -> int:
-        """Bytes that the tables need at most when there are so many entities, for a moment too."""
+        """Peak bytes that the tables need for this many entities."""
         if entities <= self._now.row.size:
             return 0
         return 2 * (2 * entities * ENTITY_BYTES)
@@ -409,7 +409,7 @@ class EntityRows:
         return ENTITY_BYTES * self.row.size
 
     def copy(self) -> EntityRows:
-        """The same state, as large as it is, with its list of those present made anew."""
+        """The same state and size, with its list of those present rebuilt."""
         out = EntityRows()
         out.row, out.many = self.row.copy(), self.many.copy()
         out.active, out.place = np.zeros_like(self.active), np.zeros_like(self.place)

@@ -8,7 +8,7 @@ from numpy import uint64
 from windrow.compiling.kernels import njit
 from windrow.exact.kernels import LIMB_BITS, LOWEST_BIT, carry_over, scale_by_power
 
-# So many limbs, squared, stay far inside the doubles, and so does a shift by so many bits.
+# This many limbs, squared, stay far inside the doubles, and so does a shift by this many bits.
 MOST_LIMBS = 12
 MOST_SHIFT = 320
 # A difference that kept so much of what it was taken from is good to the last digit.

@@ -99,7 +99,7 @@ class Publisher:
         return PublisherMark(Mark(self, self._faults, *self._feed.parts))
 
     def rewind(self, mark: PublisherMark) -> None:
-        """Go back to the mark: what a step that failed left behind is made anew from the feed."""
+        """Roll back to the mark: what a failed step left behind is rebuilt from the feed."""
         self._feed.undo_step()
         mark.own.rewind()
         self._feed.derive()
@@ -171,7 +171,7 @@ class Publisher:
     def answers(self) -> pa.Table:
         """Every answer since the last call: at, level, error_bound, then the select list.
 
-        Where they lack a row that has no value, the first call says so.
+        Where they lack a row that has no value, the first call raises an error.
         """
         self._faults.check_answers()
         return self._feed.answers()
@@ -187,7 +187,7 @@ class Publisher:
     def changes(self, limit: int | None = None) -> pa.Table:
         """Rows that came (+1) and went (-1) since the last call; they add up to result().
 
-        limit: at most so many rows, in whole instants unless one alone has more.
+        limit: at most this many rows, in whole instants unless one alone has more.
         """
         self._faults.check_changes()
         if self._feed.starts_over:
@@ -296,7 +296,7 @@ class Publisher:
 
     @property
     def instants_lost(self) -> int:
-        """Answers that were due but let go because nobody called answers() for too long."""
+        """Answers that were due but dropped because nobody called answers() for too long."""
         return self._feed.instants_lost
 
     @property
@@ -318,16 +318,16 @@ class Publisher:
 
     @property
     def unread_bytes(self) -> int:
-        """About so many of them are for readers that have not come."""
+        """About this many of them are unread."""
         return self._feed.unread_bytes + (0 if self._cut is None else self._cut.nbytes)
 
     def shrink(self, limit_bytes: int) -> None:
-        """Let go of what is not read beyond so many bytes."""
+        """Drop unread output beyond this many bytes."""
         self._feed.shrink(limit_bytes)
         self._entities.forget_others(self._entities_in_use()[0])
 
     def growth_bytes(self, rows: int) -> int:
-        """Bytes that so many rows may need at most, for a moment too, if each is a new group."""
+        """Peak bytes that this many rows may need if each is a new group."""
         entities = self._entities.size + rows
         return self._entities.growth_bytes(rows) + self._feed.growth_bytes(entities)
 

@@ -1,4 +1,4 @@
-"""Rows of a result that have no value: they are not shown, and whoever reads is told.
+"""Rows of a result that have no value: they are not shown, and readers get an error.
 
 A SUM beyond its type, or an expression over aggregates that has no value, is a fault of its group
 alone and for as long as it lasts: all else of the step is applied, and the row is back as soon as

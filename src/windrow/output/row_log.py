@@ -89,7 +89,7 @@ class RowLog:
         return [np.where(numbers < 0, numbers, new_number[numbers]) for numbers in references]
 
     def keep(self, used: NDArray[np.bool_]) -> None:
-        """Drop the rows that are not flagged; the others are numbered anew, in the same order."""
+        """Drop the rows that are not flagged; the others are renumbered, in the same order."""
         self._begin_with(self.table().filter(pa.array(used)))
 
     def _keep_few(self, references: Sequence[Numbers]) -> list[Numbers]:

@@ -1,6 +1,6 @@
 """How much of what nobody has read a feed keeps, in bytes, and who loses first.
 
-Whoever lags further behind does: of answers the older half is let go, again and again; changes are
+The reader that lags most loses: the older half of answers is dropped, repeatedly; changes are
 netted, which loses nothing of what they add up to. Where even the net changes are too many, because
 the reader would have to be told of many rows that are long gone, changes start over: the next ones
 are all rows of the result.
@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 
 __all__ = ["UNREAD_BYTES", "BoundedFeed"]
 
-# For what nobody has read, beside the result itself, where nobody says otherwise.
+# The default for unread output, in addition to the result itself.
 UNREAD_BYTES = 64 << 20
 # A feed is looked through when it has grown by this part of the result at least.
 GROWTH_PARTS = 4
@@ -26,13 +26,13 @@ class BoundedFeed(ABC):
     _kept_bytes = 0  # those of the result and its tables when it was last looked through
 
     def keep_within(self, limit_bytes: int) -> None:
-        """Be no larger than the result and so many bytes, by and large."""
+        """Stay within the size of the result plus about this many bytes."""
         growth = self.nbytes - self._kept_bytes
         if growth > max(limit_bytes, self._kept_bytes // GROWTH_PARTS):
             self.shrink(limit_bytes)
 
     def shrink(self, limit_bytes: int) -> None:
-        """Let go of what is not read until it takes half of the limit, beside the result."""
+        """Drop unread output until it takes half of the limit, in addition to the result."""
         self._compact()
         self._kept_bytes = self._result_bytes()
         while self.nbytes > self._kept_bytes + limit_bytes // 2 and self._lose_some(limit_bytes):
@@ -58,7 +58,7 @@ class BoundedFeed(ABC):
 
     @property
     def unread_bytes(self) -> int:
-        """About so many are for readers that have not come."""
+        """About this many are unread."""
         return max(0, self.nbytes - self._kept_bytes)
 
     @property
@@ -79,7 +79,7 @@ class BoundedFeed(ABC):
 
     @abstractmethod
     def _lose_answers(self, touches: int) -> None:
-        """Go over the first so many touches; answers between them are lost, counted."""
+        """Skip the first touches; answers between them are lost and counted."""
 
     @abstractmethod
     def _lose_instants(self) -> None: ...

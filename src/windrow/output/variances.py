@@ -1,8 +1,8 @@
 """VARIANCE and STDDEV from exact sums of values and squares: nothing cancels but what must.
 
 n * (sum of squares) - (sum)**2 is made in pairs of doubles and, where much of it cancels, in exact
-digits, so that the variance of values that are large beside their differences is as good as that of
-small ones. A square is kept as two doubles, itself and what it was rounded by.
+digits, so that the variance of values that are large compared with their differences is as good as
+that of small ones. A square is kept as two doubles, itself and what it was rounded by.
 """
 
 from __future__ import annotations

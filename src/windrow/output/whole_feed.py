@@ -22,7 +22,7 @@ from windrow.output.unread_limit import UNREAD_BYTES, BoundedFeed
 
 __all__ = ["WholeFeed"]
 
-# What is kept for a reader that does not come: beyond it changes are netted and answers let go.
+# What is buffered for an absent reader: beyond it changes are netted and answers dropped.
 TOUCHES_LIMIT = 1_000_000
 
 Vector = NDArray[np.int64]
@@ -106,7 +106,7 @@ class WholeFeed(BoundedFeed):
 
     @property
     def instants_lost(self) -> int:
-        """Answers that were due but let go because nobody read them for too long."""
+        """Answers that were due but dropped because nobody read them for too long."""
         return self._due.lost
 
     @instants_lost.setter

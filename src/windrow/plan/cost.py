@@ -30,7 +30,7 @@ CHARGE_GROUP_NS = 90.0
 CHARGE_EXTREME_NS = 22.0
 STORE_NS = 130.0
 STORE_EXTREME_NS = 180.0
-# Bytes beside the row itself: its slot and index entries, a charge record, a stored joined row.
+# Bytes on top of the row itself: its slot and index entries, a charge record, a stored joined row.
 SLOT_BYTES = 90.0
 RECORD_BYTES = 90.0
 RESULT_BYTES = 64.0
@@ -59,7 +59,7 @@ def candidates(plan: QueryPlan, figures: Figures) -> tuple[Candidate, ...]:
 
 
 def _rank(plan: QueryPlan, candidate: Candidate) -> tuple[bool, bool, float]:
-    # Rows that are held back and come again make joined rows anew: to hold those pays less.
+    # Rows that are retracted and return form joined rows again: storing those pays less.
     held = bool(plan.negations) and candidate.name == "pipelined"
     return candidate.reason is not None, held, candidate.nanoseconds
 

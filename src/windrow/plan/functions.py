@@ -70,7 +70,7 @@ def _arguments(node: exp.Expr) -> Nodes:
 
 def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
     if not isinstance(node, exp.Func) or isinstance(node, exp.RegexpLike):
-        # RLIKE is an operator to whoever wrote it, and a function to sqlglot.
+        # RLIKE is an operator to its author, and a function to sqlglot.
         form = f"the form {node.sql('spark')!r}"
         return scope.refused("WU221", form, node, hint=_OTHER_FORMS.get(type(node), _NO_FORM))
     if name in _OTHER_AGGREGATES:

@@ -121,7 +121,7 @@ def _written(node: exp.Expr, names: Names, aliases: Mapping[str, exp.Expr]) -> e
 
 
 def _check_names(select: Select, items: tuple[OutputColumn, ...]) -> None:
-    """Bounds and facts stand beside the select list, under names of their own."""
+    """Bounds and facts are columns after the select list, with their own names."""
     taken = {fact: f"every answer about the past has a column {fact!r}" for fact in FACTS}
     for item in items:
         if has_aggregate(item.expression):

@@ -4,7 +4,7 @@ What separates need not be computed for every joined row: the sum of products is
 A term is a product of at most two factors that read different inputs. Products of factors are exact
 in the sum, so nothing is separated that would round where the text does not: a sum of floats is
 not multiplied out by a constant unless this is exact, and factors of one input are multiplied only
-where the text does so. Nor does a factor overflow that the text does not have: a constant beside a
+where the text does so. Nor does a factor overflow that the text does not have: a constant next to a
 BIGINT stands as a factor of its own.
 """
 
@@ -124,7 +124,7 @@ def _scaled(function: str, term: Term, constant: Expr, *, is_sum: bool) -> Term:
 
 
 def _times_integer(term: Term, constant: Literal) -> Term:
-    """The term times an integer: in a factor with bits to spare, or beside a single one."""
+    """The term times an integer: in a factor with bits to spare, or next to a single one."""
     needed = abs(constant.value).bit_length() if isinstance(constant.value, int) else 64
     for place, factor in enumerate(term):
         if _bits(factor) + needed <= 63:

@@ -13,7 +13,7 @@ from windrow.schema import DATE, TIMESTAMP, ColumnType
 
 __all__ = ["column_as", "without_absurd_times"]
 
-# A decimal of so many digits holds every integer of 64 bits beside the digits of any scale.
+# A decimal of this many digits holds every 64-bit integer plus the digits of any scale.
 _WIDEST_DECIMAL = 38
 # Units coarser than ours can say times that microseconds cannot.
 _COARSE_US = {"s": 1_000_000, "ms": 1_000}

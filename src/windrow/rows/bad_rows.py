@@ -21,9 +21,9 @@ __all__ = [
 
 # Bad rows are counted without end; of the rows themselves the newest are kept, up to so much.
 BAD_ROWS_BYTES = 1 << 20
-# Of one row at most so many characters are shown.
+# At most this many characters of a row are shown.
 SHOWN_CHARACTERS = 1000
-# What one of them costs beside its texts.
+# What one of them costs in addition to its texts.
 _ROW_BYTES = 200
 
 BAD_ROWS_SCHEMA = pa.schema(

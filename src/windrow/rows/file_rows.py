@@ -24,6 +24,6 @@ class FileRows:
         return int(self.batch.num_rows) + len(self.bad)
 
     def parts(self, rows: int) -> list[FileRows]:
-        """Pieces of at most so many rows; the bad ones go with the first."""
+        """Pieces of at most this many rows; the bad ones go with the first."""
         starts = range(0, max(1, self.batch.num_rows), rows)
         return [FileRows(self.batch.slice(at, rows), () if at else self.bad) for at in starts]

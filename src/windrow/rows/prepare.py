@@ -120,7 +120,7 @@ def window_of(
     store: RowStore | None = None,
     chosen: tuple[int, ...] = (),
 ) -> Window:
-    """An empty window of this kind for rows of so many values, or on rows that are shared."""
+    """An empty window of this kind for rows of this many values, or on shared rows."""
     if window.traits.counts_whole_stream:
         return Window(value_count, eviction=LastRows(window.rows))
     if window.traits.counts_by_partition:

@@ -69,7 +69,7 @@ class NegationShape:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that is summed exactly over the joined rows, beside the count of those not NULL.
+    """A number that is summed exactly over the joined rows, with the count of those not NULL.
 
     kind: INTEGER or DOUBLE (decimals are integers). argument: what a joined row adds. terms: the
     argument as a sum of products of one or two value columns, each of another side; () where it
@@ -144,7 +144,7 @@ class QueryShape:
 
     @property
     def extra_count(self) -> int:
-        """Columns of a state beside its lanes: tallies, ranks of extremes, whether there is one."""
+        """Columns of a state, lanes excluded: tallies, ranks of extremes, whether one exists."""
         return len(self.distincts) + 2 * len(self.extremes)
 
 

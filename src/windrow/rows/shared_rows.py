@@ -213,7 +213,7 @@ class RowPool:
         return [each for each in self.all() if each.stream.name == stream]
 
     def all(self) -> list[SharedRows]:
-        """All shared rows that are read; what nobody reads is let go."""
+        """All shared rows that are read; unread ones are dropped."""
         self._shared = {key: each for key, each in self._shared.items() if each.is_read}
         return list(self._shared.values())
 

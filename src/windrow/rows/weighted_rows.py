@@ -1,9 +1,9 @@
 """Prepared rows that stand for several equal ones: a column says for how many.
 
 Where answers show at instants of a grid only, rows that enter and leave between the same of them
-need not be told apart. Those of one group become one row, or two where their values do not divide:
-seven rows with the sum 24 are six of 3 and one of 6. Whatever is added up over rows stays the same,
-to the last bit.
+need not be distinguished. Those of one group become one weighted row, or two where their values do
+not divide: seven rows with the sum 24 are six of 3 and one of 6. Whatever is added up over rows
+stays the same, to the last bit.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from windrow.plan.model import QueryPlan
 
 __all__ = ["Chooser"]
 
-# A decision is due when so many rows have entered since the last, and as many as the windows hold:
-# making the state anew then costs less than a row's share of the work.
+# A decision is due when this many rows have entered since the last, and as many as windows hold:
+# rebuilding the state then costs less than a row's share of the work.
 ROWS_BETWEEN = 20_000
 # Another algorithm must promise this share of the present cost: figures waver.
 WORTH_CHANGING = 0.8

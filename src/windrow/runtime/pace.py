@@ -1,4 +1,4 @@
-"""How large a step of the clock may be: so many events that what they touch stays bounded."""
+"""How large a step of the clock may be: few enough events that what they change stays bounded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pace:
         self._touches_per_event = 1.0
 
     def note(self, events: int, touches: int) -> None:
-        """A step had so many events and touches."""
+        """A step had this many events and touches."""
         faded = FADING * self._touches_per_event
         self._touches_per_event = max(1.0, faded, touches / max(1, events))
 

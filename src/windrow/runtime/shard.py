@@ -95,12 +95,12 @@ class Shard:
             self._replaced.pop()
 
     def rewind(self, mark: ShardMark) -> None:
-        """Go back to the mark: what a step that failed left behind is made anew from the rows."""
+        """Roll back to the mark: what a failed step left behind is rebuilt from the rows."""
         mark.own.rewind()
         mark.operator.rewind()
         for side in mark.taking:
             self._operator.windows[side].columns.refuse_appended()
-        self._is_marked = True  # the operator that is replaced has the rows until all is made anew
+        self._is_marked = True  # the replaced operator has the rows until everything is rebuilt
         if isinstance(self._operator, FactorisedOperator) and self._operator.is_endless:
             self._begin_with_sums(self._operator)
         elif not self._begin_anew(self.algorithm):
@@ -137,12 +137,12 @@ class Shard:
                 self._operator.append(side, self._as_kept(self._operator, rows))
 
     def _as_kept(self, operator: Operator, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows that stand for several are told apart for operators that hold each by itself."""
+        """Expands weighted rows for operators that hold single rows."""
         is_weighing = isinstance(operator, FactorisedOperator) and not self._tells_apart
         return rows if is_weighing else expanded(rows)
 
     def next_stop(self, until: int, events: int) -> int:
-        """How far the clock may go, at most to `until`, for about so many events of a window."""
+        """How far the clock may go, at most to `until`, for about `events` events of a window."""
         return min(window.next_stop(until, events) for window in self._operator.windows)
 
     def event_count(self) -> int:
@@ -306,7 +306,7 @@ class Shard:
         return self._operator.nbytes
 
     def growth_bytes(self, rows: int) -> int:
-        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        """Peak bytes, in addition to the windows, that this many rows may need."""
         return self._operator.growth_bytes(rows)
 
     def show_all_on_grid(self) -> None:

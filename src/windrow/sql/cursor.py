@@ -35,7 +35,7 @@ class Cursor:
         """The token that many behind the next one."""
         return self._tokens[min(self._index + count, len(self._tokens) - 1)]
 
-    def take(self) -> Token:
+    def consume(self) -> Token:
         """Moves past the next token and returns it; the end is never passed."""
         token = self.token
         self._index = min(self._index + 1, len(self._tokens) - 1)
@@ -54,7 +54,7 @@ class Cursor:
         if not self.at(*wanted):
             return False
         for _ in wanted:
-            self.take()
+            self.consume()
         return True
 
     def expect(self, *wanted: str, hint: str = "") -> Token:
@@ -63,7 +63,7 @@ class Cursor:
         for word in wanted:
             if not self.at(word):
                 raise self.expected(f"'{word}'", possible=[word], hint=hint)
-            self.take()
+            self.consume()
         return first
 
     def at_name(self) -> bool:
@@ -78,7 +78,7 @@ class Cursor:
     def name(self, what: str) -> Token:
         """Takes a name; `what` says of what, such as 'a stream'."""
         if self.at_name():
-            return self.take()
+            return self.consume()
         if self.token.kind == "word":
             raise QuerySyntaxError(
                 "WS113",

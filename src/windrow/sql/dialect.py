@@ -1,6 +1,6 @@
 """WQL as a sqlglot dialect: Spark's literals, escapes and printing, with no word reserved.
 
-Words are told apart by the parser, where they stand, so that a column may be called `error` or
+Keywords are recognised by the parser, by position, so that a column may be called `error` or
 `every` and `[10 MINUTES]` is not an array subscript. Only the characters are settled here.
 """
 

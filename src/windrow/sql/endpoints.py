@@ -64,15 +64,15 @@ def parse_option_name(cursor: Cursor) -> str:
 def parse_value(cursor: Cursor) -> Value:
     """A text, a number, TRUE or FALSE."""
     if cursor.at_any("TRUE", "FALSE"):
-        return cursor.take().upper == "TRUE"
+        return cursor.consume().upper == "TRUE"
     if cursor.token.kind == "string":
-        return cursor.take().text
+        return cursor.consume().text
     sign = -1 if cursor.accept("-") else 1
     if cursor.token.kind != "number":
         meant = nearest(cursor.token.text, ["TRUE", "FALSE"])
         hint = f"did you mean {meant}?" if meant else "write 'a text', a number, TRUE or FALSE"
         raise cursor.expected("a value", hint=hint)
-    token = cursor.take()
+    token = cursor.consume()
     if token.text.isdigit():
         return sign * int(token.text)
     number = sign * float(token.text)

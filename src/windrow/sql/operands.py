@@ -25,7 +25,7 @@ def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
     """The operand that comes next, signs and casts with it; `expression` reads what is nested."""
     signs = []
     while cursor.at_any("-", "+"):
-        signs.append(cursor.take())
+        signs.append(cursor.consume())
     operand = _primary(cursor, expression)
     if cursor.accept("::"):  # only once: a chain of casts would be a nesting without brackets
         operand = _cast(operand, parse_type(cursor))
@@ -86,7 +86,7 @@ def _no_word(cursor: Cursor) -> str:
 
 
 def _number(cursor: Cursor) -> exp.Expression:
-    token = cursor.take()
+    token = cursor.consume()
     number = mark(exp.Literal.number(token.text), token)
     suffix = cursor.token
     if suffix.kind != "word" or suffix.start != token.end:
@@ -94,24 +94,24 @@ def _number(cursor: Cursor) -> exp.Expression:
     if suffix.upper not in _SUFFIXES:
         hint = "put a space after the number"
         raise cursor.wrong("WS118", f"'{token.text}{suffix.text}' is not a number", hint, token)
-    return _cast(number, type_named(_SUFFIXES[cursor.take().upper]))
+    return _cast(number, type_named(_SUFFIXES[cursor.consume().upper]))
 
 
 def _string(cursor: Cursor) -> exp.Expression:
-    first = cursor.take()
+    first = cursor.consume()
     parts = [first.text]
     while cursor.token.kind == "string":  # 'a' 'b' is one text, as in Spark
-        parts.append(cursor.take().text)
+        parts.append(cursor.consume().text)
     return mark(exp.Literal.string("".join(parts)), first)
 
 
 def _cast_literal(cursor: Cursor) -> exp.Expression:
-    kind = type_named(cursor.take().text)
+    kind = type_named(cursor.consume().text)
     return _cast(_string(cursor), kind)
 
 
 def _column(cursor: Cursor) -> exp.Expression:
-    first = cursor.take()
+    first = cursor.consume()
     column = exp.Column(this=identifier(first))
     if cursor.accept("."):
         if cursor.at("*"):
@@ -125,11 +125,11 @@ def _column(cursor: Cursor) -> exp.Expression:
 
 
 def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
-    name = cursor.take()
+    name = cursor.consume()
     cursor.expect("(")
     arguments: list[exp.Expression] = []
     if cursor.at("*"):
-        arguments.append(mark(exp.Star(), cursor.take()))
+        arguments.append(mark(exp.Star(), cursor.consume()))
     elif cursor.accept("DISTINCT"):
         arguments.append(exp.Distinct(expressions=_arguments(cursor, expression)))
     elif not cursor.at(")"):
@@ -183,7 +183,7 @@ def _case(cursor: Cursor, expression: Reader) -> exp.Expression:
 
 
 def _cast_call(cursor: Cursor, expression: Reader) -> exp.Expression:
-    word = cursor.take()
+    word = cursor.consume()
     cursor.expect("(")
     value = expression(cursor)
     cursor.expect("AS")
@@ -204,9 +204,9 @@ def parse_type(cursor: Cursor) -> ColumnType:
     word = cursor.name("a type")
     text = word.text
     if cursor.accept("("):
-        digits = [cursor.take().text]
+        digits = [cursor.consume().text]
         while cursor.accept(","):
-            digits.append(cursor.take().text)
+            digits.append(cursor.consume().text)
         cursor.expect(")")
         text += f"({', '.join(digits)})"
     try:
@@ -217,7 +217,7 @@ def parse_type(cursor: Cursor) -> ColumnType:
 
 
 def _constant(cursor: Cursor, _: Reader) -> exp.Expression:
-    token = cursor.take()
+    token = cursor.consume()
     if token.upper == "NULL":
         return mark(exp.Null(), token)
     return mark(exp.Boolean(this=token.upper == "TRUE"), token)

@@ -72,7 +72,7 @@ def _items(cursor: Cursor) -> tuple[SelectItem, ...]:
 def _item(cursor: Cursor) -> SelectItem:
     place = cursor.place()
     if cursor.at("*"):
-        return SelectItem(mark(exp.Star(), cursor.take()), None, place=place)
+        return SelectItem(mark(exp.Star(), cursor.consume()), None, place=place)
     if cursor.at_name() and cursor.ahead().upper == "." and cursor.ahead(2).upper == "*":
         return SelectItem(_star_of(cursor), None, place=place)
     expression = _checked(cursor, parse_expression(cursor))
@@ -80,7 +80,7 @@ def _item(cursor: Cursor) -> SelectItem:
 
 
 def _star_of(cursor: Cursor) -> exp.Expression:
-    table = cursor.take()
+    table = cursor.consume()
     cursor.expect(".")
     return exp.Column(this=mark(exp.Star(), cursor.expect("*")), table=identifier(table))
 
@@ -88,7 +88,7 @@ def _star_of(cursor: Cursor) -> exp.Expression:
 def _alias(cursor: Cursor) -> str | None:
     if cursor.accept("AS"):
         return cursor.name("the column").text
-    return cursor.take().text if cursor.at_alias() else None
+    return cursor.consume().text if cursor.at_alias() else None
 
 
 def _checked(cursor: Cursor, expression: exp.Expression) -> exp.Expression:
@@ -99,7 +99,7 @@ def _where(cursor: Cursor, places: dict[str, Place], nested: bool) -> _Condition
     conditions = _Conditions()
     if not cursor.at("WHERE"):
         return conditions
-    places["WHERE"] = cursor.place(cursor.take())
+    places["WHERE"] = cursor.place(cursor.consume())
     while True:
         if cursor.at("NOT", "EXISTS", "("):
             places.setdefault("NOT EXISTS", cursor.place())
@@ -137,7 +137,7 @@ def _not_exists(cursor: Cursor, nested: bool) -> Select:
 def _group_by(cursor: Cursor, places: dict[str, Place]) -> tuple[exp.Expression, ...]:
     if not cursor.at("GROUP"):
         return ()
-    places["GROUP BY"] = cursor.place(cursor.take())
+    places["GROUP BY"] = cursor.place(cursor.consume())
     cursor.expect("BY")
     if cursor.at_any("ROLLUP", "CUBE", "GROUPING") and cursor.ahead().upper in ("(", "SETS"):
         hint = "register one query for each grouping"
@@ -151,5 +151,5 @@ def _group_by(cursor: Cursor, places: dict[str, Place]) -> tuple[exp.Expression,
 def _having(cursor: Cursor, places: dict[str, Place]) -> exp.Expression | None:
     if not cursor.at("HAVING"):
         return None
-    places["HAVING"] = cursor.place(cursor.take())
+    places["HAVING"] = cursor.place(cursor.consume())
     return _checked(cursor, parse_expression(cursor))

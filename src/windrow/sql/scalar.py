@@ -81,7 +81,7 @@ def _negation(cursor: Cursor, power: int) -> exp.Expression:
         raise cursor.wrong("WS115", "NOT cannot follow an operator", hint)
     count = 0
     while cursor.at_any("NOT", "!"):
-        cursor.take()
+        cursor.consume()
         count += 1
     if cursor.at("EXISTS", "("):
         hint = "write WHERE condition AND NOT EXISTS (SELECT ...), outside brackets, OR and ON"
@@ -98,7 +98,7 @@ def _climb(cursor: Cursor, left: exp.Expression, least_power: int) -> exp.Expres
         word = cursor.token.upper
         power = _POWERS.get(word, 0)
         if power and power >= least_power:
-            operator = cursor.take()
+            operator = cursor.consume()
             left = _binary(operator, left, _parse(cursor, power + 1))
         elif word in _PREDICATES and least_power <= _PREDICATE:
             left = _predicate(cursor, left)
@@ -127,7 +127,7 @@ def _refuse_chain(cursor: Cursor) -> None:
 def _predicate(cursor: Cursor, left: exp.Expression) -> exp.Expression:
     word = cursor.token.upper
     if word in _COMPARISONS:
-        cursor.take()
+        cursor.consume()
         return _COMPARISONS[word](this=left, expression=_parse(cursor, _SUM))
     if cursor.accept("IS"):
         return _is(cursor, left)
@@ -175,7 +175,7 @@ def _between(cursor: Cursor, left: exp.Expression) -> exp.Expression:
 
 
 def _like(cursor: Cursor, left: exp.Expression) -> exp.Expression:
-    kind = _LIKES[cursor.take().upper]
+    kind = _LIKES[cursor.consume().upper]
     return kind(this=left, expression=_parse(cursor, _SUM))
 
 

@@ -86,7 +86,7 @@ def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]
                 if stream is not None:
                     unread.append(stream.strip("`"))
                 while cursor.token.kind != "end" and not cursor.at(";"):
-                    cursor.take()
+                    cursor.consume()
             _skip_semicolons(cursor)
         return statements, unread, problems
 
@@ -109,7 +109,7 @@ def _reading(text: str, read: Callable[[Cursor], Result]) -> Result:
 
 
 def _may_follow(statement: Statement) -> tuple[str, ...]:
-    """Clauses that a statement could go on with; what it has already is not told apart."""
+    """Clauses that could continue a statement, including those that it already has."""
     if isinstance(statement, Select | Explain):
         return CLAUSES[:-1]
     if isinstance(statement, CreateQuery):

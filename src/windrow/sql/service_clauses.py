@@ -32,7 +32,7 @@ def parse_service_clauses(cursor: Cursor, sources: Sequence[Source]) -> ServiceC
     """The service clauses that come next, in any order, each at most once."""
     clauses = ServiceClauses()
     while cursor.at_any("ERROR", "EVERY", "DURATION"):
-        word = cursor.take()
+        word = cursor.consume()
         if word.upper in clauses.places:
             hint = "keep one of them"
             raise cursor.wrong("WS133", f"{word.upper} is written twice", hint, word)
@@ -53,7 +53,7 @@ def _error_percent(cursor: Cursor) -> float:
     number = cursor.token
     if number.kind != "number":
         raise cursor.expected("the tolerated error in percent", hint="write ERROR (2%)")
-    cursor.take()
+    cursor.consume()
     if not cursor.accept("%"):
         raise cursor.expected("'%'", hint=f"the error is in percent: write {_percent(number)}")
     cursor.expect(")")

@@ -22,7 +22,7 @@ def parse_sources(cursor: Cursor) -> tuple[Source, ...]:
     """FROM and all its sources."""
     if not cursor.at("FROM"):
         raise cursor.expected("FROM", possible=["FROM"], hint=_before_from(cursor))
-    cursor.take()
+    cursor.consume()
     sources = [_source(cursor)]
     while True:
         joined = _joined(cursor)
@@ -100,4 +100,4 @@ def _history(cursor: Cursor) -> Source:
 def _alias(cursor: Cursor, otherwise: str) -> str:
     if cursor.accept("AS"):
         return cursor.name("the alias").text
-    return cursor.take().text if cursor.at_alias() else otherwise
+    return cursor.consume().text if cursor.at_alias() else otherwise

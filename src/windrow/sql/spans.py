@@ -54,7 +54,7 @@ def parse_span(cursor: Cursor, what: str) -> int:
         raise cursor.wrong("WS123", f"{what} is negative", "write a length above zero")
     if cursor.token.kind != "number":
         raise cursor.expected(f"{what}", hint="write a number and a unit, such as 10 SECONDS")
-    number = cursor.take()
+    number = cursor.consume()
     span_us = _EXACT.multiply(Decimal(number.text), _unit_us(cursor))
     if span_us > MAX_SPAN_US:
         hint = "write [UNBOUNDED] to keep everything"
@@ -70,7 +70,7 @@ def parse_span(cursor: Cursor, what: str) -> int:
 def _unit_us(cursor: Cursor) -> int:
     unit = _UNIT_WORDS.get(cursor.token.upper)
     if unit is not None:
-        cursor.take()
+        cursor.consume()
         return unit
     # Clause words end the span; any other word stands where only a unit makes sense.
     if cursor.token.kind == "word" and not cursor.at_any(*_AFTER_A_SPAN):
@@ -89,7 +89,7 @@ def parse_whole_number(cursor: Cursor, what: str, maximum: int) -> int:
     token = cursor.token
     if cursor.at("-") or token.kind != "number":
         raise cursor.expected(f"{what}, a whole number above zero")
-    cursor.take()
+    cursor.consume()
     if not token.text.isdigit() or not 1 <= int(token.text) <= maximum:
         hint = f"write a whole number from 1 to {maximum}"
         raise cursor.wrong("WS125", f"{token.text} cannot be {what}", hint, token)
@@ -103,7 +103,7 @@ def parse_instant(cursor: Cursor) -> int:
     if token.kind != "string":
         hint = "write it as a text, such as '2026-01-01 09:30'"
         raise cursor.expected("an instant", hint=hint)
-    cursor.take()
+    cursor.consume()
     try:
         instant_us = instant_of(token.text)
     except BindingError as error:

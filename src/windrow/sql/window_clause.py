@@ -33,7 +33,7 @@ def parse_window(cursor: Cursor) -> Window:
     """The window in brackets that comes next; without a bracket an unbounded one, not written."""
     if not cursor.at("["):
         return Window("unbounded", written=False)
-    place = cursor.place(cursor.take())
+    place = cursor.place(cursor.consume())
     window = _inside(cursor)
     if not cursor.accept("]"):
         raise cursor.expected("']'", possible=["SLIDE"], hint=_after_a_window(cursor))
@@ -72,7 +72,7 @@ def _range(cursor: Cursor) -> Window:
         if not cursor.at("]"):
             raise cursor.expected("']' or SLIDE", possible=["SLIDE"], hint=_after_a_window(cursor))
         return Window("time", length_us=length_us)
-    word = cursor.take()
+    word = cursor.consume()
     slide_us = parse_positive_span(cursor, "the slide of the window")
     if length_us % slide_us:
         raise cursor.wrong(
@@ -131,7 +131,7 @@ def parse_history_range(cursor: Cursor) -> HistoryRange:
     hint = "write HISTORY(s) [FROM '2026-01-01 09:30' TO '2026-01-01 16:00' AT 1 MINUTE]"
     if not cursor.at("["):
         raise cursor.wrong("WS135", "HISTORY needs an interval", hint)
-    place = cursor.place(cursor.take())
+    place = cursor.place(cursor.consume())
     cursor.expect("FROM", hint=hint)
     since_us = parse_instant(cursor)
     to = cursor.expect("TO", hint=hint)

@@ -1,4 +1,4 @@
-"""The rows of one window: places in a store of rows, and columns of its own beside them.
+"""The rows of one window: places in a store of rows, and its own columns.
 
     rows   [free) head [held in the window) tail [waiting for the clock) end [spare capacity)
 
@@ -206,7 +206,7 @@ class ColumnWindow:
         self.store.keep_places(kept, held.size, changes)
 
     def expect(self, start: int, end: int) -> None:
-        """The store has written rows at these places; they take no part until append() says so."""
+        """The store has written rows at these places; they do not count until append()."""
         self.cursor[2] = end
         if self.is_shared:
             self.codes[start:end] = NO_CODE

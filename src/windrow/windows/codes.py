@@ -84,7 +84,7 @@ class WordCodes:
         )
 
     def recount(self, codes: Codes) -> None:
-        """These codes have so many users as they are named here; those without one are freed."""
+        """These codes have as many users as they are named here; those without one are freed."""
         used = self._slot_code[self._slot_code != NO_CODE]
         if self._counters[3] != NO_CODE:
             used = np.append(used, np.int32(self._counters[3]))
@@ -197,7 +197,7 @@ class TextCodes:
         self._forgotten += codes.tolist()
 
     def recount(self, codes: Codes) -> None:
-        """These codes have so many users as they are named here; those without one are freed."""
+        """These codes have as many users as they are named here; those without one are freed."""
         used = np.fromiter(self._code_of_text.values(), np.int32, len(self._code_of_text))
         self._references = np.bincount(codes, minlength=self._references.size)
         self.forget(used[self._references[used] == 0])
@@ -233,7 +233,7 @@ class TextCodes:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held; a string costs about 56 bytes beside its text, its two entries 100 more."""
+        """Bytes held; a string costs some 56 bytes on top of its text, its two entries 100 more."""
         arrays = self._references.nbytes + self._seen.nbytes
         return arrays + self._text_bytes + 156 * (len(self._code_of_text) + len(self._forgotten))
 

@@ -37,7 +37,7 @@ class LastRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held beside the window."""
+        """Bytes held in addition to the window."""
         return 0
 
 
@@ -98,7 +98,7 @@ class LastRowsByPartition:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held beside the window."""
+        """Bytes held in addition to the window."""
         return self._first.nbytes + self._last.nbytes + self._held.nbytes
 
     def _make_room(self, partitions: int) -> None:

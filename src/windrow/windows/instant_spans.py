@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 __all__ = ["SPANS_LIMIT", "InstantSpans"]
 
-# So many spans are told apart.
+# At most this many spans are distinguished.
 SPANS_LIMIT = 256
 
 Instants = NDArray[np.int64]

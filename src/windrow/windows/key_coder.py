@@ -57,7 +57,7 @@ class KeyCoder:
         return self._release(len(self._pairs), codes)
 
     def recount(self, codes: Codes) -> None:
-        """Count these codes once each, whatever was counted before, and let go of all others."""
+        """Count these codes once each, whatever was counted before, and release all others."""
         for level in range(len(self._pairs), 0, -1):
             self._pairs[level - 1].recount(codes)
             # An inner table counts the outer codes that stand on it, each of them once.
@@ -91,7 +91,7 @@ class KeyCoder:
         return sum(codes.nbytes for codes in (*self._columns, *self._pairs))
 
     def growth_bytes(self, rows: int) -> int:
-        """At most so many bytes more are needed, for a moment too, while so many rows come in."""
+        """Peak of additional bytes while this many rows are added."""
         tables = (*self._columns, *self._pairs)
         return sum(_growth_bytes(table, rows) for table in tables)
 

@@ -8,7 +8,7 @@ The first holds t-T <= time <= t: both ends belong to it.
 
 All come down to two numbers: enter = time rounded up to `slide_us`, leave = enter + `hold_us`.
 
-A window that is made narrower while it runs lets go at once of what it no longer reaches, at
+A window that is narrowed while it runs immediately evicts what it no longer covers, at
 `floor_us` and not before. One that takes turns is narrow most of the time; from turn_start_us +
 k * turn_period_us on it lets nothing go for turn_growth_us, so that it reaches that much further
 back at the end of the turn, and then becomes narrow again.

@@ -2,8 +2,8 @@
 
     rows   [free) first head [held by some window) [waiting for all clocks) end [spare capacity)
 
-Rows are appended at the end and let go at the front, in time order, once no window holds them. A
-window has places of its own in it (buffer.ColumnWindow) and columns of its own beside it, which
+Rows are appended at the end and evicted at the front, in time order, once no window holds them. A
+window has its own places in it (buffer.ColumnWindow) and its own columns in addition, which
 move with the rows. A batch that comes out of order is merged into the rows that wait behind every
 clock, so this is the reorder buffer too. Rows of equal time stay in order of arrival.
 """
@@ -195,7 +195,7 @@ class RowStore:
             self._move(capacity)
 
     def bytes_after(self, count: int) -> tuple[int, int]:
-        """What so many rows more make of all columns: bytes after it, and at most meanwhile."""
+        """Bytes of all columns with this many more rows: afterwards, and the peak meanwhile."""
         held = self.nbytes_of_all
         if self.end + count + 1 <= self.capacity:
             return held, held
@@ -219,7 +219,7 @@ class RowStore:
         return [self.times, self.values, self.valid, *own]
 
     def _room_for(self, count: int) -> tuple[int, bool]:
-        """The capacity for so many rows more, and whether it takes new arrays."""
+        """The capacity for this many more rows, and whether it takes new arrays."""
         needed = self.row_count + count + 1
         capacity = max(SMALLEST_BUFFER, needed + needed // SPARE_PARTS)
         has_room = needed + needed // (2 * SPARE_PARTS) <= self.capacity <= 2 * capacity

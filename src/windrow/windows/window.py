@@ -89,7 +89,7 @@ class Window:
     def rewind(self, mark: WindowMark) -> None:
         """Hold the rows that were held at the mark.
 
-        Only these can be read after that: what a window knows beside them, such as who is next in a
+        Only these can be read after that: what else a window knows, such as who is next in a
         partition, is not set back.
         """
         mark.own.rewind()
@@ -182,7 +182,7 @@ class Window:
         return columns.reads_run
 
     def most_events(self, until: int) -> int:
-        """At most so many rows enter and leave up to `until` in a plain window."""
+        """At most this many rows enter and leave up to `until` in a plain window."""
         columns = self.columns
         entering = np.searchsorted(columns.times[columns.tail : columns.end], until, side="right")
         last = until - self.lifetime.hold_us
@@ -190,7 +190,7 @@ class Window:
         return int(entering + leaving)
 
     def next_stop(self, until: int, events: int) -> int:
-        """How far the clock may go, at most to `until`, for about so many rows to enter or leave.
+        """How far the clock may go, at most to `until`, for about `events` rows to enter or leave.
 
         Rows of one instant come or go together, however many they are.
         """

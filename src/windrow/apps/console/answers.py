@@ -40,7 +40,7 @@ def wants_arrow(request: Request) -> bool:
 
 
 def arrow(table: pa.Table, facts: Mapping[str, object]) -> Response:
-    """A table as a stream of Arrow IPC; what JSON says beside the rows is in headers."""
+    """A table as a stream of Arrow IPC; what JSON says in addition to the rows is in headers."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

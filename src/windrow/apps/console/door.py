@@ -2,7 +2,7 @@
 
 Whoever can reach the port can open connections and say nothing, or one byte a minute. Each takes a
 place, so that the owner would find none. A connection must send a whole request soon; of those
-from which none was let through there are only so many, and the oldest makes room for the next.
+without an authenticated one their number is limited, and the oldest is closed for the next.
 """
 
 from __future__ import annotations

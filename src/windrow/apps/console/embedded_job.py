@@ -13,7 +13,7 @@ from windrow.memory_size import DEFAULT_MEMORY
 
 __all__ = ["EmbeddedJob"]
 
-# Rows are given so many times a second when they are played at a pace.
+# Rows are pushed this many times a second when they are replayed at a pace.
 STEPS_PER_SECOND = 10
 
 

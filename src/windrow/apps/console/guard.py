@@ -59,7 +59,7 @@ class Guard:
     ) -> None:
         self.app, self._hosts, self._secrets = app, hosts, secrets
         self._door = door or Door()
-        # Cookies know no ports: consoles beside each other must not overwrite each other's.
+        # Cookies ignore ports: consoles on one host must not overwrite each other's.
         self.cookie_name = f"windrow_session_{hosts.port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -16,7 +16,7 @@ from windrow.apps.console.limits import FEED_BYTES_KEPT, FEED_ROWS_KEPT
 
 __all__ = ["FeedPiece", "FeedRing"]
 
-# Small tables are put together up to so many rows.
+# Small tables are concatenated up to this many rows.
 CHUNK_ROWS = 4_096
 
 
@@ -34,7 +34,7 @@ class FeedPiece:
 
 
 class FeedRing:
-    """Keeps so many rows and bytes; more by at most what was added last.
+    """Keeps at most this many rows and bytes, plus what was added last.
 
     >>> ring = FeedRing(pa.schema([("n", pa.int64())]), rows_kept=3)
     >>> ring.add(pa.table({"n": [10, 11, 12, 13]}))
@@ -77,10 +77,10 @@ class FeedRing:
             self._drop()
 
     def read(self, after: int, limit: int) -> FeedPiece:
-        """At most so many rows behind a number.
+        """At most this many rows after a number.
 
         One that no row has yet is of another feed, such as that of a query of the same name which
-        was stopped: its reader begins anew.
+        was stopped: its reader starts over.
         """
         with self._lock:
             after = after if after <= self._last else 0
@@ -91,7 +91,7 @@ class FeedRing:
             return FeedPiece(self._slice(begin, end), end - 1, first, missed)
 
     def newest(self, limit: int) -> FeedPiece:
-        """The newest rows, at most so many; none of them was missed."""
+        """The newest rows, at most this many; none of them was missed."""
         with self._lock:
             first = self._starts[0] if self._starts else self._last + 1
             begin = max(first, self._last + 1 - limit)

@@ -48,7 +48,7 @@ class Room:
         self._collector.start()
 
     def close(self) -> None:
-        """Follows no more; the session is left to whoever made it."""
+        """Stops following; the session stays with its owner."""
         self._collector.stop()
 
     def note_problem(self, problem: WindrowError) -> None:

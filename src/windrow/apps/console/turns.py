@@ -14,7 +14,7 @@ TURNS_AFTER = 3
 
 
 def turns_of(lifetime: Lifetime | None, now_us: int) -> list[dict[str, int | bool]]:
-    """Spans, one behind the other: in the wide ones rows are not let go.
+    """Consecutive spans: in the wide ones no rows are evicted.
 
     >>> turning = Lifetime.closed(60).turning(100, 50, 10)
     >>> [(each["from_us"], each["to_us"]) for each in turns_of(turning, 120) if each["wide"]]

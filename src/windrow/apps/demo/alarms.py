@@ -101,7 +101,7 @@ class Verdict:
 
 
 def judge(fires: Iterable[Fire], alarms: Iterable[Alarm]) -> Verdict:
-    """Sets each fire beside the alarm of its room."""
+    """Pairs each fire with the alarm of its room."""
     left = list(alarms)
     findings = []
     for fire in fires:

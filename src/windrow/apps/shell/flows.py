@@ -21,7 +21,7 @@ Flowing = Iterator[tuple[str, pa.Table | FileRows, float]]
 
 
 def flow(bench: Workbench, name: str, rows: Flowing) -> threading.Thread:
-    """Gives rows to streams, each so many seconds after the one before, until the shell is left."""
+    """Pushes rows into streams, each some seconds after the one before, until the shell ends."""
 
     def run() -> None:
         due = time.monotonic()

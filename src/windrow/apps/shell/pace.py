@@ -1,4 +1,4 @@
-"""At which pace rows of a file are pushed: all at once, so many a second, or by their own times."""
+"""The pace of rows pushed from a file: all at once, at a rate per second, or by event time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SPEED = re.compile(r"(\d+(?:\.\d+)?)x\Z")
 
 @dataclass(frozen=True)
 class Pace:
-    """rows_per_s, or speed: event time runs so many times as fast as the clock on the wall."""
+    """rows_per_s, or speed: event time runs this many times as fast as the wall clock."""
 
     rows_per_s: float | None = None
     speed: float | None = None

@@ -1,7 +1,7 @@
 """What a shell works on: all that was declared, and the session in this process that runs it.
 
 Rows come from files, which are read in the background, or flow. As long as nothing has flowed, the
-session can begin anew and read the files again: so a query sees them from their start, whenever it
+session can restart and read the files again: so a query sees them from their start, whenever it
 is registered, and its answers are those of `windrow run`.
 """
 
@@ -29,7 +29,7 @@ __all__ = ["Workbench"]
 
 ANSWERS_KEPT = 1_000
 PROBLEMS_KEPT = 5
-BREATH_S = 0.001  # between two batches, so that whoever waits for the lock gets it
+BREATH_S = 0.001  # between two batches, so that others get the lock
 
 
 class Workbench:
@@ -166,7 +166,7 @@ class Workbench:
         return sum(each.fraction for each in files) / len(files) if files else 1.0
 
     def read_again(self) -> bool:
-        """Begins anew with all files; False where rows have flowed, which cannot be had again."""
+        """Restarts with all files; False if there were live rows, which cannot be read again."""
         with self.lock:
             if not self.has_flowed:
                 self._begin_anew(self.job)

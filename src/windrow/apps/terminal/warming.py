@@ -95,7 +95,7 @@ FORMS: dict[str, tuple[str, ...]] = {
 
 
 def warm() -> Iterator[str]:
-    """Names each form, and then runs its queries; whoever asks for the next waits that long."""
+    """Names each form, then runs its queries before yielding the next."""
     for name, texts in FORMS.items():
         yield name
         for text in texts:

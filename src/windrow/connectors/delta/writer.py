@@ -63,7 +63,7 @@ class DeltaWriter(Writer):
             raise self._failed(problem, "it cannot be opened") from problem
 
     def _refuse_other_runs(self, table: DeltaTable) -> None:
-        """A query that begins anew would add again what an earlier run of it has added."""
+        """A query that starts over would append again what an earlier run has appended."""
         for commit in table.history():
             if commit.get(_QUERY) == self._query and commit.get(_CHECKPOINT) != self._identity:
                 raise CheckpointError(

@@ -60,7 +60,7 @@ def _rows(
 
 
 def _blocks(opened: BinaryIO) -> Iterator[Record]:
-    """Whole lines of about so many bytes; a line that is far too long ends the last of them."""
+    """Whole lines of about this many bytes; a line that is far too long ends the last of them."""
     line, begun = 1, b""
     while piece := opened.read(BLOCK_BYTES):
         begun += piece

@@ -36,7 +36,7 @@ class PlannedFile(NamedTuple):
 
 
 def check_files_read(spark: SparkSession) -> None:
-    """Refuses the batch that is at hand if files that it was to read are missing or have changed.
+    """Refuses the current batch if files that it was to read are missing or have changed.
 
     It is called in the thread of the batch, after all its rows have been read.
     """
@@ -73,7 +73,7 @@ def _statuses(found: Any) -> list[PlannedFile]:
 
 
 def _ignores_missing(spark: SparkSession, relation: Any) -> bool:
-    """Whether whoever made the DataFrame has said that files may go."""
+    """Whether the author of the DataFrame has declared that files may disappear."""
     given = relation.options().get(_IGNORES)
     if given.isDefined():
         return str(given.get()).lower() == "true"

@@ -47,7 +47,7 @@ class UpsertWriter(Writer):
 
 @contextmanager
 def _named_failures(batch_id: int) -> Iterator[None]:
-    """What a user's function raises ends the query with an error that says so."""
+    """What a user's function raises ends the query with an error."""
     try:
         yield
     except WindrowError:

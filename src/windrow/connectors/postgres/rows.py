@@ -25,7 +25,7 @@ def add_rows(cursor: Cursor, table: TargetTable, rows: pa.Table) -> None:
 
 
 def put_rows(cursor: Cursor, table: TargetTable, rows: pa.Table) -> None:
-    """Puts rows in place of those that have their keys, or beside the others."""
+    """Upserts rows by key, or appends them."""
     if rows.num_rows:
         _stage(cursor, table, _INCOMING, rows)
         _remove_unfindable(cursor, table, _INCOMING, rows)

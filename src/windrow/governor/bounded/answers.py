@@ -28,7 +28,7 @@ from windrow.windows.marks import DeepMark, Mark
 
 __all__ = ["ANSWERS_LIMIT", "BoundedAnswers", "BoundedMark"]
 
-# Bounded answers that nobody reads: the newest so many rows are kept, the others counted as lost.
+# Of unread bounded answers this many of the newest rows are kept, the others counted as lost.
 ANSWERS_LIMIT = 1_000_000
 
 
@@ -155,7 +155,7 @@ class BoundedAnswers:
     def restore(
         cls, inner: InnerPlan, publisher: Publisher, saved: tuple[bytes, bytes]
     ) -> BoundedAnswers:
-        """What snapshot() saved, beside the publisher that was saved with it."""
+        """What snapshot() saved, for the publisher that was saved with it."""
         header, tables = unpack("judged", saved[0])
         bounded = cls(inner, publisher)
         bounded._lifetime = lifetimes_from_json(header["lifetimes"])[0]

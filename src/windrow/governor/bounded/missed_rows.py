@@ -61,7 +61,7 @@ class MissedRows:
             self._spans.add(gap.first, end)
 
     def lose(self, first: int, last: int) -> None:
-        """Answers from the first to the last instant lack rows that were let go of."""
+        """Answers from the first to the last instant lack rows that were evicted."""
         self._spans.add(first, last)
 
     def judged(self, answers: pa.Table, clock: int) -> pa.Table:

@@ -124,7 +124,7 @@ def enumerate_groups(growth_us, period_us, exchange, price, unit_us, gap, steps,
 
 @njit(cache=True)
 def fill_table(growth_us, period_us, price, threshold_us, unit_us, table):
-    """table[w, room]: the most that windows from w on are worth together within so many units."""
+    """table[w, room]: the largest total worth of windows from w on within `room` units."""
     size = growth_us.size
     longest = threshold_us // unit_us
     table[size, : longest + 1] = 0.0

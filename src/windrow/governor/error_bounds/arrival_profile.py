@@ -29,7 +29,7 @@ Codes = NDArray[np.int32]
 
 FEWEST_PANES = 8
 BYTES_LIMIT = 8 << 20
-# The ring reaches so many ranges back: what was true of earlier instants can be judged as well.
+# The ring covers this many ranges: what held at earlier instants can be checked as well.
 RANGES_KEPT = 2
 SECOND_US = 1_000_000
 ALWAYS = -(1 << 62)

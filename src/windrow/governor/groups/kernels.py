@@ -14,7 +14,7 @@ from windrow.compiling.kernels import njit
 
 # Longer than all periods, and far enough below 2**63 for sums.
 ENDLESS_US = 1 << 61
-# Windows that are taken out beside whole groups: at most this share, and about so many.
+# Windows that are removed in addition to whole groups: at most this share, and about this many.
 SCATTER = 0.15
 SCATTERED = 15.0
 # How often a group that would do is passed over, so that equal choices are not always the same.

@@ -36,7 +36,7 @@ _ROUNDINGS: tuple[Callable[[float], int], ...] = (round, math.floor, math.ceil)
 
 @dataclass(frozen=True)
 class Finished:
-    """Values with bounds, [group, side], as kernels give them; rest: what sums have beside them.
+    """Values with bounds, [group, side], as kernels return them; rest: rounding errors of sums.
 
     missing: groups for which the value is NULL.
     """
@@ -108,7 +108,7 @@ def finished(
 
 
 def _with_less(valid: Longs, least: int) -> NDArray[np.bool_]:
-    """The groups that have less than so many valid rows, sure or not."""
+    """The groups with fewer than this many valid rows, sure or not."""
     if valid.size == PARTS:  # much quicker, for the one group that most questions are about
         return _YES if sum(valid.tolist()) < least else _NO
     less: NDArray[np.bool_] = valid.reshape(-1, PARTS).sum(axis=1) < least

@@ -3,7 +3,7 @@
     series   BASE [room: HEAD [its SIZE rows) spare)
 
 A series is appended to at its end and loses rows at its head. One that outgrows its room moves to a
-larger one behind all others; when there is no place left, all are packed anew into larger columns.
+larger one behind all others; when there is no space left, all are repacked into larger columns.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Arena:
         return firsts
 
     def places(self, counts: Longs) -> Longs:
-        """Where the first rows of all series are, so many of each, one series behind the other."""
+        """Where the first rows of all series are, this many of each, one series after the other."""
         return runs_of(self.first(np.arange(counts.size)), counts)
 
     def keep_tails(self, codes: Longs, keep: Longs) -> None:
@@ -117,7 +117,7 @@ class Arena:
         return moving
 
     def _keep_rooms(self, codes: Longs) -> None:
-        """Series begin anew in front, where rows that left them in this step still stand."""
+        """Series start over in front, where rows that left them in this step still are."""
         if self._log.is_open:
             self.keep_places(runs_of(self.series[BASE, codes], self.series[ROOM, codes]))
 

@@ -92,7 +92,7 @@ def mark_places(stale, places, heights, firsts, ends):
 
 @njit(cache=True)
 def refresh_blocks(whole, real, block_whole, block_real, places, heights, stale, low, high):
-    """Make the blocks anew that are out of date, all over places from low to high."""
+    """Rebuild the blocks that are out of date, all those over places from low to high."""
     below = whole.shape[1]
     for height in range(1, heights):
         low >>= FAN_BITS

@@ -1,4 +1,4 @@
-"""Rows into leaves: the end of each series is made anew from what it was and the new rows.
+"""Rows into leaves: the end of each series is rebuilt from what it was and the new rows.
 
 Order: rows of a series in order of time; late ones make its tail longer, and nothing else.
 Law: a leaf is the coarsest node with at most `most` rows, or a node of the finest level, which is
@@ -258,7 +258,7 @@ def measure_heads(cells, rows, horizon, cell_counts, row_counts):
 def take_heads(horizon, step, level, kinds, cells, rows, cell_counts, nodes):
     """Sum up the cells before the horizon in nodes of `step`; returns how many nodes there are.
 
-    A leaf that reaches over the horizon keeps its later rows: its state is made anew, and it is not
+    A leaf that reaches over the horizon keeps its later rows: its state is rebuilt, and it is not
     counted in cell_counts any more. Nodes come series by series, in order of time.
     """
     series, whole, real, shape = cells

@@ -21,7 +21,7 @@ from windrow.windows.undo_log import runs_of
 
 __all__ = ["ANSWERS_LIMIT", "HistoryFeed"]
 
-# Rows of answers and changes that nobody reads: beyond these answers are let go, changes netted.
+# Unread rows of answers and changes: beyond these answers are dropped, changes netted.
 ANSWERS_LIMIT = 1_000_000
 CHANGES_LIMIT = 1_000_000
 # About what a row of Python values takes, and each value of it.
@@ -46,7 +46,7 @@ class HistoryFeed:
         self._answer_rows: Backlog[pa.Table] = Backlog(joined_rows)
         self._run: tuple[int, int] | None = None  # where the newest answer is in them, if it is
         self._due: Backlog[Longs] = Backlog(np.concatenate)  # instant, first row, number of rows
-        self._first_due = 0  # the number of the first that was not let go
+        self._first_due = 0  # the number of the first that was not dropped
         self._rows_due = 0
         self._changes: Backlog[pa.Table] = Backlog(joined_rows)
         self._shown: Counter[Row] = Counter()

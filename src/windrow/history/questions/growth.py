@@ -1,7 +1,7 @@
 """What a continuous question of the past has come to: U(t) is U(t - 1) and what was added.
 
 Nodes of the finest level that are complete are added once, while they are still held; the one that
-grows is looked at anew at each instant. So the answer stays as exact as it was when the question
+grows is computed again at each instant. So the answer stays as exact as it was when the question
 was registered, whatever becomes coarser behind it.
 """
 

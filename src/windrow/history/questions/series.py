@@ -44,7 +44,7 @@ def series_of(
     points: int,
     keys: pa.Table | None = None,
 ) -> pa.Table:
-    """At most about so many intervals of what is known; those that have no rows are left out.
+    """At most about this many intervals of what is known; those without rows are omitted.
 
     keys: one group; None: all of them together. Intervals begin and end where nodes do, and get
     longer where only coarser nodes are left.

@@ -28,7 +28,7 @@ datasketches: Any = import_module("datasketches")
 QUANTILE_SIZE = 200
 DISTINCT_BITS = 12
 DEVIATIONS = 2
-# What an object of either kind takes beside its entries.
+# What an object of either kind takes in addition to its entries.
 OBJECT_BYTES = 200
 
 Triple = tuple[Any, Any, Any]

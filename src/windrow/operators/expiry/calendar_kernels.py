@@ -34,7 +34,7 @@ NEXT_FRESH = 3
 SIZE = 4
 CONTROL_ENTRIES = 5
 
-# The width of a day comes from so many rows, those that expire next.
+# The width of a day is derived from this many rows, those that expire next.
 SAMPLE = 25
 DAYS_A_GAP = 3
 # Rows a day beyond which days are doubled.

@@ -23,7 +23,7 @@ _Number = TypeVar("_Number", bound=np.generic)
 EXPIRY_LIMIT = 1 << 61
 # Rows that a dequeue makes room for at the least.
 SMALLEST_BLOCK = 256
-# An array is made smaller when only one row in so many is used.
+# An array shrinks when only one row in this many is used.
 SHRINK_SHARE = 4
 
 
@@ -44,7 +44,7 @@ class ExpiryQueue(Protocol):
     def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
         """Give out the expiries and the items of all rows whose expiry is at or before `until`.
 
-        With a limit: of the first so many; the others leave with the next calls.
+        With a limit: at most that many; the others leave with the next calls.
         """
 
 
@@ -91,7 +91,7 @@ def joined(blocks: list[tuple[Longs, Longs]]) -> tuple[Longs, Longs]:
 
 
 def shown(array: Longs, count: int) -> Longs:
-    """The first so many of an array, which is not kept for the sake of far fewer."""
+    """The first `count` items of an array, copied if far fewer than the array holds."""
     return array[:count].copy() if 4 * count < array.size else array[:count]
 
 
@@ -118,7 +118,7 @@ def drain(
 
 
 def grown(array: NDArray[_Number], needed: int) -> NDArray[_Number]:
-    """The array with at least so many rows, twice as many as before if that is more."""
+    """The array with at least this many rows, or twice as many as before if that is more."""
     rows = array.shape[0]
     if needed <= rows:
         return array

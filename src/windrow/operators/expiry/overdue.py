@@ -11,7 +11,7 @@ __all__ = ["OverdueRows"]
 
 
 class OverdueRows:
-    """Rows that expire no later than any in the structure beside them.
+    """Rows that expire no later than any row in the structure itself.
 
     >>> rows = OverdueRows()
     >>> rows.pass_to(10)

@@ -33,7 +33,7 @@ class HeapArena:
         self.control[kernels.FIRST_FREE] = EMPTY
 
     def make_room(self, members: int) -> None:
-        """Have room for so many members to be taken (free ones are not counted on)."""
+        """Reserve space for this many members (free ones are not counted on)."""
         self.reserve(int(self.control[kernels.NEXT_FRESH]) + members)
 
     def reserve(self, members: int) -> None:

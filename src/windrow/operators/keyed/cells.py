@@ -1,6 +1,6 @@
 """Cells: the rows of one join key and one group of a side, as dense codes.
 
-Needed only where GROUP BY names columns beside the join key; elsewhere a cell is a key.
+Needed only where GROUP BY names columns other than the join key; elsewhere a cell is a key.
 """
 
 from __future__ import annotations

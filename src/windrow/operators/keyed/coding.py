@@ -180,7 +180,7 @@ class Coding:
         return 1 if coder is None else coder.capacity
 
     def growth_bytes(self, rows: int) -> int:
-        """At most so many bytes more are needed, for a moment too, while so many rows come in."""
+        """Peak of additional bytes while this many rows are added."""
         coders = [self._keys, *self._groups, *self._partitions]
         return sum(coder.growth_bytes(rows) for coder in coders if coder is not None)
 

@@ -297,7 +297,7 @@ class FactorisedAggregate:
         self._lanes = moved(self._lanes, _cell_counts(self._count, old), old, layout)
         by_group = np.repeat(self._group_count[:, None], old.value_count, axis=1)
         self._group_lanes = moved(self._group_lanes, by_group, old, layout)
-        # What waits to be put out at a later instant is written anew, in the new layout.
+        # What waits to be emitted at a later instant is rewritten in the new layout.
         waiting = self._room.used
         if waiting:
             groups = self._room.group[:waiting]

@@ -319,7 +319,7 @@ def apply_cells(
     slot_word, slot_code, word_of_code, free, pair_counters,
     group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
 ):  # fmt: skip
-    """A join whose groups come from columns beside the key: every key has a list of cells a side.
+    """A join grouped by columns other than the key: every key has a list of cells per input.
 
     Row 2 * cell + side of count, lanes and the arrays of cells, row 2 * key + side of first_cell
     and cells_of_key. Returns how far it came: the output or the table of pairs may be full.

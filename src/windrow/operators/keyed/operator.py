@@ -174,7 +174,7 @@ class FactorisedOperator:
         return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes
 
     def growth_bytes(self, rows: int) -> int:
-        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        """Peak bytes, in addition to the windows, that this many rows may need."""
         coded = self._coding.growth_bytes(rows)
         return coded + 2 * self._aggregate.nbytes if coded else 0
 
@@ -204,7 +204,7 @@ class FactorisedOperator:
         return cells
 
     def _with_extras(self, touches: Touches, _until: int) -> Touches:
-        """Touches with what an operator has beside sums; this one has nothing."""
+        """Touches with what an operator has in addition to sums; this one has nothing."""
         return touches
 
     def _columns_of(self, groups: Codes) -> list[pa.Array]:

@@ -9,7 +9,7 @@ Source: paper 1; charged to the first to leave instead of the first to come, so 
     differ in length and kind.
 
 A record holds count, lanes and, as members of the group's heaps, the best ranks of the joined rows
-of one group that are charged to one row. Its limbs are not normalised: it never holds so many
+of one group that are charged to one row. Its limbs are not normalised: it never holds enough
 joined rows that they run over. Structures are as in sums/kernels.py; `charged` is RecordArrays.
 """
 

@@ -154,7 +154,7 @@ class Charged:
 
     @property
     def nbytes(self) -> int:
-        """Bytes beside the states."""
+        """Bytes in addition to the states."""
         codes = 0 if self._codes is None else self._codes.nbytes
         return codes + sum(array.nbytes for array in (self._leave, *self._charged))
 

@@ -15,9 +15,9 @@ from windrow.windows.kernels import EMPTY
 __all__ = ["JoinIndex", "Variable", "join_variables"]
 
 SMALLEST = 64
-# Below so many look-ups an index's measured matches say little; rows over codes are taken instead.
+# Below this many look-ups an index's measured matches say little; rows over codes are used instead.
 FEW_LOOKUPS = 256
-# Old figures fade: from so many look-ups on, they count half at each new choice.
+# Old figures fade: from this many look-ups on, they count half at each new choice.
 MANY_LOOKUPS = 1 << 20
 
 # For each input that has the variable: which of its keys make it up, in the same order in all.

@@ -5,7 +5,7 @@ Purpose: LEFT ANTI JOIN and NOT EXISTS: a row of one input counts while no row o
     back.
 Needs: events in time order; codes in indexes of two inputs, 0 those that count, 1 the negated ones.
 Time: O(1) an event, and O(rows of the key) when its first match comes or its last one goes; with
-    conditions beside equality, O(1) a match.
+    conditions other than equality, O(1) per match.
 Space: as the indexes of index_kernels.py; 4 bytes a row.
 Source: paper 4 names the pattern (strict non-monotonic) and leaves it open.
 """

@@ -310,7 +310,9 @@ class PairOperator:
     def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
         """Rows of the side leave by this lifetime from now on."""
         # What was charged, or noted to expire, was so by the lifetime of before.
-        assert not isinstance(self._algorithm, (Charged, LiveResults)), "it foretells who leaves"
+        assert not isinstance(self._algorithm, (Charged, LiveResults)), (
+            "it knows in advance who leaves"
+        )
         self._windows[side].change_lifetime(lifetime)
 
     def close(self) -> None:
@@ -344,7 +346,7 @@ class PairOperator:
         return sum(self.window_bytes()) + codes + kept + work
 
     def growth_bytes(self, rows: int) -> int:
-        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        """Peak bytes, in addition to the windows, that this many rows may need."""
         beside = self.nbytes - sum(window.nbytes for window in self._windows)
         return growth_by_rows(beside, sum(self.row_counts()), rows)
 

@@ -82,7 +82,7 @@ class Pipelined:
 
     @property
     def nbytes(self) -> int:
-        """Bytes beside the states."""
+        """Bytes in addition to the states."""
         return sum(array.nbytes for array in self._results)
 
     def _reserve(self, count: int) -> None:

@@ -90,7 +90,7 @@ class UnmatchedByKey:
 
 
 class UnmatchedByCondition:
-    """Rows match whose keys are equal and that fulfil conditions beside: each match is counted."""
+    """Rows match if their keys are equal and further conditions hold: each match is counted."""
 
     def __init__(self, of: int, negated: int, matches: Matches, block: int = BLOCK) -> None:
         self.of, self.negated = of, negated

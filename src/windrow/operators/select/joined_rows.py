@@ -94,7 +94,7 @@ class LiveResults:
 
     @property
     def nbytes(self) -> int:
-        """Bytes beside the states."""
+        """Bytes in addition to the states."""
         return self._leave.nbytes + self._rows.nbytes
 
     def _put_out(self, until: int) -> None:

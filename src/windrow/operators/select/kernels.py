@@ -1,6 +1,6 @@
 """Rows of a result that begin and end: distinct ones, and those that may end before they expire.
 
-Purpose: the bookkeeping beside the expiry queue (results.expiry_queue) for the patterns weak
+Purpose: the bookkeeping around the expiry queue (results.expiry_queue) for the patterns weak
     (DISTINCT) and strict (negation, windows that count rows).
 Needs: rows that begin in time order; codes that name equal rows by the same number.
 Time: O(1) a row and owner. Space: 9 bytes a code; for rows that may end early 21 bytes and 12 an

@@ -19,7 +19,7 @@ __all__ = ["TermBounds"]
 
 # Sums stay below this in one word.
 WORD_LIMIT = 1 << 62
-# Fewer digits than two would have to be told apart when counts are read.
+# Fewer than two digits would have to be distinguished when counts are read.
 FEWEST_DIGITS = 2
 
 Flags = NDArray[np.uint8]
@@ -53,7 +53,7 @@ class TermBounds:
         )
 
     def admit(self, side: int, values: Matrix, valid: Flags, rows: int) -> TermLayout:
-        """The layout that holds all sums when the side's window has so many rows, these among."""
+        """The layout that holds all sums when the input's window has this many rows in all."""
         layout = self.layout
         is_nullable = layout.lanes.is_nullable
         for value in self._values(self._measured, side):

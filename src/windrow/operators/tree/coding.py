@@ -72,7 +72,7 @@ class TreeCoding:
             self._values[distinct].release(values)
 
     def distinct_column(self, distinct: int, rows: pa.RecordBatch) -> pa.Array:
-        """The values that a COUNT(DISTINCT) tells apart."""
+        """The distinct values of a COUNT(DISTINCT)."""
         return argument_column(self._shape.distincts[distinct].argument, rows)
 
     def capacities(self) -> Mapping[int, int]:

@@ -73,7 +73,7 @@ class ExtremesTree:
         self.room.fit(self.width)
 
     def reserve(self, groups: int, most_groups: int) -> None:
-        """Make room for the structure's cells and codes, and for groups; so many may be live."""
+        """Reserve space for cells, codes and groups, of which at most `most_groups` are live."""
         structure, state = self.structure, self._state
         cells, places = structure.cell_capacity, structure.nodes * structure.cell_capacity
         self._state = state._replace(

@@ -49,7 +49,7 @@ class LinearTree:
         return self._layout.lanes
 
     def reserve(self, groups: int, most_groups: int) -> None:
-        """Make room for the structure's cells and codes, and for groups; so many may be live."""
+        """Reserve space for cells, codes and groups, of which at most `most_groups` are live."""
         structure, nodes = self.structure, self.structure.nodes
         payload, view, rows_of_cell, group_terms, last_out = self._sums
         # In a star the sums of all nodes are in the view, also those of the root by cell.

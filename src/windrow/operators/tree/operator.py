@@ -157,7 +157,7 @@ class TreeOperator:
         return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes + beside
 
     def growth_bytes(self, rows: int) -> int:
-        """Bytes beside the windows that so many rows may need at most, for a moment too."""
+        """Peak bytes, in addition to the windows, that this many rows may need."""
         beside = self.nbytes - sum(window.nbytes for window in self._windows)
         return growth_by_rows(beside, sum(self.row_counts()), rows)
 

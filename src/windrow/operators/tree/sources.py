@@ -1,4 +1,4 @@
-"""Where the codes of a view tree's cells come from: join variables, groups, values told apart.
+"""Where the codes of a view tree's cells come from: join variables, groups, distinct values.
 
 Sources are numbered: one for each set of join variables that two neighbours in a tree share, one
 for the groups unless they are such a set, one for each COUNT(DISTINCT).

@@ -160,7 +160,7 @@ class TermLayout:
 def moved_terms(numbers: Matrix, old: TermLayout, new: TermLayout, sides: frozenset[int]) -> Matrix:
     """Rows of sums over the rows of these sides, in another layout that holds all they hold.
 
-    Where valid rows were not told apart all were valid: their count begins as that of all rows. So
+    Where valid rows were not counted apart all were valid: their count starts as that of all. So
     does the count of special values over sides that do not have the value: each row of theirs joins
     with every special one.
     """

@@ -22,7 +22,7 @@ NAN = 1
 PLUS_INFINITY = 2
 MINUS_INFINITY = 3
 
-# Rows of scratch beside those of the levels.
+# Rows of scratch in addition to those of the levels.
 SCRATCH_ROWS = MOST_NODES + 2
 # One scratch row subtracted from this is the other one.
 OTHER_ROW = 2 * MOST_NODES + 1

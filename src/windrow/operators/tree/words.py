@@ -1,4 +1,4 @@
-"""What a row of the tree operator's windows carries beside its time and cell."""
+"""What a row of the tree operator's windows carries in addition to its time and cell."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ __all__ = ["EndlessExtras"]
 
 
 class EndlessExtras:
-    """Per group: so many numbers of different values, and so many extremes."""
+    """Per group: distinct counts and extremes, this many of each."""
 
     def __init__(self, tallies: int, extremes: int) -> None:
         self._tallies, self._extremes = tallies, extremes

@@ -29,7 +29,7 @@ __all__ = ["UnboundedOperator"]
 
 
 class UnboundedOperator(FactorisedOperator):
-    """Sums as the factorised operator has them; beside them, per group, the best so far."""
+    """Sums as in the factorised operator, plus the extremes so far per group."""
 
     def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
         columns = [measure.terms[0][0] for measure in shape.measures]
@@ -61,7 +61,7 @@ class UnboundedOperator(FactorisedOperator):
         return batches[0] if batches else pa.RecordBatch.from_pylist([], self._schemas[0])
 
     def sums(self) -> tuple[dict[str, Any], pa.Table]:
-        """Sums, and beside them the extras of each group and the values that it has."""
+        """Sums, plus the extras of each group and the values that it has."""
         layout, table = super().sums()
         codes, *_ = self._aggregate.states()
         for index, extra in enumerate(self._extras.states[codes].T):

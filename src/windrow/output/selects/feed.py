@@ -190,7 +190,7 @@ class SelectFeed(ToldTouches[RowTouches]):
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""
         if self._result is None:
-            # Taken out while it changes: broken off, it is sorted anew the next time.
+            # Removed while it changes: if interrupted, it is sorted again the next time.
             found, self._sorted = self._sorted, SortedRows(self._schema)
             table = found.update(self._log, self._held)
             copies = self._held[found.rows]
@@ -225,7 +225,7 @@ class SelectFeed(ToldTouches[RowTouches]):
 
     @property
     def instants_lost(self) -> int:
-        """Answers that were due but let go because nobody read them for too long."""
+        """Answers that were due but dropped because nobody read them for too long."""
         return self._due.lost
 
     @instants_lost.setter
@@ -347,7 +347,7 @@ class SelectFeed(ToldTouches[RowTouches]):
         return self._log.nbytes + unread + cached + tables
 
     def growth_bytes(self, entities: int) -> int:
-        """Bytes that the tables need at most when there are so many entities, for a moment too."""
+        """Peak bytes that the tables need for this many entities."""
         return 0 if entities <= self._row_of_code.size else 2 * 2 * 8 * entities
 
     def _result_bytes(self) -> int:

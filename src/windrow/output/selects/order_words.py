@@ -14,7 +14,7 @@ __all__ = ["Layout", "joined_layout", "layout_of", "order_of", "row_order", "wor
 
 Words = NDArray[np.int64]
 Vector = NDArray[np.int64]
-# Texts up to so many words of eight bytes are compared as words.
+# Texts of up to this many words of eight bytes are compared as words.
 MOST_TEXT_WORDS = 4
 
 # Per column: whether it has NULLs, and the words of its longest text (0 for other types).
@@ -92,7 +92,7 @@ def _arrow_order(table: pa.Table, starts: Vector) -> Vector:
     runs = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     columns: list[pa.ChunkedArray | pa.Array] = [pa.array(runs)]
     for column in table.columns:
-        if pa.types.is_floating(column.type):  # Arrow alone would put NaN beside NULL
+        if pa.types.is_floating(column.type):  # Arrow alone would put NaN next to NULL
             columns.append(pc.is_nan(column))
         columns.append(column)
     names = [str(number) for number in range(len(columns))]

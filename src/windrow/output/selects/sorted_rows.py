@@ -84,7 +84,7 @@ class SortedRows:
         self._table = both.take(pa.array(places))
 
     def _sort_all(self, log: RowLog, rows: Vector) -> None:
-        """Texts too long for words: sort anew."""
+        """Texts too long for words: sort again."""
         table = log.take(rows).combine_chunks()
         order = row_order(table, np.array([0, rows.size]))
         self.rows, self._table = rows[order], table.take(pa.array(order))

@@ -85,7 +85,7 @@ class BundleRegistry:
                 left.append(name)
             else:
                 placed.setdefault(bundle, []).append(name)
-        # Those that may go anywhere come last: they fit in beside any others.
+        # Those that may go anywhere come last: they fit with any others.
         left.sort(key=lambda name: not chosen[name][2].keys)
         for shared, names in _grouped({name: chosen[name][2] for name in left}):
             placed[self._made(shared)] = names

@@ -55,7 +55,7 @@ class Publication:
     def absorb(
         self, batch_id: int, outputs: Sequence[ShardOutput], feeds: Sequence[str]
     ) -> dict[str, pa.Table]:
-        """What a batch gives, for the feeds that are wanted; the others are let go."""
+        """What a batch produces, for the feeds that are wanted; the others are dropped."""
         with self._lock:
             # What a first batch saved before a crash must not count twice when it comes again.
             if self._batch_id != batch_id - 1 or batch_id <= self.status.batch_id:
@@ -66,7 +66,7 @@ class Publication:
             status.absorb(batch_id, outputs, sum(map(len, tables.values())))
             if "result" in feeds:
                 tables["result"] = self._source.result()
-            # Nothing can come between the two: whoever asks is told of one batch.
+            # Nothing can come between the two: a reader sees one batch.
             self.status, self._batch_id = status, batch_id
             return tables
 
@@ -117,7 +117,7 @@ class Publication:
         return {feed: pa.concat_tables(tables) for feed, tables in taken.items()}
 
     def _hear(self, judged: BoundedAnswers, outputs: Sequence[ShardOutput]) -> None:
-        """Take what the shards say beside their answers: widths that changed, rows that came."""
+        """Read what shards report in addition to answers: changed widths, arrived rows."""
         first = outputs[0]
         if first.has_order:
             lifetime = first.limits.lifetime(self._run, 0)

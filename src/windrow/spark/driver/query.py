@@ -110,7 +110,7 @@ class SparkQuery(PlannedQuery, Query):
         return self._own if self._bundle is None else self._bundle
 
     def await_end(self, timeout: float | None = None) -> bool:
-        """Waits until the query has ended, or for so many seconds; raises what it failed with.
+        """Waits until the query has ended, at most this many seconds; raises what it failed with.
 
         Example::
 
@@ -121,7 +121,7 @@ class SparkQuery(PlannedQuery, Query):
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
         """Stops the query; it can be started again and goes on where it stopped.
 
-        timeout: so many seconds it waits for the batch in flight, so that none is run again.
+        timeout: how many seconds it waits for the batch in flight, so that none is repeated.
         In an operator that it shares it ends for good, at an instant that is recorded; the others
         go on.
 

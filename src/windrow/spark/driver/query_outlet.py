@@ -113,7 +113,7 @@ class QueryOutlet:
         publication.save()
 
     def end(self) -> None:
-        """The query has stopped: connections of its sink are let go."""
+        """The query has stopped: connections of its sink are closed."""
         if self._writer is not None:
             self._writer.close()
 
@@ -124,8 +124,8 @@ class QueryOutlet:
     def changes(self, limit: int | None = None) -> pa.Table:
         """Every change since the last call; the sink must be 'memory'.
 
-        limit: at most so many rows, the rest at the next call; only an instant that alone has more
-        is cut apart.
+        limit: at most this many rows, the rest at the next call; an instant is split only if it
+        alone has more.
         """
         check_limit(limit)
         return self._taken("changes", limit)

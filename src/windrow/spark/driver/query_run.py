@@ -124,5 +124,5 @@ def _stop_when_done(stream: StreamingQuery, gate: BatchGate) -> None:
     try:
         stream.processAllAvailable()
     except SPARK_FAILURES:
-        return  # it has ended by itself, and says why to whoever awaits its end
+        return  # it has ended by itself; await_end() raises the reason
     gate.stop(stream)

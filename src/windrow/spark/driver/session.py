@@ -67,7 +67,7 @@ class Stoppable(Protocol):
     """What a session stops with itself."""
 
     def stop(self, timeout: float) -> None:
-        """Stops it; timeout: so many seconds it waits for batches in flight."""
+        """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
 class SparkWindrowSession(Asking):
@@ -466,7 +466,7 @@ class SparkWindrowSession(Asking):
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
         """Stops all queries and histories; a temporary checkpoint is removed.
 
-        timeout: so many seconds it waits in all for batches in flight, so that none is run again.
+        timeout: how many seconds it waits in all for batches in flight, so that none is repeated.
 
         Example::
 

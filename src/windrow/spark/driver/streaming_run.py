@@ -121,7 +121,7 @@ class StreamingRun(ABC):
         """Takes what the buckets gave in one batch; Spark commits the batch when this returns."""
 
     def _ended(self) -> None:  # noqa: B027 - as above
-        """It has stopped: what it held open is let go."""
+        """It has stopped: what it held open is released."""
 
     def launch(self, trigger: str | None) -> None:
         """Sets Spark to work and returns at once."""
@@ -213,7 +213,7 @@ class StreamingRun(ABC):
             return self.stream is not ended or self._first.again(problem)
 
     def await_end(self, timeout: float | None = None) -> bool:
-        """Waits until it has ended, or for so many seconds; raises what it failed with."""
+        """Waits until it has ended, for at most this many seconds; raises what it failed with."""
         stream = self._started()
         try:
             if timeout is None:
@@ -261,7 +261,7 @@ class StreamingRun(ABC):
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
         """Stops it after its batch in flight; started again, it goes on from there.
 
-        timeout: so many seconds it waits for that batch.
+        timeout: how many seconds it waits for that batch.
         """
         self._halt(timeout)
         self._ended()

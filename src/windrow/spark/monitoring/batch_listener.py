@@ -125,7 +125,7 @@ class BatchListener(StreamingQueryListener):
             return pa.Table.from_pylist(list(self._batches), schema=BATCH_SCHEMA)
 
     def wait_for(self, is_so: Callable[[list[Sample]], bool], timeout: float) -> bool:
-        """Waits until the samples are so, or for so many seconds; Spark tells of things later."""
+        """Waits until the samples match, for at most this many seconds; Spark reports late."""
         with self._changed:
             return self._changed.wait_for(lambda: is_so(self.samples()), timeout)
 

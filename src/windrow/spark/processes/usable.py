@@ -36,7 +36,7 @@ def refuse_unusable(spark: SparkSession) -> None:
 
 def refuse_stopped(spark: SparkSession) -> None:
     """Refuses a Spark session that was stopped: what it says by itself names other things."""
-    # PySpark lets go of the context that is stopped from here, the JVM knows of all.
+    # PySpark forgets the context that is stopped from here, the JVM knows all of them.
     context = spark.sparkContext._jsc
     if context is None or context.sc().isStopped():
         raise UnsupportedError(

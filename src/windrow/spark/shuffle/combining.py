@@ -1,9 +1,9 @@
-"""Combining: rows of one task that no answer tells apart cross the shuffle as one.
+"""Combining: rows of one task that no answer can distinguish cross the shuffle as one weighted row.
 
 Where answers show at ticks only, rows with equal key and groups that enter before the same tick and
 leave before the same tick make one row that stands for all of them, or two (engine.weighted_rows).
-It is done where it leaves a third of the rows or fewer; finding that out costs little beside what
-the rows would cost otherwise.
+It is done where it leaves a third of the rows or fewer; finding that out costs little compared
+with what the rows would cost otherwise.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from windrow.windows.plausible_times import CONFIRMING
 
 __all__ = ["Cluster", "FarAhead", "clusters_of", "far_ahead", "is_in"]
 
-# A task tells of at most so many clusters; those above are told as one.
+# A task reports at most this many clusters; the rest are reported as one.
 MOST_CLUSTERS = 64
 
 Instants = NDArray[np.int64]

@@ -21,7 +21,7 @@ __all__ = ["KEYS_KEPT", "KeySampler", "faded", "heavy_shares"]
 # So many rows of a batch are looked at. A key with a share of 1/64 is among them 8 times in the
 # mean; keys of a smaller share burden no bucket.
 SAMPLED_ROWS = 512
-# Looking at them costs what packing a hundredth of so many rows costs: of smaller batches only some
+# Sampling costs as much as packing a hundredth of this many rows: of smaller batches only some
 # are looked at, which then stand for the others.
 ROWS_PER_SAMPLE = 200_000
 LEAST_PARTS = 64

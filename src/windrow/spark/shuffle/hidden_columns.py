@@ -15,7 +15,7 @@ NOW = "__windrow_now__"  # microseconds of the clock on the wall when the batch 
 
 @dataclass(frozen=True)
 class GivenRows:
-    """The columns of the stream, and what came beside them."""
+    """The columns of the stream, and those that came with them."""
 
     batch: pa.RecordBatch
     now_us: int | None

@@ -1,4 +1,4 @@
-"""The columns that a query reads of a source, and beside them what its rows are judged by.
+"""The columns that a query reads of a source, and the columns that decide about its rows.
 
 The time of the batch is the one that Spark has recorded with it, so that a batch that is run again
 judges its rows alike.

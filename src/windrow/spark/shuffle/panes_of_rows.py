@@ -1,4 +1,4 @@
-"""Which prepared rows no tick tells apart: those of one pane with equal keys and groups."""
+"""Which prepared rows no tick can distinguish: those of one pane with equal keys and groups."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from windrow.windows.lifetime import Lifetime
 
 __all__ = ["LEAST_RATIO", "Words", "dense", "identity", "panes_of"]
 
-# Rows are combined where at least so many come to one that crosses the shuffle.
+# Rows are combined where at least this many become one that crosses the shuffle.
 LEAST_RATIO = 3
-# Panes and keys are counted in a table of at most so many places a row; it is cleared every time.
+# Panes and keys are counted in a table of at most this many places per row; cleared every time.
 PLACES_PER_ROW = 4
 
 Words = NDArray[np.int64]
@@ -31,7 +31,7 @@ def panes_of(times: pa.Array, lifetime: Lifetime, grid_us: int) -> list[Words]:
 
 
 def identity(rows: pa.RecordBatch, left_out: Container[str]) -> list[Words]:
-    """What rows of one pane that are not told apart have in common: keys, groups and values."""
+    """What indistinguishable rows of one pane have in common: keys, groups and values."""
     words: list[Words] = []
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         if name == "ts" or name in left_out:

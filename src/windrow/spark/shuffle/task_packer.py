@@ -95,7 +95,7 @@ class TaskPacker(ABC):
         """Rows that can be held, and their times."""
 
     def take(self) -> pa.RecordBatch:
-        """The packets of everything gathered so far, one per bucket; gathering starts anew."""
+        """The packets of everything gathered so far, one per bucket; the buffer is then empty."""
         packets = [packet.to_bytes() for packet in self._packets()]
         self._sequence += 1
         self._start()

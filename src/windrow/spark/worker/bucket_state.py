@@ -10,7 +10,7 @@ __all__ = ["BucketState", "StoredState"]
 
 
 class BucketState(Protocol):
-    """The state of the bucket at hand; what is written counts only when the batch commits."""
+    """The state of the current bucket; what is written counts only when the batch commits."""
 
     def read_header(self) -> bytes | None:
         """The header, or None before the first batch."""

@@ -31,7 +31,7 @@ class BucketStep:
 
 
 def count_arrivals(ledger: Ledger, came: StreamArrivals, timely: int) -> None:
-    """Counts the rows of a batch, of which so many are in time."""
+    """Counts the rows of a batch, and how many of them are not late."""
     ledger.rows_in += came.rows_in
     ledger.bad_time += came.bad_time
     ledger.bad_value += came.bad_value

@@ -44,8 +44,8 @@ class BucketOperator(StatefulProcessor):
 
     def run(self, bucket: int, packets: list[bytes]) -> bytes:
         """One batch of the bucket of this index."""
-        # When a query starts, Spark starts a process beside the driver that only declares the state
-        # and must do so within seconds: what works on rows is imported where there are rows.
+        # When a query starts, Spark starts a process on the driver that only declares the state and
+        # must do so within seconds: what works on rows is imported where there are rows.
         work = importlib.import_module("windrow.spark.worker.work")
         given: bytes = work.run_bucket(self.step, self._given, bucket, packets, self._state)
         return given

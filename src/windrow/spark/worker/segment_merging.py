@@ -56,7 +56,7 @@ def merged_segment(first: Segment, second: Segment) -> Segment:
 
 
 def merged_entry(first: SegmentEntry, second: SegmentEntry, size: int) -> SegmentEntry:
-    """What the header says of it; its bytes are so many."""
+    """What the header says about it, with its size in bytes."""
     newest = dict(first.newest_us)
     for position, time_us in second.newest_us:
         newest[position] = max(time_us, newest.get(position, time_us))

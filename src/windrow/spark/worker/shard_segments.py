@@ -55,7 +55,7 @@ class ShardSegments(SegmentStore):
         header.segments[place : place + 2] = [merged]
 
     def change_limits(self) -> None:
-        """The header's limits are other ones now: find out anew when segments can go."""
+        """The header's limits have changed: compute again when segments can be removed."""
         segments = self._header.segments
         self._header.segments = [replace(each, gone_at_us=self._gone_at(each)) for each in segments]
 

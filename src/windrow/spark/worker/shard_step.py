@@ -164,7 +164,7 @@ class ShardStep(BucketStep):
                 arrivals.leave_out(stream, self._positions(stream), verdict)
 
     def _most_ahead_us(self) -> dict[str, int]:
-        """How far rows of a stream may be ahead of others, where it says so."""
+        """How far rows of a stream may be ahead of others, if declared."""
         spans = {
             entry.stream.name: entry.stream.most_ahead_of_rows_us for entry in self.plan.inputs
         }

@@ -116,7 +116,7 @@ def _page(summary: str, parameters: list[dict[str, Any]]) -> Operation:
 
 
 def _websocket() -> Operation:
-    """OpenAPI has no words for WebSockets: what is sent either way is said beside it."""
+    """OpenAPI cannot describe WebSockets: the messages are described separately."""
     return {
         "summary": "A WebSocket: what has changed, at most five times a second",
         "responses": {"101": {"description": "the protocol is changed"}, **_failures()},

@@ -30,12 +30,12 @@ BRANCH_LOOK_BACK = 3
 THRESHOLD = 4096
 WIDEST_STEP = 1 << 60
 SMALLEST_ARRAY = 16
-# Arrays that never held more than a few times so many rows are not made smaller.
+# Arrays that never held more than a few times this many rows are not shrunk.
 FEWEST_ROWS = 512
 
 
 def paper_threshold(windows: int) -> int:
-    """THRES as paper 4 sets it for a query over so many windows; 1 could not divide a bucket.
+    """THRES as paper 4 sets it for a query over this many windows; 1 could not divide a bucket.
 
     >>> paper_threshold(2), paper_threshold(80)
     (2, 50)

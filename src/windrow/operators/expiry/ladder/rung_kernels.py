@@ -47,7 +47,7 @@ RUNG_NODES = 6
 END = 7  # where the rung above goes on: the last bucket may reach further
 SHIFT = 8  # bits of the width where that is a power of two, otherwise EMPTY
 RUNG_COLUMNS = 9
-# With a threshold of 2 a bucket of any width is one instant wide after so many rungs.
+# With a threshold of 2 a bucket of any width is one instant wide after this many rungs.
 MOST_RUNGS = 64
 
 # Entries of `control`, behind those of the trunks.
@@ -61,7 +61,7 @@ BOTTOM_END = TOP_START + 6
 OPEN_BRANCH = TOP_START + 7  # of the node that was given out last: chunks still to go
 OPEN_EXPIRY = TOP_START + 8
 OPEN_PLACE = TOP_START + 9  # the item of the first of those chunks that leaves next
-# What must be at hand before it can go on.
+# What must be free before it can continue.
 NEEDED_TRUNKS = TOP_START + 10
 NEEDED_BRANCHES = TOP_START + 11
 NEEDED_BUCKETS = TOP_START + 12
@@ -84,7 +84,7 @@ LONG_BOTTOM = 64
 FEW_NODES = 8
 # So many moves a node at the most; then they are sorted in another way.
 MOST_MOVES = 8
-# Of nodes that are spread one in so many finds a chunk for a branch: enough if all are merged.
+# One chunk per this many spread nodes is reserved for branches: enough if all are merged.
 BRANCHES_SHARE = BRANCH_ITEMS
 
 
@@ -120,7 +120,7 @@ def shift_of(width):
 
 @njit(cache=True)
 def has_room(more_buckets, nodes, look_back, links, branches, buckets, control):
-    """Whether so many nodes can be spread over so many more buckets; sets what is needed."""
+    """Whether the nodes can be spread over that many more buckets; sets what is needed."""
     trunks_needed = min(nodes, more_buckets) + nodes // TRUNK_NODES + 1
     branches_needed = nodes // BRANCHES_SHARE if look_back > 0 else 0
     buckets_needed = control[BUCKETS_USED] + more_buckets

@@ -56,13 +56,13 @@ TRUNK_CONTROL_ENTRIES = 6
 
 @njit(cache=True)
 def spare_branches(branches, control):
-    """Chunks of branches at hand."""
+    """Free chunks of branches."""
     return control[FREE_BRANCHES] + branches.shape[0] - control[FRESH_BRANCH]
 
 
 @njit(cache=True)
 def spare_trunks(links, control):
-    """Chunks of trunks at hand."""
+    """Free chunks of trunks."""
     return control[FREE_TRUNKS] + links.shape[0] - control[FRESH_TRUNK]
 
 

@@ -43,7 +43,7 @@ EXPIRY = 0
 ITEM = 1
 
 # Entries of `control`.
-SHIFT = 0  # a unit has so many bits
+SHIFT = 0  # log2 of a unit
 LOW = 1  # keys below it have left, or may not come into the ring
 HORIZON = 2  # the first page that is not in the ring
 RING_ROWS = 3
@@ -51,7 +51,7 @@ FAR_ROWS = 4
 FIRST_FREE = 5  # free chunks are chained by their links
 FRESH = 6  # rows of the arena from here on were never used
 FREE = 7  # chunks in that chain
-NEEDED_CHUNKS = 8  # must be at hand before it can go on
+NEEDED_CHUNKS = 8  # must be free before it can continue
 NEEDED_ROOM = 9  # the same for rows of the output
 LATE_ROWS = 10  # rows of a batch that were passed over
 EXPECTED = 11  # rows that the last step looked at
@@ -68,13 +68,13 @@ COUNTS = 24  # from here on: rows of each bucket that is being sorted
 
 @njit(cache=True, forceinline=True)
 def spare_chunks(arena, control):
-    """Chunks at hand."""
+    """Free chunks."""
     return control[FREE] + (arena.shape[0] - control[FRESH]) // CHUNK_ROWS
 
 
 @njit(cache=True)
 def add_chunk(slot, arena, slots, control):
-    """Put a chunk, of which one is at hand, behind those of a slot; returns the cursor."""
+    """Append a free chunk to those of a slot; returns the cursor."""
     chunk = control[FIRST_FREE]
     if chunk == EMPTY:
         chunk = control[FRESH]
@@ -111,7 +111,7 @@ def far_slot(page, horizon):
 
 @njit(cache=True)
 def append_row(slot, expiry, item, arena, slots, control):
-    """Put a row behind those of a slot; a chunk is at hand."""
+    """Append a row to a slot; there is a free chunk."""
     cursor = slots[slot, CURSOR]
     if cursor & CHUNK_MASK == 0:
         cursor = add_chunk(slot, arena, slots, control)

@@ -25,11 +25,11 @@ from windrow.windows.kernels import EMPTY
 __all__ = ["TimingWheel"]
 
 FEWEST_CHUNKS = 8
-# With more chunks than this, chunks that have fewer rows make the slots wider by so many bits.
+# With more chunks than this, chunks that have fewer rows widen the slots by this many bits.
 MANY_CHUNKS = 1024
 FEW_ROWS_A_CHUNK = 4
 WIDER_BITS = 3
-# An arena of which only one chunk in so many is used is made again.
+# An arena is rebuilt when at most one chunk in this many is used.
 SHRINK_SHARE = 4
 SMALLEST_ROOM = 64
 
@@ -190,14 +190,14 @@ class TimingWheel:
             shift = min(max(shift, now + WIDER_BITS), slot_kernels.MOST_SHIFT)
         chunks = self._arena.shape[0] // slot_kernels.CHUNK_ROWS
         is_wide = chunks > SHRINK_SHARE * max(used, FEWEST_CHUNKS)
-        # Rows wait beside the wheel though they have not expired: it began too late.
+        # Rows wait outside the wheel though they have not expired: it began too late.
         is_ahead = self._overdue.size > 0 and self._passed() < self._control[slot_kernels.LOW] - 1
         if shift != now or is_wide or is_ahead:
             self._make_again(shift)
         self._control[slot_kernels.WORK : slot_kernels.COUNTS] = 0
 
     def _make_again(self, shift: int) -> None:
-        """Put all rows into another wheel, with units of so many bits."""
+        """Move all rows to another wheel, with units of this many bits."""
         size, passed = self._wheel_size(), self._passed()
         wheel = np.empty(size, np.int64), np.empty(size, np.int64)
         wheel_kernels.copy_rows(*wheel, self._arena, self._slots)

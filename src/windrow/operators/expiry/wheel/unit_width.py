@@ -6,12 +6,12 @@ from windrow.operators.expiry.wheel import slot_kernels
 
 __all__ = ["better_shift", "first_shift"]
 
-# A step takes so many slots, unless fewer rows than this would wait in a slot.
+# A step covers this many slots, unless a slot would hold fewer rows than this.
 SLOTS_A_STEP = 4
 ROWS_A_SLOT = 48
-# A wheel is made again only for a width that differs by so many bits.
+# A wheel is rebuilt only for a width that differs by this many bits.
 FEWEST_BITS = 2
-# When slots are walked for nothing, they become narrower by so many bits at the least.
+# When empty slots are scanned, they become narrower by at least this many bits.
 NARROWER_BITS = 3
 
 
@@ -21,7 +21,7 @@ def first_shift(span: int, rows: int) -> int:
 
 
 def better_shift(shift: int, span: int, steps: int, taken: int, missed: int) -> int:
-    """The bits that suit so many steps over a span, in which rows left and others were missed."""
+    """The bits that suit this many steps over a span, in which rows left and others were missed."""
     better = shift
     if span > 0 and taken > 0:
         wanted = _bits(max(span // (SLOTS_A_STEP * steps), ROWS_A_SLOT * span // taken))

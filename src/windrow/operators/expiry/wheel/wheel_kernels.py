@@ -157,7 +157,7 @@ def remove_rows(until, limit, out_expiries, out_items, arena, slots, control):
             # Many rows that expire together may wait in the slot that the clock is in.
             control[LOW] = last + 1
             break
-        # Slots without rows are passed over, then so many are taken that buckets stay narrow.
+        # Slots without rows are passed over, then as many are taken as keep buckets narrow.
         unit = control[LOW] >> shift
         beyond = min((last >> shift) + 1, control[HORIZON] << HALF_BITS)
         while unit < beyond and slots[uint64(unit & (RING - 1)), CURSOR] == 0:
@@ -273,7 +273,7 @@ def put_back(unit, first, count, out_expiries, out_items, arena, slots, control)
 
 @njit(cache=True)
 def bits_of(rows):
-    """Bits of the number of buckets that so many rows are counted into."""
+    """Bits of the number of buckets for counting this many rows."""
     bits = 4
     while bits < MOST_BUCKET_BITS and (rows >> bits) > 0:
         bits += 1

@@ -16,7 +16,7 @@ __all__ = ["Incremental"]
 
 
 class Incremental:
-    """IC and GIC; nothing is kept beside the states."""
+    """IC and GIC; nothing is kept in addition to the states."""
 
     def __init__(self, states: GroupStates, shares: Shares, inputs: int) -> None:
         assert states.extremes == 0, "an extreme cannot be retracted"
@@ -55,5 +55,5 @@ class Incremental:
 
     @property
     def nbytes(self) -> int:
-        """Bytes beside the states."""
+        """Bytes in addition to the states."""
         return 0

@@ -61,7 +61,7 @@ class Shares:
             self._has_gaps = True
 
     def fitted(self, layout: LaneLayout, joined_rows: int) -> LaneLayout:
-        """The layout, or a wider one that holds sums over so many joined rows."""
+        """The layout, or a wider one that holds sums over this many joined rows."""
         if self._has_gaps and not layout.is_nullable:
             layout = layout.nullable()
         if not layout.is_wide and self._bound() * joined_rows >= NARROW_LIMIT:

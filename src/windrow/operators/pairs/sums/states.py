@@ -76,7 +76,7 @@ class GroupStates:
         self.arrays = self.arrays._replace(heap=grown_heap(self.arrays.heap, members))
 
     def reserve_touches(self, more: int) -> None:
-        """Have room for so many touches more than there are."""
+        """Reserve space for this many more touches."""
         output, used = self.output, self._used
         if used + more >= output.at.size:
             size = max(2 * output.at.size, used + more + 1)

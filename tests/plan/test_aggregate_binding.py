@@ -8,7 +8,7 @@ from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.expressions import Call, ColumnRef
 from windrow.plan.model import Aggregate, QueryPlan
-from windrow.plan.separation import MAX_TERMS
+from windrow.plan.rules.separate_sums import MAX_TERMS
 from windrow.plan.show import show, show_aggregate
 from windrow.schema import BIGINT, DOUBLE, INT, StreamSchema, columns_of
 from windrow.sql import parse_query

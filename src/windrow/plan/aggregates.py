@@ -25,7 +25,6 @@ from windrow.plan.names import Names
 from windrow.plan.rows import row_scope
 from windrow.plan.scalars import scope_of
 from windrow.plan.scope import Scope
-from windrow.plan.separation import separated
 from windrow.plan.types import convert, is_null
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING
 from windrow.sql.functions import aggregate_classes
@@ -147,10 +146,7 @@ class Groups:
         check_digits(self._argument, node, argument)
         source = None if len(reads) > 1 else next(iter(reads), 0)
         argument = self._taken(function, argument, node)
-        terms: tuple[tuple[Expr, ...], ...] = ()
-        if source is None and function.form in (Form.SUM, Form.MEAN):
-            terms = separated(argument)
-        return Aggregate(function.name, argument, source, function.type_of(argument.type), terms)
+        return Aggregate(function.name, argument, source, function.type_of(argument.type))
 
     def _taken(self, function: AggregateFunction, argument: Expr, node: exp.Expr) -> Expr:
         """The argument in a type that the function takes."""

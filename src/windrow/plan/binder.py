@@ -21,6 +21,7 @@ from windrow.plan.negations import bind_negated, negated_inputs
 from windrow.plan.outputs import aliases_of, bind_items
 from windrow.plan.refusals import MAX_INPUTS, check_distinct_groups, check_shape
 from windrow.plan.rows import row_scope
+from windrow.plan.rules.pipeline import RULES, Rule, rewritten
 from windrow.plan.scope import Scope
 from windrow.plan.service import with_service
 from windrow.plan.stores import check_store, with_store
@@ -31,9 +32,13 @@ __all__ = ["bind"]
 
 
 def bind(
-    select: Select, catalog: Catalog, algorithm: str = "auto", store: str = "auto"
+    select: Select,
+    catalog: Catalog,
+    algorithm: str = "auto",
+    store: str = "auto",
+    rules: tuple[Rule, ...] = RULES,
 ) -> QueryPlan:
-    """The plan of a query over the streams of the catalog."""
+    """The plan of a query over the streams of the catalog, after the rules."""
     check_algorithm(algorithm)
     check_store(store)
     check_shape(select)
@@ -51,9 +56,10 @@ def bind(
         inputs = (*inputs, entry)
         negations.append(negation)
     kind = _aggregate_plan if _is_aggregate(select) else _select_plan
-    plan = replace(
+    bound = replace(
         kind(select, names, inputs, conditions), negations=aligned(negations, conditions.joins)
     )
+    plan = rewritten(bound, rules)
     return with_store(with_algorithm(with_service(plan, select), algorithm), store)
 
 

@@ -59,11 +59,11 @@ def split(scope: Scope, clauses: Sequence[exp.Expr], inputs: int) -> Conditions:
     joins = join_variables(pairs)
     keys, variables = _keys(joins, filters)
     return Conditions(
-        tuple(all_of(list(dict.fromkeys(own))) for own in filters),
+        tuple(all_of(own) for own in filters),
         keys,
         variables,
         joins,
-        all_of(list(dict.fromkeys(residual))),
+        all_of(residual),
     )
 
 

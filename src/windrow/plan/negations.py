@@ -94,14 +94,14 @@ def bind_negated(negated: Negated, alias: str) -> tuple[PlanInput, Negation]:
         entry.stream,
         alias,
         bind_window(negated.source.window, entry.stream, entry.position),
-        all_of(list(dict.fromkeys(match.filters))),
+        all_of(match.filters),
     )
     return plan_input, Negation(
         entry.position,
         0 if match.of is None else match.of,
         tuple(own for own, _ in pairs),
         tuple(other for _, other in pairs),
-        all_of(list(dict.fromkeys(match.residual))),
+        all_of(match.residual),
     )
 
 

@@ -11,14 +11,17 @@ BIGINT stands as a factor of its own.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 
+from windrow.aggregate_functions import Form
 from windrow.plan.expressions import Call, Expr, Literal, inputs_of
 from windrow.plan.lossless import is_lossless
+from windrow.plan.model import Aggregate, QueryPlan
 from windrow.plan.types import convert, integer_bits
 from windrow.schema import BIGINT, DOUBLE, MAX_DECIMAL_DIGITS, ColumnType, decimal
 
-__all__ = ["MAX_TERMS", "separated"]
+__all__ = ["MAX_TERMS", "separate_sums"]
 
 Term = tuple[Expr, ...]
 Terms = tuple[Term, ...]
@@ -27,7 +30,19 @@ Terms = tuple[Term, ...]
 MAX_TERMS = 16
 
 
-def separated(argument: Expr) -> Terms:
+def separate_sums(plan: QueryPlan) -> QueryPlan:
+    """The plan with the terms of each SUM and AVG over several inputs that separates."""
+    return replace(plan, aggregates=tuple(_with_terms(each) for each in plan.aggregates))
+
+
+def _with_terms(aggregate: Aggregate) -> Aggregate:
+    argument, is_sum = aggregate.argument, aggregate.traits.form in (Form.SUM, Form.MEAN)
+    if argument is None or aggregate.source is not None or not is_sum:
+        return aggregate
+    return replace(aggregate, terms=_separated(argument))
+
+
+def _separated(argument: Expr) -> Terms:
     """The terms that add up to the argument; () where it does not separate."""
     terms = _terms(argument)
     return () if terms is None or len(terms) > MAX_TERMS else terms

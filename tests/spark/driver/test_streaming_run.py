@@ -35,6 +35,14 @@ class PretendedStream:
             raise self._problem
         self.taken += 1
 
+    def awaitTermination(self, timeout: int | None = None) -> bool:  # noqa: N802, ARG002
+        self.processAllAvailable()
+        self.isActive = False
+        return True
+
+    def stop(self) -> None:
+        self.isActive = False
+
 
 class PretendedRun(StreamingRun):
     """Starts one stream after the other."""
@@ -44,6 +52,7 @@ class PretendedRun(StreamingRun):
         super().__init__(spark, QueryCheckpoint(Storage(folder), "q"), "query 'q'", 1)
         self._left = [PretendedStream(problem) for problem in problems]
         self.starts = 0
+        self.orders: list[int] = []  # how many there were at each start
 
     def _sources(self) -> Mapping[str, DataFrame]:
         return {}
@@ -59,6 +68,7 @@ class PretendedRun(StreamingRun):
 
     def _run(self) -> None:
         self.starts += 1
+        self.orders.append(len(self._control.names()))
         stream: Any = self._left.pop(0)
         self.stream = stream
 
@@ -98,3 +108,20 @@ def test_what_it_fails_with_is_raised(tmp_path: Path) -> None:
     with pytest.raises(WindrowError, match="WX401"):
         always.catch_up()
     assert always.starts == STARTS_LIMIT
+
+
+def test_the_end_of_streams_comes_behind_all_rows_also_of_one_that_failed(tmp_path: Path) -> None:
+    run = PretendedRun(tmp_path, PySparkException("out of memory"), None, None)
+    run.launch("1 second")
+    run.finish()
+    assert run.orders == [0, 0, 1]  # it reads all that is there, then the end
+
+
+def test_one_that_has_read_all_is_only_told_of_the_end(tmp_path: Path) -> None:
+    run = PretendedRun(tmp_path, None, None)
+    run.launch("available")
+    run.finish()
+    assert run.orders == [0, 1]
+    run.stop()
+    run.finish()  # of one that was stopped nothing is asked
+    assert run.starts == 2

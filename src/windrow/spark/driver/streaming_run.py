@@ -251,6 +251,10 @@ class StreamingRun(ABC):
             order_finish(self._control, self._streams())
             self.catch_up()
             return
+        if self._trigger != AVAILABLE:
+            # It has failed: rows that it has not read must not come behind the end of their stream.
+            self.launch(AVAILABLE)
+            self.await_end()
         order_finish(self._control, self._streams())
         self.launch(AVAILABLE)
         self.await_end()

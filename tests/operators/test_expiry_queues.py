@@ -82,11 +82,13 @@ def run_beside_twin(make: Callable[[], ExpiryQueue], steps: list[Step]) -> None:
 def array_bytes(holder: object) -> int:
     """Bytes of all arrays that an object holds, and of those of its parts."""
     total = 0
-    for value in vars(holder).values():
+    for value in holder if isinstance(holder, tuple) else vars(holder).values():
         if isinstance(value, np.ndarray):
             assert value.base is None, "a view would hold more than it shows"
             total += value.nbytes
-        elif hasattr(value, "nbytes") and not isinstance(value, np.generic):
+        elif isinstance(value, tuple) or (
+            hasattr(value, "nbytes") and not isinstance(value, np.generic)
+        ):
             total += array_bytes(value)
     return total
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -62,6 +62,24 @@ def with_gone(touches: EntityTouches, alive: NDArray[np.int32], at: int) -> Enti
     )
 
 
+class TouchColumns(NamedTuple):
+    """Touches of entities in time order, as kernels take and give them."""
+
+    at: Vector
+    entity: NDArray[np.int32]
+    row_count: Vector
+    lanes: Matrix
+    extras: Matrix
+
+
+class LastStates(NamedTuple):
+    """The last state by bucket and entity."""
+
+    row_count: Matrix
+    lanes: NDArray[np.int64]
+    extras: NDArray[np.int64]
+
+
 class Combiner:
     """Keeps the last state of every entity in every shard, so that the next one can replace it."""
 
@@ -69,9 +87,11 @@ class Combiner:
         self.layout = layout
         self._tallies, self._extremes = tallies, extremes
         self._buckets: list[int] = []
-        self._last_count = np.zeros((0, 0), np.int64)  # bucket, entity
-        self._last_lanes = np.zeros((0, 0, layout.lane_count), np.int64)
-        self._last_extras = np.zeros((0, 0, tallies + 2 * extremes), np.int64)
+        self._last = LastStates(
+            np.zeros((0, 0), np.int64),
+            np.zeros((0, 0, layout.lane_count), np.int64),
+            np.zeros((0, 0, tallies + 2 * extremes), np.int64),
+        )
 
     def combine(self, parts: Sequence[tuple[int, EntityTouches]]) -> EntityTouches:
         """One state per instant and entity, over all shards."""
@@ -80,29 +100,27 @@ class Combiner:
             [bucket for bucket, _ in parts],
             max((int(touches.entity.max(initial=-1)) + 1 for _, touches in parts), default=0),
         )
-        at, entity, count, lanes, extras, owner = self._joined(parts)
-        entities = self._last_count.shape[1]
-        total_count = self._last_count.sum(axis=0)
-        total_lanes = self._last_lanes.sum(axis=0)
-        out_at, out_count = np.empty(at.size, np.int64), np.empty(at.size, np.int64)
-        out_entity = np.empty(at.size, np.int32)
-        out_lanes = np.empty((at.size, lanes.shape[1]), np.int64)
-        out_extras = np.empty((at.size, extras.shape[1]), np.int64)
+        touches, owner = self._joined(parts)
+        size, entities = touches.at.size, self._last.row_count.shape[1]
+        totals = (self._last.row_count.sum(axis=0), self._last.lanes.sum(axis=0))
+        out = TouchColumns(
+            np.empty(size, np.int64),
+            np.empty(size, np.int32),
+            np.empty(size, np.int64),
+            np.empty(touches.lanes.shape, np.int64),
+            np.empty(touches.extras.shape, np.int64),
+        )
         used = kernels.add_up(
-            at, entity, owner, count, lanes, extras, self._tallies, self._extremes,
-            self._last_count, self._last_lanes, self._last_extras,
-            total_count, total_lanes, np.zeros(entities, np.bool_), np.empty(entities, np.int32),
-            out_at, out_entity, out_count, out_lanes, out_extras,
+            touches, owner, self._tallies, self._extremes, self._last, totals,
+            np.zeros(entities, np.bool_), np.empty(entities, np.int32), out,
         )  # fmt: skip
-        return EntityTouches(
-            out_at[:used], out_entity[:used], out_count[:used], out_lanes[:used], self.layout,
-            out_extras[:used],
-        )  # fmt: skip
+        states = (out.row_count[:used], out.lanes[:used], self.layout, out.extras[:used])
+        return EntityTouches(out.at[:used], out.entity[:used], *states)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the last states of all buckets."""
-        return self._last_count.nbytes + self._last_lanes.nbytes + self._last_extras.nbytes
+        return sum(array.nbytes for array in self._last)
 
     def header(self) -> dict[str, Any]:
         """Layout and buckets, for saving."""
@@ -117,10 +135,11 @@ class Combiner:
         """The states of these entities in every shard, for saving: a row per entity."""
         columns = {}
         for place in range(len(self._buckets)):
-            columns[f"count{place}"] = self._states(self._last_count[place][:, None], codes)[:, 0]
-            lanes = self._states(self._last_lanes[place], codes)
+            counts = self._states(self._last.row_count[place][:, None], codes)
+            columns[f"count{place}"] = counts[:, 0]
+            lanes = self._states(self._last.lanes[place], codes)
             columns |= {f"lane{place}_{i}": lanes[:, i].copy() for i in range(lanes.shape[1])}
-            extras = self._states(self._last_extras[place], codes)
+            extras = self._states(self._last.extras[place], codes)
             columns |= {f"extra{place}_{i}": extras[:, i].copy() for i in range(extras.shape[1])}
         return pa.table(columns)
 
@@ -131,13 +150,13 @@ class Combiner:
         combiner = cls(layout, header["tallies"], header["extremes"])
         combiner._reserve(list(header["buckets"]), int(codes.max(initial=-1)) + 1)
         for place in range(len(header["buckets"])):
-            combiner._last_count[place, codes] = table.column(f"count{place}").to_numpy()
+            combiner._last.row_count[place, codes] = table.column(f"count{place}").to_numpy()
             for lane in range(combiner.layout.lane_count):
                 saved = table.column(f"lane{place}_{lane}").to_numpy()
-                combiner._last_lanes[place, codes, lane] = saved
-            for extra in range(combiner._last_extras.shape[2]):
+                combiner._last.lanes[place, codes, lane] = saved
+            for extra in range(combiner._last.extras.shape[2]):
                 saved = table.column(f"extra{place}_{extra}").to_numpy()
-                combiner._last_extras[place, codes, extra] = saved
+                combiner._last.extras[place, codes, extra] = saved
         return combiner
 
     @staticmethod
@@ -151,16 +170,14 @@ class Combiner:
         """The entities that have rows in a shard."""
         if bucket not in self._buckets:
             return np.empty(0, np.int32)
-        return np.flatnonzero(self._last_count[self._buckets.index(bucket)]).astype(np.int32)
+        return np.flatnonzero(self._last.row_count[self._buckets.index(bucket)]).astype(np.int32)
 
     def alive(self) -> NDArray[np.bool_]:
         """Which entities have rows in some shard."""
-        alive: NDArray[np.bool_] = (self._last_count != 0).any(axis=0)
+        alive: NDArray[np.bool_] = (self._last.row_count != 0).any(axis=0)
         return alive
 
-    def _joined(
-        self, parts: Sequence[tuple[int, EntityTouches]]
-    ) -> tuple[Vector, NDArray[np.int32], Vector, Matrix, Matrix, Vector]:
+    def _joined(self, parts: Sequence[tuple[int, EntityTouches]]) -> tuple[TouchColumns, Vector]:
         at = np.concatenate([touches.at for _, touches in parts])
         sizes = [touches.at.size for _, touches in parts]
         stops = np.cumsum(sizes)
@@ -169,14 +186,14 @@ class Combiner:
         entity = np.concatenate([touches.entity for _, touches in parts])
         count = np.concatenate([touches.count for _, touches in parts])
         lanes = np.concatenate([self._in_layout(touches) for _, touches in parts])
-        width = self._last_extras.shape[2]
+        width = self._last.extras.shape[2]
         extras = np.empty((at.size, 0), np.int64)
         if width:
             extras = np.concatenate([touches.extras for _, touches in parts])
         owners = [self._buckets.index(bucket) for bucket, _ in parts]
         owner = np.repeat(np.array(owners, np.int64), sizes)
         states = (count[order], lanes[order], extras[order])
-        return at[order], entity[order], *states, owner[order]
+        return TouchColumns(at[order], entity[order], *states), owner[order]
 
     def _in_layout(self, touches: EntityTouches) -> Matrix:
         if touches.layout == self.layout:
@@ -199,23 +216,24 @@ class Combiner:
         if layout == self.layout:
             return
         old, self.layout = self.layout, layout
-        shape = self._last_lanes.shape
-        counts = np.repeat(self._last_count.reshape(-1, 1), old.value_count, axis=1)
-        flat = moved(self._last_lanes.reshape(self._last_count.size, shape[2]), counts, old, layout)
-        self._last_lanes = flat.reshape(shape[0], shape[1], layout.lane_count)
+        row_count, shape = self._last.row_count, self._last.lanes.shape
+        counts = np.repeat(row_count.reshape(-1, 1), old.value_count, axis=1)
+        flat = moved(self._last.lanes.reshape(row_count.size, shape[2]), counts, old, layout)
+        lanes = flat.reshape(shape[0], shape[1], layout.lane_count)
+        self._last = self._last._replace(lanes=lanes)
 
     def _reserve(self, buckets: list[int], entities: int) -> None:
         new = [bucket for bucket in buckets if bucket not in self._buckets]
-        size = self._last_count.shape[1]
+        size = self._last.row_count.shape[1]
         if not new and entities <= size:
             return
         size = max(64, 2 * entities) if entities > size else size
         self._buckets = self._buckets + new
         count = np.zeros((len(self._buckets), size), np.int64)
         lanes = np.zeros((len(self._buckets), size, self.layout.lane_count), np.int64)
-        extras = np.zeros((*count.shape, self._last_extras.shape[2]), np.int64)
-        rows, columns = self._last_count.shape
-        count[:rows, :columns] = self._last_count
-        lanes[:rows, :columns] = self._last_lanes
-        extras[:rows, :columns] = self._last_extras
-        self._last_count, self._last_lanes, self._last_extras = count, lanes, extras
+        extras = np.zeros((*count.shape, self._last.extras.shape[2]), np.int64)
+        rows, columns = self._last.row_count.shape
+        count[:rows, :columns] = self._last.row_count
+        lanes[:rows, :columns] = self._last.lanes
+        extras[:rows, :columns] = self._last.extras
+        self._last = LastStates(count, lanes, extras)

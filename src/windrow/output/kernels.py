@@ -99,16 +99,17 @@ def list_answers(
 
 
 @njit(cache=True)
-def add_up(
-    at, entity, owner, count, lanes, extras, tallies, extremes, last_count, last_lanes, last_extras,
-    total_count, total_lanes, is_touched, touched,
-    out_at, out_entity, out_count, out_lanes, out_extras,
-):  # fmt: skip
+def add_up(touches, owner, tallies, extremes, last, totals, is_touched, touched, output):
     """Turn touches of an entity in a shard into touches of entities, combined over shards.
 
-    last_...[shard, entity] is what each had before; is_touched, by entity, is false. Touches are in
-    time order; returns how many there are after those of one instant were merged.
+    last[shard, entity] is what each had before; is_touched, by entity, is false. Touches are in
+    time order; returns how many there are after those of one instant were merged. The structures
+    are those of combine.py.
     """
+    at, entity, count, lanes, extras = touches
+    last_count, last_lanes, last_extras = last
+    total_count, total_lanes = totals
+    out_at, out_entity, out_count, out_lanes, out_extras = output
     used = 0
     waiting = 0
     shards = last_count.shape[0]

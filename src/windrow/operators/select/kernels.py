@@ -9,13 +9,16 @@ Source: paper 4 leaves both open. A duplicate prolongs the life of its row lazil
     queue stays, and is queued again when it comes up too early. A row that ends early leaves its
     entry behind, which is passed over when it comes up.
 
+The structures are those of live_rows.py: events (RowEvents), rows (NewRows), results (EarlyArrays)
+and output (ChangeArrays).
+
 Changes are written as (instant, code, +1 or -1), not in order of time where a row's end is noticed
 late. Instants are rounded up to the grid at which changes show.
 """
 
 from __future__ import annotations
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import inlined, njit
 from windrow.windows.kernels import EMPTY, rounded_up
 
 # Entries of `progress`.
@@ -101,36 +104,72 @@ def end_prolonged(
     return again, used
 
 
-@njit(cache=True)
-def unlink(result, owner_of, following, before, first_result, results_of):
+@inlined
+def unlink(result, results):
     """Take a result out of the lists of all its owners."""
-    for number in range(owner_of.shape[1]):
-        owner = owner_of[result, number]
-        after = following[result, number]
-        ahead = before[result, number]
+    for number in range(results.owner_of.shape[1]):
+        owner = results.owner_of[result, number]
+        after = results.following[result, number]
+        ahead = results.before[result, number]
         if ahead == EMPTY:
-            first_result[owner] = after
+            results.first_result[owner] = after
         else:
-            following[ahead, number] = after
+            results.following[ahead, number] = after
         if after != EMPTY:
-            before[after, number] = ahead
-        results_of[owner] -= 1
+            results.before[after, number] = ahead
+        results.results_of[owner] -= 1
+
+
+@inlined
+def link(result, owner, number, results):
+    """Put a result into the list of one of its owners."""
+    after = results.first_result[owner]
+    results.owner_of[result, number] = owner
+    results.following[result, number] = after
+    results.before[result, number] = EMPTY
+    if after != EMPTY:
+        results.before[after, number] = result
+    results.first_result[owner] = result
+    results.results_of[owner] += 1
+
+
+@inlined
+def write_change(at, code, delta, output, progress):
+    """One change more."""
+    used = progress[USED]
+    output.at[used] = at
+    output.code[used] = code
+    output.delta[used] = delta
+    progress[USED] = used + 1
+
+
+@inlined
+def take_place(results):
+    """A free place for a result."""
+    progress = results.progress
+    result = progress[FIRST_FREE]
+    if result != EMPTY:
+        progress[FIRST_FREE] = results.following[result, 0]
+    else:
+        result = progress[NEXT_FRESH]
+        progress[NEXT_FRESH] += 1
+    return result
 
 
 @njit(cache=True)
-def run_early(
-    next_event, event_at, event_input, event_slot, event_sign, early_place,
-    rows, row_event, row_slot, row_code, row_expiry, endless, grid,
-    result_code, result_expiry, state, owner_of, following, before, first_result, results_of,
-    row_result, out_at, out_code, out_delta, progress,
-):  # fmt: skip
+def run_early(next_event, events, early_place, rows, endless, grid, results, row_result, output):
     """Rows that begin, and early ends: all that a row had part in ends when it leaves.
 
     early_place[i]: the place of input i among those whose rows may leave early, EMPTY for others.
     row_result: the number that each row got. Runs the events before next_event and the rows that
     are listed of it. Returns whether it came to the end: there may be no room for changes.
     """
+    event_at, event_input, event_slot, event_sign = events
+    row_event, row_slot, row_code, row_expiry = rows
+    result_code, result_expiry, state, owner_of, following = results[:5]
+    first_result, results_of, progress = results[6:]
     owners = owner_of.shape[1]
+    room = output.at.size
     for event in range(progress[EVENT], next_event + 1):
         progress[EVENT] = event
         row = progress[ROW]
@@ -138,69 +177,48 @@ def run_early(
             number = early_place[event_input[event]]
             if number != EMPTY:
                 owner = event_slot[event] * owners + number
-                if progress[USED] + results_of[owner] > out_at.size:
+                if progress[USED] + results_of[owner] > room:
                     return False
                 while first_result[owner] != EMPTY:
                     result = first_result[owner]
-                    unlink(result, owner_of, following, before, first_result, results_of)
+                    unlink(result, results)
                     ends = event_at[event]
                     if result_expiry[result] < endless:
                         ends = min(ends, rounded_up(result_expiry[result], grid))
-                    out_at[progress[USED]] = ends
-                    out_code[progress[USED]] = result_code[result]
-                    out_delta[progress[USED]] = -1
-                    progress[USED] += 1
+                    write_change(ends, result_code[result], -1, output, progress)
                     state[result] &= IS_QUEUED
                     if state[result] == 0:
                         following[result, 0] = progress[FIRST_FREE]
                         progress[FIRST_FREE] = result
             continue
-        while row < rows and row_event[row] == event:
-            if progress[USED] == out_at.size:
+        while row < row_event.size and row_event[row] == event:
+            if progress[USED] == room:
                 return False
-            result = progress[FIRST_FREE]
-            if result != EMPTY:
-                progress[FIRST_FREE] = following[result, 0]
-            else:
-                result = progress[NEXT_FRESH]
-                progress[NEXT_FRESH] += 1
+            result = take_place(results)
             row_result[row] = result
             result_code[result] = row_code[row]
             result_expiry[result] = row_expiry[row]
             state[result] = IS_LIVE if row_expiry[row] >= endless else IS_LIVE | IS_QUEUED
             for side in range(early_place.size):
                 number = early_place[side]
-                if number == EMPTY:
-                    continue
-                owner = row_slot[side, row] * owners + number
-                after = first_result[owner]
-                owner_of[result, number] = owner
-                following[result, number] = after
-                before[result, number] = EMPTY
-                if after != EMPTY:
-                    before[after, number] = result
-                first_result[owner] = result
-                results_of[owner] += 1
-            out_at[progress[USED]] = event_at[event]
-            out_code[progress[USED]] = row_code[row]
-            out_delta[progress[USED]] = 1
-            progress[USED] += 1
+                if number != EMPTY:
+                    link(result, row_slot[side, row] * owners + number, number, results)
+            write_change(event_at[event], row_code[row], 1, output, progress)
             row += 1
             progress[ROW] = row
     return True
 
 
 @njit(cache=True)
-def end_results(
-    expiry, result, grid, result_code, state, owner_of, following, before, first_result,
-    results_of, out_at, out_code, progress,
-):  # fmt: skip
+def end_results(expiry, result, grid, results, out_at, out_code):
     """Entries that have come up: results that still live end, all places become free."""
+    result_code, _, state, _, following = results[:5]
+    progress = results.progress
     used = 0
     for entry in range(expiry.size):
         own = result[entry]
         if state[own] & IS_LIVE:
-            unlink(own, owner_of, following, before, first_result, results_of)
+            unlink(own, results)
             out_at[used] = rounded_up(expiry[entry], grid)
             out_code[used] = result_code[own]
             used += 1

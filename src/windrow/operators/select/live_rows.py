@@ -6,8 +6,7 @@ up to an instant in order of time. A code stands for a row of the select list.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,7 @@ __all__ = ["CountedRows", "DistinctRows", "EarlyRows", "LiveRows", "NewRows", "R
 Slots = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class RowEvents:
+class RowEvents(NamedTuple):
     """Rows that enter and leave windows, in order of time: when, of which input, which slot."""
 
     at: Longs
@@ -32,14 +30,39 @@ class RowEvents:
     sign: Longs
 
 
-@dataclass(frozen=True)
-class NewRows:
+class NewRows(NamedTuple):
     """Rows of the result that begin, in the order of their events; slot: a row for each input."""
 
     event: NDArray[np.int32]
     slot: Slots
     code: Codes
     expiry: Longs
+
+
+class EarlyArrays(NamedTuple):
+    """Results that may end early, and the lists of them by owner, a row of an input.
+
+    following, before: the neighbours of a result in the list of each of its owners. progress: how
+    far a kernel came, and where there is a free place.
+    """
+
+    code: Codes
+    expiry: Longs
+    state: NDArray[np.uint8]
+    owner_of: Longs
+    following: Longs
+    before: Longs
+    first_result: Longs
+    results_of: Longs
+    progress: Longs
+
+
+class ChangeArrays(NamedTuple):
+    """Room for changes: when, of which row, and by how much its number changes."""
+
+    at: Longs
+    code: Longs
+    delta: Longs
 
 
 class LiveRows(Protocol):
@@ -174,46 +197,52 @@ class EarlyRows:
         self._changes = Changes()
         owners = int(ends_early.sum())
         self._early_place = np.where(ends_early, np.cumsum(ends_early) - 1, EMPTY)
-        self._code = np.zeros(0, np.int32)
-        self._expiry = np.zeros(0, np.int64)
-        self._state = np.zeros(0, np.uint8)
-        self._owner_of = np.zeros((0, owners), np.int64)
-        self._following = np.zeros((0, owners), np.int64)
-        self._before = np.zeros((0, owners), np.int64)
-        self._first = np.zeros(0, np.int64)
-        self._results_of = np.zeros(0, np.int64)
-        self._progress = np.zeros(kernels.PROGRESS_ENTRIES, np.int64)
-        self._progress[kernels.FIRST_FREE] = EMPTY
+        self._results = EarlyArrays(
+            code=np.zeros(0, np.int32),
+            expiry=np.zeros(0, np.int64),
+            state=np.zeros(0, np.uint8),
+            owner_of=np.zeros((0, owners), np.int64),
+            following=np.zeros((0, owners), np.int64),
+            before=np.zeros((0, owners), np.int64),
+            first_result=np.zeros(0, np.int64),
+            results_of=np.zeros(0, np.int64),
+            progress=np.zeros(kernels.PROGRESS_ENTRIES, np.int64),
+        )
+        self._results.progress[kernels.FIRST_FREE] = EMPTY
 
     def reserve(self, slots: int, codes: int) -> None:
         """Have room for slots below this."""
         del codes
-        before = self._first.size
-        self._first = grown(self._first, slots * self._owner_of.shape[1])
-        self._results_of = grown(self._results_of, slots * self._owner_of.shape[1])
-        self._first[before:] = EMPTY
-        self._results_of[before:] = 0
+        results, rows = self._results, slots * self._results.owner_of.shape[1]
+        before = results.first_result.size
+        if rows <= before:
+            return
+        first_result = grown(results.first_result, rows)
+        results_of = grown(results.results_of, rows)
+        first_result[before:] = EMPTY
+        results_of[before:] = 0
+        self._results = results._replace(first_result=first_result, results_of=results_of)
 
     def begin(self) -> None:
         """New events."""
-        self._progress[kernels.EVENT] = 0
+        self._results.progress[kernels.EVENT] = 0
 
     def add(self, events: RowEvents, rows: NewRows, next_event: int) -> None:
         """Rows begin, and others end early."""
-        self._reserve_results(int(self._progress[kernels.NEXT_FRESH]) + rows.code.size)
+        progress = self._results.progress
+        self._reserve_results(int(progress[kernels.NEXT_FRESH]) + rows.code.size)
         results = np.empty(rows.code.size, np.int64)
         room = rows.code.size + kernels.PROGRESS_ENTRIES
-        self._progress[kernels.ROW] = 0
+        progress[kernels.ROW] = 0
         is_done = False
         while not is_done:
             at, code, delta = (np.empty(room, np.int64) for _ in range(3))
-            self._progress[kernels.USED] = 0
+            progress[kernels.USED] = 0
             is_done = kernels.run_early(
-                next_event, events.at, events.input, events.slot, events.sign, self._early_place,
-                rows.code.size, rows.event, rows.slot, rows.code, rows.expiry, EXPIRY_LIMIT,
-                self._grid_us, *self._results(), results, at, code, delta, self._progress,
+                next_event, events, self._early_place, rows, EXPIRY_LIMIT, self._grid_us,
+                self._results, results, ChangeArrays(at, code, delta),
             )  # fmt: skip
-            used = int(self._progress[kernels.USED])
+            used = int(progress[kernels.USED])
             self._changes.add(at[:used], code[:used], delta[:used])
             if not is_done and used == 0:
                 room *= 2
@@ -223,10 +252,7 @@ class EarlyRows:
     def take(self, until: int) -> tuple[Longs, Codes, Longs]:
         """The changes up to `until`."""
         expiry, result = self._queue.dequeue(until)
-        code, _, *state = self._results()
-        ended = kernels.end_results(
-            expiry, result, self._grid_us, code, *state, expiry, result, self._progress
-        )
+        ended = kernels.end_results(expiry, result, self._grid_us, self._results, expiry, result)
         self._changes.add(expiry[:ended], result[:ended], -1)
         return self._changes.take()
 
@@ -238,21 +264,19 @@ class EarlyRows:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self._queue.nbytes + sum(array.nbytes for array in self._results())
+        return self._queue.nbytes + sum(array.nbytes for array in self._results)
 
-    def _results(self) -> tuple[NDArray[np.generic], ...]:
-        return (
-            *(self._code, self._expiry, self._state, self._owner_of),
-            *(self._following, self._before, self._first, self._results_of),
-        )
-
-    def _reserve_results(self, results: int) -> None:
-        self._code = grown(self._code, results)
-        self._expiry = grown(self._expiry, results)
-        self._state = grown(self._state, results)
-        self._owner_of = grown(self._owner_of, results)
-        self._following = grown(self._following, results)
-        self._before = grown(self._before, results)
+    def _reserve_results(self, count: int) -> None:
+        results = self._results
+        if count > results.code.size:
+            self._results = results._replace(
+                code=grown(results.code, count),
+                expiry=grown(results.expiry, count),
+                state=grown(results.state, count),
+                owner_of=grown(results.owner_of, count),
+                following=grown(results.following, count),
+                before=grown(results.before, count),
+            )
 
 
 def _rounded(expiry: Longs, grid_us: int) -> Longs:

@@ -8,7 +8,7 @@ too long becomes a rung.
 
 Top is bucket 0; the buckets of a rung follow those of the rung above. Bottom is an array of nodes,
 sorted; nodes move from list to list, and take their branches along. A `look_back` of 0 means that
-there are no branches.
+there are no branches. `ladder` is LadderArrays of ladder_queue.py.
 """
 
 from __future__ import annotations
@@ -79,11 +79,9 @@ from windrow.windows.kernels import EMPTY
 
 
 @njit(cache=True)
-def insert_rows(
-    start, passed, look_back, threshold, expiries, items,
-    trunks, links, branches, buckets, rungs, bottom, control,
-):  # fmt: skip
+def insert_rows(start, passed, look_back, threshold, expiries, items, ladder):
     """Put rows where they belong; returns how far it came: there may be no room."""
+    trunks, links, branches, buckets, rungs, bottom, control = ladder
     row = start
     top_start = control[TOP_START]
     while row < expiries.size:
@@ -173,14 +171,12 @@ def insert_rows(
 
 
 @njit(cache=True)
-def remove_rows(
-    until, look_back, threshold, step,
-    trunks, links, branches, buckets, rungs, bottom, control, out_expiries, out_items,
-):  # fmt: skip
+def remove_rows(until, look_back, threshold, step, ladder, out_expiries, out_items):
     """Take out what has expired; returns how many rows, and whether that was all.
 
     It may stop for want of room in the output or, with a NEEDED_ set, in the arrays.
     """
+    trunks, links, branches, buckets, rungs, bottom, control = ladder
     count = 0
     while True:
         chunk = control[OPEN_BRANCH]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +45,18 @@ def paper_threshold(windows: int) -> int:
     return max(2, min(50, windows))
 
 
+class LadderArrays(NamedTuple):
+    """Top, rungs and Bottom: chunks of trunks and of branches, buckets, rungs, sorted nodes."""
+
+    trunks: Longs
+    links: NDArray[np.int32]
+    branches: Longs
+    buckets: NDArray[np.int32]
+    rungs: Longs
+    bottom: Longs
+    control: Longs
+
+
 class LadderQueue:
     """Rows in Top, rungs and Bottom.
 
@@ -68,20 +82,21 @@ class LadderQueue:
 
     def _set_empty(self) -> None:
         rows, trunk = SMALLEST_ARRAY, trunk_kernels
-        self._trunks = np.zeros((rows * trunk.TRUNK_NODES, trunk.NODE_COLUMNS), np.int64)
-        self._links = np.zeros((rows, trunk.LINK_COLUMNS), np.int32)
-        self._branches = np.zeros((rows, trunk.BRANCH_COLUMNS), np.int64)
-        self._buckets = np.zeros((rows, trunk.BUCKET_COLUMNS), np.int32)
-        self._rungs = np.zeros((rung_kernels.MOST_RUNGS, rung_kernels.RUNG_COLUMNS), np.int64)
-        self._bottom = np.zeros((2 * rung_kernels.LONG_BOTTOM, trunk.NODE_COLUMNS), np.int64)
-        self._control = np.zeros(rung_kernels.CONTROL_ENTRIES, np.int64)
-        for entry in (trunk.FIRST_FREE_BRANCH, trunk.FIRST_FREE_TRUNK, rung_kernels.OPEN_BRANCH):
-            self._control[entry] = EMPTY
-        self._control[rung_kernels.TOP_START] = self._control[rung_kernels.TOP_MAX] = (
-            rung_kernels.LONG_AGO
+        self._ladder = LadderArrays(
+            trunks=np.zeros((rows * trunk.TRUNK_NODES, trunk.NODE_COLUMNS), np.int64),
+            links=np.zeros((rows, trunk.LINK_COLUMNS), np.int32),
+            branches=np.zeros((rows, trunk.BRANCH_COLUMNS), np.int64),
+            buckets=np.zeros((rows, trunk.BUCKET_COLUMNS), np.int32),
+            rungs=np.zeros((rung_kernels.MOST_RUNGS, rung_kernels.RUNG_COLUMNS), np.int64),
+            bottom=np.zeros((2 * rung_kernels.LONG_BOTTOM, trunk.NODE_COLUMNS), np.int64),
+            control=np.zeros(rung_kernels.CONTROL_ENTRIES, np.int64),
         )
-        self._control[rung_kernels.TOP_MIN] = -rung_kernels.LONG_AGO
-        self._control[rung_kernels.BUCKETS_USED] = rung_kernels.TOP + 1
+        control = self._ladder.control
+        for entry in (trunk.FIRST_FREE_BRANCH, trunk.FIRST_FREE_TRUNK, rung_kernels.OPEN_BRANCH):
+            control[entry] = EMPTY
+        control[rung_kernels.TOP_START] = control[rung_kernels.TOP_MAX] = rung_kernels.LONG_AGO
+        control[rung_kernels.TOP_MIN] = -rung_kernels.LONG_AGO
+        control[rung_kernels.BUCKETS_USED] = rung_kernels.TOP + 1
 
     @property
     def size(self) -> int:
@@ -91,7 +106,7 @@ class LadderQueue:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(array.nbytes for array in self._arrays()) + self._overdue.nbytes
+        return sum(array.nbytes for array in self._ladder) + self._overdue.nbytes
 
     def enqueue(self, expiries: Longs, items: NDArray[np.integer]) -> None:
         """Take rows in."""
@@ -116,7 +131,7 @@ class LadderQueue:
         while done < expiries.size:
             done = ladder_kernels.insert_rows(
                 done, self._overdue.passed, self._look_back, self._threshold, expiries, items,
-                *self._arrays(),
+                self._ladder,
             )  # fmt: skip
             if done < expiries.size:
                 self._make_room()
@@ -126,9 +141,8 @@ class LadderQueue:
     def _remove(self, until: int, limit: int) -> tuple[Longs, Longs, bool]:
         def take(expiries: Longs, items: Longs) -> tuple[int, bool]:
             count, is_done = ladder_kernels.remove_rows(
-                until, self._look_back, self._threshold, self._step, *self._arrays(),
-                expiries, items,
-            )  # fmt: skip
+                until, self._look_back, self._threshold, self._step, self._ladder, expiries, items
+            )
             if not is_done:
                 self._make_room()
             return int(count), bool(is_done)
@@ -145,21 +159,20 @@ class LadderQueue:
         self._insert(rows[0], rows[1])
         self._most = self._size
 
-    def _arrays(self) -> tuple[NDArray[np.generic], ...]:
-        return (
-            self._trunks, self._links, self._branches, self._buckets, self._rungs, self._bottom,
-            self._control,
-        )  # fmt: skip
-
     def _make_room(self) -> None:
-        control, trunk = self._control, trunk_kernels
+        ladder, trunk = self._ladder, trunk_kernels
+        control = ladder.control
         taken = int(control[trunk.FRESH_TRUNK] - control[trunk.FREE_TRUNKS])
-        self._links = grown(self._links, taken + int(control[rung_kernels.NEEDED_TRUNKS]))
-        self._trunks = grown(self._trunks, self._links.shape[0] * trunk.TRUNK_NODES)
+        links = grown(ladder.links, taken + int(control[rung_kernels.NEEDED_TRUNKS]))
         taken = int(control[trunk.FRESH_BRANCH] - control[trunk.FREE_BRANCHES])
-        self._branches = grown(self._branches, taken + int(control[rung_kernels.NEEDED_BRANCHES]))
-        self._buckets = grown(self._buckets, int(control[rung_kernels.NEEDED_BUCKETS]))
-        self._bottom = grown(self._bottom, int(control[rung_kernels.NEEDED_BOTTOM]))
+        branches = taken + int(control[rung_kernels.NEEDED_BRANCHES])
+        self._ladder = ladder._replace(
+            trunks=grown(ladder.trunks, links.shape[0] * trunk.TRUNK_NODES),
+            links=links,
+            branches=grown(ladder.branches, branches),
+            buckets=grown(ladder.buckets, int(control[rung_kernels.NEEDED_BUCKETS])),
+            bottom=grown(ladder.bottom, int(control[rung_kernels.NEEDED_BOTTOM])),
+        )
         control[rung_kernels.NEEDED_TRUNKS : rung_kernels.COUNTS] = 0
 
 

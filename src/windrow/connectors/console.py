@@ -32,7 +32,7 @@ class Console(Sink):
     shows: ClassVar[Literal["answers", "result"] | None] = "answers"
     replay: ClassVar[Replay] = "repeated"
 
-    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:  # noqa: ARG002 - the contract's
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer that prints on the driver."""
         return ConsoleWriter()
 

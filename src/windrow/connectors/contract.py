@@ -62,7 +62,7 @@ class Source(Protocol):
         """The servers that it is read from, to be named when they do not answer."""
         return ""
 
-    def check(self, schema: StreamSchema) -> None:  # noqa: ARG002 - most need no more than Spark
+    def check(self, schema: StreamSchema) -> None:
         """Refuses, before a job in this process begins, what cannot be read."""
         return
 
@@ -70,7 +70,7 @@ class Source(Protocol):
         """The rows in this process, each batch with the part of all that is then read."""
         raise not_read_here(schema.name, self)
 
-    def check_on_spark(self, schema: StreamSchema) -> None:  # noqa: ARG002 - some cannot be asked
+    def check_on_spark(self, schema: StreamSchema) -> None:
         """Refuses, before Spark is started, what cannot be read."""
         return
 
@@ -87,7 +87,7 @@ class Writer(Protocol):
 
     feeds: tuple[str, ...]  # of 'answers', 'changes' and 'result'
 
-    def begin(self, last_batch: int, owner: str) -> None:  # noqa: ARG002 - most need neither
+    def begin(self, last_batch: int, owner: str) -> None:
         """The query is about to start; last_batch: the newest that was begun, -1 before the first.
 
         owner: where the checkpoint of the query is.

@@ -34,7 +34,7 @@ class Memory(Sink):
     shows: ClassVar[Literal["answers", "result"] | None] = "result"
     replay: ClassVar[Replay] = "known"
 
-    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:  # noqa: ARG002 - the contract's
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer that holds what it is given."""
         return MemoryWriter()
 

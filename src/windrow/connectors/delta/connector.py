@@ -33,7 +33,7 @@ class Delta(Sink):
     def __post_init__(self) -> None:
         check_feed(self.feed)
 
-    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:  # noqa: ARG002 - the contract's
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer of one commit a batch."""
         part = loaded_with_client("delta.writer", "Delta tables", "delta")
         return cast("Writer", part.DeltaWriter(self, checkpoint))

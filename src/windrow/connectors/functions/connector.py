@@ -34,7 +34,7 @@ class Foreach(Sink):
     def __post_init__(self) -> None:
         check_feed(self.feed)
 
-    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:  # noqa: ARG002 - the contract's
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer that calls the function."""
         return cast("Writer", loaded("functions.writers").CallableWriter(self))
 
@@ -52,6 +52,6 @@ class Upserts(Sink):
     function: Callable[[pa.Table, pa.Table, int], object]
     key: tuple[str, ...] | None = None
 
-    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:  # noqa: ARG002 - the contract's
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer that calls the function with what has changed, net per key."""
         return cast("Writer", loaded("functions.writers").UpsertWriter(self, plan))

@@ -95,7 +95,7 @@ class KafkaSource(Source):
         """The brokers."""
         return self.servers
 
-    def check_on_spark(self, schema: StreamSchema) -> None:  # noqa: ARG002 - the contract's
+    def check_on_spark(self, schema: StreamSchema) -> None:
         """Refuses brokers that do not answer: Spark would try for minutes."""
         self.check_reached()
 

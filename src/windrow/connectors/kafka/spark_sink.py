@@ -40,7 +40,7 @@ class KafkaWriter(Writer):
         self.feeds: tuple[str, ...] = (sink.feed,) if self._net is None else self._net.feeds
         self._producer: TransactionalProducer | None = None
 
-    def begin(self, last_batch: int, owner: str) -> None:  # noqa: ARG002 - others use them
+    def begin(self, last_batch: int, owner: str) -> None:
         """Refuses to start a query whose answers would reach nobody."""
         check_servers(self._sink.servers, self._sink.options, self._sink.place)
 

@@ -40,11 +40,11 @@ class Parquet(Sink):
         """The folder itself: a stream's bad rows may go there."""
         return self.path
 
-    def open(self, query: str, place: Place | None) -> Writer:  # noqa: ARG002 - the contract's
+    def open(self, query: str, place: Place | None) -> Writer:
         """A writer of one run, which begins with an empty folder."""
         return cast("Writer", loaded("parquet.writers").ProcessParquetWriter(self, place))
 
-    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:  # noqa: ARG002 - the contract's
+    def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer whose files are named after Spark's batches."""
         return cast("Writer", loaded("parquet.writers").ParquetWriter(self))
 

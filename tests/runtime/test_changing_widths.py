@@ -95,7 +95,7 @@ def agree_with_widths(
             lifetimes = {
                 index: lifetime_after(plan, index, *changed[number][index], clock)
                 for index, entry in enumerate(plan.inputs)
-                if entry.window.kind in ("time", "slide")
+                if entry.window.traits.has_width
             }
             for shard in runner.shards:
                 shard.change_lifetimes(lifetimes)
@@ -120,8 +120,8 @@ def agree_with_widths(
 
 def is_governable(plan: QueryPlan) -> bool:
     streams = [entry.stream.name for entry in plan.inputs]
-    is_timed = any(entry.window.kind in ("time", "slide") for entry in plan.inputs)
-    return plan.kind == "aggregate" and len(set(streams)) == len(streams) and is_timed
+    has_width = any(entry.window.traits.has_width for entry in plan.inputs)
+    return plan.kind == "aggregate" and len(set(streams)) == len(streams) and has_width
 
 
 texts = st.one_of(single_queries(), joins(), general_joins(3), general_singles())

@@ -49,7 +49,7 @@ def exactly_once() -> Picture:
     for number, (name, first, second, tone) in enumerate(again):
         x = 34 + 212 * number
         picture.box(x, 244, 196, 80, name, first, second, tone=tone)
-    picture.text(16, 370, "The sink tells n apart:", 13, bold=True)
+    picture.text(16, 370, "The sink recognises n:", 13, bold=True)
     picture.text(16, 390, "parquet: the file of batch n is replaced", 12, tone="purple")
     picture.text(310, 390, "delta, postgres: n is in the same commit", 12, tone="purple")
     picture.text(610, 390, "kafka: one transaction holds n", 12, tone="purple")

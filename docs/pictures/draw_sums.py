@@ -1,4 +1,4 @@
-"""Exact sums: numbers as limbs, beside the same sum in doubles."""
+"""Exact sums: numbers as limbs, compared with the same sum in doubles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS = [("1e16 enters", 1e16), ("0.1 enters", 0.1), ("0.2 enters", 0.2), ("1e16
 
 def limbs() -> Picture:
     """A value that is large and leaves again takes nothing with it."""
-    picture = Picture(880, 330, "A sum as limbs, beside the same sum in doubles")
+    picture = Picture(880, 330, "A sum as limbs, compared with the same sum in doubles")
     picture.text(150, 54, "sum after it", 12, "end", "quiet")
     for place, limb in enumerate(LIMBS):
         x = 166 + 118 * place

@@ -1,4 +1,4 @@
-"""Tables as data frames of pandas, Polars or DuckDB, which are imported only when asked for.
+"""Tables as data frames of pandas, Polars or DuckDB, which are imported only on request.
 
 What a table says stays as it is: NULL is not NaN, integers with a NULL stay integers, decimals and
 dates are no objects, times are in UTC. In pandas that takes columns of Arrow types.

@@ -119,7 +119,7 @@ class Followed:
         return unread.take(fresh.slice(0, 0))
 
     def _fresh(self) -> pa.Table | None:
-        """What is new; None where answers lack something, which every reader is to be told."""
+        """What is new; None where answers lack something, which every reader must learn."""
         try:
             return self._read()
         except DataError as error:

@@ -209,7 +209,7 @@ class Query(ABC):
         return True
 
     def _noted(self, result: pa.Table, *, is_complete: bool) -> pa.Table:
-        """A result has no level: who reads one that lacks rows is told, once until it is whole."""
+        """A result has no level column: a reader of an incomplete one gets a warning, once."""
         if is_complete:
             self._told_incomplete = False
             return result

@@ -47,7 +47,7 @@ class Storage:
 
     @property
     def uri(self) -> str:
-        """The directory as Spark must be told of it.
+        """The directory in the form that Spark needs.
 
         A path without a scheme would be one of the cluster's default file system.
         """

@@ -35,8 +35,8 @@ def kept(rows: list[tuple[int, str, int]], by: list[str]) -> HistoryOperator:
         ],
         schema=STREAM.arrow,
     )
-    operator.take(batch)
-    due = operator.take_due(times[-1])
+    operator.append(batch)
+    due = operator.drain_due(times[-1])
     operator.insert(due, 0, due.times.size)
     operator.history.advance(times[-1])
     return operator

@@ -120,7 +120,7 @@ def test_a_line_is_broken_where_its_group_had_no_answer(every: int | None, toget
         }
     )
     for part in [table] if together else [table.slice(i, 1) for i in range(len(rows))]:
-        lines.take(part)
+        lines.append(part)
     found = {line.label: line.points for line in lines}
     for label, instants in answered.items():
         seen = ~np.isnan(found[label][1])

@@ -6,7 +6,7 @@ import pytest
 
 from support.streams import CATALOG
 from windrow.plan.binder import bind
-from windrow.plan.cost import candidates, cheapest, paper_touches
+from windrow.plan.cost import candidates, cheapest, paper_visits
 from windrow.plan.figures import Figures, assumed_figures, combined_figures, measured_figures
 from windrow.plan.model import QueryPlan
 from windrow.sql import parse_query
@@ -48,7 +48,7 @@ def test_figures_of_shards_add_up() -> None:
 def test_the_formulas_of_the_paper() -> None:
     # alpha = 50, beta = 200, M = 10: (3) with one row leaving, and (6).
     figures = assumed_figures(plan_of(EQUAL), {"a": 5.0, "b": 10.0}, 0.1)
-    third, sixth = paper_touches(figures)
+    third, sixth = paper_visits(figures)
     assert third == pytest.approx(50 + 200 + 2 * figures.matches)
     assert sixth == pytest.approx(2 * 50 + 2 * 200 + figures.matches)
 

@@ -1,4 +1,4 @@
-"""How kernels are compiled: where their code is kept, and who is told that it takes its time.
+"""How kernels are compiled: where their code is cached, and who is notified that it takes time.
 
 Numba caches compiled code next to the source or in the user's home, fails on import where it can
 write to neither, fails in the middle of a query where the disk is full or a file is damaged, and
@@ -135,7 +135,7 @@ def _numba_cache(function, place):
 
 
 def _structure_fields(signature):
-    """The fields of structures among the arguments: Numba tells these apart by their class alone.
+    """The fields of structures among the arguments: Numba distinguishes these by class only.
 
     Code that was compiled for other fields of the same types would read one array for another.
     """
@@ -170,7 +170,7 @@ def _imported_modules(module, source):
 
 
 class _Watching(event.Listener):
-    """Numba tells of every function that it compiles, and not of those that it loads."""
+    """Numba reports every function that it compiles, but not those that it loads."""
 
     def __init__(self):
         self._watch = CompileWatch(_say)

@@ -18,7 +18,7 @@ __all__ = ["CompileWatch", "say_compiling", "telling"]
 
 # So much compiling is let pass in silence.
 PATIENCE_S = 0.5
-# Kernels that are compiled within so long of each other are told of once.
+# Kernels that are compiled within this time of each other are reported once.
 LULL_S = 2.0
 COMPILING = "Compiling for a new form of query; this takes some seconds, once on this machine."
 COMPILING_AGAIN = (
@@ -32,7 +32,7 @@ _listeners: list[Callable[[str], None]] = []
 
 @contextmanager
 def telling(say: Callable[[str], None]) -> Iterator[None]:
-    """While this lasts, say is given what is to be told about compiling; by any thread."""
+    """While this lasts, `say` is called with reports about compiling, by any thread."""
     _listeners.append(say)
     try:
         yield

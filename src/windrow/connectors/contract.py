@@ -51,7 +51,7 @@ class Source(Protocol):
 
     @property
     def is_endless(self) -> bool:
-        """Whether rows go on coming after those that are there when a job begins."""
+        """Whether more rows arrive after those that are there when a job begins."""
 
     @property
     def shown(self) -> str:

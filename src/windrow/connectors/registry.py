@@ -1,4 +1,4 @@
-"""All connectors by the names that scripts have for them; each is imported when it is asked for."""
+"""All connectors by the names that scripts have for them; each is imported on first use."""
 
 from __future__ import annotations
 

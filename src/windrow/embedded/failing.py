@@ -11,7 +11,7 @@ __all__ = ["Failing"]
 
 
 class Failing:
-    """What queries of a session have in common when a row ends them; others go on."""
+    """What queries of a session have in common when a row ends them; others continue."""
 
     name: str
     _failure: DataError | None = None

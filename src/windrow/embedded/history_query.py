@@ -82,7 +82,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
 
     @property
     def is_running(self) -> bool:
-        """Whether it goes on looking."""
+        """Whether it is still running."""
         return self._is_running
 
     @one_at_a_time

@@ -122,21 +122,21 @@ class Histories:
     def follow(
         self, name: str, plan: HistoryPlan, settle: Callable[[], None], lock: RLock
     ) -> EmbeddedHistoryQuery:
-        """Ask a question again and again as time goes on."""
+        """Run a query repeatedly as time advances."""
         stream = plan.streams[0]
         parts = (self._operator(stream), settle, lock, self._ended, self._unread_bytes)
         query = self._queries[stream][name] = EmbeddedHistoryQuery(name, plan, *parts)
         return query
 
     def is_followed_by(self, name: str) -> bool:
-        """Whether a query of that name goes on."""
+        """Whether a query of that name is running."""
         return any(name in queries for queries in self._queries.values())
 
     def _ended(self, query: EmbeddedHistoryQuery) -> None:
         stream = query.plan.streams[0]
         queries = self._queries[stream]
         if queries.get(query.name) is query:
-            # In a step that is taken back it goes on.
+            # In a step that is rolled back it keeps running.
             self._operators[stream].history.log.keep_item(queries, query.name)
             del queries[query.name]
 
@@ -146,7 +146,7 @@ class Histories:
             query.stop()
 
     def running(self) -> list[EmbeddedHistoryQuery]:
-        """The continuous questions that go on."""
+        """The running continuous queries."""
         return [each for queries in self._queries.values() for each in queries.values()]
 
     def apply(
@@ -204,18 +204,18 @@ def _take(
     missed: NDArray[np.int64] | None,
     inlet: Inlet,
 ) -> None:
-    """Let rows wait for a history to move on; it is told of those that were refused."""
+    """Buffer rows until a history advances; it is notified of those that were refused."""
     if missed is not None:
         operator.miss(missed)
     if batch is not None:
-        operator.take(batch)
+        operator.append(batch)
     if inlet.completeness.is_finished:
         operator.finish()
 
 
 def _advance(operator: HistoryOperator, queries: list[EmbeddedHistoryQuery], clock: int) -> None:
     """Move on to the clock, and stop wherever a query looks."""
-    due = operator.take_due(clock)
+    due = operator.drain_due(clock)
     looking: dict[int, list[EmbeddedHistoryQuery]] = {}
     for query in queries:
         for instant in query.stops(due.instants, clock).tolist():

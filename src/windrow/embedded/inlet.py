@@ -167,7 +167,7 @@ class Inlet:
         return batch
 
     def refuse(self, batch: pa.RecordBatch) -> Instants:
-        """Count rows for which there is no room; time goes on by them as by any others.
+        """Count refused rows; they advance time like any others.
 
         The times of those that would have been accepted.
         """

@@ -206,7 +206,7 @@ class Intake:
     def _refuse(
         self, inlet: Inlet, rows: pa.RecordBatch, *, is_gathered: bool
     ) -> WindrowError | None:
-        """Rows for which there is no room: all that reads them is told, and time goes on."""
+        """Refused rows: everything that reads them is notified, and time advances."""
         step = self._begin(inlet.schema.name, Mark(*inlet.parts))
         step.missed = inlet.refuse(rows)
         if is_gathered:
@@ -244,7 +244,7 @@ class Intake:
 
     @contextmanager
     def _all_or_nothing(self, inlet: Inlet) -> Iterator[None]:
-        """What a stream counts changes as a whole, or with a WindrowError, which tells of it."""
+        """The counts of a stream change as a whole, or with a WindrowError that reports it."""
         self._undo = Mark(*inlet.parts)
         try:
             yield

@@ -25,7 +25,7 @@ def check_sink(query: JobQuery) -> None:
 
 
 class Outlet:
-    """Where one running query drains to; `answered` is told of answers, whatever the sink."""
+    """Where one running query drains to; `answered` is called with answers, whatever the sink."""
 
     def __init__(
         self,

@@ -107,7 +107,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._tell_of_lost()
         if self._judged is None and self._missed.is_empty:
             return self._publisher.answers()
-        # Told before the part that is undone by an error: that one would be told for ever.
+        # Reported before the part that an error undoes: that one would be reported forever.
         self._publisher.check_answers()
         # Its answers go through several hands: broken off in between, they would be lost.
         with self._part():
@@ -188,7 +188,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self.tell_end()
 
     def tell_end(self) -> None:
-        """The session knows that it has ended; being told again does no harm."""
+        """The session learns that it has ended; a second call does no harm."""
         if self._stopped is not None:
             self._stopped(self)
             self._stopped = None
@@ -214,7 +214,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             )
 
     def _tell_of_netted(self) -> None:
-        """A reader of changes who comes late is told what became of them."""
+        """A late reader of changes is warned what happened to them."""
         netted = self._publisher.changes_netted - self._told_netted
         if not netted:
             return

@@ -376,7 +376,7 @@ class EmbeddedSession(Asking):
         return self._histories.ask(plan)
 
     def _one_by_one(self, answers: Iterator[pa.Table]) -> Iterator[pa.Table]:
-        """Each is worked out when it is asked for, while nobody else changes anything."""
+        """Each is computed on request, while nobody else changes anything."""
         while True:
             with self._lock:
                 answer = next(answers, None)
@@ -436,7 +436,7 @@ class EmbeddedSession(Asking):
             )
 
     def _follow(self, select: Select, name: str | None) -> EmbeddedHistoryQuery:
-        """Register a question about the past that goes on."""
+        """Register a continuous query about the past."""
         schemas = self._histories.schemas
         plan = bind_history(select, self._catalog, schemas, continuous=True)
         name = self._free_name(name)

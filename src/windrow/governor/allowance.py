@@ -4,7 +4,7 @@ While answers lack a row that was refused, those of other rows that leave before
 in no complete answer any more. They may go first, so that rows which come after a burst are not
 refused too, and answers are whole again as soon as the last row refused would have left.
 
-The burst itself goes on being refused: only rows that come no faster than a window can hold them
+The burst itself is still refused: only rows that arrive no faster than a window can hold them
 take the place of others.
 """
 

@@ -1,4 +1,4 @@
-"""One input of one query as the governor sees it: what it asks of its window, and how it is told.
+"""One input of one query as the governor sees it: its needs, and how it is notified.
 
 A runner says how its queries give these answers; all else about an input follows from its plan.
 """

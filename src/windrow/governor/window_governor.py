@@ -2,7 +2,7 @@
 
 Queries without ERROR need their whole range. Those with ERROR get less when memory is short: a
 narrower window (level B) or turns (level C). What a runner does when even that is not enough is
-its own affair; it is told by a Refused.
+its own affair; it is notified by a Refused.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class WindowGovernor:
             self.review(f"rate of {', '.join(moved)}")
 
     def _look_again(self, measured: Sequence[MeasuredWindow]) -> None:
-        """Lives and tolerances may have changed: turns go on while they serve all demands."""
+        """Lifetimes and tolerances may have changed: turns continue if they serve all demands."""
         tables, clock_us = self._tables(measured), self._port.clock_us()
         if self.case == "C" and self._still_serves(tables, measured):
             self._note_next_review(tables.demands, clock_us)

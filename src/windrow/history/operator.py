@@ -58,7 +58,7 @@ class Reach:
     missed: InstantSpans
 
     def lacks_rows(self, interval: Interval | None = None) -> bool:
-        """Whether rows of an interval were refused; None: of that which is asked for."""
+        """Whether rows of an interval were refused; None: of the requested one."""
         interval = interval or self.asked
         return self.missed.meets(interval.since_us, interval.until_us - 1)
 
@@ -136,7 +136,7 @@ class HistoryOperator:
         else:
             self.history.undo_step()
 
-    def take(self, batch: pa.RecordBatch) -> None:
+    def append(self, batch: pa.RecordBatch) -> None:
         """Rows that were accepted, in any order; those of time that it does not know are left."""
         batch = batch.select(self._names)
         if batch.num_rows and self.known_from_us > START_OF_TIME:
@@ -158,7 +158,7 @@ class HistoryOperator:
         for first, last in zip(times[[0, *(breaks + 1)]], times[[*breaks, -1]], strict=True):
             self.missed.add(int(first), int(last))
 
-    def take_due(self, clock: int) -> DueRows:
+    def drain_due(self, clock: int) -> DueRows:
         """The waiting rows that are complete at the clock, in order of time; they are in no place.
 
         They must be inserted next, in this order.

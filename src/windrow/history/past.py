@@ -29,7 +29,7 @@ NO_CUT = np.empty((0, 2, 2), np.int64)
 
 
 class Archive(Protocol):
-    """Where nodes go that leave memory, and come from when they are asked for."""
+    """Where nodes go when they leave memory, and from where they are read again."""
 
     def write(self, nodes: pa.Table) -> None:
         """Keep nodes; each node of the coarsest level comes whole, and once."""
@@ -63,7 +63,7 @@ class Archived:
     def add_to(
         self, reading: Reading, codes: Longs, since_us: int, until_us: int, target: int
     ) -> None:
-        """Add an interval to a part of the states of those groups that were asked for."""
+        """Add an interval to a part of the states of the requested groups."""
         order = np.argsort(reading.codes)
         place = np.searchsorted(reading.codes, codes, sorter=order)
         groups = order[np.minimum(place, order.size - 1)] if order.size else place

@@ -27,7 +27,7 @@ class Standing:
 
 
 class JobWatcher(Protocol):
-    """What a runner tells while it runs; on Spark it may call from another thread."""
+    """What a runner reports while it runs; on Spark it may call from another thread."""
 
     def answered(self, query: str, answers: pa.Table) -> None:
         """New answers of a query whose sink is the console."""

@@ -65,7 +65,7 @@ class Lines:
         """How many lines are not drawn, of those there have been lately."""
         return len(self._left_out)
 
-    def take(self, answers: pa.Table) -> None:
+    def append(self, answers: pa.Table) -> None:
         """Answers in the order of their instants."""
         if answers.num_rows == 0:
             return

@@ -67,7 +67,7 @@ class Chart(anywidget.AnyWidget):
         with self._turn:
             answers = self._follower.answers()
             if answers.num_rows:
-                self._drawn.take(answers)
+                self._drawn.append(answers)
                 self._show_lines()
 
     def stop(self) -> None:

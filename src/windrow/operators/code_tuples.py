@@ -1,8 +1,8 @@
 """Tuples of codes to one dense code, by folding: two make a code, which the third joins, and so on.
 
 Codes of tuples that nobody uses must be freed. CountedTuples count the rows of each; SweptTuples
-count nothing, and are told now and then which ones are live: fewer passes where a tuple is met far
-more often than it comes and goes.
+count nothing, and learn from time to time which ones are live: fewer passes where a tuple is met
+far more often than it comes and goes.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class NeedsPairsError(Exception):
 class OperatorMark:
     """How the windows of an operator were before a step.
 
-    An operator that was set back can be asked for its rows and nothing else: sums, indexes and
+    An operator that was rolled back can only return its rows: sums, indexes and
     codes are what the step that failed has left. The codes of rows that left since the mark still
     have their meaning, as none is given to another key before rows come in again.
     """

@@ -20,7 +20,7 @@ __all__ = ["first_algorithm", "operator_for"]
 
 
 def first_algorithm(plan: QueryPlan) -> str:
-    """The algorithm that a query begins with: the one asked for, or the one that auto takes."""
+    """The algorithm that a query starts with: the requested one, or the choice of auto."""
     if plan.algorithm == "scan":
         return "results" if keeps_results(plan) else "factorised"
     if plan.algorithm == "auto":

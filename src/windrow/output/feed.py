@@ -127,7 +127,7 @@ class Feed(ToldTouches[Touches]):
         self._result = None
 
     def ask(self, instants: Vector) -> None:
-        """An answer is due at each of these instants, all later than those asked for before."""
+        """An answer is due at each of these instants, all later than the previous ones."""
         self._due.add(instants)
 
     @property
@@ -157,7 +157,7 @@ class Feed(ToldTouches[Touches]):
         self.keep_within(limit_bytes)
 
     def answers(self) -> pa.Table:
-        """The answers at all instants asked for since the last call."""
+        """The answers at all instants due since the last call."""
         instants = self._due.all()
         touches = Touches.joined(self._touches.since(self._answered_to))
         state, due = self._answered.copy(), self._due.after_all()
@@ -361,7 +361,7 @@ class Feed(ToldTouches[Touches]):
         return self._touches.end - self._answered_to
 
     def _give_up_answers(self) -> None:
-        """Let go of the answers that nobody has asked for, counted."""
+        """Drop and count the unread answers."""
         self._due.lose()
         self._answered_to = self._touches.end
         self._answered = self._now.copy()

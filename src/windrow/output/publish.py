@@ -177,7 +177,7 @@ class Publisher:
         return self._feed.answers()
 
     def take_answers(self) -> pa.Table:
-        """The same for one who tells of faults later."""
+        """The same for a caller that reports faults later."""
         return self._feed.answers()
 
     def check_answers(self) -> None:

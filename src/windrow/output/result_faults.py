@@ -2,7 +2,7 @@
 
 A SUM beyond its type, or an expression over aggregates that has no value, is a fault of its group
 alone and for as long as it lasts: all else of the step is applied, and the row is back as soon as
-its value is in range again. The reader of answers and the one of changes are each told once of
+its value is in range again. The readers of answers and of changes each learn once of
 what they lack, the reader of the result as long as it lacks something.
 """
 

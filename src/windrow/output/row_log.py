@@ -106,7 +106,7 @@ class RowLog:
         self.append(joined_rows([rows]))
 
     def _take_sorted(self, numbers: Numbers) -> pa.Table:
-        # From the end: what is asked for is most often what came last.
+        # From the end: the newest are read most often.
         taken, after, high = [], self.size, numbers.size
         for piece in reversed(self._rows.parts):
             after -= piece.num_rows

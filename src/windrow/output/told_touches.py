@@ -1,4 +1,4 @@
-"""Touches that are kept until changes() has told them: what the feeds of groups and selects share.
+"""Touches that are kept until changes() returns them: shared by feeds of groups and selects.
 
 Changes that nobody reads are netted and then stand apart, before the touches that follow. Where
 even these are too many, changes start over: the next ones are all rows of the result.
@@ -93,7 +93,7 @@ class ToldTouches(BoundedFeed, Generic[P]):
         return len(self._apart) + self._touches.end - self._told_to
 
     def _changes_apart_and_since(self) -> list[P]:
-        """The touches that changes() has not told."""
+        """The touches that changes() has not returned."""
         apart = [self._apart] if len(self._apart) else []
         return [*apart, *self._touches.since(self._told_to)]
 

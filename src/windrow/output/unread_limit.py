@@ -2,7 +2,7 @@
 
 The reader that lags most loses: the older half of answers is dropped, repeatedly; changes are
 netted, which loses nothing of what they add up to. Where even the net changes are too many, because
-the reader would have to be told of many rows that are long gone, changes start over: the next ones
+the reader would get retractions of many rows that are long gone, changes start over: the next ones
 are all rows of the result.
 """
 

@@ -76,7 +76,7 @@ class WholeFeed(BoundedFeed):
         self._touches: Backlog[RowStates] = Backlog(RowStates.joined)
         self._answered = -1  # the last touch that answers() has gone over; -1: none
         self._told = -1  # the last touch that changes() has told
-        # What changes() has told last, where that is another row than that of the last touch told.
+        # What changes() returned last, if that is another row than that of the last touch returned.
         self._told_apart: RowStates | None = None
         self.has_told = False  # whether changes() was ever read
         self.changes_netted = 0
@@ -101,7 +101,7 @@ class WholeFeed(BoundedFeed):
         self._touches.append(RowStates(at, many > 0, rows))
 
     def ask(self, instants: Vector) -> None:
-        """An answer is due at each of these instants, all later than those asked for before."""
+        """An answer is due at each of these instants, all later than the previous ones."""
         self._due.add(instants)
 
     @property
@@ -124,7 +124,7 @@ class WholeFeed(BoundedFeed):
         self.keep_within(limit_bytes)
 
     def answers(self) -> pa.Table:
-        """The answers at all instants asked for since the last call."""
+        """The answers at all instants due since the last call."""
         instants, due = self._due.all(), self._due.after_all()
         touches, before = self._after(self._answered)
         number = np.empty(instants.size, np.int64)

@@ -26,7 +26,7 @@ def check_algorithm(algorithm: str) -> None:
 
 
 def with_algorithm(plan: QueryPlan, algorithm: str) -> QueryPlan:
-    """The plan with the algorithm that was asked for, which must be able to run it."""
+    """The plan with the requested algorithm, which must be able to run it."""
     if algorithm != "auto":
         reasons = reasons_against(plan)
         reason = reasons[algorithm]

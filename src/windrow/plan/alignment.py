@@ -1,4 +1,4 @@
-"""Keys of negations brought to one type with the join, so that equal values are dealt alike."""
+"""Keys of negations cast to the type of the join, so that equal values are partitioned alike."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from windrow.plan.figures import Figures
 from windrow.plan.model import QueryPlan
 from windrow.plan.row_bytes import row_bytes
 
-__all__ = ["Candidate", "candidates", "cheapest", "paper_touches"]
+__all__ = ["Candidate", "candidates", "cheapest", "paper_visits"]
 
 # Nanoseconds: of a row that enters and leaves, and of one joined row.
 FACTORISED_ROW_NS = 50.0
@@ -69,7 +69,7 @@ def cheapest(plan: QueryPlan, figures: Figures) -> str:
     return candidates(plan, figures)[0].name
 
 
-def paper_touches(figures: Figures) -> tuple[float, float]:
+def paper_visits(figures: Figures) -> tuple[float, float]:
     """Rows touched per arrival by formula (3), incremental, and (6), charged; of two windows.
 
     A hash table with M buckets sends an arriving row to 1/M of the other window, which are its

@@ -120,8 +120,8 @@ def _moment(kind: str, value: int) -> str:
 
 
 def _buckets(plan: QueryPlan) -> str:
-    dealt = partitioning(plan)
-    if dealt.kind == "key":
-        shown = " = ".join(f"({show_list(keys, plan)})" for keys in dealt.keys)
-        return f"by {shown}: {dealt.reason}"
-    return f"{'one bucket' if dealt.kind == 'one' else 'any'}: {dealt.reason}"
+    found = partitioning(plan)
+    if found.kind == "key":
+        shown = " = ".join(f"({show_list(keys, plan)})" for keys in found.keys)
+        return f"by {shown}: {found.reason}"
+    return f"{'one bucket' if found.kind == 'one' else 'any'}: {found.reason}"

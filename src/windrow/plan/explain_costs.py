@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.plan.cost import Candidate, candidates, paper_touches
+from windrow.plan.cost import Candidate, candidates, paper_visits
 from windrow.plan.figures import Figures, assumed_figures
 from windrow.plan.model import QueryPlan
 from windrow.plan.update_pattern import keeps_results
@@ -35,7 +35,7 @@ def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | Non
     lines = [f"  algorithm   {chosen}, {why}: {_how(chosen)}", _figures_line(plan, known)]
     lines += [_candidate_line(each, each.name in chosen) for each in found]
     if len(plan.joined) == 2:
-        third, sixth = paper_touches(known)
+        third, sixth = paper_visits(known)
         lines.append(
             f"  paper       rows touched per arrival: incremental (3) {_number(third)}, "
             f"charged (6) {_number(sixth)}"

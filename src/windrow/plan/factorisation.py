@@ -24,7 +24,7 @@ class Factorisation:
     """The join variables of each input, and which inputs must be the root of a tree.
 
     linear_root: of the tree for counts and sums. extreme_roots: the inputs whose extremes or
-    different values are asked for, each once, in order.
+    distinct values are requested, each once, in order.
     """
 
     variables: Variables
@@ -123,7 +123,7 @@ def _ear(variables: Variables, left: list[int], i: int, root: int) -> tuple[int,
 
 
 def _spread(variables: Variables, root: int, needed: frozenset[int]) -> int:
-    """How often a change goes on to many cells on its way to the root, over all inputs."""
+    """How often a change propagates to many cells on its way to the root, over all inputs."""
     parents = _parents(variables, root)
     assert parents is not None
     total = 0

@@ -64,7 +64,7 @@ class Figures:
 
 
 def combined_figures(parts: Sequence[Figures]) -> Figures:
-    """The figures of a query whose rows are dealt out to several shards."""
+    """The figures of a query whose rows are partitioned into several shards."""
     if len(parts) == 1:
         return parts[0]
     rates = tuple(sum(each) for each in zip(*(part.rates for part in parts), strict=True))

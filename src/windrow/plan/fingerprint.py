@@ -15,7 +15,7 @@ def fingerprint(plan: QueryPlan) -> str:
     """SHA-256 over the plan with its streams.
 
     Spacing and aliases of the text do not count, nor do algorithm and store: state is rows, and
-    any of them goes on from those. Nor does it matter which rows streams set aside from now on.
+    any of them resumes from those. Nor does it matter which rows streams set aside from now on.
     """
     inputs = tuple(
         replace(entry, alias="", stream=entry.stream.taking_all()) for entry in plan.inputs

@@ -1,4 +1,4 @@
-"""Aggregates of a history, and the scope of its groups: what it keeps can be asked for."""
+"""Aggregates of a history, and the scope of its groups: what it keeps can be queried."""
 
 from __future__ import annotations
 

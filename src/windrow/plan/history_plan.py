@@ -64,12 +64,12 @@ class HistoryPlan:
 
     @property
     def streams(self) -> tuple[str, ...]:
-        """The stream whose past is asked for."""
+        """The stream whose past is queried."""
         return (self.history.stream.name,)
 
     @property
     def is_total(self) -> bool:
-        """Whether all groups are asked for, as one."""
+        """Whether all groups are queried as one."""
         return not self.group_by and self.where is None
 
 

@@ -17,7 +17,7 @@ def reads_history(select: Select) -> bool:
 
 
 def history_range(select: Select) -> HistoryRange:
-    """The interval that is asked for."""
+    """The requested interval."""
     history = select.sources[0].history
     if history is None:
         raise BindingError(

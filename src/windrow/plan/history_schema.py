@@ -21,7 +21,7 @@ LevelSpans = Sequence[Sequence[Span | None]]
 
 @dataclass(frozen=True)
 class HistorySchema:
-    """Measures that can be asked for, keys to group by, and levels from fine to coarse.
+    """Measures to query, keys to group by, and levels from fine to coarse.
 
     levels: pairs of granularity and retention in microseconds; None: for ever. quantiles:
     measures with a sketch of their distribution; distincts: columns with one of their different

@@ -22,7 +22,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def no_such(code: str, what: str, name: str, names: Sequence[str]) -> BindingError:
-    """An option was asked for by a name that none of them has."""
+    """An option was requested by an unknown name."""
     guess = nearest(name, names)
     hint = f"did you mean {guess}?" if guess else f"use one of {', '.join(names)}"
     return BindingError(code, f"there is no {what} {name!r}", hint=hint)

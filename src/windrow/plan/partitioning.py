@@ -1,4 +1,4 @@
-"""How the rows of a query may be dealt out to buckets that never see each other's rows.
+"""How the rows of a query may be partitioned into buckets that never see each other's rows.
 
 Counts, sums and extremes of a group combine over buckets. Different values do not: one that two
 buckets have seen would be counted twice, so that a group, or else a value, must stay in one bucket.
@@ -18,7 +18,7 @@ __all__ = ["Partitioning", "partitioning"]
 
 @dataclass(frozen=True)
 class Partitioning:
-    """How rows are dealt out.
+    """How rows are partitioned.
 
     kind: 'key' (equal keys to one bucket, `keys` per input), 'any' (a row may go anywhere, partial
     answers combine) or 'one' (one bucket sees all rows); `reason` says why.
@@ -55,27 +55,27 @@ def _of_one_window(plan: QueryPlan) -> Partitioning:
 
 
 def _of_join(plan: QueryPlan) -> Partitioning:
-    dealt = [[_key(entry, variable) for entry in plan.inputs] for variable in _shared(plan)]
-    if not dealt:
+    candidates = [[_key(entry, variable) for entry in plan.inputs] for variable in _shared(plan)]
+    if not candidates:
         return _one(_without_shared_key(plan))
-    return _by_keys(plan, dealt, "join key", "rows join only with rows of an equal key")
+    return _by_keys(plan, candidates, "join key", "rows join only with rows of an equal key")
 
 
 def _of_negation(plan: QueryPlan) -> Partitioning:
     """Rows that may match must meet, and they do where the key of the match is that of the join."""
-    dealt = []
+    candidates = []
     for keys in _joined_keys(plan):
         matched = [_matched(negation, keys[negation.of]) for negation in plan.negations]
         found = [key for key in matched if key is not None]
         if len(found) == len(plan.negations):
-            dealt.append([*keys, *found])
-    if not dealt:
+            candidates.append([*keys, *found])
+    if not candidates:
         return _one(_without_common_key(plan))
-    return _by_keys(plan, dealt, "key", "rows meet only rows of an equal key")
+    return _by_keys(plan, candidates, "key", "rows meet only rows of an equal key")
 
 
 def _joined_keys(plan: QueryPlan) -> list[list[Expr]]:
-    """What the joined inputs may be dealt by: a variable of all, or any key of a single one."""
+    """What partitions the joined inputs: a variable of all, or any key of a single one."""
     if len(plan.joined) > 1:
         return [[_key(entry, variable) for entry in plan.joined] for variable in _shared(plan)]
     return [[key] for key in dict.fromkeys(plan.negations[0].of_keys)]
@@ -93,16 +93,16 @@ def _shared(plan: QueryPlan) -> list[int]:
     return sorted(set(first.variables).intersection(*(entry.variables for entry in others)))
 
 
-def _by_keys(plan: QueryPlan, dealt: list[list[Expr]], what: str, reason: str) -> Partitioning:
+def _by_keys(plan: QueryPlan, candidates: list[list[Expr]], what: str, reason: str) -> Partitioning:
     """Dealt by those keys, each given for all inputs, that windows and different values allow."""
     for position, entry in enumerate(plan.inputs):
-        dealt = [keys for keys in dealt if _is_counted_within(entry, keys[position])]
-        if not dealt:
+        candidates = [keys for keys in candidates if _is_counted_within(entry, keys[position])]
+        if not candidates:
             return _one(f"{entry.alias} counts rows by PARTITION BY across {what}s")
-    dealt = [keys for keys in dealt if _stays(plan, keys)]
-    if not dealt:
+    candidates = [keys for keys in candidates if _stays(plan, keys)]
+    if not candidates:
         return _by_value(plan, what)
-    return Partitioning("key", tuple(zip(*dealt, strict=True)), reason)
+    return Partitioning("key", tuple(zip(*candidates, strict=True)), reason)
 
 
 def _without_shared_key(plan: QueryPlan) -> str:

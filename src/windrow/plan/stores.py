@@ -1,4 +1,4 @@
-"""What holds the rows of an answer until they end: chosen by update pattern, or asked for by name.
+"""What holds the rows of an answer until they end: chosen by update pattern, or requested by name.
 
 Rows that end in another order than they came are kept by their expiry. Where some end before it,
 because a match comes or a newer row pushes them out, an index by key finds them, and their entries
@@ -16,7 +16,7 @@ from windrow.plan.update_pattern import keeps_results, update_pattern
 
 __all__ = ["QUEUES", "check_store", "queue_of", "store_of", "with_store"]
 
-# Queues that can be asked for, the one that `auto` takes first: of all loads that were measured the
+# Queues that can be requested, the one that `auto` uses first: of all loads that were measured the
 # wheel was the fastest up to a million live rows, but for windows with a handful of rows.
 QUEUES = ("wheel", "branch-ladder", "ladder", "calendar", "heap")
 _ASKED = ("auto", *QUEUES)
@@ -29,7 +29,7 @@ def check_store(store: str) -> None:
 
 
 def with_store(plan: QueryPlan, store: str) -> QueryPlan:
-    """The plan with the store that was asked for, which must have something to hold."""
+    """The plan with the requested store, which must have something to hold."""
     if store != "auto" and not keeps_results(plan):
         raise UnsupportedError(
             "WU225",

@@ -129,7 +129,7 @@ def window_of(
 
 
 def can_shard(plan: QueryPlan) -> bool:
-    """Whether the rows of the query can be dealt out to several shards."""
+    """Whether the rows of the query can be partitioned into several shards."""
     return partitioning(plan).kind != "one"
 
 
@@ -143,21 +143,21 @@ def bucket_of(
 
 
 def key_words(plan: QueryPlan, position: int, prepared: pa.RecordBatch) -> NDArray[np.uint64]:
-    """A word for the key by which each row is dealt out; equal keys of all inputs give equal words.
+    """A word for the key that partitions each row; equal keys of all inputs have equal words.
 
-    Rows that may go anywhere are dealt out by their time.
+    Rows that may go anywhere are partitioned by their time.
     """
     names = key_columns(plan, position) or ("ts",)
     return mixed_words([prepared.column(name) for name in names])
 
 
 def key_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
-    """The prepared columns by which rows of an input are dealt out; none where no key says it."""
-    dealt = partitioning(plan)
-    if dealt.kind != "key":
+    """The prepared columns that partition rows of an input; none without a key."""
+    found = partitioning(plan)
+    if found.kind != "key":
         return ()
     side = shape_of(plan).sides[position]
-    return tuple(_column_of(side, key) for key in dealt.keys[position])
+    return tuple(_column_of(side, key) for key in found.keys[position])
 
 
 def mixed_words(columns: Sequence[pa.Array]) -> NDArray[np.uint64]:
@@ -176,11 +176,11 @@ def buckets_of_words(words: NDArray[np.uint64], buckets: int) -> NDArray[np.int6
 
 
 def _column_of(side: SideShape, key: Expr) -> str:
-    """The prepared column that has the value of an expression by which rows are dealt out."""
+    """The prepared column with the value of an expression that rows are partitioned by."""
     for letter, parts in lettered(side):
         if key in parts:
             return f"{letter}{parts.index(key)}"
-    raise AssertionError(f"rows are dealt by {key}, which no prepared column holds")
+    raise AssertionError(f"rows are partitioned by {key}, which no prepared column holds")
 
 
 def lettered(side: SideShape) -> tuple[tuple[str, tuple[Expr, ...]], ...]:

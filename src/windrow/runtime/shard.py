@@ -36,7 +36,7 @@ from windrow.windows.window import Window
 
 __all__ = ["Shard", "ShardMark"]
 
-# Algorithms that note with a row who leaves first: they cannot go on when lifetimes change.
+# Algorithms that note with a row who leaves first: they cannot continue when lifetimes change.
 FORETELLING = frozenset(["charged"])
 
 

@@ -54,7 +54,7 @@ _PREDICATES = frozenset([*_COMPARISONS, *_LIKES, "IS", "IN", "BETWEEN", "NOT"])
 
 
 def parse_expression(cursor: Cursor) -> exp.Expression:
-    """The expression that comes next, up to the first word that cannot go on with it."""
+    """The expression that comes next, up to the first word that cannot continue it."""
     return _parse(cursor, _OR)
 
 

@@ -68,7 +68,7 @@ def parse_script(text: str) -> tuple[Statement, ...]:
 def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]]:
     """Statements of a script, streams of which no declaration could be read, and all errors.
 
-    Behind an error it goes on with the next statement.
+    After an error it continues with the next statement.
     """
 
     def read(cursor: Cursor) -> tuple[list[Statement], list[str], list[WindrowError]]:

@@ -73,7 +73,7 @@ class InstantSpans:
         return self._last[place] if place < len(self._last) else None
 
     def forget_before(self, instant: int) -> None:
-        """Spans that end before the instant are no longer asked for."""
+        """Spans that end before the instant are no longer needed."""
         gone = bisect_left(self._last, instant)
         del self._first[:gone], self._last[:gone]
 

@@ -1,8 +1,8 @@
 """Marks: how things were before a step, so that a step that fails half-way leaves no trace.
 
 An exception may come at any line: Ctrl-C, a lack of memory, a fault of ours. So whoever is about to
-change something notes first how to get back (a mark), or how to go on (pending changes), where the
-next one to come finds it. Finding it again and again does no harm.
+change something notes first how to get back (a mark), or how to continue (pending changes), where
+the next call finds it. Finding it again and again does no harm.
 """
 
 from __future__ import annotations

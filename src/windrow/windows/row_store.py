@@ -88,7 +88,7 @@ class RowStore:
         self._windows = [each for each in self._windows if each is not window]
 
     def make(self, changes: Pending) -> None:
-        """Make changes that are whole even if they are broken off: complete() goes on with them."""
+        """Make changes that are atomic even if interrupted: complete() continues them."""
         self._pending = changes
         self.complete()
 
@@ -260,7 +260,7 @@ class RowStore:
 class _Move:
     """Rows on their way to the front of new arrays, one array after the other.
 
-    So no more than one of them exists twice at any moment, and a move that is broken off can go on:
+    So no more than one of them exists twice at any moment, and an interrupted move can continue:
     an array is read for the last time before its successor is noted.
     """
 

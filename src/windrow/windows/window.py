@@ -68,7 +68,7 @@ class Window:
         by_partition = isinstance(eviction, LastRowsByPartition)
         self.columns = ColumnWindow(value_count, has_links=by_partition, store=store, chosen=chosen)
         self._evict = NO_EVICTIONS
-        self._opened = (0, 0)  # head and tail when events were last asked for
+        self._opened = (0, 0)  # head and tail when events were last read
 
     def change_lifetime(self, lifetime: Lifetime) -> None:
         """Rows leave by this one from now on; those that have left do not come back."""

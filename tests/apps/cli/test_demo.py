@@ -77,9 +77,9 @@ def test_alarms_are_the_fires_for_any_seed(seed: int) -> None:
     runner, board = EmbeddedRunner(), AlarmBoard()
     for readings in scene.slices:
         runner.send(readings)
-        board.take(runner.changes())
+        board.apply(runner.changes())
     runner.finish()
-    board.take(runner.changes())
+    board.apply(runner.changes())
     assert [(alarm.room, alarm.raised_us) for alarm in board.alarms] == alarms_by_hand(scene)
     assert judge(scene.fires, board.alarms).is_right
 
@@ -118,7 +118,7 @@ def test_the_board_follows_changes() -> None:
 
     def take(*rows: tuple[int, int, str, int]) -> list[Alarm]:
         columns = list(zip(*rows, strict=True))
-        return board.take(pa.table([list(column) for column in columns], schema=CHANGES))
+        return board.apply(pa.table([list(column) for column in columns], schema=CHANGES))
 
     assert take((1, 1, "lab", 6), (2, -1, "lab", 6), (2, 1, "lab", 9)) == [Alarm("lab", 1, 6)]
     assert take((5, -1, "lab", 9)) == [Alarm("lab", 1, 6, 5)]

@@ -70,7 +70,7 @@ def run(
 def _watched(
     screen: Screen, job: Job, name: str, embedded: bool, lines: bool
 ) -> Iterator[Board | JobView]:
-    """A board on a terminal; else, or if they are asked for, lines."""
+    """A board on a terminal; otherwise, or on request, lines."""
     if screen.is_live and not lines:
         board = Board(screen, name if embedded else f"{name} on Spark", [*job.queries])
         with board.shown():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 __all__ = ["COLLECT_S", "Collector"]
 
-# How often feeds are read off: twice as often as clients are told of it.
+# How often feeds are read: twice as often as clients are updated.
 COLLECT_S = 0.1
 
 

@@ -129,7 +129,7 @@ class _Watched:
 
 
 class _Client:
-    """What one client watches, and what it has been told."""
+    """What one client watches, and what it was sent."""
 
     def __init__(self, standing: Standing) -> None:
         self._room, self._pictures = standing.room, standing.pictures
@@ -164,7 +164,7 @@ class _Client:
 
     def _is_news(self, name: str, value: Any) -> bool:
         shown = value
-        if name == "session":  # that the time goes on is no news
+        if name == "session":  # a later time alone is no news
             shown = {**value, "now_us": 0}
         if self._told.get(name) == shown:
             return False

@@ -1,7 +1,7 @@
 """A feed kept for any number of readers: the newest rows, each with a sequence number.
 
 Rows are numbered from 1 in the order in which they came. A reader asks for what follows a number;
-when the rows that it asks for have gone, it is told how many it missed.
+when the rows that it requests are gone, it learns how many it missed.
 """
 
 from __future__ import annotations

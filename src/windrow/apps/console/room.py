@@ -52,7 +52,7 @@ class Room:
         self._collector.stop()
 
     def note_problem(self, problem: WindrowError) -> None:
-        """Something went wrong with the rows; the session tells of the latest."""
+        """Something went wrong with the rows; the session reports the latest problem."""
         self.problem = problem
         self.problems += 1
 

@@ -31,7 +31,7 @@ class SparkJob:
     """A room with the job's session in it.
 
     Neither the checkpoint nor the sinks of the script are touched: the console shows, and another
-    run of the script goes on where it was. At a pace, rows come as small files in a folder of the
+    run of the script resumes where it was. At a pace, rows come as small files in a folder of the
     console's own.
     """
 
@@ -93,7 +93,7 @@ class SparkJob:
     def _write(self, stream: str, rows: FileRows) -> None:
         """Puts a file where Spark looks; it appears whole or not at all.
 
-        What was set aside while the rows were read never comes to Spark: it is told as a problem.
+        What was set aside while rows were read never reaches Spark: it is reported as a problem.
         """
         for bad in rows.bad:
             message = f"{bad.file}, line {bad.line}: a row of stream {stream!r} was set aside"

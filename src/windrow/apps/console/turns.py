@@ -8,7 +8,7 @@ from windrow.windows.lifetime import Lifetime
 
 __all__ = ["turns_of", "width_at_us"]
 
-# Turns that are told, besides the one that holds now.
+# Turns that are sent, in addition to the current one.
 TURNS_BEFORE = 2
 TURNS_AFTER = 3
 

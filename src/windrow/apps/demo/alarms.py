@@ -33,7 +33,7 @@ class AlarmBoard:
         self.alarms: list[Alarm] = []
         self._active: dict[str, int] = {}  # room -> its alarm's index
 
-    def take(self, changes: pa.Table) -> list[Alarm]:
+    def apply(self, changes: pa.Table) -> list[Alarm]:
         """The alarms that these changes raise or clear, in the order of their instants."""
         instants: dict[int, dict[str, tuple[int, int]]] = {}
         columns = ("change", "location", "n")

@@ -39,9 +39,9 @@ def run_demo(
         _warm_up(runner, scene.slices[0], progress, screen, began, embedded)
         for readings in _played(runner, scene, slice_s):
             progress.show(_clock(readings.until_us), _part(scene, readings), "The building")
-            _tell(screen, board.take(runner.changes()))
+            _tell(screen, board.apply(runner.changes()))
         runner.finish()
-        _tell(screen, board.take(runner.changes()))
+        _tell(screen, board.apply(runner.changes()))
     verdict = judge(scene.fires, board.alarms)
     _conclude(screen, verdict, time.monotonic() - began)
     return verdict.is_right

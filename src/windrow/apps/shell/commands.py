@@ -124,7 +124,7 @@ def _load(desk: Desk, path: str) -> None:
 
 
 def _push(desk: Desk, stream: str, path: str, pace: str = "") -> None:
-    """At once: waits until it is read; at a pace: goes on behind."""
+    """All at once: waits until it is read; at a pace: continues in the background."""
     bench = desk.bench
     source, at = _file(path), pace_of(pace)
     schema = bench.job.catalog.stream(stream)

@@ -27,15 +27,15 @@ def run_text(desk: Desk, text: str) -> None:
 def run_lines(desk: Desk, lines: TextIO) -> None:
     """All statements; each sees the files of the one before read to their end."""
     statements, rest = split(lines.read())
-    _settle(desk)
+    _wait_for_files(desk)
     for text in [*statements, *filter(None, [rest])]:
         run_text(desk, text)
-        _settle(desk)
+        _wait_for_files(desk)
         if desk.is_left:
             return
 
 
-def _settle(desk: Desk) -> None:
+def _wait_for_files(desk: Desk) -> None:
     """Waits for files, and raises what has gone wrong with them."""
     if not wait_until_read(desk.screen, desk.bench):
         raise KeyboardInterrupt

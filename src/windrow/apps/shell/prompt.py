@@ -58,7 +58,7 @@ def run_prompt(desk: Desk) -> None:
 
 
 def _run(desk: Desk, text: str) -> None:
-    """All that was typed at once; an error ends it, and the shell goes on."""
+    """All that was typed at once; an error ends it, and the shell continues."""
     statements, rest = split(text)
     try:
         for each in [*statements, *filter(None, [rest])]:

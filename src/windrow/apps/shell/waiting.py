@@ -1,4 +1,4 @@
-"""Waits while files are read, with a moving line; Ctrl-C goes on without the rest."""
+"""Waits while files are read, with a progress line; Ctrl-C continues without the rest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE_S = 0.3  # what is quicker needs no moving line
 
 
 def wait_until_read(screen: Screen, bench: Workbench) -> bool:
-    """Whether all files were read; False after Ctrl-C, when reading goes on behind."""
+    """Whether all files were read; False after Ctrl-C, when reading continues in the background."""
     began = time.monotonic()
     try:
         while bench.is_reading and time.monotonic() - began < PATIENCE_S:

@@ -104,7 +104,7 @@ class Workbench:
                 self.note_problem(error)
 
     def note_problem(self, error: WindrowError) -> None:
-        """Keeps a problem to be told at the next prompt; of many, the first ones."""
+        """Keeps a problem to show at the next prompt; of many, the first ones."""
         if len(self.problems) < PROBLEMS_KEPT:
             self.problems.append(error)
 

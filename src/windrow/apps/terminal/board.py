@@ -62,7 +62,7 @@ class Board:
     def answered(self, query: str, answers: pa.Table) -> None:
         """Keeps the rows of the latest instant."""
         with self._lock:
-            self._panel(query).take(answers)
+            self._panel(query).append(answers)
 
     def ended(self, query: str, result: pa.Table) -> None:
         """Keeps the last result."""
@@ -82,7 +82,7 @@ class Board:
             self._take_look()
 
     def counted(self, ledger: pa.Table, bad_rows: Mapping[str, pa.Table]) -> None:
-        """The job is over: shows the last standing, and tells of rows that were set aside."""
+        """The job is over: shows the final state, and reports rows that were set aside."""
         self._fraction = 1.0
         self._take_look()
         tell_of_rows_set_aside(self._screen, ledger, bad_rows)
@@ -146,7 +146,7 @@ class _Panel:
         names = self._last.column_names
         return self._last.drop_columns([name for name in _JUDGED if name in names])
 
-    def take(self, answers: pa.Table) -> None:
+    def append(self, answers: pa.Table) -> None:
         """New answers: those of the last instant are shown."""
         self.answers += answers.num_rows
         latest = answers.column("at")[-1]

@@ -12,7 +12,7 @@ from windrow.errors import WindrowError
 __all__ = ["fitted_error", "fitted_lines"]
 
 LEAST_WIDTH = 20  # below it nothing can be read anyhow
-# What stands before the text of a line, such as `  algorithm   `: the rest goes on below the text.
+# What stands before the text of a line, such as `  algorithm   `: the rest continues below it.
 _LABEL = re.compile(r"\s*(?:\S+\s{2,})?")
 _LONGEST_LABEL = 16
 _CUT = "…"

@@ -20,7 +20,7 @@ _QUIET = ("level", "error_bound")
 
 
 class JobView:
-    """Shows what a runner tells; answers of one call stay together."""
+    """Shows what a runner reports; answers of one call stay together."""
 
     def __init__(self, screen: Screen, progress: ProgressLine) -> None:
         self._screen = screen

@@ -1,4 +1,4 @@
-"""What became of every row at the end of a job: people are told of those that were set aside."""
+"""What happened to every row at the end of a job: those set aside are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SET_ASIDE = {
 }
 
 
-# So many bad rows of a stream are told; all that a session has kept are in bad_rows().
+# At most this many bad rows of a stream are shown; all that are kept are in bad_rows().
 TOLD_ROWS = 3
 
 
@@ -30,7 +30,7 @@ def tell_of_rows_set_aside(
     for row in ledger.to_pylist():
         screen.event("ledger", row)
         for name in _SET_ASIDE:
-            # On Spark each query counts the rows of its streams: the same rows, told once.
+            # On Spark each query counts the rows of its streams: the same rows, reported once.
             key = (row["stream"], name)
             aside[key] = max(aside.get(key, 0), row.get(name, 0))
     for (stream, name), count in aside.items():

@@ -1,4 +1,4 @@
-"""The two channels of a command: what was asked for on stdout, all else on stderr.
+"""The two channels of a command: output on stdout, everything else on stderr.
 
 Colour and moving progress appear only on a terminal, and colour not when NO_COLOR is set.
 """

@@ -60,7 +60,7 @@ def _joined(lines: list[Record]) -> Record:
 
 
 def _inside_after(line: bytes, delimiter: bytes, is_inside: bool) -> bool:
-    """Whether a value in quotes goes on behind the line; a quote within a value is a sign."""
+    """Whether a quoted value continues after the line; a quote within a value is literal."""
     if b'"' not in line:
         return is_inside
     place = 0

@@ -100,7 +100,7 @@ class KafkaWriter(Writer):
 
 
 def _key(sink: KafkaSink, plan: QueryPlan) -> tuple[str, ...] | None:
-    """The columns of a record's key: those given, else what tells rows of a result apart."""
+    """The columns of a record's key: those given, otherwise what identifies a row of the result."""
     return own_key(plan) if sink.key is None else upsert_key(plan, sink.key)
 
 

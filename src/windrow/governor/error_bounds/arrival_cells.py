@@ -1,6 +1,6 @@
 """What arrived, counted where the rows are: cells of panes and groups that a profile takes in.
 
-Rows that are dealt out to several places are counted in each of them, and only cells travel. They
+Rows that are partitioned over several shards are counted in each, and only cells travel. They
 say of a pane what rows in it would have said, but for squares about different anchors.
 """
 

@@ -150,7 +150,7 @@ class ArrivalProfile:
                 )  # fmt: skip
 
     def advance(self, clock_us: int) -> None:
-        """Time goes on; panes that are too old are dropped."""
+        """Time advances; panes that are too old are dropped."""
         newest = clock_us // self.pane_us
         if self._newest is None or newest < self._newest:
             self._newest = newest if self._newest is None else self._newest

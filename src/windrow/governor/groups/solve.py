@@ -24,7 +24,7 @@ ITERATION_S = 25e-9
 QUICK_S = 0.003
 # Shares of the time: for the bound of a linear program, at most, and then for ruin and recreate.
 # Among more than FEW_WINDOWS there are mostly too many groups to prove anything: they have more of
-# the latter. It has its time in slices: each goes on from the best partition so far, cooler, and
+# the latter. It has its time in slices: each continues from the best partition so far, cooler, and
 # the clock is looked at in between.
 BOUND_SHARE = 0.4
 FEW_WINDOWS = 50

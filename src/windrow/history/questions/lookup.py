@@ -152,7 +152,7 @@ def _forgotten(history: History, interval: Interval) -> Forgotten | None:
 
 
 def _within(inside: Interval | None, asked: Interval) -> Interval | None:
-    """The part of an exact interval that lies within the one asked for."""
+    """The part of an exact interval that lies within the requested one."""
     if inside is None:
         return None
     since_us, until_us = max(inside.since_us, asked.since_us), min(inside.until_us, asked.until_us)

@@ -149,7 +149,7 @@ def remove_row(slot, first, last, code_of, position, runs, arena, arena_control)
 def list_joined(
     size, events, probes_leave, pauses_leave, index_arrays, probing, state, out_event, out_slot
 ):
-    """List joined rows until the block is full or the events are through; goes on where it was.
+    """List joined rows until the block is full or the events are done; resumes where it was.
 
     A sign of 0 probes and leaves the indexes alone.
     """
@@ -261,7 +261,7 @@ def list_joined(
             break
         is_begun = False
         event += 1
-        # Joined rows that came in an earlier block were dealt with behind that block.
+        # Joined rows of an earlier block were handled after that block.
         if sign < 0 and pauses_leave[mine] and rows > 0 and out_event[rows - 1] == event - 1:
             status = IS_PAUSED
             break

@@ -19,7 +19,7 @@ from windrow.operators.pairs.index_kernels import SIZE, START, insert_row, remov
 EVENT = 0  # the first event that is not done
 USED = 1  # events written
 STATUS = 2
-ROOM = 3  # events that there must be room for to go on
+ROOM = 3  # free events needed to continue
 PROGRESS_ENTRIES = 4
 
 # Values of STATUS.

@@ -38,7 +38,7 @@ class UnmatchedRows(Protocol):
         """Have room for slots below this."""
 
     def passed(self, events: MergedEvents) -> Iterator[MergedEvents]:
-        """The events of rows that count; each part must be used before the next is asked for."""
+        """The events of rows that count; each part must be used before the next is requested."""
 
     @property
     def nbytes(self) -> int:

@@ -132,7 +132,7 @@ class SelectFeed(ToldTouches[RowTouches]):
             self._last_us = int(at[-1])
 
     def ask(self, instants: Vector) -> None:
-        """An answer is due at each of these instants, all later than those asked for before."""
+        """An answer is due at each of these instants, all later than the previous ones."""
         self._due.add(instants)
 
     def settle(self, limit_bytes: int = UNREAD_BYTES) -> None:
@@ -153,7 +153,7 @@ class SelectFeed(ToldTouches[RowTouches]):
         self.keep_within(limit_bytes)
 
     def answers(self) -> pa.Table:
-        """The answers at all instants asked for since the last call."""
+        """The answers at all instants due since the last call."""
         instants, due = self._due.all(), self._due.after_all()
         touches = RowTouches.joined(self._touches.since(self._answered_to))
         table = self._answers_at(instants, touches)

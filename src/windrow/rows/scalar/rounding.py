@@ -81,7 +81,7 @@ def _quantized(value: Decimal, digits: int) -> Decimal:
     try:
         return value.quantize(Decimal(1).scaleb(-bounded), context=_WIDE)
     except InvalidOperation:
-        return value  # more digits asked for than any value has
+        return value  # more digits requested than any value has
 
 
 def _double(value: float | None, digits: int) -> float | None:

@@ -30,7 +30,7 @@ _HELD: dict[Path, DriverLease] = {}
 
 
 class DriverLease:
-    """The right of one run's driver to go on with a checkpoint.
+    """The right of one run's driver to continue a checkpoint.
 
     what: the run, as errors name it. is_in_use: whether it is at work; a lease that is not is given
     up to whoever asks in the same process.
@@ -54,7 +54,7 @@ class DriverLease:
         self._storage.write(_NAME, json.dumps(name).encode())
 
     def check(self) -> None:
-        """Refuses to go on when another driver has started since."""
+        """Refuses to continue when another driver has started since."""
         found = self._named()
         if found.get("token") != self._token:
             raise CheckpointError(

@@ -27,7 +27,7 @@ HISTORIES_READ = 64
 def declared(schema: HistorySchema) -> dict[str, Any]:
     """The declaration without the stream's name, and of its columns those that the history reads.
 
-    Two histories with equal declarations can go on from one another's state.
+    Two histories with equal declarations can resume from one another's state.
     """
     stream = schema.stream
     columns = [stream.column(name) for name in columns_kept(schema)]

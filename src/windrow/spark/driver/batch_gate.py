@@ -17,7 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = ["STOP_TIMEOUT_S", "BatchGate"]
 
-# How long stop() waits for the batch in flight unless it is told otherwise.
+# How long stop() waits for the batch in flight by default.
 STOP_TIMEOUT_S = 60.0
 POLL_S = 0.01
 HELD_MS = 1_000

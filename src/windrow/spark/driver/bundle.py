@@ -71,7 +71,7 @@ class Bundle(StreamingRun):
         trigger: str | None,
         ends: Sequence[str] = (),
     ) -> None:
-        """Lets queries begin, or go on from the checkpoint; those that run are not disturbed.
+        """Starts queries, or resumes them from the checkpoint; running ones are not disturbed.
 
         given: queries with their sinks. ends: names of queries that the checkpoint runs, and that
         end instead of going on.
@@ -180,7 +180,7 @@ class Bundle(StreamingRun):
         return taken
 
     def end(self, query: QueryOutlet) -> None:
-        """Orders the end of a query and waits until it has come; the others go on."""
+        """Orders the end of a query and waits for it; the others continue."""
         number = next((n for n, each in self._queries.items() if each is query), None)
         if number is None:
             return

@@ -1,4 +1,4 @@
-"""The run of one history on Spark, which goes on until it is stopped.
+"""The run of one history on Spark, which runs until it is stopped.
 
 It is asked through its control stream: the batch that carries a question brings the answer.
 """
@@ -107,7 +107,7 @@ class HistoryRun(StreamingRun):
         self._check(stream)
 
     def outputs(self) -> list[HistoryOutput]:
-        """How the buckets stand; a history that goes on from a checkpoint is asked first."""
+        """The state of the buckets; a history that resumes from a checkpoint is queried first."""
         if not self._given and self.is_running:
             self._answered(HistoryQuestion(uuid.uuid4().hex))
         return self._given

@@ -59,7 +59,7 @@ class HistoryRegistry:
     def declare(
         self, schema: HistorySchema, source: DataFrame, archive: Folder | None, trigger: str | None
     ) -> None:
-        """Keeps the history of a stream from now on, or goes on with that of the checkpoint."""
+        """Keeps the history of a stream from now on, or resumes that of the checkpoint."""
         name = schema.stream.name
         if name in self._histories:
             raise BindingError(

@@ -78,7 +78,7 @@ class Publication:
             self.status, self._batch_id = begun, batch_id - 1
 
     def pass_over(self, batch_id: int) -> None:
-        """A batch gave nothing at all, not even a clock; the next one goes on from it."""
+        """A batch produced nothing at all, not even a clock; the next one continues from it."""
         with self._lock:
             if self._batch_id != batch_id - 1:
                 self._load(batch_id - 1)

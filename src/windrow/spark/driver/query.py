@@ -119,7 +119,7 @@ class SparkQuery(PlannedQuery, Query):
         return self.run.await_end(timeout)
 
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
-        """Stops the query; it can be started again and goes on where it stopped.
+        """Stops the query; it can be restarted and resumes where it stopped.
 
         timeout: how many seconds it waits for the batch in flight, so that none is repeated.
         In an operator that it shares it ends for good, at an instant that is recorded; the others

@@ -71,7 +71,7 @@ class Batch:
 
 
 class StreamingRun(ABC):
-    """A streaming query of Spark and all that is needed to go on with it from its checkpoint.
+    """A streaming query of Spark and all that is needed to resume it from its checkpoint.
 
     label: what it is called where it is named in short. buckets: how many are wanted, if that is
     said.
@@ -110,7 +110,7 @@ class StreamingRun(ABC):
         """Takes a new checkpoint, or checks that an old one is its own."""
 
     def _open(self) -> None:  # noqa: B027 - not all kinds have something to do
-        """Checks what the driver before has left in the checkpoint, and goes on from it."""
+        """Checks what the previous driver left in the checkpoint, and resumes from it."""
 
     @abstractmethod
     def _outputs(self, buckets: tuple[int, ...]) -> DataFrame:
@@ -263,7 +263,7 @@ class StreamingRun(ABC):
         return self._sources()
 
     def stop(self, timeout: float = STOP_TIMEOUT_S) -> None:
-        """Stops it after its batch in flight; started again, it goes on from there.
+        """Stops it after its batch in flight; restarted, it resumes from there.
 
         timeout: how many seconds it waits for that batch.
         """

@@ -45,7 +45,7 @@ WHOLE = "triggerExecution"
 
 
 class BatchListener(StreamingQueryListener):
-    """Counts what Spark tells of queries; events come in a thread of Spark's, a little later.
+    """Counts what Spark reports about queries; events arrive in a thread of Spark, a little later.
 
     is_mine: whether a query of this name, in a run of that name, is one of the session's.
     """
@@ -131,18 +131,18 @@ class BatchListener(StreamingQueryListener):
 
     @property
     def _jlistener(self) -> Any:
-        """What Spark calls; it is asked for when the listener is added and when it is removed."""
+        """What Spark calls; it is requested when the listener is added and when it is removed."""
         if self._bridge is None:
             assert SparkContext._jvm is not None
             self._bridge = SparkContext._jvm.PythonStreamingQueryListenerWrapper(_Bridge(self))
         return self._bridge
 
     def attach(self, spark: SparkSession) -> None:
-        """Spark tells of what happens from now on."""
+        """Spark reports events from now on."""
         spark.streams.addListener(self)
 
     def detach(self, spark: SparkSession) -> None:
-        """Spark tells no more."""
+        """Spark reports no more."""
         spark.streams.removeListener(self)
 
 

@@ -20,7 +20,7 @@ from windrow.spark.shuffle.heavy_keys import heavy_shares
 
 __all__ = ["MeasuredQuery", "session_samples", "skew_of"]
 
-# A label value for each of thousands of buckets would burden Prometheus more than it tells.
+# A label value for each of thousands of buckets would burden Prometheus more than it is worth.
 BUCKETS_SHOWN = 64
 
 

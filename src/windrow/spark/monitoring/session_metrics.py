@@ -33,7 +33,7 @@ class SessionMetrics:
         return is_known and run.startswith(self._mark)
 
     def follow(self) -> None:
-        """Spark tells of batches from now on."""
+        """Spark reports batches from now on."""
         if not self._is_following:
             self.listener.attach(self._spark)
             self._is_following = True

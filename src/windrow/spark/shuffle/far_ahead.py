@@ -3,7 +3,7 @@
 Rows of a batch have no order among each other, so they are judged in clusters: times of which none
 is further from the next than a stream allows. A cluster is believed when it is not further ahead
 of what came before, when it is of about now, or when enough rows are in it, those of batches
-before counted too. Every bucket is told all clusters, and comes to the same verdict.
+before counted too. Every bucket receives all clusters, and reaches the same verdict.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class BucketReply:
     answers: Mapping[int | None, pa.Table] = field(default_factory=dict)
 
     def to_parts(self) -> Parts:
-        """The reply, for the frame of all that a bucket tells."""
+        """The reply, for the frame of a bucket's output."""
         whole, real = self.forgotten
         header = {
             "name": self.name,

@@ -1,4 +1,4 @@
-"""How far streams were complete when a batch began, told to the tasks that pack its rows.
+"""How far streams were complete when a batch began, for the tasks that pack its rows.
 
 Only the stateful operator must know it, and does. Packing tasks that know it too can leave out what
 is late, and then combine rows. It travels as a property of the thread that runs the query's
@@ -29,14 +29,14 @@ def tell_completeness(
 
 
 def known_completeness(task: TaskContext | None, owner: str, stream: str) -> int | None:
-    """Through which instant the stream was complete when the batch began, if the task was told."""
+    """Through which instant the stream was complete when the batch began, if the task knows."""
     batch = None if task is None else task.getLocalProperty(_BATCH)
     if task is None or batch is None:
         return None
     if int(batch) == 0:
         return START_OF_TIME
     told = json.loads(task.getLocalProperty(_PROPERTY) or "{}")
-    # A query that was started from within another's batch inherits what that one was told.
+    # A query that was started from within another's batch inherits its values.
     if told.get("owner") != owner or told["batch"] != int(batch) - 1:
         return None
     complete_us: int | None = told["complete_us"].get(stream)

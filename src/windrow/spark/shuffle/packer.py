@@ -150,7 +150,7 @@ class Packer(TaskPacker):
             yield packet
 
     def _describe(self, packet: Packet, times: Instants) -> None:
-        """What every bucket is told of the stream as a whole."""
+        """What every bucket learns about the whole stream."""
         packet.rows_in = times.size + self._bad_time + self._bad.count
         packet.bad_time, packet.bad_value = self._bad_time, self._bad.count
         packet.clusters = [] if self._apart_us is None else clusters_of(times, self._apart_us)
@@ -158,7 +158,7 @@ class Packer(TaskPacker):
             packet.oldest_us, packet.newest_us = int(times[0]), int(times[-1])
 
     def _add_ledger(self, packet: Packet, times: Instants) -> None:
-        """What only the bucket that keeps the ledger is told."""
+        """What only the ledger bucket receives."""
         packet.times = pack_times(times)
         packet.heavy = [] if self._sampler is None else self._sampler.take()
         if self._oldest:

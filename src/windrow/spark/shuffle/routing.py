@@ -44,7 +44,7 @@ class HotKey:
 
 @dataclass(frozen=True)
 class Routing:
-    """The hot keys of a query; it only ever grows, so that copies go on where rows need them."""
+    """The hot keys of a query; it only ever grows, so that rows keep being copied where needed."""
 
     keys: tuple[HotKey, ...] = ()
 

@@ -106,7 +106,7 @@ class TaskPacker(ABC):
         """A packet for each bucket."""
 
     def _packet(self) -> Packet:
-        """A packet with what every bucket is told."""
+        """A packet with what every bucket receives."""
         return Packet(
             stream=self._schema.name,
             task=self._task,

@@ -1,4 +1,4 @@
-"""What one bucket of a history tells the driver after each batch."""
+"""What one bucket of a history reports to the driver after each batch."""
 
 from __future__ import annotations
 

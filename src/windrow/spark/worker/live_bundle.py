@@ -211,7 +211,7 @@ class _LiveMember:
         return bool(self._readers) and self._readers[0].is_open
 
     def settle(self, clock_us: int) -> None:
-        """Run to the clock without telling what was told before."""
+        """Run to the clock without emitting what was emitted before."""
         run_in_pieces(self.shard, {}, clock_us, self._pace)
         self.shard.show_all_on_grid()
         self.times.release(clock_us, clock_us)

@@ -36,8 +36,8 @@ class LiveHistory:
         """Takes rows that are not late, and moves on to the clock."""
         operator = self._operator
         for batch in batches:
-            operator.take(batch)
-        due = operator.take_due(clock_us)
+            operator.append(batch)
+        due = operator.drain_due(clock_us)
         operator.insert(due, 0, due.times.size)
         operator.history.advance(clock_us)
 
@@ -86,9 +86,9 @@ class LiveHistory:
         """Everything that it holds, as one segment."""
         operator = self._operator
         saved = save_history(operator.history)
-        waiting = operator.take_due(END_OF_TIME).batch
+        waiting = operator.drain_due(END_OF_TIME).batch
         if waiting is not None:
-            operator.take(waiting)
+            operator.append(waiting)
         header = {
             "history": saved.header,
             "tables": list(saved.tables),
@@ -113,5 +113,5 @@ class LiveHistory:
         live._operator.history = restore_history(spec_of(schema), saved, kept)
         live._operator.rows = header["rows"]
         for batch in tables[-1].to_batches() if header["waiting"] else ():
-            live._operator.take(batch)
+            live._operator.append(batch)
         return live

@@ -118,7 +118,7 @@ class ShardStep(BucketStep):
         return LiveShard.rebuild(self.plan, store.stored(), before, self.grid_us)
 
     def _begin_life(self, header: BucketHeader, arrivals: Arrivals) -> tuple[int, int]:
-        """The life of the query, as far as this batch tells."""
+        """The lifetime of the query, as far as this batch shows."""
         stream = self.plan.streams[0]
         known = header.first_us
         header.first_us = first_after(
@@ -145,7 +145,7 @@ class ShardStep(BucketStep):
         return {position: header.limits.lifetimes[position] for position in order.lifetimes}, []
 
     def _counted(self, segment: Segment) -> Parts | None:
-        """What the driver is told of rows, to bound what answers may lack."""
+        """What is reported to the driver about rows, to bound what answers may lack."""
         if self.plan.error_percent is None or 0 not in segment.rows:
             return None
         return ArrivalCounter(self.plan).count(segment.rows[0]).to_parts()

@@ -41,7 +41,7 @@ class WaitingTimes:
     def release(self, until_us: int, reached_us: int) -> tuple[dict[str, int], Instants]:
         """How many rows per stream have been reached, and which instants the clock has.
 
-        The clock stays where the life of a query ends; its streams go on.
+        The clock stays where the lifetime of a query ends; its streams continue.
         """
         counts = {}
         for stream, times in self._times.items():

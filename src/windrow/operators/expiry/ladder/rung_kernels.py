@@ -44,7 +44,7 @@ FROM = 3  # RC: the smallest expiry that the rung takes
 FIRST_BUCKET = 4
 BUCKETS = 5
 RUNG_NODES = 6
-END = 7  # where the rung above goes on: the last bucket may reach further
+END = 7  # where the rung above continues: the last bucket may reach further
 SHIFT = 8  # bits of the width where that is a power of two, otherwise EMPTY
 RUNG_COLUMNS = 9
 # With a threshold of 2 a bucket of any width is one instant wide after this many rungs.
@@ -245,6 +245,6 @@ def next_bucket(until, rung, buckets, rungs):
 
 @njit(cache=True, forceinline=True)
 def drain_bucket(rung, rungs):
-    """The rung goes on to its next bucket."""
+    """The rung advances to its next bucket."""
     rungs[rung, DRAINED] += 1
     rungs[rung, FROM] += rungs[rung, WIDTH]

@@ -28,7 +28,7 @@ from process_tree import machine
 from rich.console import Console
 from rich.table import Table
 
-from windrow.governor.b_support import accumulated_error_us
+from papers.governor.accumulated_error import accumulated_error_us
 from windrow.governor.columns.proof import bounded
 from windrow.governor.decide import decide
 from windrow.governor.figures import figures_of

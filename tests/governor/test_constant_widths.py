@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from papers.governor.accumulated_error import accumulated_error_us
 from support.random_demands import Tables, crowded_tables, tables
 from windrow.governor.a_support import WIDTH_LIMIT_US, a_support
-from windrow.governor.b_support import accumulated_error_us, b_support, widened
+from windrow.governor.b_support import b_support, widened
 from windrow.governor.decide import case_of
 from windrow.governor.figures import WindowFigures, figures_of
 from windrow.governor.memory_taken import static_sum, trimmed

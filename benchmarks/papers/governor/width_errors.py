@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from papers.governor.accumulated_error import accumulated_error_us
 from papers.governor.draws import drawn_tables, drawn_widths_us
 from papers.governor.soundness import NotSoundError
-from windrow.governor.b_support import accumulated_error_us, b_support
+from windrow.governor.b_support import b_support
 from windrow.governor.figures import WindowFigures, figures_of
 from windrow.governor.memory_taken import static_sum
 from windrow.governor.tables import SECOND_US, Demand

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from windrow.history.adaptive_tree import AdaptiveTree
-from windrow.history.cells.kernels import DENSE, LEVEL_MASK
+from windrow.history.cells.kernels import DENSE, LEVEL_MASK, SIZE
 from windrow.history.spec import HistorySpec
 from windrow.history.state_kernels import ROWS, START
 
@@ -42,7 +42,7 @@ def _leaves(tree: AdaptiveTree, code: int) -> Iterator[Node]:
     if code >= store.arena.series.shape[1]:
         return
     first = int(store.arena.first(np.array([code]))[0])
-    for place in range(first, first + store.starts_of(code).size):
+    for place in range(first, first + int(store.arena.series[SIZE, code])):
         shape = int(store.shape[place])
         kind = "base" if shape & DENSE else "leaf"
         start_us, rows = int(store.whole[START, place]), int(store.whole[ROWS, place])

@@ -18,7 +18,6 @@ from windrow.operators.expiry.expiry_queue import ExpiryQueue, Longs
 from windrow.operators.expiry.ladder.ladder_queue import (
     BranchLadderQueue,
     LadderQueue,
-    paper_threshold,
 )
 from windrow.operators.expiry.wheel.timing_wheel import TimingWheel
 
@@ -52,6 +51,15 @@ class Figure:
     cpu_ns: float
     empty_slide_ns: float
     held_bytes: int
+
+
+def paper_threshold(windows: int) -> int:
+    """THRES as paper 4 sets it for a query over this many windows; 1 could not divide a bucket.
+
+    >>> paper_threshold(2), paper_threshold(80)
+    (2, 50)
+    """
+    return max(2, min(50, windows))
 
 
 def structures_for(windows: int, slide_us: int) -> Makers:

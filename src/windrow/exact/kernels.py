@@ -22,7 +22,6 @@ LIMB_BITS = 32
 LIMB_MASK = 0xFFFFFFFF
 LOWEST_BIT = -1088
 INTEGER_LIMB = 34  # limb 34 weighs 2**0
-FULL_LIMBS = 67  # up to and including the highest limb that a double touches
 HEADROOM_LIMBS = 1  # above all values; it holds 63 bits and a sign: enough for 2**62 pairs
 
 INTEGER = 0

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from windrow.governor.figures import WindowFigures
 from windrow.governor.memory_taken import static_sum, trimmed
 
-__all__ = ["accumulated_error_us", "b_support", "widened"]
+__all__ = ["b_support", "widened"]
 
 
 def b_support(figures: Sequence[WindowFigures], available_bytes: float) -> tuple[int, ...]:
@@ -46,15 +46,6 @@ def widened(
             widths_us[place] += math.floor(left / per_us)
             break
     return tuple(trimmed(widths_us, starts_us, figures, available_bytes))
-
-
-def accumulated_error_us(widths_us: Sequence[int], figures: Sequence[WindowFigures]) -> int:
-    """By how much the windows are narrower than the ranges of the queries, over all queries."""
-    return sum(
-        max(0, range_us - width_us)
-        for width_us, each in zip(widths_us, figures, strict=True)
-        for range_us in each.ranges_us
-    )
 
 
 def _steps(

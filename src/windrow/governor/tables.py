@@ -6,10 +6,9 @@ is width * rate * bytes a row, and a budget bounds the sum over all windows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["SECOND_US", "Decision", "Demand", "Turn", "WidthGiven", "WindowState", "demands_of"]
+__all__ = ["SECOND_US", "Decision", "Demand", "Turn", "WidthGiven", "WindowState"]
 
 SECOND_US = 1_000_000
 
@@ -118,8 +117,3 @@ class Decision:
     def gap(self) -> float:
         """(least - bound) / bound: 0 when proven best."""
         return 0.0 if self.bound_bytes <= 0 else self.least_bytes / self.bound_bytes - 1
-
-
-def demands_of(window: str, demands: Iterable[Demand]) -> list[Demand]:
-    """The demands on one window."""
-    return [each for each in demands if each.window == window]

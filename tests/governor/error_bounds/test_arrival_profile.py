@@ -209,8 +209,3 @@ def test_rows_per_second(times: list[int], clock: int, span: int) -> None:
     counted = sum(time >= begin for time in come)
     rate = profile.rows_per_second(clock, span)
     assert rate == pytest.approx(counted * 1e6 / (clock + 1 - begin))
-
-
-def test_borders_of_panes() -> None:
-    profile = ArrivalProfile(RANGE, 0, pane_us=10)
-    assert [profile.border_before(edge) for edge in (-1, 0, 9, 10)] == [-10, 0, 0, 10]

@@ -8,11 +8,9 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from windrow.plan.history_plan import HistoryPlan
-from windrow.plan.model import QueryPlan
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["QueryHandle", "Runner", "RunningSession"]
+__all__ = ["QueryHandle", "Runner"]
 
 
 class QueryHandle(Protocol):
@@ -39,39 +37,6 @@ class QueryHandle(Protocol):
 
     def stop(self) -> None:
         """Ends it."""
-
-
-class RunningSession(Protocol):
-    """A session of either kind."""
-
-    memory: int
-
-    def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
-        """The bound plan of a text."""
-
-    def streams(self) -> pa.Table:
-        """Its streams."""
-
-    def ledger(self) -> pa.Table:
-        """What became of all rows."""
-
-    def windows(self) -> pa.Table:
-        """Its windows."""
-
-    def queries(self) -> pa.Table:
-        """What queries ask of windows."""
-
-    def decisions(self) -> pa.Table:
-        """The governor's log."""
-
-    def histories(self) -> pa.Table:
-        """Its histories."""
-
-    def ask(self, text: str) -> Any:
-        """The answer about the past."""
-
-    def metrics(self) -> str:
-        """For Prometheus."""
 
 
 class Runner(Protocol):

@@ -194,10 +194,6 @@ class ArrivalProfile:
         self._cells = np.zeros((self._arrivals.size, groups, self._cells.shape[2]))
         self._cells[state.slot, state.group] = state.cells
 
-    def border_before(self, edge_us: int) -> int:
-        """The border of panes at or before an instant: a window cut there lacks whole panes."""
-        return edge_us // self.pane_us * self.pane_us
-
     def rows_per_second(self, clock_us: int, span_us: int) -> float:
         """Rows that came within a span, by time of event; from the earliest row on at most."""
         rows, covered_us = self.arrivals_within(clock_us, span_us)

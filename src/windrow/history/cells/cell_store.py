@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from windrow.history.arrays import BlockArrays, CellArrays
 from windrow.history.cells import kernels
 from windrow.history.cells.arena import Arena, Longs
-from windrow.history.cells.kernels import BASE, HEAD, SIZE
-from windrow.history.state_kernels import REAL_STEP, START, VALID, WHOLE_STEP, clear_states
+from windrow.history.cells.kernels import SIZE
+from windrow.history.state_kernels import REAL_STEP, VALID, WHOLE_STEP, clear_states
 from windrow.windows.undo_log import UndoLog
 
 __all__ = ["CellStore", "Shapes", "States", "empty_states"]
@@ -107,13 +107,6 @@ class CellStore:
         """The first cells of these series were changed where they are."""
         firsts = self.arena.first(codes)
         self._mark(firsts, firsts + 1)
-
-    def starts_of(self, code: int) -> Longs:
-        """The starts of one series, in order."""
-        series = self.arena.series
-        first = int(series[BASE, code] + series[HEAD, code])
-        starts: Longs = self.whole[START, first : first + int(series[SIZE, code])]
-        return starts
 
     def blocks(self) -> BlockArrays:
         """The blocks, up to date."""

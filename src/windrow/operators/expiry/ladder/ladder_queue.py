@@ -22,7 +22,7 @@ from windrow.operators.expiry.ladder import ladder_kernels, rung_kernels, trunk_
 from windrow.operators.expiry.overdue import OverdueRows
 from windrow.windows.kernels import EMPTY
 
-__all__ = ["BRANCH_LOOK_BACK", "THRESHOLD", "BranchLadderQueue", "LadderQueue", "paper_threshold"]
+__all__ = ["BRANCH_LOOK_BACK", "THRESHOLD", "BranchLadderQueue", "LadderQueue"]
 
 # Nodes from the tail of a trunk among which an equal expiry is looked for: a of the paper.
 BRANCH_LOOK_BACK = 3
@@ -34,15 +34,6 @@ WIDEST_STEP = 1 << 60
 SMALLEST_ARRAY = 16
 # Arrays that never held more than a few times this many rows are not shrunk.
 FEWEST_ROWS = 512
-
-
-def paper_threshold(windows: int) -> int:
-    """THRES as paper 4 sets it for a query over this many windows; 1 could not divide a bucket.
-
-    >>> paper_threshold(2), paper_threshold(80)
-    (2, 50)
-    """
-    return max(2, min(50, windows))
 
 
 class LadderArrays(NamedTuple):
@@ -179,7 +170,7 @@ class LadderQueue:
 class BranchLadderQueue(LadderQueue):
     """A ladder queue whose rows of equal expiry hang on one node, as branches.
 
-    >>> queue = BranchLadderQueue(threshold=paper_threshold(windows=2))
+    >>> queue = BranchLadderQueue(threshold=2)
     >>> queue.enqueue(np.array([7, 5, 7]), np.array([0, 1, 2]))
     >>> queue.dequeue(7)
     (array([5, 7, 7]), array([1, 0, 2]))

@@ -42,7 +42,7 @@ test-long: $(STAMPS)/java $(STAMPS)/dev  ## All tests, then new generated stream
 	  sh tests/long-run.sh $(MINUTES) $(PYTEST)
 
 # Tests of kernels: they run once more with a check of every index.
-KERNELS := tests/rows tests/windows tests/operators tests/output tests/exact tests/history tests/runtime
+KERNELS := tests/rows tests/windows tests/operators tests/output tests/exact tests/history tests/runtime tests/forms
 
 test-hard: $(STAMPS)/java $(STAMPS)/dev  ## Injected faults, hostile bytes, memory under a budget, checked indexes.
 	@WINDROW_HARD=all $(PYTEST) tests/hard -m hard

@@ -26,6 +26,11 @@ SOURCES = [
     *sorted(PACKAGE.rglob("*.py")), *sorted((ROOT / "benchmarks" / "papers").rglob("*.py"))
 ]  # fmt: skip
 
+# Folders of tests that are of no folder of the package: what tests share, what is run as a whole.
+OTHER_TESTS = {
+    "support", "forms", "benchmarks", "examples", "typing",
+    "hard", "recovery", "cluster", "browser",
+}  # fmt: skip
 # Of what tests need, installed by make test-browser and make test-notebook alone.
 SELDOM_INSTALLED = {"playwright", "nbclient", "nbformat", "marimo"}
 SOURCE_LINES_LIMIT = 500
@@ -303,6 +308,12 @@ def test_what_a_test_imports_is_there(path: Path) -> None:
 def test_windows_are_treated_by_the_traits_of_their_kind(path: Path) -> None:
     if path not in NAMING_KINDS:
         assert named_window_kinds(path.read_text(encoding="utf-8")) == []
+
+
+def test_folders_of_tests_are_folders_of_the_package() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("*.py")} - {Path()}
+    others = [each for each in folders if not list((PACKAGE / each).glob("*.py"))]
+    assert {each.parts[0] for each in others} == OTHER_TESTS
 
 
 def test_no_file_has_a_vague_name() -> None:

@@ -7,10 +7,10 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embedded.test_session import session_of
 from support import damaged_columns
 from support.oracle import SumOverflowError
 from support.runners import Judge, Model
+from support.sessions import session_of
 from support.streams import STREAMS, Action, Heartbeat, batch_of, queries, scenarios
 from windrow.errors import DataError
 

@@ -7,37 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import windrow
 from support.oracle import SumOverflowError, rows_of
 from support.runners import Judge, Model
-from support.streams import STREAMS, Action, Heartbeat, Push, batch_of, queries, scenarios, split
+from support.sessions import give, session_of
+from support.streams import STREAMS, Action, Push, batch_of, queries, scenarios, split
 from windrow.embedded import EmbeddedSession
 from windrow.errors import DataError
 
 FORMS = ["dicts", "batch", "table", "pandas", "polars", "one by one"]
-
-
-def session_of() -> EmbeddedSession:
-    session = windrow.connect(memory="64 MB")
-    for stream in STREAMS.values():
-        columns = {column.name: str(column.type) for column in stream.columns}
-        session.stream(
-            stream.name, columns, time="ts", lateness=f"{stream.lateness_us} microseconds"
-        )
-    return session
-
-
-def give(session: EmbeddedSession, action: Action, form: str = "batch") -> None:
-    if isinstance(action, Heartbeat):
-        session.advance(action.stream, to=action.to_us)
-    elif form == "one by one":
-        for row in action.rows:
-            session.push(action.stream, row)
-    elif form == "dicts":
-        session.push(action.stream, list(action.rows))
-    else:
-        batch = batch_of(action.stream, action.rows)
-        session.push(action.stream, batch if form == "batch" else pa.Table.from_batches([batch]))
 
 
 def check_ledger(session: EmbeddedSession, model: Model) -> None:

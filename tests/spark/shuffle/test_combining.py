@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark.worker.test_shard_step import DictionaryState
+from support.spark.driven_job import DictionaryState
 from windrow.event_time import START_OF_TIME
 from windrow.operators.keyed import factorised
 from windrow.output.publish import Publisher

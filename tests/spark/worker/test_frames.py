@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark.worker.test_shard_step import DictionaryState
+from support.spark.driven_job import DictionaryState
 from windrow.errors import CheckpointError
 from windrow.rows.frames import read_frame, table_bytes, table_of, write_frame
 from windrow.runtime.ledger import Ledger

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from support import damaged_columns
+from support.spark.driven_job import DictionaryState
 from support.spark.stream_files import COLUMNS, SECOND, rows
 from windrow.errors import CheckpointError, DataError
 from windrow.plan.binder import bind
@@ -35,34 +36,6 @@ JOIN = """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [5 SECONDS]
           WHERE h.room = c.room GROUP BY h.room"""
 LAST = "SELECT room, COUNT(*) AS n FROM h [PARTITION BY room ROWS 3] GROUP BY room"
 SLIDE = "SELECT COUNT(*) AS n FROM h [RANGE 8 SECONDS SLIDE 4 SECONDS]"
-
-
-class DictionaryState:
-    """What the state store would hold for one bucket."""
-
-    def __init__(self) -> None:
-        self.header: bytes | None = None
-        self.segments: dict[int, bytes] = {}
-
-    def read_header(self) -> bytes | None:
-        return self.header
-
-    def write_header(self, data: bytes) -> None:
-        self.header = data
-
-    def read_segment(self, sequence: int) -> bytes | None:
-        return self.segments.get(sequence)
-
-    def write_segment(self, sequence: int, data: bytes) -> None:
-        self.segments[sequence] = data
-
-    def remove_segment(self, sequence: int) -> None:
-        del self.segments[sequence]
-
-    def copy(self) -> DictionaryState:
-        made = DictionaryState()
-        made.header, made.segments = self.header, dict(self.segments)
-        return made
 
 
 def plan_of(text: str) -> QueryPlan:

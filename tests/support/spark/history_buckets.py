@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from spark.worker.test_shard_step import DictionaryState
+from support.spark.driven_job import DictionaryState
 from windrow.event_time import END_OF_TIME
 from windrow.history.questions.ask import ask, ask_progressively
 from windrow.plan.catalog import Catalog

@@ -1,0 +1,27 @@
+"""Every form of query on every runner, against DuckDB over all rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.form_runners import RUNNERS, assert_right, whole_model
+from support.query_forms import FORMS
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_gives_what_the_oracle_says(
+    name: str, runner: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if reason := FORMS[name].gaps.get(runner):
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+    assert_right(FORMS[name].text, RUNNERS[runner](FORMS[name].text, tmp_path))
+
+
+def test_the_rows_are_hard_enough() -> None:
+    streams = whole_model().streams
+    assert {name: sum(map(len, each.late)) > 0 for name, each in streams.items()} == {
+        "a": True, "b": True, "c": True,
+    }  # fmt: skip

@@ -131,7 +131,7 @@ def test_a_bundle_is_taken_up_again_with_all_its_queries(
     first.stop()
     files.put_all(batches[2:])
     second = registered(sessions.open(files), QUERIES)
-    with pytest.raises(BindingError, match=r"WB451.*runs means, rooms, too"):
+    with pytest.raises(BindingError, match=r"WB451.*also runs means, rooms"):
         second.start({"total": given["total"]})
     with pytest.raises(BindingError, match="WB452"):
         second.start({"nobody": "memory"})

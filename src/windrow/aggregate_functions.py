@@ -1,6 +1,6 @@
 """The aggregate functions: one entry each, from which every layer reads what it must know.
 
-An entry names the function, says what it takes and gives, and how its value is made. That fixes
+An entry names the function, what it accepts and returns, and how its value is computed. That fixes
 which states a group keeps for it, and the laws of those states say which algorithms, shuffles and
 stores can serve it. So an aggregate that is made of states that exist is one entry here.
 """
@@ -50,7 +50,7 @@ class Laws:
     """What a state allows.
 
     is_linear: the state of joined rows follows from states of each input, by sums and products.
-    is_invertible: what a row added can be taken back without looking at other rows. is_mergeable:
+    is_invertible: what a row added can be retracted without looking at other rows. is_mergeable:
     states of parts of the rows combine to that of all. is_idempotent: equal values count as one.
     needs_order: it is kept in order of its values. is_bounded: rows that are missing make an error
     that can be bounded. in_nodes: a history keeps it in the columns of its nodes. in_sketch: a

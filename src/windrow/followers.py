@@ -60,7 +60,7 @@ class _Unread:
 class Followed:
     """The answers of a query, for its own reader and for followers.
 
-    read: gives every answer since it was last called. lock: held while it reads.
+    read: returns every answer since it was last called. lock: held while it reads.
     """
 
     def __init__(self, read: Callable[[], pa.Table], lock: RLock) -> None:

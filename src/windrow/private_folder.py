@@ -16,7 +16,7 @@ __all__ = ["cache_folder", "home_folder", "is_private", "private_folder", "tempo
 
 
 def cache_folder() -> Path:
-    """Windrow's folder for what can be made again; the first place that can be written to."""
+    """Windrow's folder for what can be rebuilt; the first writable place."""
     problems = []
     for folder in _candidates():
         try:

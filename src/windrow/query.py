@@ -29,7 +29,7 @@ __all__ = ["Query"]
 
 
 class Query(ABC):
-    """A continuous query: what session.query() gives.
+    """A continuous query: what session.query() returns.
 
     >>> import windrow
     >>> session = windrow.connect()
@@ -154,7 +154,7 @@ class Query(ABC):
         refresh: float | None = 0.5,
         height: int = 260,
     ) -> Chart:
-        """A live chart for a notebook, as windrow.notebook.chart(query) gives it.
+        """A live chart for a notebook, the same as windrow.notebook.chart(query).
 
         >>> import windrow
         >>> session = windrow.connect()

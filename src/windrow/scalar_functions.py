@@ -16,7 +16,7 @@ MANY = 10_000
 
 
 class Signature(Enum):
-    """What a function takes and gives; plan/functions.py binds each of them."""
+    """What a function accepts and returns; plan/functions.py binds each of them."""
 
     DOUBLES = "numbers, as doubles, to DOUBLE"
     ABSOLUTE = "a number to BIGINT, DECIMAL or DOUBLE, as it is"

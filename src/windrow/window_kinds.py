@@ -93,7 +93,7 @@ class WindowKind:
 
     @property
     def counts_by_partition(self) -> bool:
-        """Whether each partition is counted by itself, so that rows leave out of order."""
+        """Whether each partition is counted separately, so that rows leave out of order."""
         return self.leaving is Leaving.NEWER_OF_PARTITION
 
     @property

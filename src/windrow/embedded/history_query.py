@@ -72,7 +72,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         self._settle = settle
         self._growth = HistoryGrowth(operator, plan)
         self._feed = HistoryFeed(plan, unread_bytes)
-        self._undo: Mark | None = None  # how it was before a read that was broken off
+        self._undo: Mark | None = None  # its state before a read that was interrupted
         self._told_lost = self._told_netted = 0
         self.clock = operator.history.now_us
         # Before anything has come there is an answer, but no instant at which it began.
@@ -202,7 +202,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         self.end()
 
     def end(self) -> None:
-        """It looks no more; nothing that waits is looked at."""
+        """It stops; nothing that waits is processed."""
         self._is_running = False
         self._ended(self)
 
@@ -245,7 +245,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
             self.advance(instant_us)
 
     def advance(self, clock: int) -> None:
-        """All stops up to the clock have been looked at: at other ticks nothing has changed."""
+        """All stops up to the clock have been processed: at other ticks nothing has changed."""
         if clock <= self.clock:
             return
         every = self.plan.every_us
@@ -263,5 +263,5 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
 
     @property
     def _is_behind(self) -> bool:
-        """Whether rows have come since the answer was looked at."""
+        """Whether rows have arrived since the answer was computed."""
         return self.is_running and self._rows_shown != self._operator.rows

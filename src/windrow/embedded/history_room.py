@@ -187,7 +187,7 @@ class Histories:
         operator.keep_step()
 
     def give_up(self, stream: str) -> None:
-        """What was broken off was broken off again: the history answers no more."""
+        """An interrupted step was interrupted again: the history no longer answers."""
         self._operators[stream].history.is_whole = False
 
     def table(self) -> pa.Table:

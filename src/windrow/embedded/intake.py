@@ -56,7 +56,7 @@ class Step:
 
 
 class Intake:
-    """The streams of a session with their rows; `running` gives the queries that read them."""
+    """The streams of a session with their rows; `running` returns the queries that read them."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Intake:
 
     @one_at_a_time
     def settle(self) -> None:
-        """What was broken off is over, and rows that were gathered are applied."""
+        """Interrupted steps are completed, and buffered rows are applied."""
         self._recover()
         for inlet in self.inlets.values():
             if inlet.gathered:
@@ -265,7 +265,7 @@ class Intake:
         return self._finish_step(step)
 
     def _recover(self) -> None:
-        """Bring to its end what was broken off, or undo it where nothing was decided."""
+        """Complete an interrupted step, or undo it if it was not committed."""
         if self._undo is not None:
             self._undo.rewind()
             self._undo = None

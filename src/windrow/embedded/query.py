@@ -109,7 +109,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             return self._publisher.answers()
         # Reported before the part that an error undoes: that one would be reported forever.
         self._publisher.check_answers()
-        # Its answers go through several hands: broken off in between, they would be lost.
+        # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
             answers = (self._judged or self._publisher).answers()
             return self._missed.judged(answers, self.clock)
@@ -194,7 +194,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             self._stopped = None
 
     def give_up(self, problem: DataError) -> None:
-        """End the query: it gives no answers any more but this error."""
+        """End the query: from now on every read raises this error."""
         self._failure = problem
         self._end()
 

@@ -169,11 +169,11 @@ class QueryRun:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no part of a step was broken off."""
+        """Whether no part of a step was interrupted."""
         return self._mark is None
 
     def repair(self) -> None:
-        """Go back to before a part of a step that was broken off, if one was."""
+        """Roll back an interrupted part of a step, if there is one."""
         mark = self._mark
         if mark is not None:
             mark.others.rewind()
@@ -247,7 +247,7 @@ class QueryRun:
     def _step(self, clock: int) -> None:
         """Run towards the clock, as far as a part of a step may go.
 
-        After silence an hour of results may expire at once. What a part gives is published before
+        After silence an hour of results may expire at once. A part's output is published before
         the next one, so that only one part is ever held in addition to the result.
         """
         shard, pace = self._shard, self._pace

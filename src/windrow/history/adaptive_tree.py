@@ -23,7 +23,7 @@ __all__ = ["AdaptiveTree"]
 class AdaptiveTree:
     """A store of cells for each region; only the newest keeps rows.
 
-    log: notes what a step writes over, so that it can be taken back.
+    log: records what a step overwrites, so that it can be rolled back.
     """
 
     def __init__(self, spec: HistorySpec, log: UndoLog | None = None) -> None:
@@ -42,7 +42,7 @@ class AdaptiveTree:
         return (self.regions, self.rows, *self.stores, *arenas)
 
     def forget_blocks(self) -> None:
-        """A step was taken back: what was made of the cells does not fit them any more."""
+        """A step was rolled back: what was derived from the cells no longer matches them."""
         for store in self.stores:
             store.forget_blocks()
 
@@ -51,7 +51,7 @@ class AdaptiveTree:
         grow(batch, self.stores[0], self.rows, self._granularities, self._kinds, self._most)
 
     def expire(self, now_us: int) -> list[Nodes]:
-        """Every region hands what is too old for it to the next one."""
+        """Every region passes what is too old for it to the next one."""
         gone = []
         for region in range(len(self.stores)):
             horizon_us = self.regions.horizon_us(region, now_us)

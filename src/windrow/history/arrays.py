@@ -87,7 +87,7 @@ class LeafRows(NamedTuple):
 
 
 class NodeArrays(NamedTuple):
-    """Nodes that a region hands on: of which series, with which states and shapes."""
+    """Nodes that a region passes on: of which series, with which states and shapes."""
 
     codes: Longs
     whole: Longs

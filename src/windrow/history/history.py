@@ -60,7 +60,7 @@ class History:
         return (self, self.groups, self.sketches, self.past, *self.storage.parts)
 
     def begin_step(self, *objects: object) -> None:
-        """From here on all that changes, these objects too, can be taken back."""
+        """From here on all changes, also of these objects, can be rolled back."""
         self.log.open(*objects, *self.parts)
         self.log.keep(self.past.whole, slice(None))
         self.log.keep(self.past.real, slice(None))
@@ -71,7 +71,7 @@ class History:
         self._release_idle()
 
     def undo_step(self) -> None:
-        """All is as it was at begin_step(); can be called again if it is broken off."""
+        """Restores the state at begin_step(); can be called again if it is interrupted."""
         if self.log.is_open:
             self.log.rewind()
             self.storage.forget_blocks()

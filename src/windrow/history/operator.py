@@ -119,7 +119,7 @@ class HistoryOperator:
             raise history_broken_off(self.schema.stream.name)
 
     def begin_step(self, number: int, *others: object) -> None:
-        """What changes from here on, the other objects too, can be taken back."""
+        """All changes from here on, also of the other objects, can be rolled back."""
         self.undo_step()
         self._step = number
         self.history.begin_step(self, self.missed, *others)
@@ -130,7 +130,7 @@ class HistoryOperator:
         self.history.keep_step()
 
     def undo_step(self) -> None:
-        """Take back what was broken off, if anything was."""
+        """Roll back an interrupted step, if there is one."""
         if self.step_made == self._step:
             self.history.keep_step()
         else:

@@ -1,4 +1,4 @@
-"""Plays rows at a pace: a thread that gives each piece when its event time has come."""
+"""Replays rows at a pace: a thread that pushes each piece when its event time has come."""
 
 from __future__ import annotations
 

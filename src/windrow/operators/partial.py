@@ -1,4 +1,4 @@
-"""What one shard gives for one step of the clock: its groups' states at every instant of change.
+"""The output of one shard for one step of the clock: its groups' states at every instant of change.
 
 Partial results of several shards add up: states are exact sums over rows that no other shard has.
 """

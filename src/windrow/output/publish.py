@@ -301,7 +301,7 @@ class Publisher:
 
     @property
     def changes_netted(self) -> int:
-        """Changes that were put together with others because nobody called changes() for long."""
+        """Changes that were netted because nobody called changes() for long."""
         return self._feed.changes_netted
 
     @property

@@ -1,6 +1,6 @@
 """Aggregates, and the scope of groups in which the select list and HAVING stand.
 
-What an aggregate takes and gives is said by its entry in windrow.aggregate_functions. Equal
+What an aggregate accepts and returns is in its entry in windrow.aggregate_functions. Equal
 aggregates are computed once.
 """
 

@@ -1,4 +1,4 @@
-"""CAST and ::, as far as a cast gives the same value in every row as Spark's does.
+"""CAST and ::, as far as a cast returns the same value in every row as Spark's does.
 
 DOUBLE and TIMESTAMP to STRING are not run: Spark's digits are Java's. Text to TIMESTAMP or DATE is
 read for constants only. A CAST that fails for a row is an error, a TRY_CAST NULL there.

@@ -1,7 +1,7 @@
 """Calls of scalar functions: their arguments and their types, by signature.
 
 Only a function of windrow.scalar_functions can be called; another name ends in an error that names
-the nearest one. CEIL and FLOOR give BIGINT, as in Spark; LENGTH gives INT.
+the nearest one. CEIL and FLOOR give BIGINT, as in Spark; LENGTH returns INT.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class _Values:
 
 
 class _ArrowColumn:
-    """A column of Arrow's, of whatever type; its buffers are looked at first."""
+    """An Arrow column of any type; its buffers are checked first."""
 
     def __init__(self, stream: StreamSchema, column: Column, values: pa.ChunkedArray) -> None:
         self.column, self.values = column, values

@@ -2,7 +2,7 @@
 
 Arrow hands on what another program, a file or a network wrote without looking at it. A text that
 cannot be decoded would be found only where it is used, after other state has changed, and an offset
-or an index that points elsewhere reads memory of somebody else. So rows are looked at as they come.
+or an index that points elsewhere reads memory of somebody else. So rows are checked as they arrive.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def halved(
     attempt: Callable[[int, int], Result], count: int, failures: tuple[type[Exception], ...]
 ) -> Iterator[tuple[int, Result | Exception]]:
-    """What an attempt gives for ranges of places, from the first on; for a single one, its failure.
+    """What an attempt yields for ranges of places, in order; for a single one, its failure.
 
     Each comes with the place where it begins; together they cover all places.
 

@@ -1,4 +1,4 @@
-"""The life of a query with DURATION: between which instants it sees rows and gives answers."""
+"""The lifetime of a query with DURATION: between which instants it sees rows and answers."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["STEP_TOUCHES", "Pace"]
 
-# A step is meant to touch no more rows or groups than this; what it gives is published before the
+# A step is meant to touch no more rows or groups than this; its output is published before the
 # next one.
 STEP_TOUCHES = 250_000
 # Touches per event are remembered from step to step, less and less.

@@ -93,7 +93,7 @@ class RowStore:
         self.complete()
 
     def complete(self) -> None:
-        """Bring changes to their end that were broken off."""
+        """Complete interrupted changes."""
         if self._pending is not None:
             self._pending.finish()
             self._pending = None

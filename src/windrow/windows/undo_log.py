@@ -1,4 +1,4 @@
-"""What a step is about to write over, noted before it does: so that the step can be taken back.
+"""What a step is about to overwrite, recorded first, so that the step can be rolled back.
 
 For structures whose arrays are changed in place and are too large to be copied for each step. A log
 that is not open notes nothing, and costs nothing.
@@ -49,7 +49,7 @@ class UndoLog:
         self._mark = Mark(*objects)
 
     def close(self) -> None:
-        """The step is made: nothing of it is taken back any more."""
+        """The step is complete: nothing of it is rolled back any more."""
         self._mark = None
         self._arrays, self._items = [], []
 

@@ -1,4 +1,4 @@
-"""Groups that a linear program asks for, and the lower bound that it gives (column generation).
+"""Groups that a linear program requests, and the lower bound that it yields (column generation).
 
 The program covers each window by fractions of groups at the least cost. It knows few groups; the
 prices that it gives the windows say which others would make it cheaper, and a knapsack finds them.

@@ -16,7 +16,7 @@ from windrow.governor.groups.turning import Longs, TurningWindows
 
 __all__ = ["HEAT", "SUBSETS_LIMIT", "best_by_subsets", "first_fit", "ruin_recreate"]
 
-# Windows of which all subsets are looked at; one more takes three times as long.
+# Windows whose subsets are all searched; one more takes three times as long.
 SUBSETS_LIMIT = 17
 # How much dearer partitions become in between, first and last, if the dearest window costs 1000.
 HEAT = (150.0, 3.0)

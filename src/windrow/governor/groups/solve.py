@@ -25,7 +25,7 @@ QUICK_S = 0.003
 # Shares of the time: for the bound of a linear program, at most, and then for ruin and recreate.
 # Among more than FEW_WINDOWS there are mostly too many groups to prove anything: they have more of
 # the latter. It has its time in slices: each continues from the best partition so far, cooler, and
-# the clock is looked at in between.
+# the clock is checked in between.
 BOUND_SHARE = 0.4
 FEW_WINDOWS = 50
 ANNEALING_SHARE_FEW = 0.3
@@ -40,7 +40,7 @@ TOLERANCE = 1e-12
 def solve(turning: TurningWindows, time_limit_s: float = TIME_LIMIT_S, seed: int = 0) -> Grouping:
     """The best partition by what fits the limit, with the best bound.
 
-    Up to SUBSETS_LIMIT windows all subsets are looked at. Beyond, a linear program gives a bound,
+    Up to SUBSETS_LIMIT windows all subsets are searched. Beyond, a linear program yields a bound,
     ruin and recreate comes near to it, and an integer program may improve that or prove it best.
     All but ruin and recreate depend on how fast the machine is, and stop by its clock.
     """

@@ -100,7 +100,7 @@ class CellStore:
             self._lay_blocks()
 
     def forget_blocks(self) -> None:
-        """The cells are not those that the blocks were laid for: a step was taken back."""
+        """The cells are not those that the blocks were built for: a step was rolled back."""
         self._capacity = -1
 
     def change_first_cells(self, codes: Longs) -> None:

@@ -22,7 +22,7 @@ from windrow.windows.key_coder import words_of_array
 
 __all__ = ["Distincts", "Quantiles", "SketchKind", "Triple", "kinds_of_sketches"]
 
-# The library has no types; taken in this way, what it gives is Any.
+# The library has no types; imported in this way, what it returns is Any.
 datasketches: Any = import_module("datasketches")
 
 QUANTILE_SIZE = 200

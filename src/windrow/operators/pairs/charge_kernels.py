@@ -33,7 +33,7 @@ PREVIOUS = 4
 RECORD_ENTRIES = 5
 
 # Entries of `progress`.
-GONE = 0  # the last event whose own charges were taken back
+GONE = 0  # the last event whose own charges were subtracted
 STALE = 1  # records whose best is unknown
 EVENT = 2  # how far it came
 ROW = 3

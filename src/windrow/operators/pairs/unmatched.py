@@ -1,6 +1,6 @@
 """Stages between the merged events and the join: rows of an input that something matches drop out.
 
-A stage takes events and gives events, in which the rows that count now enter and leave when their
+A stage turns events into events, in which the rows that count now enter and leave when their
 last match goes and their first one comes. Stages follow each other.
 """
 

@@ -22,7 +22,7 @@ _MIN, _MAX = -(2**63), 2**63 - 1
 
 
 def _checked(kernel: Any, checked: Any, exact: Callable[..., int]) -> Function:
-    """Arrow's kernel; only when an integer overflows are the rows looked at one by one."""
+    """Arrow's kernel; only when an integer overflows are the rows checked one by one."""
     slow = over_arrays(lambda columns, _kind: _row_by_row(exact, columns))
 
     def apply(arguments: list[Any], kind: ColumnType) -> Any:

@@ -99,7 +99,7 @@ def _doubles(column: pa.Array, digits: int) -> pa.Array:
         scaled = values * power
         rounded = np.rint(scaled) / power
         distance = np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5)
-    # Infinities and NaN fail both comparisons and are looked at one by one, too.
+    # Infinities and NaN fail both comparisons and are checked one by one, too.
     doubtful = ~((distance > _NEAR_HALF) & (np.abs(scaled) < _LARGE))
     for row in np.flatnonzero(doubtful):
         rounded[row] = _double(float(values[row]), digits)

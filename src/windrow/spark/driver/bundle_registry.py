@@ -144,7 +144,7 @@ class BundleRegistry:
 def _grouped(
     partitionings: Mapping[str, SharedPartitioning],
 ) -> list[tuple[SharedPartitioning, list[str]]]:
-    """Queries put together as they come, each with the first others that it fits."""
+    """Queries bundled in their order, each with the first others that it fits."""
     groups: list[tuple[SharedPartitioning, list[str]]] = []
     for name, partitioning in partitionings.items():
         for place, (shared, names) in enumerate(groups):

@@ -68,7 +68,7 @@ class HistoryRun(StreamingRun):
         return history_outputs(self._spark, self.schema, *place)
 
     def _take(self, batch: Batch) -> None:
-        """A batch that is run again gives the same."""
+        """A repeated batch returns the same."""
         outputs = [HistoryOutput.from_bytes(given) for given in batch.outputs]
         outputs.sort(key=lambda output: output.bucket)
         replies: dict[str, list[BucketReply]] = {}

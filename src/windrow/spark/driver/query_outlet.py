@@ -1,4 +1,4 @@
-"""What a query on Spark gives: its publication, its sink, and the rows that it set aside."""
+"""The output of a query on Spark: its publication, its sink, and the rows that it set aside."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class QueryOutlet:
         self._opened[0].begin(batch_id, clock_us)
 
     def absorb(self, outputs: Sequence[ShardOutput], batch_id: int) -> dict[str, pa.Table]:
-        """What a batch gives to the sink, by feed."""
+        """What a batch writes to the sink, by feed."""
         publication, writer = self._opened
         return publication.absorb(batch_id, outputs, writer.feeds)
 

@@ -71,7 +71,7 @@ class Stoppable(Protocol):
 
 
 class SparkWindrowSession(Asking):
-    """What windrow.connect(spark) gives.
+    """What windrow.connect(spark) returns.
 
     Example::
 
@@ -154,7 +154,7 @@ class SparkWindrowSession(Asking):
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> SparkQuery:
-        """Registers a query; start(sink) on what it gives sets it to work.
+        """Registers a query; start(sink) on the returned query starts it.
 
         Example::
 

@@ -1,4 +1,4 @@
-"""How a query stands after its last batch, put together from what its shards report."""
+"""The state of a query after its last batch, combined from what its shards report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class QueryStatus:
     began_us: int = START_OF_TIME  # the clock at which it did
     state_bytes: int = 0
     segments: int = 0
-    rebuilt: int = 0  # buckets whose live shard was built again in the last batch
+    rebuilt: int = 0  # buckets whose live shard was rebuilt in the last batch
     rebuilt_so_far: int = 0
     bucket_rows: list[int] = field(default_factory=list)  # rows held, by bucket
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys

@@ -73,7 +73,7 @@ class BundleStep(ShardStep):
         self,
         store: ShardSegments,
         segment: Segment,
-        live: Live,  # noqa: ARG002 - a bundle is built again from segments only
+        live: Live,  # noqa: ARG002 - a bundle is rebuilt from segments only
         result: StepResult,
         step: StepInput,
     ) -> None:

@@ -17,7 +17,7 @@ __all__ = ["HistoryOutput", "total_ledger"]
 class HistoryOutput:
     """How the bucket stands, and its answers to the questions of the batch.
 
-    was_rebuilt: its live history was built again from all that is stored.
+    was_rebuilt: its live history was rebuilt from all that is stored.
     """
 
     bucket: int

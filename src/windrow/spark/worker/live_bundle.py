@@ -1,6 +1,6 @@
 """The live shards of all queries of a bundle in one bucket, on one copy of rows where it can be.
 
-As with the live shard of a single query, all of it can be thrown away and built again.
+As with the live shard of a single query, all of it can be dropped and rebuilt.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class LiveBundle:
 
     def snapshot(self) -> Segment:
         """Not needed: segments of windows of time go by themselves."""
-        raise AssertionError("a bundle is built again from segments only")
+        raise AssertionError("a bundle is rebuilt from segments only")
 
     def _begin_due(
         self, waiting: list[Member], plans: Mapping[int, QueryPlan], sequence: int
@@ -179,7 +179,7 @@ class _LiveMember:
         self.shard.take(prepared)
 
     def advance(self, clock_us: int) -> Parts:
-        """Run to the clock; what it gives, as ShardOutput.by_member() takes it apart."""
+        """Run to the clock; returns the output, as ShardOutput.by_member() splits it."""
         partial = run_in_pieces(self.shard, {}, clock_us, self._pace)
         _, instants = self.times.release(clock_us, clock_us)
         header = {

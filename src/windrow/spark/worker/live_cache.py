@@ -23,7 +23,7 @@ Held = TypeVar("Held")
 
 LIVE_SHARDS_LIMIT = 256  # per process, over all queries; the least recently used goes first
 # One that has not been used for so long is most likely of a query that has stopped, which nobody
-# tells the workers that go on with others. Of a query with rare batches it is built again.
+# notifies workers that continue with others. For a query with rare batches it is rebuilt.
 IDLE_LIMIT_S = 900.0
 
 

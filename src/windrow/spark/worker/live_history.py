@@ -1,6 +1,6 @@
 """A live history: that of one bucket in memory, fed and asked.
 
-It is only ever a cache of what the state store holds: it can be thrown away and built again.
+It is only ever a cache of what the state store holds: it can be dropped and rebuilt.
 """
 
 from __future__ import annotations

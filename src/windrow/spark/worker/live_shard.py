@@ -1,6 +1,6 @@
 """A live shard: a bucket's shard in memory, with the times that wait when it keeps the ledger.
 
-It is only ever a cache of what the state store holds: it can be thrown away and built again.
+It is only ever a cache of what the state store holds: it can be dropped and rebuilt.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class StepInput:
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one step of a live shard gives, as values that can cross a process border."""
+    """The output of one step of a live shard, as values that can cross a process boundary."""
 
     partial: Parts  # worker.pieces
     instants: Instants

@@ -1,4 +1,4 @@
-"""What a shard gives for one batch, in pieces of bounded size.
+"""The output of a shard for one batch, in pieces of bounded size.
 
 After silence a batch may make an hour of results expire at once. The shard then runs in steps, and
 each step is packed before the next one, so that it never holds all of them as columns.
@@ -43,7 +43,7 @@ def run_in_pieces(
     pace: Pace,
     lifetimes: Mapping[int, Lifetime] | None = None,
 ) -> Parts:
-    """Give rows to the shard and run it to the clock; all that it gives, for one frame.
+    """Pass rows to the shard and run it to the clock; returns its output, for one frame.
 
     lifetimes: those that its windows get before the rows come; what must go by them goes first.
     """
@@ -64,7 +64,7 @@ def run_in_pieces(
 
 
 def _changed(shard: Shard, lifetimes: Mapping[int, Lifetime]) -> list[Piece]:
-    """Change lifetimes and let rows go; what that gives, once there is a clock."""
+    """Change lifetimes and evict rows; returns the output, once there is a clock."""
     shard.change_lifetimes(lifetimes)
     if shard.clock == START_OF_TIME:
         return []

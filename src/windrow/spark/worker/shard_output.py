@@ -103,7 +103,7 @@ class ShardOutput:
         return cls(instants=instants, **header)
 
     def by_member(self) -> dict[int, ShardOutput]:
-        """What each query of a bundle that runs after the batch gives, by its number."""
+        """The output of each query of a bundle that runs after the batch, by its number."""
         found, left = {}, iter(self.partial.sections)
         for member in self.partial.header["members"]:
             instants = unpack_times(next(left))

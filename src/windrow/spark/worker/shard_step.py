@@ -105,7 +105,7 @@ class ShardStep(BucketStep):
     def _advance(
         self, before: BucketHeader, store: ShardSegments, step: StepInput
     ) -> tuple[Live, StepResult, bool]:
-        """The live shard after the batch, what it gave, and whether it had to be built again."""
+        """The live shard after the batch, its output, and whether it had to be rebuilt."""
         kept = self.cache.take(self.owner, self.bucket, before.nonce, before.holder)
         if kept is not None:
             with contextlib.suppress(LentShardLostError):

@@ -16,7 +16,7 @@ __all__ = ["run_bucket"]
 def run_bucket(
     step: str, given: tuple[Any, ...], bucket: int, packets: Iterable[bytes], state: BucketState
 ) -> bytes:
-    """One batch of one bucket; what it gives goes to the driver."""
+    """One batch of one bucket; its output goes to the driver."""
     settle_worker()
     with shipping_errors():
         # A worker of queries need not import all that a history needs, nor the other way round.

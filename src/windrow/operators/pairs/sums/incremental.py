@@ -1,4 +1,4 @@
-"""Incremental: joined rows are added when one of their rows enters, taken back when one leaves."""
+"""Incremental: joined rows are added when one of their rows enters, subtracted when one leaves."""
 
 from __future__ import annotations
 

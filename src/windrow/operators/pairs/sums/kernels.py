@@ -1,7 +1,7 @@
 """Joined rows into states of groups: their shares, and the incremental sums of them.
 
-Purpose: IC and GIC: what a row joins with is added when it enters and taken back when it leaves.
-Needs: joined rows in the order of their events; aggregates that can be taken back (no extremes).
+Purpose: IC and GIC: what a row joins with is added when it enters and subtracted when it leaves.
+Needs: joined rows in the order of their events; aggregates that can be retracted (no extremes).
 Time: O(1) a joined row, twice in its life. Space: O(groups).
 Source: paper 1.
 
@@ -164,7 +164,7 @@ def count_value(group, value, code, change, states):
 
 @njit(cache=True)
 def add_rows(rows, events, states, output):
-    """Incremental: joined rows of a row that enters are added, of one that leaves taken back.
+    """Incremental: joined rows of a row that enters are added, of one that leaves subtracted.
 
     There must be room for one touch a row.
     """

@@ -61,7 +61,7 @@ def dealt(plan: QueryPlan, routing: Routing, keys: np.ndarray) -> tuple[list[int
         times = pa.array(np.arange(own.size), pa.timestamp("us", tz="UTC"))
         values = pa.array(np.arange(own.size, dtype=np.float64))
         batch = pa.record_batch([times, pa.array(own), values], names=["ts", "k", "x"])
-        prepared = Preparer(plan, position).prepare(batch)
+        prepared = Preparer(plan, position).prepared_batch(batch)
         began = time.process_time()
         parts = router.parts(position, prepared)
         took_s += time.process_time() - began

@@ -12,7 +12,7 @@ def in_process() -> Picture:
     picture = Picture(860, 330, "The way of a row in one process")
     picture.box(16, 110, 108, 60, "push(rows)", "Arrow columns")
     picture.arrow((124, 140), (152, 140))
-    picture.box(152, 100, 134, 80, "inlet", "checks the time", "keeps the ledger", tone="orange")
+    picture.box(152, 100, 134, 80, "ingest", "places by time", "keeps the ledger", tone="orange")
     picture.arrow((219, 180), (219, 236), tone="red")
     picture.box(142, 236, 154, 60, "set aside, counted", "late() · bad_time()", tone="red")
     picture.arrow((286, 140), (318, 140))

@@ -30,6 +30,10 @@ class _Unread:
         self.trouble: DataError | None = None  # what the reader is still to be told
 
     @property
+    def is_empty(self) -> bool:
+        return self._answers.end == self._next and self.trouble is None
+
+    @property
     def rows(self) -> int:
         return self._answers.end - self._next
 
@@ -83,7 +87,7 @@ class Followed:
     def answers(self) -> pa.Table:
         """Every answer that the query's own reader has not had."""
         with self._lock:
-            if not self._others and not self._own.rows and self._own.trouble is None:
+            if not self._others and self._own.is_empty:
                 return self._read()
             return self._taken(self._own)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import windrow
-from windrow.embedded import inlet
+from windrow.embedded import stream_ingest
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -19,7 +19,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inlet, "wall_clock_us", lambda: int(NOW.timestamp()) * 1_000_000)
+    monkeypatch.setattr(stream_ingest, "wall_clock_us", lambda: int(NOW.timestamp()) * 1_000_000)
 
 
 def opened(**options: Any) -> tuple[windrow.Session, windrow.Query]:
@@ -53,7 +53,7 @@ def test_a_row_of_the_year_2199_makes_no_other_row_late(place: int, at_once: boo
     session.finish()
     assert count.result().to_pylist() == [{"n": 3, "total": 3}]
     assert (ledger(session)["late"], ledger(session)["bad_time"]) == (0, 1)
-    assert session.bad_rows("s")["why"].to_pylist() == [inlet.TOO_FAR_AHEAD]
+    assert session.bad_rows("s")["why"].to_pylist() == [stream_ingest.TOO_FAR_AHEAD]
 
 
 def test_by_default_a_day_ahead_of_the_clock_is_believed_and_the_past_always() -> None:

@@ -14,7 +14,8 @@ import pytest
 
 import windrow
 from windrow.embedded import EmbeddedSession
-from windrow.embedded.inlet import GATHERED_ROWS, LATE_ROWS_KEPT
+from windrow.embedded.stream_ingest import LATE_ROWS_KEPT
+from windrow.rows.gathered_rows import GATHERED_ROWS
 
 SCHEMA = "ts timestamp, k int, s string, d double, p decimal(10, 2), o boolean, y date"
 MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)

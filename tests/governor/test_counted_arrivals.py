@@ -36,7 +36,7 @@ def batches(draw: st.DrawFn) -> list[pa.RecordBatch]:
 
 
 def counted(inner: InnerPlan, batch: pa.RecordBatch) -> CountedArrivals:
-    rows = Preparer(inner.plan, 0).prepare(batch)
+    rows = Preparer(inner.plan, 0).prepared_batch(batch)
     return CountedArrivals.from_parts(*ArrivalCounter(inner.plan).count(rows).to_parts())
 
 

@@ -37,7 +37,7 @@ def owners(text: str) -> list[dict[int, set[int]]]:
             },
             schema=entry.stream.arrow,
         )
-        prepared = Preparer(plan, position).prepare(batch)
+        prepared = Preparer(plan, position).prepared_batch(batch)
         buckets = bucket_of(plan, position, prepared, BUCKETS).tolist()
         places: dict[int, set[int]] = {}
         for key, bucket in zip(keys, buckets, strict=True):

@@ -17,6 +17,7 @@ from windrow.operators.partial import Partial
 from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer, bucket_of
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.shard import Shard
 from windrow.schema import StreamSchema
 
@@ -141,12 +142,12 @@ class ShardRunner:
         self._waiting = self._waiting[~reached]
         return partials
 
-    def _dealt(self, prepared: dict[int, pa.RecordBatch], bucket: int) -> dict[int, pa.RecordBatch]:
+    def _dealt(self, prepared: dict[int, PreparedRows], bucket: int) -> dict[int, PreparedRows]:
         if self.buckets == 1:
             return prepared
         return {
-            position: rows.filter(
-                pa.array(bucket_of(self.plan, position, rows, self.buckets) == bucket)
+            position: rows.filtered(
+                bucket_of(self.plan, position, rows.batch, self.buckets) == bucket
             )
             for position, rows in prepared.items()
         }

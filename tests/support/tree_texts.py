@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from unittest.mock import patch
 
-import pyarrow as pa
 from hypothesis import strategies as st
 
 from support import runners
@@ -20,6 +19,7 @@ from windrow.operators.tree.operator import TreeOperator
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 
 EQUALITIES = (
@@ -52,25 +52,25 @@ class TreeShard:
         self._operator = TreeOperator(plan, shape_of(plan), grid_us)
         self._clock = BEGINNING
 
-    def take(self, batches: Mapping[int, pa.RecordBatch]) -> None:
+    def take(self, batches: Mapping[int, PreparedRows]) -> None:
         """What a shard does with rows."""
         for side, rows in batches.items():
             self._operator.append(side, rows)
 
-    def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
+    def advance(self, batches: Mapping[int, PreparedRows], until: int) -> Partial:
         """What a shard does when the clock moves."""
         self.take(batches)
         self._clock = max(self._clock, until)
-        return self._operator.advance(self._clock)
+        return self._operator.run(self._clock)
 
     def rebuild(self) -> None:
         """Go on with a new operator, made from the rows of the old one."""
         operator = TreeOperator(self._plan, shape_of(self._plan), self._grid_us)
         for side in range(len(self._plan.inputs)):
-            rows = self._operator.rows(side)
-            assert rows.schema == Preparer(self._plan, side).schema
-            operator.append(side, rows)
-        operator.advance(self._clock)
+            rows, columns = self._operator.rows(side), Preparer(self._plan, side).columns
+            assert rows.schema == columns.schema
+            operator.append(side, columns.rows(rows))
+        operator.run(self._clock)
         assert operator.row_counts() == self._operator.row_counts()
         self._operator = operator
 

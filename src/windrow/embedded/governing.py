@@ -46,11 +46,15 @@ class Governing:
         self._governor = WindowGovernor(self._memory, budget, "WA102", is_thorough=True)
         self._rows = RowAdmission(self._memory, self._governor)
         self._ranges = WholeRanges(budget)
+        # Rows of streams that may be taken, and steps that may be made, without asking.
+        self.granted: dict[str, int] = {}
 
     # ---- queries
 
     def admit(self, query: EmbeddedQuery, rate_of: RateOf) -> None:
         """Refuse a query that cannot be served at any level; nothing that runs changes by it."""
+        if self.granted:
+            self._take_stock()
         if self._has_room_for(query, rate_of) or self._held_is_enough(query, rate_of):
             return
         measured = self._memory.windows()
@@ -102,6 +106,7 @@ class Governing:
 
     def ended(self, query: EmbeddedQuery) -> None:
         """A query was stopped, or its life is over."""
+        self.granted.clear()
         self._rows.forget_costs()
         if not self._is_at_ease or not self._memory.running():
             self._governor.ended(query.name)
@@ -124,11 +129,21 @@ class Governing:
         """What is said of rows that could not be taken last."""
         return self._rows.refusal()
 
+    def grant(self, stream: str) -> None:
+        """A step is over: say how many rows more of the stream may come without asking."""
+        self.granted[stream] = self._rows.granted(stream)
+
+    def _take_stock(self) -> None:
+        """Rows may have come without asking: what is known of windows is no longer so."""
+        self.granted.clear()
+        self._ranges.forget()
+
     def after_step(self) -> None:
         """Rows were taken and clocks have moved: decide again where that changes anything."""
         self._ranges.forget()
         self.unread.trim()
         if not self._rows.is_easy():
+            self.granted.clear()
             self._governor.after_step()
 
     # ---- what is so

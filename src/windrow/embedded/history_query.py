@@ -47,7 +47,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
 
     Of its answers those of level A are exact; at level B error_bound is the largest relative error
     that one can have. With EVERY its changes are those from tick to tick, and from the last one to
-    the clock. settle: brings rows that were pushed but not yet applied into it. lock: of
+    the clock. flush: brings rows that were pushed but not yet applied into it. lock: of
     the session. ended: is told when it looks no more. unread_bytes: for answers and changes that
     nobody reads, each.
     """
@@ -59,7 +59,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         name: str,
         plan: HistoryPlan,
         operator: HistoryOperator,
-        settle: Callable[[], None],
+        flush: Callable[[], None],
         lock: RLock,
         ended: Callable[[EmbeddedHistoryQuery], None],
         unread_bytes: int = UNREAD_BYTES,
@@ -69,7 +69,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         self._is_running = True
         self._ended = ended
         self._operator = operator
-        self._settle = settle
+        self._flush = flush
         self._growth = HistoryGrowth(operator, plan)
         self._feed = HistoryFeed(plan, unread_bytes)
         self._undo: Mark | None = None  # its state before a read that was interrupted
@@ -102,7 +102,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
     @one_at_a_time
     def is_complete(self) -> bool:
         """Whether no row is lacking now; False once one of the interval was refused."""
-        self._settle()
+        self._flush()
         return not self._growth.lacks_rows
 
     @one_at_a_time
@@ -156,7 +156,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         )
 
     def _be_ready(self) -> None:
-        self._settle()
+        self._flush()
         self.recover()
         self._raise_failure()
         self._operator.check_whole()
@@ -173,7 +173,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         >>> "at every arrival" in session.query(text).explain()
         True
         """
-        self._settle()
+        self._flush()
         every = self.plan.every_us
         when = "at every arrival" if every is None else f"every {show_span(every)} of event time"
         lines = [explain_history(self.plan), f"  answers     {when}"]
@@ -195,7 +195,7 @@ class EmbeddedHistoryQuery(Failing, PlannedQuery, Query):
         (False, [{'x': None}])
         """
         if self.is_running:
-            self._settle()
+            self._flush()
             self.recover()
             if self._operator.history.is_whole:
                 self._catch_up()

@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.embedded.history_query import EmbeddedHistoryQuery
-from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.stream_ingest import StreamIngest
 from windrow.errors import BindingError, DataError, WindrowError
 from windrow.event_time import START_OF_TIME
 from windrow.history.declared_histories import HistoryRow, archive_folder, history_table
@@ -38,30 +38,30 @@ class Histories:
 
     def __init__(self, unread_bytes: int = UNREAD_BYTES) -> None:
         self._unread_bytes = unread_bytes
-        self._operators: dict[str, HistoryOperator] = {}
+        self.operators: dict[str, HistoryOperator] = {}
         # Those that run, by stream and name.
         self._queries: dict[str, dict[str, EmbeddedHistoryQuery]] = {}
 
     @property
     def schemas(self) -> dict[str, HistorySchema]:
         """What is kept, by stream."""
-        return {name: operator.schema for name, operator in self._operators.items()}
+        return {name: operator.schema for name, operator in self.operators.items()}
 
     @property
     def nbytes(self) -> int:
         """Bytes of all histories, of rows that wait for them, and of what queries of them hold."""
         queries = sum(query.nbytes for query in self.running())
-        return queries + sum(operator.nbytes for operator in self._operators.values())
+        return queries + sum(operator.nbytes for operator in self.operators.values())
 
     def declare(
-        self, schema: HistorySchema, inlet: Inlet, archive: str | os.PathLike[str] | None
+        self, schema: HistorySchema, source: StreamIngest, archive: str | os.PathLike[str] | None
     ) -> None:
         """Keep the history of a stream from now on.
 
         Rows that came before are not in it: it knows the time behind the newest of them.
         """
         name = schema.stream.name
-        if name in self._operators:
+        if name in self.operators:
             raise BindingError(
                 "WB320",
                 f"stream {name!r} already has a history",
@@ -70,20 +70,20 @@ class Histories:
         folder = None
         if archive is not None:
             folder = ParquetArchive(archive_folder(archive), spec_of(schema))
-        newest_us = inlet.completeness.newest
-        known_from_us = START_OF_TIME if inlet.first_us is None else newest_us + 1
+        newest_us = source.completeness.newest
+        known_from_us = START_OF_TIME if source.first_us is None else newest_us + 1
         operator = HistoryOperator(schema, folder, known_from_us)
-        _take(operator, None, None, inlet)
-        _advance(operator, [], clock_of([inlet.completeness]))
-        operators, queries = {**self._operators, name: operator}, {**self._queries, name: {}}
-        self._operators, self._queries = operators, queries
+        _take(operator, None, None, source)
+        _advance(operator, [], clock_of([source.completeness]))
+        operators, queries = {**self.operators, name: operator}, {**self._queries, name: {}}
+        self.operators, self._queries = operators, queries
 
     def complete(self, query: EmbeddedQuery, stream: str, since_us: int = START_OF_TIME) -> None:
         """Let the history of a stream fill in what a narrowed window lacks.
 
         since_us: from there on the query was given every row that the history has.
         """
-        operator = self._operators.get(stream)
+        operator = self.operators.get(stream)
         if operator is not None:
             query.fill_from(operator.history, max(operator.known_from_us, since_us))
 
@@ -108,9 +108,9 @@ class Histories:
         return shape_table(operator, group_keys(operator, group))
 
     def _operator(self, stream: str) -> HistoryOperator:
-        operator = self._operators.get(stream)
+        operator = self.operators.get(stream)
         if operator is None:
-            known = ", ".join(self._operators) or "none"
+            known = ", ".join(self.operators) or "none"
             raise BindingError(
                 "WB327",
                 f"stream {stream!r} has no history",
@@ -120,11 +120,11 @@ class Histories:
         return operator
 
     def follow(
-        self, name: str, plan: HistoryPlan, settle: Callable[[], None], lock: RLock
+        self, name: str, plan: HistoryPlan, flush: Callable[[], None], lock: RLock
     ) -> EmbeddedHistoryQuery:
         """Run a query repeatedly as time advances."""
         stream = plan.streams[0]
-        parts = (self._operator(stream), settle, lock, self._ended, self._unread_bytes)
+        parts = (self._operator(stream), flush, lock, self._ended, self._unread_bytes)
         query = self._queries[stream][name] = EmbeddedHistoryQuery(name, plan, *parts)
         return query
 
@@ -136,8 +136,8 @@ class Histories:
         stream = query.plan.streams[0]
         queries = self._queries[stream]
         if queries.get(query.name) is query:
-            # In a step that is rolled back it keeps running.
-            self._operators[stream].history.log.keep_item(queries, query.name)
+            # In a step that is taken back it goes on.
+            self.operators[stream].history.log.keep_item(queries, query.name)
             del queries[query.name]
 
     def stop(self) -> None:
@@ -152,7 +152,7 @@ class Histories:
     def apply(
         self,
         number: int,
-        inlet: Inlet,
+        source: StreamIngest,
         batch: pa.RecordBatch | None,
         missed: NDArray[np.int64] | None,
     ) -> None:
@@ -161,17 +161,17 @@ class Histories:
         number: of the step; the same step is made once, however often it is given. It has two
         parts: where the history cannot move on, the rows wait in it until it can.
         """
-        stream = inlet.schema.name
-        operator = self._operators.get(stream)
+        stream = source.schema.name
+        operator = self.operators.get(stream)
         if operator is None or not operator.history.is_whole:
             return
         taken, moved = 2 * number, 2 * number + 1
         if operator.step_made < taken:
             operator.begin_step(taken)
-            _take(operator, batch, missed, inlet)
+            _take(operator, batch, missed, source)
             operator.keep_step()
         if operator.step_made < moved:
-            self._move_on(operator, moved, clock_of([inlet.completeness]))
+            self._move_on(operator, moved, clock_of([source.completeness]))
 
     def _move_on(self, operator: HistoryOperator, step: int, clock: int) -> None:
         operator.undo_step()
@@ -187,14 +187,14 @@ class Histories:
         operator.keep_step()
 
     def give_up(self, stream: str) -> None:
-        """An interrupted step was interrupted again: the history no longer answers."""
-        self._operators[stream].history.is_whole = False
+        """What was broken off was broken off again: the history answers no more."""
+        self.operators[stream].history.is_whole = False
 
     def table(self) -> pa.Table:
         """One row per history: what it keeps, what it knows, and its bytes."""
         return history_table(
             HistoryRow(each.schema, each.known_from_us, each.known_to_us, each.rows, each.nbytes)
-            for each in self._operators.values()
+            for each in self.operators.values()
         )
 
 
@@ -202,14 +202,14 @@ def _take(
     operator: HistoryOperator,
     batch: pa.RecordBatch | None,
     missed: NDArray[np.int64] | None,
-    inlet: Inlet,
+    source: StreamIngest,
 ) -> None:
     """Buffer rows until a history advances; it is notified of those that were refused."""
     if missed is not None:
         operator.miss(missed)
     if batch is not None:
         operator.append(batch)
-    if inlet.completeness.is_finished:
+    if source.completeness.is_finished:
         operator.finish()
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from windrow.embedded.governing import Governing
-from windrow.embedded.inlet import Inlet
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.stream_ingest import StreamIngest
 from windrow.metrics import Sample
 from windrow.runtime.metric_samples import (
     clock_samples,
@@ -21,7 +21,7 @@ __all__ = ["session_samples"]
 
 
 def session_samples(
-    inlets: Mapping[str, Inlet],
+    streams: Mapping[str, StreamIngest],
     clock_of: Callable[[str], int],
     running: Iterable[EmbeddedQuery],
     governing: Governing,
@@ -33,12 +33,12 @@ def session_samples(
     clock_of: the clock of the slowest query on a stream.
     """
     samples = []
-    for name, inlet in inlets.items():
-        ledger, gathered = inlet.ledger(clock_of(name)), inlet.gathered
+    for name, stream in streams.items():
+        ledger, gathered = stream.ledger(clock_of(name)), len(stream.gathered.rows)
         waiting = ledger.waiting + gathered
         ledger = replace(ledger, rows_in=ledger.rows_in + gathered, waiting=waiting)
         samples += ledger_samples("", name, ledger)
-        samples += complete_samples("", name, inlet.completeness.through)
+        samples += complete_samples("", name, stream.completeness.through)
     queries = list(running)
     for query in queries:
         samples += clock_samples(query.name, query.clock, now_s)

@@ -10,12 +10,11 @@ import pyarrow as pa
 
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
-from windrow.embedded.query_run import QueryRun
+from windrow.embedded.query_run import NEVER, QueryRun
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant
 from windrow.governor.bounded.answers import BoundedAnswers
 from windrow.governor.bounded.inner_plan import inner_plan
-from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.history.history import History
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
@@ -28,7 +27,7 @@ from windrow.plan.planned_query import PlannedQuery
 from windrow.query import Query
 from windrow.rows.life import life_of
 from windrow.rows.prepare import Preparer
-from windrow.rows.shared_rows import RowPool, RowReader, can_share
+from windrow.rows.shared_rows import QueryLife, RowPool
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
 from windrow.windows.instants import WaitingInstants
@@ -46,7 +45,7 @@ UNREAD_HOLDERS = 3
 class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     """A running query.
 
-    settle: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
+    flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
     rows that queries of the session share. first_us: when the first row of its first stream came,
     if one has. stopped: is told when a user stops it.
     """
@@ -58,7 +57,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         name: str,
         plan: QueryPlan,
         clock: int,
-        settle: Callable[[], None],
+        flush: Callable[[], None],
         lock: RLock,
         pool: RowPool,
         first_us: int | None = None,
@@ -66,13 +65,13 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     ) -> None:
         super().__init__(name, lock)
         self.plan = plan
-        self._is_running = True
-        self._settle = settle
+        self._flush = flush
         self._stopped = stopped
         self._life = life_of(plan, first_us)
         inner = None if plan.error_percent is None else inner_plan(plan)
         run = plan if inner is None else inner.plan
-        self._readers = _readers(run, pool, clock, lambda: self._is_running)
+        self.reading = QueryLife(self._life or NEVER)
+        self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
         self._shard = self._new_shard(run, clock)
         self._publisher = Publisher(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
@@ -82,7 +81,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._pace = Pace()
         self._preparers = [Preparer(run, position) for position in range(len(run.inputs))]
         self._entries = [WaitingInstants() for _ in run.inputs]
-        self._missed = MissedRows(plan)
+        self._missed = None
         self._first_clock: int | None = None if clock == START_OF_TIME else clock
         self._taken = 0
         self._mark = None
@@ -92,40 +91,42 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             shard = Shard(run, readers=self._readers)
             shard.advance({}, clock)
         except BaseException:
-            self._is_running = False  # nobody wants what its readers would be given
+            self.reading.is_running = False  # nobody wants what its readers would be given
             raise
         return shard
 
     @property
     def is_running(self) -> bool:
         """Whether it takes rows; what it has answered can be read in any case."""
-        return self._is_running
+        return self.reading.is_running
 
-    @one_at_a_time
     def _answers(self) -> pa.Table:
+        """Every answer since the last call; the lock is held by whoever reads."""
         self._be_ready()
-        self._tell_of_lost()
-        if self._judged is None and self._missed.is_empty:
+        if self._judged is None and self._missed is None:
+            if self._publisher.instants_lost != self._told_lost:
+                self._tell_of_lost()
             return self._publisher.answers()
-        # Reported before the part that an error undoes: that one would be reported forever.
+        self._tell_of_lost()
+        # Told before the part that is undone by an error: that one would be told for ever.
         self._publisher.check_answers()
         # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
             answers = (self._judged or self._publisher).answers()
-            return self._missed.judged(answers, self.clock)
+            return answers if self._missed is None else self._missed.judged(answers, self.clock)
 
     @one_at_a_time
     def _result(self) -> pa.Table:
         self._be_ready()
         result = (self._judged or self._publisher).result()
-        return self._noted(result, is_complete=self._missed.is_complete(self.clock))
+        return self._noted(result, is_complete=not self.lacks_rows())
 
     @property
     @one_at_a_time
     def is_complete(self) -> bool:
         """Whether no row is lacking now; False while one that was refused would count."""
-        self._settle()
-        return self._missed.is_complete(self.clock)
+        self._flush()
+        return not self.lacks_rows()
 
     @one_at_a_time
     def _changes(self, limit: int | None) -> pa.Table:
@@ -135,10 +136,12 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         return (self._judged or self._publisher).changes(limit)
 
     def _be_ready(self) -> None:
-        """All rows are in, and nothing is half done; a failed query raises its error."""
-        self._settle()
-        self._raise_failure()
-        self.repair()
+        """All rows are in, and nothing is half done; a query that failed says so."""
+        self._flush()
+        if self._failure is not None:
+            self._raise_failure()
+        if self._mark is not None:
+            self.repair()
 
     @one_at_a_time
     def explain(self) -> str:
@@ -183,7 +186,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         (False, [{'x': None}])
         """
         if self.is_running:
-            self._settle()
+            self._flush()
             self._end()
         self.tell_end()
 
@@ -232,7 +235,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         )
 
     def _end(self) -> None:
-        self._is_running = False
+        self.reading.is_running = False
         self._shard.close()
 
     def start(self, *_: object, **__: object) -> EmbeddedQuery:
@@ -339,13 +342,3 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     def window_statistics(self) -> list[tuple[int, int, int]]:
         """Per input: position, rows held, bytes."""
         return self._shard.window_statistics()
-
-
-def _readers(
-    plan: QueryPlan, pool: RowPool, clock: int, is_wanted: Callable[[], bool]
-) -> tuple[RowReader, ...]:
-    """Places to read shared rows, for all inputs or for none."""
-    if not can_share(plan, first_algorithm(plan)):
-        return ()
-    positions = range(len(plan.inputs))
-    return tuple(pool.reader(plan, position, clock, is_wanted) for position in positions)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -10,20 +12,40 @@ from numpy.typing import NDArray
 
 from windrow.governor.bounded.answers import BoundedMark
 from windrow.output.publish import PublisherMark
+from windrow.rows.prepared_rows import PreparedRows
+from windrow.rows.shared_rows import Shares
+from windrow.rows.stream_rows import StreamRows
 from windrow.runtime.shard import ShardMark
 from windrow.windows.marks import DeepMark, Mark
 
-__all__ = ["QueryMark", "TakenRows"]
+__all__ = ["QueryMark", "QueryStep", "TakenRows"]
 
 
-class QueryMark(NamedTuple):
-    """How all parts of a query were before a part of a step."""
+@dataclass
+class QueryMark:
+    """How all parts of a query were before a part of a step; publisher: once it publishes."""
 
     shard: ShardMark
-    publisher: PublisherMark
+    publisher: PublisherMark | None
     judged: BoundedMark | None
     others: Mark
-    missed: DeepMark
+    missed: DeepMark | None  # None: no row was refused
+
+
+@dataclass(frozen=True)
+class QueryStep:
+    """What a step brings to a query.
+
+    rows: of the stream, None where time alone moves. shares: what readers of shared rows are given.
+    missed: the times of rows that were refused, by input; all are later than the clock.
+    """
+
+    number: int
+    clock: int
+    stream: str | None = None
+    rows: StreamRows | None = None
+    shares: Shares = field(default_factory=dict)
+    missed: Mapping[int, NDArray[np.int64]] = field(default_factory=dict)
 
 
 class TakenRows(NamedTuple):
@@ -31,4 +53,4 @@ class TakenRows(NamedTuple):
 
     batch: pa.RecordBatch
     instants: NDArray[np.int64]
-    prepared: pa.RecordBatch
+    prepared: PreparedRows

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.embedded.query_parts import QueryMark, TakenRows
+from windrow.embedded.query_parts import QueryMark, QueryStep, TakenRows
 from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.bounded.answers import BoundedAnswers
@@ -21,7 +20,7 @@ from windrow.plan.model import QueryPlan
 from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer, lifetime_of
-from windrow.rows.shared_rows import RowReader
+from windrow.rows.shared_rows import QueryLife, RowReader
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
 from windrow.windows.instants import WaitingInstants, merged
@@ -41,7 +40,8 @@ class QueryRun:
     _shard: Shard
     _publisher: Publisher
     _judged: BoundedAnswers | None
-    _missed: MissedRows
+    _missed: MissedRows | None  # None while no row was refused
+    reading: QueryLife
     _pace: Pace
     _preparers: list[Preparer]
     _entries: list[WaitingInstants]
@@ -66,8 +66,8 @@ class QueryRun:
     @property
     def readers(self) -> tuple[RowReader, ...]:
         """Where it reads shared rows: for all inputs or, where it has rows of its own, none."""
-        is_shared = bool(self._readers) and self._readers[0].is_open
-        return self._readers if is_shared else ()
+        readers = self._readers
+        return readers if readers and readers[0].window is not None else ()
 
     def change_lifetime(self, position: int, lifetime: Lifetime) -> None:
         """Let rows go by another lifetime from the clock on; what is too old goes at once.
@@ -88,26 +88,22 @@ class QueryRun:
         """The first row of its first stream has come: DURATION may count from there."""
         if self._life is None:
             self._life = life_of(self.plan, first_us)
+            self.reading.span = self._life or NEVER
 
     @property
     def life(self) -> tuple[int, int] | None:
         """Its first and last instant; None while they are not known."""
         return self._life
 
-    def expect(self) -> None:
-        """Say to shared rows which of those to come take part, before they come."""
-        for reader in self._readers:
-            reader.life = self._life or NEVER
-
     def lacks_rows(self) -> bool:
         """Whether the answer at the clock lacks rows; nothing is applied for it."""
-        return not self._missed.is_complete(self.clock)
+        return self._missed is not None and not self._missed.is_complete(self.clock)
 
     def spare_until_us(self, position: int) -> int:
         """Rows of an input up to this time are in no complete answer any more."""
-        end_us = self._missed.next_end(self.clock)
+        end_us = None if self._missed is None else self._missed.next_end(self.clock)
         window = self.plan.inputs[position].window
-        if end_us is None or not window.traits.has_width or self._shard.foretells:
+        if end_us is None or not window.traits.has_width or self._shard.fixes_lifetimes:
             return START_OF_TIME
         full = lifetime_of(window)
         return (end_us + 1 - full.hold_us) // full.slide_us * full.slide_us
@@ -115,12 +111,13 @@ class QueryRun:
     def let_go(self, position: int, last_us: int) -> None:
         """Rows of an input up to this time leave now; answers lack them from the clock on."""
         self.repair()
-        shard, end_us = self._shard, self._missed.next_end(self.clock)
+        shard, missed = self._shard, self._missed
+        end_us = None if missed is None else missed.next_end(self.clock)
         lifetime = shard.lifetime(position)
         edge_us = int(lifetime.enter(np.array([last_us]))[0]) + 1
         with self._part():
-            if end_us is not None:
-                self._missed.lose(shard.clock, end_us)
+            if missed is not None and end_us is not None:
+                missed.lose(shard.clock, end_us)
             if self._judged is not None:
                 self._judged.lose_before(edge_us)
             hold_us = shard.clock - edge_us + 1
@@ -128,43 +125,31 @@ class QueryRun:
             self._publish(shard.advance({}, shard.clock), shard.clock)
             shard.change_lifetimes({position: lifetime})
 
-    def apply(
-        self,
-        step: int,
-        batches: Mapping[str, pa.RecordBatch],
-        clock: int,
-        missed: Mapping[int, NDArray[np.int64]],
-    ) -> None:
+    def apply(self, step: QueryStep) -> None:
         """Take rows of streams, in order of arrival, and run to the clock.
 
-        Shared rows have been taken before: this query's part of them is ready. A step of the same
-        number goes on where it was broken off, from the last part of it that was whole. missed:
-        the times of rows that were refused, by input; all are later than the clock. A row in which
-        an expression has no value ends the query; it is told by every read.
+        A step of the same number goes on where it was broken off, from the last part of it that was
+        whole. A row in which an expression has no value ends the query; every read tells of it.
         """
-        self.repair()
+        if self._mark is not None:
+            self.repair()
         try:
-            self._run(step, batches, clock, missed)
+            self._run(step)
         except FaultError as fault:
             self._end()
             self.fail(fault)
 
-    def _run(
-        self,
-        step: int,
-        batches: Mapping[str, pa.RecordBatch],
-        clock: int,
-        missed: Mapping[int, NDArray[np.int64]],
-    ) -> None:
+    def _run(self, step: QueryStep) -> None:
         first, last = self._life or NEVER
-        clock = min(clock, last)
-        if self._taken != step:
-            self._take(step, batches, missed)
-        while self._shard.clock < clock:
-            self._step(clock)
-        if self._first_clock is None and self.clock > START_OF_TIME:
-            self._first_clock = self.clock
-        if last <= self._shard.clock and first <= last:
+        shard, clock = self._shard, min(step.clock, last)
+        if self._taken != step.number:
+            self._take(step, clock)
+        while shard.clock < clock:
+            with self._part():
+                self._move(clock)
+        if self._first_clock is None and shard.clock > START_OF_TIME:
+            self._first_clock = shard.clock
+        if last <= shard.clock and first <= last:
             self._end()
 
     @property
@@ -177,8 +162,12 @@ class QueryRun:
         mark = self._mark
         if mark is not None:
             mark.others.rewind()
-            mark.missed.rewind()
-            self._publisher.rewind(mark.publisher)
+            if mark.missed is None:
+                self._missed = None
+            else:
+                mark.missed.rewind()
+            if mark.publisher is not None:
+                self._publisher.rewind(mark.publisher)
             if self._judged is not None and mark.judged is not None:
                 self._judged.rewind(mark.judged)
             self._shard.rewind(mark.shard)
@@ -186,90 +175,88 @@ class QueryRun:
             self._shard.keep(mark.shard)
 
     @contextmanager
-    def _part(self, taking: Iterable[int] = (), step: int | None = None) -> Iterator[None]:
+    def _part(
+        self, taking: Collection[int] = (), step: int | None = None, *, publishes: bool = True
+    ) -> Iterator[None]:
         """A part of a step that is made whole, or undone by repair() before anything else.
 
         taking: the inputs whose rows are taken in it. step: the number of the step whose rows are.
+        publishes: whether it surely changes what is published; else _publish() notes that it does.
         """
         judged = None if self._judged is None else self._judged.mark()
         others = Mark(self._pace, *self._entries)
-        missed = DeepMark(self._missed)
-        marks = (self._shard.mark(taking), self._publisher.mark(), judged, others, missed)
-        mark = self._mark = QueryMark(*marks)
+        missed = None if self._missed is None else DeepMark(self._missed)
+        publisher = self._publisher.mark() if publishes else None
+        mark = QueryMark(self._shard.mark(taking), publisher, judged, others, missed)
+        self._mark = mark
         yield
         self._taken, self._mark = step or self._taken, None
         self._shard.keep(mark.shard)
 
-    def _take(
-        self,
-        step: int,
-        batches: Mapping[str, pa.RecordBatch],
-        missed: Mapping[int, NDArray[np.int64]],
-    ) -> None:
-        """Let rows wait for the clock."""
-        prepared = self._prepared(batches)
+    def _take(self, step: QueryStep, clock: int) -> None:
+        """Take the rows of a step, and run as far as a part of it may go."""
+        prepared = self._prepared(step)
+        missed = step.missed
         if not prepared and not missed:
             return
-        with self._part(taking=prepared, step=step):
+        with self._part(prepared, step.number, publishes=False):
             for position, times in missed.items():
+                self._missed = self._missed or MissedRows(self.plan)
                 self._missed.miss(position, times[in_life(times, self._life or NEVER)])
+            changes = {}
             for position, rows in prepared.items():
+                changes[position] = rows.prepared
                 self._entries[position].add(rows.instants)
                 if self._judged is not None:
                     self._judged.watch.take(rows.batch)
-            self._shard.take({position: rows.prepared for position, rows in prepared.items()})
+            self._shard.take(changes)
+            if self._shard.clock < clock:
+                self._move(clock)
 
-    def _prepared(self, batches: Mapping[str, pa.RecordBatch]) -> dict[int, TakenRows]:
-        found = {}
-        is_shared = bool(self.readers)
-        for position, entry in enumerate(self.plan.inputs):
-            batch = batches.get(entry.stream.name)
-            if batch is None or batch.num_rows == 0:
-                continue
-            batch = self._within_life(batch, entry.stream.time)
+    def _prepared(self, step: QueryStep) -> dict[int, TakenRows]:
+        found: dict[int, TakenRows] = {}
+        rows, readers = step.rows, self.readers
+        if rows is None or not rows.times.size:
+            return found
+        if self._life != ALWAYS:
+            rows = rows.filtered(in_life(rows.times, self._life or NEVER))
+        for position in self.plan.inputs_of.get(step.stream or "", ()):
             preparer = self._preparers[position]
-            times = batch.column(entry.stream.time).cast(pa.int64()).to_numpy()
-            reader = self._readers[position] if is_shared else None
-            if reader is not None and reader.fault is not None:
-                raise reader.fault
-            shared = None if reader is None else reader.prepared
-            prepared = preparer.prepare(batch) if shared is None else shared
-            found[position] = TakenRows(batch, preparer.instants(times), prepared)
+            prepared = step.shares[readers[position]] if readers else None
+            if isinstance(prepared, FaultError):
+                raise prepared
+            if prepared is None:
+                prepared = preparer.prepare(*rows)
+            instants = rows.times if preparer.is_entered_at_time else preparer.instants(rows.times)
+            found[position] = TakenRows(rows.batch, instants, prepared)
         return found
 
-    def _within_life(self, batch: pa.RecordBatch, time: str) -> pa.RecordBatch:
-        """The rows of the query's life."""
-        if self._life == ALWAYS:
-            return batch
-        times = batch.column(time).cast(pa.int64()).to_numpy()
-        return batch.filter(pa.array(in_life(times, self._life or NEVER)))
-
-    def _step(self, clock: int) -> None:
+    def _move(self, clock: int) -> None:
         """Run towards the clock, as far as a part of a step may go.
 
-        After silence an hour of results may expire at once. A part's output is published before
-        the next one, so that only one part is ever held in addition to the result.
+        After silence an hour of results may expire at once. What a part gives is published before
+        the next one, so that only a part's worth is ever held next to the result.
         """
         shard, pace = self._shard, self._pace
-        with self._part():
-            stop = shard.next_stop(clock, pace.events)
-            if self._judged is not None:
-                stop = max(shard.clock, self._judged.watch.next_stop(stop))
-            before = shard.event_count()
-            partial = shard.advance({}, stop)
-            pace.note(shard.event_count() - before, partial.size)
-            self._publish(partial, stop)
+        stop = pace.next_stop(shard, clock)
+        if self._judged is not None:
+            stop = max(shard.clock, self._judged.watch.next_stop(stop))
+        self._publish(pace.step(shard, stop), stop)
 
     def _publish(self, partial: Partial, clock: int) -> None:
+        if self._mark is not None and self._mark.publisher is None:
+            self._mark.publisher = self._publisher.mark()
         self._publisher.absorb([(0, partial)], self._entered(clock), clock)
         if self._judged is not None:
             self._judged.advance(clock)
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
-        entered = [waiting.release(clock) for waiting in self._entries]
-        for position, instants in enumerate(entered):
-            self._missed.entered(position, instants)
-        out = entered[0]
-        for more in entered[1:]:
-            out = merged(out, more)
-        return out
+        """The instants up to the clock at which rows entered."""
+        found = None
+        for position, waiting in enumerate(self._entries):
+            instants = waiting.release(clock)
+            if self._missed is not None:
+                self._missed.entered(position, instants)
+            found = instants if found is None else merged(found, instants)
+        assert found is not None
+        return found

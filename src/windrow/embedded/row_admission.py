@@ -16,12 +16,14 @@ from windrow.governor.allowance import Allowance
 from windrow.governor.refusals import not_taken
 from windrow.governor.window_governor import WindowGovernor
 
-__all__ = ["RowAdmission"]
+__all__ = ["ORDINARY_ROW_BYTES", "RowAdmission"]
 
 # While less than this part of the budget is in use, and nothing was narrowed, nothing is decided.
 EASY_PARTS = 2
 # More than a row needs, its key and spare room included, by algorithm; joined rows are unforeseen.
 ROW_COSTS = {"factorised": 768.0}
+# So many rows of a stream are taken at most without asking: counting costs more than they do.
+GRANTED_ROWS = 256
 # A row of more bytes than this is foreseen with its bytes, in so many copies for each query: in the
 # window, as a key and in the result.
 ORDINARY_ROW_BYTES = 256
@@ -85,6 +87,15 @@ class RowAdmission:
             if not rows:
                 self._note_refusal(stream)
                 break
+        return rows
+
+    def granted(self, stream: str) -> int:
+        """How many more rows of ordinary size may be taken before it is asked again."""
+        if not self.is_easy():
+            return 0
+        cost = self._row_cost(stream)
+        rows = min(GRANTED_ROWS, int((self._memory.budget // EASY_PARTS - self._at_most) / cost))
+        self._at_most += 0.0 if rows == 0 else rows * cost
         return rows
 
     def refusal(self) -> AdmissionError:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from windrow.asking import Asking
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_room import Histories
-from windrow.embedded.intake import Intake
+from windrow.embedded.ingest import Ingest
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
@@ -63,9 +63,9 @@ class EmbeddedSession(Asking):
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
         self._histories = Histories(max(self.memory // UNREAD_PARTS, UNREAD_FLOOR))
-        self._intake = Intake(self._lock, self._running, self._histories, self.memory)
-        self._settle = self._intake.settle
-        self._governing = self._intake.governing
+        self._ingest = Ingest(self._lock, self._running, self._histories, self.memory)
+        self._flush = self._ingest.flush
+        self._governing = self._ingest.governing
 
     @one_at_a_time
     def stream(
@@ -110,7 +110,7 @@ class EmbeddedSession(Asking):
             None if bad_rows_into is None else os.fspath(bad_rows_into),
         )
         self._catalog = self._catalog.with_stream(declared)
-        self._intake.declare(declared)
+        self._ingest.declare(declared)
 
     @one_at_a_time
     def query(
@@ -132,16 +132,16 @@ class EmbeddedSession(Asking):
             return self._follow(select, name)
         plan = bind(select, self._catalog, algorithm, store)
         name = self._free_name(name)
-        self._settle()
-        clock = self._intake.clock_of(plan.streams)
-        first_us = self._intake.inlets[plan.streams[0]].first_us
-        beside = (self._settle, self._lock, self._intake.pool, first_us, self._ended)
+        self._flush()
+        clock = self._ingest.clock_of(plan.streams)
+        first_us = self._ingest.streams[plan.streams[0]].first_us
+        beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         query = EmbeddedQuery(name, plan, clock, *beside)
         query.limit_unread(self._governing.unread.limit)
         try:
             self._queries[name] = query
             self._governing.admit(query, self._rate_of)
-            newest_us = self._intake.inlets[plan.streams[0]].completeness.newest
+            newest_us = self._ingest.streams[plan.streams[0]].completeness.newest
             self._histories.complete(query, plan.streams[0], newest_us + 1)
             self._governing.started(query, self._rate_of)
         except BaseException:
@@ -158,7 +158,6 @@ class EmbeddedSession(Asking):
         schemas, goes_on = self._histories.schemas, select.every_us is not None
         return bind_history(select, self._catalog, schemas, continuous=goes_on)
 
-    @one_at_a_time
     def push(self, stream: str, rows: Rows) -> None:
         """Give rows to a stream: Arrow, pandas, Polars, DuckDB, dicts, or a dict of columns.
 
@@ -170,8 +169,10 @@ class EmbeddedSession(Asking):
         >>> session.ledger()["rows_in"].to_pylist()
         [4]
         """
-        self._check_open(stream)
-        self._intake.push(stream, rows)
+        with self._lock:
+            if self._is_stopped:
+                self._check_open(stream)
+            self._ingest.push(stream, rows)
 
     @one_at_a_time
     def advance(self, stream: str, *, to: int | str | datetime) -> None:
@@ -193,7 +194,7 @@ class EmbeddedSession(Asking):
                 f"{to!r} is not a possible event time",
                 hint="give a time from the year 1 to 2199, or integer microseconds since the epoch",
             )
-        self._intake.advance(stream, instant)
+        self._ingest.advance(stream, instant)
 
     @one_at_a_time
     def finish(self) -> None:
@@ -207,7 +208,7 @@ class EmbeddedSession(Asking):
         >>> count.result().to_pylist()
         [{'n': 1}]
         """
-        self._intake.finish()
+        self._ingest.finish()
 
     @property
     def lock(self) -> threading.RLock:
@@ -217,10 +218,10 @@ class EmbeddedSession(Asking):
     @one_at_a_time
     def streams(self) -> pa.Table:
         """One row per stream: its columns, its time, how late rows may come, what is complete."""
-        self._settle()
+        self._flush()
         return stream_table(
-            StreamRow(inlet.schema, inlet.completeness.through, inlet.rate)
-            for inlet in self._intake.inlets.values()
+            StreamRow(stream.schema, stream.completeness.through, stream.rate)
+            for stream in self._ingest.streams.values()
         )
 
     @one_at_a_time
@@ -233,7 +234,7 @@ class EmbeddedSession(Asking):
         >>> session.windows().select(["stream", "queries", "rows"]).to_pylist()
         [{'stream': 's', 'queries': ['count'], 'rows': 0}]
         """
-        self._settle()
+        self._flush()
         return window_table(self._governing.window_rows())
 
     @one_at_a_time
@@ -246,7 +247,7 @@ class EmbeddedSession(Asking):
         >>> session.queries().select(["query", "alias", "level"]).to_pylist()
         [{'query': 'count', 'alias': 's', 'level': 'A'}]
         """
-        self._settle()
+        self._flush()
         return query_table(self._governing.query_rows())
 
     @one_at_a_time
@@ -256,7 +257,7 @@ class EmbeddedSession(Asking):
         >>> EmbeddedSession(memory="1 MB").decisions().column_names[:4]
         ['at', 'why', 'case', 'solver']
         """
-        self._settle()
+        self._flush()
         return self._governing.decisions()
 
     @one_at_a_time
@@ -269,8 +270,8 @@ class EmbeddedSession(Asking):
         >>> session.late("s")["x"].to_pylist()
         [2]
         """
-        self._settle()
-        return self._intake.inlet(stream).late_rows()
+        self._flush()
+        return self._ingest.stream(stream).late_rows()
 
     @one_at_a_time
     def bad_rows(self, stream: str) -> pa.Table:
@@ -282,8 +283,8 @@ class EmbeddedSession(Asking):
         >>> session.bad_rows("s").select(["column", "line"]).to_pylist()
         [{'column': 'x', 'line': 2}]
         """
-        self._settle()
-        return self._intake.inlet(stream).bad_rows()
+        self._flush()
+        return self._ingest.stream(stream).bad_rows()
 
     @one_at_a_time
     def ledger(self) -> pa.Table:
@@ -295,8 +296,8 @@ class EmbeddedSession(Asking):
         >>> session.ledger().select(["stream", "rows_in", "late"]).to_pylist()
         [{'stream': 's', 'rows_in': 2, 'late': 1}]
         """
-        self._settle()
-        return ledger_table(self._intake.ledgers())
+        self._flush()
+        return ledger_table(self._ingest.ledgers())
 
     @one_at_a_time
     def metrics(self) -> str:
@@ -308,7 +309,7 @@ class EmbeddedSession(Asking):
         True
         """
         parts = (self._running(), self._governing, self.memory, time.time())
-        return exposition(session_samples(self._intake.inlets, self._intake.clock, *parts))
+        return exposition(session_samples(self._ingest.streams, self._ingest.clock, *parts))
 
     @one_at_a_time
     def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
@@ -359,10 +360,10 @@ class EmbeddedSession(Asking):
         >>> session.histories()["levels"].to_pylist()
         [['1 second for 1 hour', '1 minute for ever']]
         """
-        schema = self._intake.inlet(stream).schema
-        self._settle()
+        schema = self._ingest.stream(stream).schema
+        self._flush()
         declared = declared_history(schema, measures, by, levels, quantiles, distincts, split_above)
-        self._histories.declare(declared, self._intake.inlets[schema.name], archive)
+        self._histories.declare(declared, self._ingest.streams[schema.name], archive)
         for query in self._running():
             if query.plan.streams == (schema.name,):
                 self._histories.complete(query, schema.name)
@@ -370,7 +371,7 @@ class EmbeddedSession(Asking):
     @one_at_a_time
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
         plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
-        self._settle()
+        self._flush()
         if progressive:
             return self._one_by_one(self._histories.ask_progressively(plan))
         return self._histories.ask(plan)
@@ -399,7 +400,7 @@ class EmbeddedSession(Asking):
         >>> session.histories().select(["stream", "measures", "rows"]).to_pylist()
         [{'stream': 's', 'measures': ['x'], 'rows': 0}]
         """
-        self._settle()
+        self._flush()
         return self._histories.table()
 
     @one_at_a_time
@@ -428,20 +429,15 @@ class EmbeddedSession(Asking):
                 f"the session is stopped and accepts no more rows of {stream!r}",
                 hint="push() before stop(), or connect() a new session",
             )
-        if self._intake.inlet(stream).completeness.is_finished:
-            raise DataError(
-                "WD120",
-                f"stream {stream!r} has ended: finish() declared that no more rows come",
-                hint="push() before finish(), or connect() a new session",
-            )
+        self._ingest.open_stream(stream)
 
     def _follow(self, select: Select, name: str | None) -> EmbeddedHistoryQuery:
         """Register a continuous query about the past."""
         schemas = self._histories.schemas
         plan = bind_history(select, self._catalog, schemas, continuous=True)
         name = self._free_name(name)
-        self._settle()
-        return self._histories.follow(name, plan, self._settle, self._lock)
+        self._flush()
+        return self._histories.follow(name, plan, self._flush, self._lock)
 
     def _free_name(self, name: str | None) -> str:
         """A name that no running query has; without one, the next that is made up."""
@@ -466,10 +462,10 @@ class EmbeddedSession(Asking):
         self._governing.ended(query)
 
     def _rate_of(self, stream: str, range_us: int) -> float:
-        return self._intake.inlets[stream].rate_for(range_us)
+        return self._ingest.streams[stream].rate_for(range_us)
 
     def _running(self) -> list[EmbeddedQuery]:
-        running = [query for query in self._queries.values() if query.is_running]
+        running = [query for query in self._queries.values() if query.reading.is_running]
         if len(running) < len(self._queries):  # the life of some is over
             self._queries = {query.name: query for query in running}
         return running

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.connectors.contract import Source, not_read_here
-from windrow.embedded.inlet import wall_clock_us
+from windrow.embedded.stream_ingest import wall_clock_us
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.rows.file_rows import FileRows
 from windrow.schema import StreamSchema

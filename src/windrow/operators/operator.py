@@ -6,13 +6,17 @@ that is how a running query changes its algorithm.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import pyarrow as pa
 
+from windrow.operators.lanes import LaneLayout
 from windrow.operators.partial import Partial
+from windrow.rows.prepared_rows import PreparedRows
+from windrow.windows.codes import Codes
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window, WindowMark
 
@@ -49,7 +53,9 @@ class OperatorMark:
     """
 
     def __init__(self, windows: Sequence[Window]) -> None:
-        self._windows: list[tuple[Window, WindowMark]] = [(each, each.mark()) for each in windows]
+        self._windows: list[tuple[Window, WindowMark]] = []
+        for window in windows:
+            self._windows.append((window, window.mark()))
 
     def rewind(self) -> None:
         """Let the windows hold what they held."""
@@ -76,50 +82,100 @@ class WorkDone:
     kept: int = 0
 
 
-class Operator(Protocol):
-    """What a shard asks of an operator."""
+class Operator(ABC):
+    """What a shard asks of an operator.
 
-    def append(self, side: int, rows: pa.RecordBatch) -> None:
-        """Take prepared rows in order of arrival, all later than the clock."""
+    It takes changes: rows that enter its windows, in order of arrival, all later than the clock,
+    and that leave them by themselves as time goes on. It gives changes: the states of groups at the
+    instants at which they changed. advance() takes batches and step() one row; both leave the same
+    state and give the same states.
+    """
 
-    def advance(self, until: int) -> Partial:
+    # Whether a row may stand for several equal ones.
+    takes_weights = False
+
+    def __init__(self, windows: Iterable[Window]) -> None:
+        self._windows = tuple(windows)
+
+    @abstractmethod
+    def append(self, side: int, rows: PreparedRows) -> None:
+        """Take rows and let them wait for the clock."""
+
+    @abstractmethod
+    def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
+
+    def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
+        """Take the rows of inputs, and run to `until`."""
+        for side, rows in changes.items():
+            self.append(side, rows)
+        return self.run(until)
+
+    def step(self, side: int, row: PreparedRows, until: int) -> Partial:
+        """Take one row, and run to `until`; an operator may have a shorter way for it."""
+        return self.advance({side: row}, until)
 
     def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
         """Rows of the side leave by this lifetime from now on; those that left stay away."""
+        self._windows[side].change_lifetime(lifetime)
 
     def close(self) -> None:
-        """Another operator has taken over."""
+        """Another operator has taken over; most hold nothing outside."""
+        return
 
     def mark(self) -> OperatorMark:
         """How its rows are now, for a step that may fail."""
+        return OperatorMark(self._windows)
 
+    @abstractmethod
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
 
+    @abstractmethod
     def rows(self, side: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order: all that a rebuild needs."""
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether rows never leave: then sums() holds what they left behind."""
+        return False
+
+    def sums(self) -> tuple[dict[str, Any], pa.Table]:
+        """Of an endless operator: the layout of the sums, and the groups with theirs."""
+        raise AssertionError("its rows leave: rows() is all that there is")
+
+    def load_sums(self, table: pa.Table, layout: LaneLayout) -> Codes:
+        """Back from sums(), into a new operator; returns the codes of the groups."""
+        raise AssertionError(f"its rows leave, and are not {table.num_rows} sums of {layout}")
+
     def row_counts(self) -> list[int]:
         """Rows held, per side."""
+        return [window.row_count for window in self._windows]
 
     @property
     def windows(self) -> tuple[Window, ...]:
         """The windows of all sides."""
+        return self._windows
 
     def window_bytes(self) -> list[int]:
         """Bytes of each side's rows."""
+        return [window.nbytes for window in self._windows]
 
     @property
+    @abstractmethod
     def nbytes(self) -> int:
         """Bytes of everything: windows, codes, sums, indexes."""
 
     def growth_bytes(self, rows: int) -> int:
-        """Peak bytes, in addition to the windows, that this many rows may need."""
+        """Bytes next to the windows that so many rows may need at most, for a moment too."""
+        beside = self.nbytes - sum(window.nbytes for window in self._windows)
+        return growth_by_rows(beside, sum(self.row_counts()), rows)
 
+    @abstractmethod
     def joined_rows(self) -> int:
         """Joined rows that are live (rows of the window, where there is one)."""
 
+    @abstractmethod
     def work_done(self) -> WorkDone:
         """What was measured so far."""
 

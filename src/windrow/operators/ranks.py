@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.windows.key_coder import array_of_words, words_of_array
+from windrow.windows.column_words import array_of_words, words_of_array
 
 __all__ = ["ranks_of_values", "values_of_ranks"]
 

@@ -26,25 +26,25 @@ class DueInstants:
     """
 
     def __init__(self) -> None:
-        self._instants: Backlog[Instants] = Backlog(np.concatenate)
-        self._next = 0  # the number of the first that is due
+        self.instants: Backlog[Instants] = Backlog(np.concatenate)
+        self.next = 0  # the number of the first that is due
         self.lost = 0
 
     @property
     def parts(self) -> tuple[object, ...]:
         """All objects with attributes that a step changes."""
-        return (self, self._instants)
+        return (self, self.instants)
 
     def add(self, instants: Instants) -> None:
         """Take instants that are later than all before."""
-        self._instants.append(instants)
-        excess = self._instants.end - self._next - INSTANTS_LIMIT
+        self.instants.append(instants)
+        excess = self.instants.end - self.next - INSTANTS_LIMIT
         if excess > 0:
             self._lose(excess)
 
     def all(self) -> Instants:
         """All of them."""
-        parts = self._instants.since(self._next)
+        parts = self.instants.since(self.next)
         return np.concatenate([*parts, NONE]) if len(parts) != 1 else parts[0]
 
     def take(self) -> Instants:
@@ -61,11 +61,11 @@ class DueInstants:
 
     def drop(self) -> None:
         """Let go of them uncounted: nobody will read."""
-        self._let_go(self._instants.end)
+        self._let_go(self.instants.end)
 
     def lose(self) -> None:
         """Let go of them, counted."""
-        self._lose(self._instants.end - self._next)
+        self._lose(self.instants.end - self.next)
 
     def lose_before(self, instant: int) -> None:
         """Let go of those before an instant, counted."""
@@ -73,21 +73,21 @@ class DueInstants:
 
     def lose_half(self) -> None:
         """Let go of the older half of them, counted."""
-        self._lose((self._instants.end - self._next + 1) // 2)
+        self._lose((self.instants.end - self.next + 1) // 2)
 
     @property
     def nbytes(self) -> int:
         """Bytes of those that are due."""
-        return 8 * (self._instants.end - self._next)
+        return 8 * (self.instants.end - self.next)
 
     @property
     def _due(self) -> list[Instants]:
-        return self._instants.since(self._next)
+        return self.instants.since(self.next)
 
     def _lose(self, count: int) -> None:
         self.lost += count
-        self._let_go(self._next + count)
+        self._let_go(self.next + count)
 
     def _let_go(self, number: int) -> None:
-        self._next = number
-        self._instants.drop_before(number)
+        self.next = number
+        self.instants.drop_before(number)

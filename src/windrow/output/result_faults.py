@@ -31,7 +31,7 @@ class ResultFaults:
 
     def __init__(self) -> None:
         self._standing: dict[int, Words] = {}
-        self._in_answers: Words | None = None
+        self.in_answers: Words | None = None
         self._in_changes: Words | None = None
         self._spans: list[Span] = []
         self._words_of: Callable[[int], Words] = _unknown
@@ -66,17 +66,17 @@ class ResultFaults:
     def ask(self, due: Vector) -> None:
         """Answers are due at these instants of the step."""
         for since, until, words in self._spans:
-            if self._in_answers is not None:
+            if self.in_answers is not None:
                 break
             if np.searchsorted(due, since) < np.searchsorted(due, until):
-                self._in_answers = self._found(words)
+                self.in_answers = self._found(words)
         standing = self._standing.values()
         self._spans = [(START_OF_TIME, END_OF_TIME, words) for words in list(standing)[:1]]
         self._words_of = _unknown
 
     def check_answers(self) -> None:
         """Tell of rows that answers lack, once."""
-        words, self._in_answers = self._in_answers, None
+        words, self.in_answers = self.in_answers, None
         if words is not None:
             raise _error(words, "call answers() again for all other rows")
 
@@ -93,7 +93,7 @@ class ResultFaults:
 
     def drop_answers(self) -> None:
         """Nobody will read the answers so far."""
-        self._in_answers = None
+        self.in_answers = None
 
     def drop_changes(self) -> None:
         """Nobody will read the changes so far."""
@@ -110,7 +110,7 @@ class ResultFaults:
         """Everything as JSON takes it."""
         return {
             "standing": list(self._standing.items()),
-            "answers": self._in_answers,
+            "answers": self.in_answers,
             "changes": self._in_changes,
         }
 
@@ -120,7 +120,7 @@ class ResultFaults:
         self._standing = {
             group: (words[0], words[1], words[2]) for group, words in standing.items()
         }
-        self._in_answers, self._in_changes = (
+        self.in_answers, self._in_changes = (
             None if words is None else (words[0], words[1], words[2])
             for words in (saved["answers"], saved["changes"])
         )

@@ -73,6 +73,7 @@ class WholeFeed(BoundedFeed):
 
     def __init__(self, schema: pa.Schema) -> None:
         self._none = RowStates(NONE, np.empty(0, np.bool_), schema.empty_table())
+        self._no_answers = with_answer_columns(NONE, schema.empty_table())
         self._touches: Backlog[RowStates] = Backlog(RowStates.joined)
         self._answered = -1  # the last touch that answers() has gone over; -1: none
         self._told = -1  # the last touch that changes() has told
@@ -85,7 +86,7 @@ class WholeFeed(BoundedFeed):
     @property
     def parts(self) -> tuple[object, ...]:
         """All objects with attributes that a step changes."""
-        return (self, self._touches, *self._due.parts)
+        return (self, self._touches, self._due, self._due.instants)
 
     def begin_step(self) -> None:
         """Nothing is ever written over in place."""
@@ -124,7 +125,10 @@ class WholeFeed(BoundedFeed):
         self.keep_within(limit_bytes)
 
     def answers(self) -> pa.Table:
-        """The answers at all instants due since the last call."""
+        """The answers at all instants asked for since the last call."""
+        if self._due.instants.end == self._due.next:
+            self._answered = self._touches.end - 1
+            return self._no_answers
         instants, due = self._due.all(), self._due.after_all()
         touches, before = self._after(self._answered)
         number = np.empty(instants.size, np.int64)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, AggregateFunction
 from windrow.plan.expressions import Call, Expr, Literal
@@ -159,7 +161,13 @@ class QueryPlan:
         """The inputs that are joined: all but those that are negated."""
         return self.inputs[: len(self.inputs) - len(self.negations)]
 
-    @property
+    @cached_property
     def streams(self) -> tuple[str, ...]:
         """The streams read, each once, in the order of FROM."""
         return tuple(dict.fromkeys(entry.stream.name for entry in self.inputs))
+
+    @cached_property
+    def inputs_of(self) -> Mapping[str, tuple[int, ...]]:
+        """The numbers of the inputs that read each stream."""
+        named = [(entry.stream.name, i) for i, entry in enumerate(self.inputs)]
+        return {stream: tuple(i for name, i in named if name == stream) for stream, _ in named}

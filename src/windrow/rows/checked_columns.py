@@ -21,14 +21,20 @@ class CheckedColumns:
     """Columns of a batch; takes_part: the rows whose faults count, None for all."""
 
     def __init__(self, batch: pa.RecordBatch, takes_part: Flags | None = None) -> None:
-        self._leaf, self._size = leaf_of(batch), batch.num_rows
+        self._batch, self._size = batch, batch.num_rows
         self._takes_part = takes_part
         self._plain: dict[Expr, pa.Array] = {}
         self._values: dict[tuple[Expr, pa.DataType], pa.Array] = {}
         self._faults: dict[Expr, Flags] = {}
 
+    def _leaf(self, part: Expr) -> pa.Array:
+        assert isinstance(part, ColumnRef)
+        return self._batch.column(part.column)
+
     def plain(self, part: Expr) -> pa.Array:
         """The expression in its own type."""
+        if type(part) is ColumnRef:  # most are: nothing is to be evaluated
+            return self._batch.column(part.column)
         if part not in self._plain:
             found, faults = evaluate_checked(part, self._leaf, self._size)
             if faults is not None and self._takes_part is not None:
@@ -40,6 +46,10 @@ class CheckedColumns:
 
     def value(self, part: Expr, kind: pa.DataType) -> pa.Array:
         """The expression in the type in which it is kept."""
+        if type(part) is ColumnRef:
+            column = self._batch.column(part.column)
+            if column.type == kind:
+                return column
         if (part, kind) not in self._values:
             self._values[part, kind] = self._kept(part, kind)
         return self._values[part, kind]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,9 @@ from windrow.rows.damaged_values import check_buffers, damaged_rows
 from windrow.rows.given_rows import is_columns, rows_given
 from windrow.rows.halving import halved
 from windrow.rows.python_values import array_of
-from windrow.schema import Column, ColumnType, StreamSchema
+from windrow.schema import Column, StreamSchema
 
-__all__ = ["Converted", "RowChecker", "UnfitRowError", "batch_of"]
+__all__ = ["Converted", "UnfitRowError", "batch_of"]
 
 # What Arrow and Python raise at a value that a column cannot hold.
 VALUE_ERRORS = (pa.ArrowException, OverflowError, ValueError, TypeError)
@@ -264,49 +263,3 @@ def _bad_column(
     if isinstance(error, UnfitRowError) and place is not None:
         error.column, error.row, error.why = column.name, place, str(problem)
     return error
-
-
-class RowChecker:
-    """Says quickly whether a dict surely fits the stream, so that rows can be gathered first."""
-
-    def __init__(self, stream: StreamSchema) -> None:
-        self._allowed = {column.name: _plain_types(column.type) for column in stream.columns}
-
-    def fits(self, row: Any) -> bool:
-        """True when every value is of a plain Python type that its column takes without fail."""
-        if type(row) is not dict:
-            return False
-        allowed = self._allowed
-        for name, value in row.items():
-            kinds = allowed.get(name)
-            if kinds is None or type(value) not in kinds:
-                return False
-            if type(value) is int and not -(2**63) <= value < 2**63:
-                return False
-            if type(value) is str and not _is_encodable(value):
-                return False
-        return True
-
-
-def _is_encodable(text: str) -> bool:
-    """Whether a text is without lone surrogates, which no column can hold."""
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _plain_types(kind: ColumnType) -> tuple[type, ...]:
-    none = type(None)
-    if kind.name == "BIGINT":
-        return (int, none)
-    if kind.is_float:
-        return (float, none)
-    return {
-        "STRING": (str, none),
-        "BOOLEAN": (bool, none),
-        "TIMESTAMP": (datetime, none),
-    }.get(kind.name, (none,))

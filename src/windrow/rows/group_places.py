@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import SEVERAL, QueryPlan
 from windrow.rows.grouping import BY_BOTH, BY_KEY, BY_LEFT, BY_RIGHT, SINGLE, WHOLE
+from windrow.rows.prepared_names import GROUP, KEY, column_name
 from windrow.rows.values import ValueColumns
 
 __all__ = ["GroupPlace", "group_places", "joined_places"]
@@ -71,7 +72,7 @@ def joined_places(plan: QueryPlan, values: ValueColumns) -> tuple[Places, Groups
         else:
             place = _on_side(groups, source, part)
             places.append(place)
-            columns.append(ColumnRef(source, f"g{place.index}", part.type))
+            columns.append(ColumnRef(source, column_name(GROUP, place.index), part.type))
     return tuple(places), [tuple(each) for each in groups], tuple(columns)
 
 
@@ -85,7 +86,9 @@ def _columns(plan: QueryPlan, places: Places, groups: Groups) -> tuple[Expr, ...
     return tuple(
         _key_column(plan, place.index)
         if place.kind == "key"
-        else ColumnRef(place.side, f"g{place.index}", groups[place.side][place.index].type)
+        else ColumnRef(
+            place.side, column_name(GROUP, place.index), groups[place.side][place.index].type
+        )
         for place in places
         if place.kind != "constant"
     )
@@ -96,7 +99,7 @@ def _key_column(plan: QueryPlan, variable: int) -> ColumnRef:
     for side, entry in enumerate(plan.inputs):
         if variable in entry.variables:
             index = entry.variables.index(variable)
-            return ColumnRef(side, f"k{index}", entry.keys[index].type)
+            return ColumnRef(side, column_name(KEY, index), entry.keys[index].type)
     raise AssertionError(f"no input has the join variable {variable}")
 
 

@@ -1,9 +1,4 @@
-"""Rows of a stream made ready for a shard: filtered, pruned, every expression evaluated.
-
-Prepared rows have the columns ts (int64), k0.. (join key), g0.. (groups), p0.. (partitions), n0..
-(what negated inputs are compared with), v0.. (values) and, for windows that count rows, live
-(whether the row takes part: it counts in the window either way).
-"""
+"""Rows of a stream prepared for a shard: filtered, pruned, every expression evaluated."""
 
 from __future__ import annotations
 
@@ -21,10 +16,12 @@ from windrow.plan.partitioning import partitioning
 from windrow.plan.show import show
 from windrow.rows.checked_columns import CheckedColumns, leaf_of
 from windrow.rows.evaluate import evaluate_filter
-from windrow.rows.shape import SideShape, shape_of
+from windrow.rows.prepared_names import TIME
+from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
+from windrow.rows.shape import shape_of
 from windrow.schema import BOOLEAN
+from windrow.windows.column_words import words_of_array
 from windrow.windows.eviction import LastRows, LastRowsByPartition
-from windrow.windows.key_coder import words_of_array
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.row_store import RowStore
 from windrow.windows.window import Window
@@ -36,10 +33,10 @@ __all__ = [
     "can_shard",
     "key_columns",
     "key_words",
-    "lettered",
     "lifetime_of",
     "mixed_words",
     "needed_columns",
+    "prepared_columns",
     "prepared_names",
     "window_of",
 ]
@@ -47,40 +44,52 @@ __all__ = [
 Instants = NDArray[np.int64]
 # Odd constants that mix the words of a key into a bucket; the same in every process and version.
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
+_WORD = pa.int64()
 
 
 class Preparer:
-    """Makes rows of the input at `position` ready."""
+    """Prepares rows of the input at `position`."""
 
     def __init__(self, plan: QueryPlan, position: int) -> None:
         self._entry = plan.inputs[position]
         self._side = shape_of(plan).sides[position]
         self._lifetime = lifetime_of(self._entry.window)
         self._leaves_by_time = self._entry.window.traits.leaves_by_time
+        self.is_entered_at_time = self._lifetime.slide_us == 1
         self._condition = _with_keys_present(self._entry.filter, self._side.keys)
-        self.schema = _schema(self._side, self._leaves_by_time)
+        self.columns = PreparedColumns(self._side, self._leaves_by_time)
+        self.schema = self.columns.schema
 
-    def prepare(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Prepared rows, in order of arrival."""
+    def prepare(self, batch: pa.RecordBatch, times: Instants | None = None) -> PreparedRows:
+        """Prepared rows, in order of arrival; times: of the rows, where they are known already."""
         live = None
+        column = batch.column(self._entry.stream.time).cast(_WORD) if times is None else None
         condition = self._condition_for(batch)
         if condition is not None:
             live = evaluate_filter(condition, leaf_of(batch), batch.num_rows)
             if self._leaves_by_time and not live.all():
                 batch = batch.filter(pa.array(live))
-        columns = [batch.column(self._entry.stream.time).cast(pa.int64())]
+                times = None if times is None else times[live]
+                column = None if column is None else column.filter(pa.array(live))
+        columns = [pa.array(times) if column is None else column]
         # Rows that take no part in a window that counts them need no values.
         found = CheckedColumns(batch, None if self._leaves_by_time else live)
-        parts = [part for _, listed in lettered(self._side) for part in listed]
-        columns += [found.plain(part) for part in parts]
+        columns += [found.plain(part) for part in self.columns.plain]
         columns += [
             found.value(part, kind)
             for part, kind in zip(self._side.values, self._side.value_types, strict=True)
         ]
         found.check()
+        takes_part = None
         if not self._leaves_by_time:
-            columns.append(pa.array(np.ones(batch.num_rows, np.bool_) if live is None else live))
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+            takes_part = np.ones(batch.num_rows, np.bool_) if live is None else live
+            columns.append(pa.array(takes_part))
+        prepared = pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return PreparedRows(prepared, self.columns, takes_part)
+
+    def prepared_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Prepared rows as they are saved or shuffled."""
+        return self.prepare(batch).batch
 
     def _condition_for(self, batch: pa.RecordBatch) -> Expr | None:
         """What rows must fulfil: the filter, and a key without NULL where there can be one."""
@@ -99,8 +108,7 @@ class Preparer:
 def needed_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
     """The columns of the stream that the input reads, its time first."""
     entry, side = plan.inputs[position], shape_of(plan).sides[position]
-    parts = [part for _, listed in lettered(side) for part in listed]
-    parts += side.values
+    parts = [*prepared_columns(plan, position).plain, *side.values]
     if entry.filter is not None:
         parts.append(entry.filter)
     read = {leaf.column for part in parts for leaf in walk(part) if isinstance(leaf, ColumnRef)}
@@ -129,7 +137,7 @@ def window_of(
 
 
 def can_shard(plan: QueryPlan) -> bool:
-    """Whether the rows of the query can be partitioned into several shards."""
+    """Whether the rows of the query can be partitioned to several shards."""
     return partitioning(plan).kind != "one"
 
 
@@ -143,21 +151,29 @@ def bucket_of(
 
 
 def key_words(plan: QueryPlan, position: int, prepared: pa.RecordBatch) -> NDArray[np.uint64]:
-    """A word for the key that partitions each row; equal keys of all inputs have equal words.
+    """A word for the key by which each row is partitioned; equal keys of all inputs, equal words.
 
     Rows that may go anywhere are partitioned by their time.
     """
-    names = key_columns(plan, position) or ("ts",)
+    names = key_columns(plan, position) or (TIME,)
     return mixed_words([prepared.column(name) for name in names])
 
 
 def key_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
-    """The prepared columns that partition rows of an input; none without a key."""
+    """The prepared columns by which rows of an input are partitioned; none where no key is."""
     found = partitioning(plan)
     if found.kind != "key":
         return ()
-    side = shape_of(plan).sides[position]
-    return tuple(_column_of(side, key) for key in found.keys[position])
+    columns = prepared_columns(plan, position)
+    names = [columns.name_of(key) for key in found.keys[position]]
+    assert None not in names, f"rows are partitioned by {found.keys[position]}, which is no column"
+    return tuple(name for name in names if name is not None)
+
+
+def prepared_columns(plan: QueryPlan, position: int) -> PreparedColumns:
+    """The columns of an input's prepared rows."""
+    window = plan.inputs[position].window
+    return PreparedColumns(shape_of(plan).sides[position], window.traits.leaves_by_time)
 
 
 def mixed_words(columns: Sequence[pa.Array]) -> NDArray[np.uint64]:
@@ -173,24 +189,6 @@ def buckets_of_words(words: NDArray[np.uint64], buckets: int) -> NDArray[np.int6
     """The buckets to which rows with these words go."""
     mixed = words * np.uint64(_MIX[1])
     return ((mixed >> np.uint64(33)) % np.uint64(buckets)).astype(np.int64)
-
-
-def _column_of(side: SideShape, key: Expr) -> str:
-    """The prepared column with the value of an expression that rows are partitioned by."""
-    for letter, parts in lettered(side):
-        if key in parts:
-            return f"{letter}{parts.index(key)}"
-    raise AssertionError(f"rows are partitioned by {key}, which no prepared column holds")
-
-
-def lettered(side: SideShape) -> tuple[tuple[str, tuple[Expr, ...]], ...]:
-    """The expressions of a side by the letter of their columns, values left out."""
-    return (
-        ("k", side.keys),
-        ("g", side.groups),
-        ("p", side.partitions),
-        ("n", side.negated_keys),
-    )
 
 
 def _words(column: pa.Array) -> NDArray[np.uint64]:
@@ -218,18 +216,6 @@ def prepared_names(plan: QueryPlan) -> Callable[[Expr], str]:
 
     def named(leaf: Expr) -> str:
         assert isinstance(leaf, ColumnRef)
-        side = shape_of(plan).sides[leaf.source]
-        parts = dict([*lettered(side), ("v", side.values)])
-        return show(parts[leaf.column[0]][int(leaf.column[1:])], plan)
+        return show(prepared_columns(plan, leaf.source).source_of(leaf), plan)
 
     return named
-
-
-def _schema(side: SideShape, leaves_by_time: bool) -> pa.Schema:
-    fields = [("ts", pa.int64())]
-    for letter, parts in lettered(side):
-        fields += [(f"{letter}{i}", part.type.arrow) for i, part in enumerate(parts)]
-    fields += [(f"v{i}", kind) for i, kind in enumerate(side.value_types)]
-    if not leaves_by_time:
-        fields.append(("live", pa.bool_()))
-    return pa.schema(fields)

@@ -1,8 +1,7 @@
 """What a shard needs to know of a plan: columns per side, names of groups, what to aggregate.
 
-Rows are prepared once (prepare.py): every expression of one input becomes a column, k0..
-(join keys), g0.. (groups), p0.. (partitions) and v0.. (values). What reads several inputs is an
-expression over such columns: ColumnRef(side, "v0", type).
+Rows are prepared once (prepare.py): every expression of one input becomes a column, named as
+prepared_names says. What reads several inputs is an expression over such columns.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from windrow.plan.model import SEVERAL, Aggregate, QueryPlan
 from windrow.plan.update_pattern import keeps_results
 from windrow.rows.group_places import GroupPlace, group_places, joined_places
 from windrow.rows.grouping import SINGLE
+from windrow.rows.prepared_names import GROUP, NEGATED_KEY, column_name, part_of
 from windrow.rows.values import ValueColumns
 from windrow.schema import DOUBLE as DOUBLE_TYPE
 
@@ -249,7 +249,7 @@ def _in_order_of_columns(
 
     def place(index: int) -> tuple[int, int]:
         column = measures[index].terms[0][0]
-        return column.source, int(column.column[1:])
+        return column.source, part_of(column)[1]
 
     order = sorted(range(len(measures)), key=place)
     readings = tuple(
@@ -271,7 +271,9 @@ def _select_shape(plan: QueryPlan) -> QueryShape:
     else:
         mode, groups = SINGLE, [listed]
         places = tuple(GroupPlace("side", index) for index in range(len(listed)))
-        joined = tuple(ColumnRef(0, f"g{i}", part.type) for i, part in enumerate(listed))
+        joined = tuple(
+            ColumnRef(0, column_name(GROUP, i), part.type) for i, part in enumerate(listed)
+        )
     sides = tuple(_side(plan, i, groups[i], columns) for i in range(len(plan.inputs)))
     return QueryShape(
         sides, mode, places, joined, residual=residual, is_select=True,
@@ -291,7 +293,7 @@ def _negations(plan: QueryPlan, columns: ValueColumns) -> tuple[NegationShape, .
     found = []
     for negation in plan.negations:
         known = _negated_keys(plan, negation.of)
-        names = tuple(f"n{known.index(key)}" for key in negation.of_keys)
+        names = tuple(column_name(NEGATED_KEY, known.index(key)) for key in negation.of_keys)
         residual = None if negation.residual is None else columns.joined(negation.residual)
         found.append(NegationShape(negation.input, negation.of, names, residual))
     return tuple(found)

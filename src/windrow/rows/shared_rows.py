@@ -7,12 +7,12 @@ their windows are; each query has its own codes and its own range. Expressions a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import starmap
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.plan.model import QueryPlan
@@ -20,39 +20,55 @@ from windrow.rows.checked_columns import CheckedColumns, leaf_of
 from windrow.rows.evaluate import error_at, filter_checked
 from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life
-from windrow.rows.prepare import Preparer, lettered
-from windrow.rows.shape import SideShape, shape_of
-from windrow.rows.value_words import value_words
+from windrow.rows.prepare import prepared_columns
+from windrow.rows.prepared_rows import PreparedRows
+from windrow.rows.shape import shape_of
+from windrow.rows.stream_rows import StreamRows
+from windrow.rows.value_words import ValueWords, value_words
 from windrow.schema import StreamSchema
 from windrow.windows.marks import Assignments
-from windrow.windows.row_store import Rows, RowStore, StoreMark
+from windrow.windows.row_store import RowStore, StoreMark
 from windrow.windows.window import Window
 
-__all__ = ["RowPool", "RowReader", "SharedRows", "can_share"]
+__all__ = ["QueryLife", "RowPool", "RowReader", "SharedRows", "Shares", "can_share"]
 
 Value = tuple[Expr, pa.DataType]
+_SPAN = attrgetter("query.span")
 
 
-@dataclass(eq=False)
-class RowReader:
-    """One input of one query on shared rows.
+@dataclass
+class QueryLife:
+    """What shared rows must know of a query that reads them.
 
-    prepared: its rows of the last batch. words: their values and flags, as the store has them.
-    fault: what one of its expressions had no value in, which only its own query fails by.
-    life: rows before and after take no part. is_wanted: whether its query still runs.
+    span: rows before and after take no part. is_running: whether it reads at all.
     """
 
-    shared: SharedRows
-    side: SideShape
-    schema: pa.Schema
-    clock: int
-    life: tuple[int, int] = ALWAYS
-    chosen: tuple[int, ...] = ()
-    prepared: pa.RecordBatch | None = None
-    words: tuple[Rows, NDArray[np.uint8]] | None = None
-    fault: FaultError | None = None
-    window: Window | None = field(default=None)
-    is_wanted: Callable[[], bool] = lambda: True
+    span: tuple[int, int] = ALWAYS
+    is_running: bool = True
+
+
+ENDLESS = QueryLife()
+
+
+class RowReader:
+    """One input of one query on shared rows; chosen: the numbers of its values among the shared."""
+
+    def __init__(
+        self, shared: SharedRows, plan: QueryPlan, position: int, clock: int, query: QueryLife
+    ) -> None:
+        self.shared, self.clock, self.query = shared, clock, query
+        side = shape_of(plan).sides[position]
+        self.columns = prepared_columns(plan, position)
+        self.keys = [of_one_input(key) for key in side.keys]
+        self.parts = [of_one_input(part) for part in self.columns.plain]
+        pairs = zip(side.values, side.value_types, strict=True)
+        self.values: list[Value] = [(of_one_input(part), kind) for part, kind in pairs]
+        self.read = [*self.parts, *(part for part, _ in self.values)]
+        stream = plan.inputs[position].stream
+        # The columns of the stream, where the query reads them as they are; None: it computes.
+        self.names: list[str] | None = _plain_names(stream, self.parts, self.values)
+        self.chosen: tuple[int, ...] = ()
+        self.window: Window | None = None
 
     def open(self, window: Window) -> None:
         """The window that reads the rows from now on."""
@@ -72,6 +88,11 @@ class RowReader:
         return self.window is not None
 
 
+# What each reader is given of a step: its rows, or the fault of one of its expressions, by which
+# only its own query fails.
+Shares = dict[RowReader, "PreparedRows | FaultError"]
+
+
 class SharedRows:
     """The rows of a stream that a condition keeps."""
 
@@ -80,76 +101,81 @@ class SharedRows:
         self.store = RowStore(0)
         self._condition = condition
         self._values: list[Value] = []
-        self._readers: list[RowReader] = []
+        self._all_values: tuple[int, ...] = ()
+        self._value_names: list[str] = []
+        self._is_plain = True  # whether all readers read columns of the stream as they are
+        self.readers: list[RowReader] = []
 
-    def reader(
-        self,
-        plan: QueryPlan,
-        position: int,
-        clock: int,
-        is_wanted: Callable[[], bool],
-    ) -> RowReader:
+    def reader(self, plan: QueryPlan, position: int, clock: int, query: QueryLife) -> RowReader:
         """A place to read for one input of a query that stands at this clock."""
-        side = shape_of(plan).sides[position]
-        schema = Preparer(plan, position).schema
-        reader = RowReader(self, side, schema, clock, is_wanted=is_wanted)
-        reader.chosen = tuple(self._number(value) for value in _values_of(side))
-        self._readers = [*self._readers, reader]
+        reader = RowReader(self, plan, position, clock, query)
+        reader.chosen = tuple(self._number(value) for value in reader.values)
+        self._is_plain = self._is_plain and reader.names is not None
+        self.readers = [*self.readers, reader]
         return reader
 
     def mark(self) -> StoreMark:
         """How the rows are now: rewind() goes back to it until keep() is called."""
         self.store.complete()
-        for reader in self._readers:
-            if not reader.is_wanted():
+        for reader in self.readers:
+            if not reader.query.is_running:
                 reader.close()
         return self.store.mark()
 
-    def take(self, batch: pa.RecordBatch) -> None:
-        """Rows of the stream in order of arrival: held once, and prepared for every reader."""
-        batch, fault = self._kept(batch)
-        times = batch.column(self.stream.time).cast(pa.int64())
-        found = CheckedColumns(batch)
-        names = [f"v{number}" for number in range(len(self._values))]
-        arrays = [found.value(*value) for value in self._values]
-        words, flags = value_words(_batch(arrays, names, batch.num_rows))
-        self.store.append(times.to_numpy(), words, flags)
-        for reader in self._readers:
-            reader.prepared, reader.fault = _prepared(reader, times, found)
-            reader.fault = fault or reader.fault
-            chosen = list(reader.chosen)
-            if chosen == list(range(len(self._values))):
-                reader.words = words, flags
-            else:
-                reader.words = words[chosen], flags[chosen] if flags.size else flags
+    def take(self, rows: StreamRows, shares: Shares) -> None:
+        """Hold rows of the stream once, in order of arrival; shares: what each reader is given."""
+        if not self.readers:
+            return  # the last one left when a stop that was broken off was brought to its end
+        fault = None
+        if self._condition is not None or not self._is_always_read():
+            rows, fault = self._kept(rows)
+        found = None if self._is_plain else CheckedColumns(rows.batch)
+        if found is None:
+            arrays = list(map(rows.batch.column, self._value_names))
+        else:
+            arrays = list(starmap(found.value, self._values))
+        words, flags = value_words(arrays, rows.times.size)
+        self.store.append(rows.times, words, flags)
+        times = pa.array(rows.times)
+        for reader in self.readers:
+            chosen = (words, flags)
+            if reader.chosen != self._all_values:
+                picked = list(reader.chosen)
+                chosen = words[picked], flags[picked] if flags.size else flags
+            shares[reader] = fault or _prepared(reader, rows.batch, times, found, chosen)
 
-    def _kept(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, FaultError | None]:
+    def _is_always_read(self) -> bool:
+        """Whether the life of any reader has no bounds."""
+        return ALWAYS in map(_SPAN, self.readers)
+
+    def _kept(self, rows: StreamRows) -> tuple[StreamRows, FaultError | None]:
         """The rows that the condition keeps and that are of the life of any reader.
 
         Where the condition has no value, all readers have a fault.
         """
-        kept, fault = np.ones(batch.num_rows, np.bool_), None
+        fault = None
         if self._condition is not None:
-            leaf = leaf_of(batch)
-            kept, faults = filter_checked(self._condition, leaf, batch.num_rows)
+            leaf = leaf_of(rows.batch)
+            kept, faults = filter_checked(self._condition, leaf, rows.times.size)
             fault = None if faults is None else error_at(self._condition, leaf, faults)
-        lives = {reader.life for reader in self._readers}
-        if ALWAYS not in lives:
-            times = batch.column(self.stream.time).cast(pa.int64()).to_numpy()
-            kept = kept & np.logical_or.reduce([in_life(times, life) for life in lives])
-        return (batch if kept.all() else batch.filter(pa.array(kept))), fault
+            rows = rows.filtered(kept)
+        if not self._is_always_read():
+            alive = [in_life(rows.times, reader.query.span) for reader in self.readers]
+            rows = rows.filtered(np.logical_or.reduce(alive))
+        return rows, fault
 
     def drop(self, reader: RowReader) -> None:
         """A reader is gone, and the values that only it read with it."""
         self.store.complete()
-        if reader not in self._readers:
+        if reader not in self.readers:
             return
-        rest = [each for each in self._readers if each is not reader]
+        rest = [each for each in self.readers if each is not reader]
         used = sorted({number for each in rest for number in each.chosen})
         changes = Assignments()
-        changes.add(self, _readers=rest)
+        changes.add(self, readers=rest)
         if len(used) < len(self._values):
-            changes.add(self, _values=[self._values[number] for number in used])
+            values = [self._values[number] for number in used]
+            self._name_values(values, changes)
             self.store.keep_values(used, changes)
             for each in rest:
                 chosen = tuple(used.index(number) for number in each.chosen)
@@ -158,21 +184,28 @@ class SharedRows:
                     changes.add(each.window.columns, chosen=np.array(chosen, np.int64))
         self.store.make(changes)
 
+    def _name_values(self, values: list[Value], changes: Assignments) -> None:
+        """Note the values that are held from now on, and the columns that they are, if they are."""
+        names = [part.column if isinstance(part, ColumnRef) else "" for part, _ in values]
+        numbers = tuple(range(len(values)))
+        changes.add(self, _values=values, _all_values=numbers, _value_names=names)
+
     @property
     def is_read(self) -> bool:
         """Whether any query reads these rows."""
-        return bool(self._readers)
+        return bool(self.readers)
 
     @property
     def windows(self) -> list[Window]:
         """The windows on these rows."""
-        return [reader.window for reader in self._readers if reader.window is not None]
+        return [reader.window for reader in self.readers if reader.window is not None]
 
     def _number(self, value: Value) -> int:
         self.store.complete()
         if value not in self._values:
+            values = [*self._values, value]
             changes = Assignments()
-            changes.add(self, _values=[*self._values, value])
+            self._name_values(values, changes)
             self.store.add_value(changes)
             self.store.make(changes)
         return self._values.index(value)
@@ -185,11 +218,7 @@ class RowPool:
         self._shared: dict[tuple[str, Expr | None], SharedRows] = {}
 
     def reader(
-        self,
-        plan: QueryPlan,
-        position: int,
-        clock: int,
-        is_wanted: Callable[[], bool] = lambda: True,
+        self, plan: QueryPlan, position: int, clock: int, query: QueryLife = ENDLESS
     ) -> RowReader:
         """A place to read for one input, on rows that others may read already."""
         entry = plan.inputs[position]
@@ -197,23 +226,33 @@ class RowPool:
         key = (entry.stream.name, condition)
         if key not in self._shared or not self._shared[key].is_read:
             self._shared[key] = SharedRows(entry.stream, condition)
-        return self._shared[key].reader(plan, position, clock, is_wanted)
+        return self._shared[key].reader(plan, position, clock, query)
 
-    def mark(self, stream: str) -> list[tuple[RowStore, StoreMark]]:
-        """How the rows of a stream are now, for rewind()."""
-        return [(each.store, each.mark()) for each in self.of(stream)]
+    def readers(
+        self, plan: QueryPlan, algorithm: str, clock: int, query: QueryLife = ENDLESS
+    ) -> tuple[RowReader, ...]:
+        """Places to read, for all inputs of a query; none where its operator has its own rows."""
+        if not can_share(plan, algorithm):
+            return ()
+        return tuple(self.reader(plan, i, clock, query) for i in range(len(plan.inputs)))
 
-    def take(self, stream: str, batch: pa.RecordBatch) -> None:
-        """Rows of a stream for all that read it."""
+    def take(self, stream: str, rows: StreamRows) -> Shares:
+        """Hold rows of a stream, and prepare them for all that read it."""
+        shares = Shares()
         for shared in self.of(stream):
-            shared.take(batch)
+            shared.take(rows, shares)
+        return shares
 
     def of(self, stream: str) -> list[SharedRows]:
         """The shared rows of a stream that are read."""
-        return [each for each in self.all() if each.stream.name == stream]
+        found: list[SharedRows] = []
+        for (name, _), shared in self._shared.items():
+            if name == stream and shared.readers:
+                found += (shared,)
+        return found
 
     def all(self) -> list[SharedRows]:
-        """All shared rows that are read; unread ones are dropped."""
+        """All shared rows that are read; what nobody reads is dropped."""
         self._shared = {key: each for key, each in self._shared.items() if each.is_read}
         return list(self._shared.values())
 
@@ -239,41 +278,45 @@ def of_one_input(expression: Expr) -> Expr:
     return expression
 
 
-def _values_of(side: SideShape) -> list[Value]:
-    pairs = zip(side.values, side.value_types, strict=True)
-    return [(of_one_input(part), kind) for part, kind in pairs]
+def _plain_names(stream: StreamSchema, parts: list[Expr], values: list[Value]) -> list[str] | None:
+    kinds = [(part, part.type.arrow) for part in parts] + values
+    names = []
+    for part, kind in kinds:
+        if not isinstance(part, ColumnRef) or stream.column(part.column).type.arrow != kind:
+            return None
+        names.append(part.column)
+    return names
 
 
 def _prepared(
-    reader: RowReader, times: pa.Array, found: CheckedColumns
-) -> tuple[pa.RecordBatch, FaultError | None]:
+    reader: RowReader,
+    batch: pa.RecordBatch,
+    times: pa.Array,
+    found: CheckedColumns | None,
+    words: ValueWords,
+) -> PreparedRows | FaultError:
     """The rows as the reader's query has them; those with a NULL key take no part.
 
     Neither do those outside of the query's life. What has no value in a row that takes part, or
     whose key has none, is a fault.
     """
-    side = reader.side
-    parts = [of_one_input(part) for _, listed in lettered(side) for part in listed]
-    values = _values_of(side)
-    columns = [found.plain(part) for part in parts] + [found.value(*value) for value in values]
-    rows = pa.RecordBatch.from_arrays([times, *columns], schema=reader.schema)
-    keys = [found.plain(of_one_input(key)) for key in side.keys]
-    lives = None if reader.life == ALWAYS else in_life(times.to_numpy(), reader.life)
-    fault = found.error_in(map(of_one_input, side.keys), lives)
-    takes_part = np.ones(len(times), np.bool_)
-    for key in keys:
+    if found is None:
+        assert reader.names is not None
+        columns = [times, *map(batch.column, reader.names)]
+    else:
+        plain = map(found.plain, reader.parts)
+        columns = [times, *plain, *starmap(found.value, reader.values)]
+    life = reader.query.span
+    takes_part = None if life == ALWAYS else in_life(times.to_numpy(), life)
+    fault = None if found is None else found.error_in(reader.keys, takes_part)
+    for key in columns[reader.columns.keys]:
         if key.null_count:
-            takes_part &= key.is_valid().to_numpy(zero_copy_only=False)
-    if lives is not None:
-        takes_part &= lives
-    if fault is None:
-        fault = found.error_in((*parts, *(part for part, _ in values)), takes_part)
-    if takes_part.all():
-        return rows, fault
-    return rows.append_column("live", pa.array(takes_part)), fault
-
-
-def _batch(arrays: Sequence[pa.Array], names: list[str], rows: int) -> pa.RecordBatch:
-    if not arrays:  # a batch without columns has no length
-        return pa.RecordBatch.from_arrays([pa.nulls(rows)], ["none"])
-    return pa.RecordBatch.from_arrays(list(arrays), names)
+            known = key.is_valid().to_numpy(zero_copy_only=False)
+            takes_part = known if takes_part is None else takes_part & known
+    if fault is None and found is not None:
+        fault = found.error_in(reader.read, takes_part)
+    if fault is not None:
+        return fault
+    batch = pa.RecordBatch.from_arrays(columns, schema=reader.columns.schema)
+    is_whole = takes_part is None or bool(takes_part.all())
+    return PreparedRows(batch, reader.columns, None if is_whole else takes_part, words=words)

@@ -8,18 +8,28 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.windows.key_coder import array_of_words, words_of_array
+from windrow.windows.column_words import array_of_words, words_of_array
 
-__all__ = ["columns_of_kind", "value_columns", "value_words"]
+__all__ = ["ValueWords", "value_columns", "value_words"]
+
+# Rows of words, and their flags of validity: no rows of flags while every value is valid.
+ValueWords = tuple[NDArray[np.int64], NDArray[np.uint8]]
+
+_WORD = pa.int64()
 
 
-def value_words(rows: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """The values as rows of words, and their flags (no rows when every value is valid)."""
-    columns = columns_of_kind(rows, "v")
-    words = np.empty((len(columns), rows.num_rows), np.int64)
+def value_words(columns: Sequence[pa.Array], size: int) -> ValueWords:
+    """The values of so many rows as words.
+
+    >>> value_words([pa.array([1, None])], 2)[0].tolist()
+    [[1, 0]]
+    """
+    words = np.empty((len(columns), size), np.int64)
     flags: NDArray[np.uint8] = np.empty((0, 0), np.uint8)
     for index, column in enumerate(columns):
-        if pa.types.is_floating(column.type):
+        if column.type == _WORD and not column.null_count:
+            words[index] = column.to_numpy()
+        elif pa.types.is_floating(column.type):
             words[index] = _double_bits(column)
         else:
             words[index] = words_of_array(column)[0]
@@ -46,8 +56,3 @@ def _double_bits(column: pa.Array) -> NDArray[np.int64]:
         column = column.fill_null(0.0)
     bits: NDArray[np.int64] = column.to_numpy(zero_copy_only=False).view(np.int64)
     return bits
-
-
-def columns_of_kind(rows: pa.RecordBatch, letter: str) -> list[pa.Array]:
-    """The columns of prepared rows whose names begin with a letter: keys, groups, values."""
-    return [rows.column(name) for name in rows.schema.names if name[0] == letter and name != "live"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from windrow.plan.expressions import Call, ColumnRef, Expr, inputs_of
+from windrow.rows.prepared_names import VALUE, column_name
 from windrow.schema import BIGINT, DOUBLE, ColumnType
 
 __all__ = ["ValueColumns", "summed_type"]
@@ -49,7 +50,7 @@ class ValueColumns:
         known = self._values[side]
         if (part, kind) not in known:
             known.append((part, kind))
-        return ColumnRef(side, f"v{known.index((part, kind))}", kind)
+        return ColumnRef(side, column_name(VALUE, known.index((part, kind))), kind)
 
 
 def summed_type(kind: ColumnType) -> ColumnType:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["WEIGHT", "expanded", "with_weights"]
+from windrow.rows.prepared_names import WEIGHT
 
-WEIGHT = "w"
+__all__ = ["WEIGHT", "expanded", "with_weights"]
 
 
 def with_weights(rows: pa.RecordBatch) -> pa.RecordBatch:

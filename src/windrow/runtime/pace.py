@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from windrow.operators.partial import Partial
+from windrow.runtime.shard import Shard
+
 __all__ = ["STEP_TOUCHES", "Pace"]
 
 # A step is meant to touch no more rows or groups than this; its output is published before the
@@ -33,3 +38,21 @@ class Pace:
     def events(self) -> int:
         """The events that a step may have."""
         return max(1, int(self._touches / self._touches_per_event))
+
+    def next_stop(self, shard: Shard, until: int) -> int:
+        """How far the shard may go in one step, at most to `until`."""
+        return shard.next_stop(until, self.events)
+
+    def step(self, shard: Shard, stop: int) -> Partial:
+        """Run the shard to a stop that next_stop() gave, and learn from it."""
+        before = shard.event_count()
+        partial = shard.advance({}, stop)
+        self.note(shard.event_count() - before, partial.size)
+        return partial
+
+    def steps(self, shard: Shard, until: int) -> Iterator[tuple[int, Partial]]:
+        """Run the shard to `until`, step by step; the stops, and what it gave up to each."""
+        stop = None
+        while stop is None or stop < until:
+            stop = self.next_stop(shard, until)
+            yield stop, self.step(shard, stop)

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
-from windrow.operators.keyed.operator import FactorisedOperator
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import NeedsPairsError, NeedsSingleRowsError, Operator, OperatorMark
 from windrow.operators.partial import Partial, one_batch
@@ -25,10 +24,10 @@ from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
-from windrow.rows.prepare import lifetime_of, prepared_names
+from windrow.rows.prepare import lifetime_of, prepared_columns, prepared_names
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.rows.shared_rows import RowReader
-from windrow.rows.weighted_rows import expanded
 from windrow.runtime.choosing import Chooser
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 from windrow.windows.marks import Mark
@@ -66,6 +65,7 @@ class Shard:
         self.algorithm = algorithm or first_algorithm(plan)
         self._grid_us = grid_us
         self._shape = shape_of(plan)
+        self._columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
         self._operator: Operator = operator_for(plan, self._shape, grid_us, self.algorithm, readers)
         self._lifetimes: dict[int, Lifetime] = {}  # where they are not those of the plan
         self._chooser = Chooser(plan)
@@ -74,7 +74,7 @@ class Shard:
         self._replaced: list[
             Operator
         ] = []  # operators that others have taken over from in this step
-        self._tells_apart = False  # whether rows that stand for several are taken one by one
+        self._expands = False  # whether weighted rows are expanded, whatever the operator takes
         self._complete_at: int | None = None  # where all live groups are put out after a rebuild
 
     def mark(self, taking: Iterable[int] = ()) -> ShardMark:
@@ -100,18 +100,19 @@ class Shard:
         mark.operator.rewind()
         for side in mark.taking:
             self._operator.windows[side].columns.refuse_appended()
-        self._is_marked = True  # the replaced operator has the rows until everything is rebuilt
-        if isinstance(self._operator, FactorisedOperator) and self._operator.is_endless:
+        self._is_marked = True  # the operator that is replaced has the rows until all is made anew
+        if self._operator.is_endless:
             self._begin_with_sums(self._operator)
         elif not self._begin_anew(self.algorithm):
             self._begin_anew("charged")
 
-    def advance(self, batches: Mapping[int, pa.RecordBatch], until: int) -> Partial:
+    def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
         """Take prepared rows, all later than the clock, and run to `until`, inclusive."""
-        self.take(batches)
+        if changes:
+            self.take(changes)
         self.clock = max(self.clock, until)
         try:
-            partial = self._operator.advance(self.clock)
+            partial = self._operator.run(self.clock)
         except FaultError as fault:
             raise fault.in_words(prepared_names(self.plan)) from None
         if not self._is_first_operator:  # its codes mean other groups than those of the first one
@@ -123,31 +124,37 @@ class Shard:
             self._reconsider()
         return partial
 
-    def take(self, batches: Mapping[int, pa.RecordBatch]) -> None:
+    def take(self, changes: Mapping[int, PreparedRows]) -> None:
         """Take prepared rows, all later than the clock, and let them wait."""
-        for side, rows in batches.items():
+        for side, rows in changes.items():
             try:
                 self._operator.append(side, self._as_kept(self._operator, rows))
             except NeedsPairsError:
                 self.change_algorithm("charged")
                 self._operator.append(side, self._as_kept(self._operator, rows))
             except NeedsSingleRowsError:
-                self._tells_apart = True
+                self._expands = True
                 self._begin_anew(self.algorithm)
                 self._operator.append(side, self._as_kept(self._operator, rows))
 
-    def _as_kept(self, operator: Operator, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Expands weighted rows for operators that hold single rows."""
-        is_weighing = isinstance(operator, FactorisedOperator) and not self._tells_apart
-        return rows if is_weighing else expanded(rows)
+    def _as_kept(self, operator: Operator, rows: PreparedRows) -> PreparedRows:
+        """Weighted rows are expanded for operators that hold each row by itself."""
+        if rows.weights is None or (operator.takes_weights and not self._expands):
+            return rows
+        return rows.expanded()
 
     def next_stop(self, until: int, events: int) -> int:
-        """How far the clock may go, at most to `until`, for about `events` events of a window."""
-        return min(window.next_stop(until, events) for window in self._operator.windows)
+        """How far the clock may go, at most to `until`, for about so many events of a window."""
+        for window in self._operator.windows:
+            until = window.next_stop(until, events)
+        return until
 
     def event_count(self) -> int:
         """A number that has grown by about one for each event of a window meanwhile."""
-        return sum(window.event_count for window in self._operator.windows)
+        count = 0
+        for window in self._operator.windows:
+            count += window.event_count
+        return count
 
     def change_algorithm(self, algorithm: str) -> bool:
         """Go on by another algorithm, from the rows held; no answer changes by it.
@@ -167,22 +174,20 @@ class Shard:
             operator.change_lifetime(side, lifetime)
         try:
             for side in range(len(self.plan.inputs)):
-                held = self._still_held(side, self._operator.rows(side))
-                operator.append(side, self._as_kept(operator, held))
+                rows = self._columns[side].rows(self._operator.rows(side))
+                operator.append(side, self._as_kept(operator, self._still_held(side, rows)))
         except NeedsPairsError:
             return False
-        operator.advance(self.clock)
+        operator.run(self.clock)
         self._replace(operator, algorithm)
         return True
 
-    def _begin_with_sums(self, old: FactorisedOperator) -> None:
+    def _begin_with_sums(self, old: Operator) -> None:
         """The same where rows never leave: sums stand for those that the clock has passed."""
         operator = operator_for(self.plan, self._shape, self._grid_us, self.algorithm)
-        assert isinstance(operator, FactorisedOperator)
         layout, sums = old.sums()
         operator.load_sums(sums, LaneLayout.from_json(layout))
-        operator.append(0, old.rows(0))
-        operator.advance(self.clock)
+        operator.advance({0: self._columns[0].rows(old.rows(0))}, self.clock)
         self._replace(operator, self.algorithm)
 
     def _replace(self, operator: Operator, algorithm: str) -> None:
@@ -208,7 +213,7 @@ class Shard:
             self._operator.change_lifetime(side, lifetime)
 
     @property
-    def foretells(self) -> bool:
+    def fixes_lifetimes(self) -> bool:
         """Whether lifetimes cannot change without another algorithm."""
         return self.algorithm in FORETELLING or self._shape.is_select
 
@@ -244,7 +249,7 @@ class Shard:
         header: dict[str, Any] = {"fingerprint": fingerprint(self.plan), "clock": self.clock}
         header["lifetimes"] = lifetimes_to_json(self._lifetimes)
         tables = {str(side): self._operator.rows(side) for side in range(len(self.plan.inputs))}
-        if isinstance(self._operator, FactorisedOperator) and self._operator.is_endless:
+        if self._operator.is_endless:
             header["layout"], tables["sums"] = self._operator.sums()
         return pack("shard", header, tables)
 
@@ -264,10 +269,9 @@ class Shard:
             lifetimes = lifetimes_from_json(header["lifetimes"])
             return cls.rebuild(plan, rows, header["clock"], grid_us, lifetimes)
         shard = cls(plan, grid_us)
-        assert isinstance(shard._operator, FactorisedOperator)
         shard._operator.load_sums(sums, LaneLayout.from_json(header["layout"]))
-        batches = {side: one_batch(table) for side, table in rows.items()}
-        shard.advance(batches, header["clock"])
+        changes = {side: shard.prepared(side, one_batch(table)) for side, table in rows.items()}
+        shard.advance(changes, header["clock"])
         shard.show_all_on_grid()
         return shard
 
@@ -285,8 +289,11 @@ class Shard:
         if lifetimes:
             shard.change_lifetimes(lifetimes)
         shard.clock = clock
-        batches = {side: shard._still_held(side, one_batch(table)) for side, table in rows.items()}
-        shard.advance(batches, clock)
+        changes = {
+            side: shard._still_held(side, shard.prepared(side, one_batch(table)))
+            for side, table in rows.items()
+        }
+        shard.advance(changes, clock)
         shard.show_all_on_grid()
         return shard
 
@@ -318,9 +325,12 @@ class Shard:
             self._complete_at = (self.clock // self._grid_us + 1) * self._grid_us
             self._operator.touch_all(self._complete_at)
 
-    def _still_held(self, side: int, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def prepared(self, side: int, batch: pa.RecordBatch) -> PreparedRows:
+        """Rows of an input that were saved or shuffled as a batch."""
+        return self._columns[side].rows(batch)
+
+    def _still_held(self, side: int, rows: PreparedRows) -> PreparedRows:
         """Without the rows that left a timed window before the clock: they enter no more."""
         if not self.plan.inputs[side].window.traits.leaves_by_time:
             return rows
-        held = self.lifetime(side).leave(rows.column("ts").to_numpy()) > self.clock
-        return rows if held.all() else rows.filter(pa.array(held))
+        return rows.filtered(self.lifetime(side).leave(rows.times) > self.clock)

@@ -72,25 +72,9 @@ class ColumnWindow:
         end = self.store.end
         self.cursor = np.array([end, end, end, kernels.EMPTY], np.int64)
         # Some of the rows up to this time take no part, though they are in the shared store.
-        self._strange_until_us = START_OF_TIME
-        self._mark: ColumnMark | None = None
+        self.strange_until_us = START_OF_TIME
+        self.marked: ColumnMark | None = None  # where it stood before the step
         self.store.join(self)
-
-    def mark(self) -> ColumnMark:
-        """Where it stands now: rewind() goes back to it until keep() is called."""
-        own = None if self.is_shared else self.store.mark()
-        self.store.complete()
-        head, tail, base = self.head, self.tail, self.store.base
-        alive = self.alive[head:tail].copy() if self.alive.size else None
-        places = (base + head, base + tail, int(self.cursor[3]))
-        self._mark = ColumnMark(*places, alive, self._strange_until_us, own)
-        return self._mark
-
-    def keep(self) -> None:
-        """What came and went since the mark stays so."""
-        self._mark = None
-        if not self.is_shared:
-            self.store.keep()
 
     def rewind(self, mark: ColumnMark) -> None:
         """Hold what was held at the mark; a store of its own loses the rows that came since."""
@@ -100,14 +84,9 @@ class ColumnWindow:
         base = self.store.base
         head, tail = mark.head_number - base, mark.tail_number - base
         self.cursor[:] = (head, tail, self.store.end, mark.evicting)
-        self._strange_until_us = mark.strange_until_us
+        self.strange_until_us = mark.strange_until_us
         if mark.alive is not None:
             self.alive[head:tail] = mark.alive
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether rows that leave may have to come back."""
-        return self._mark is not None
 
     def refuse_appended(self) -> None:
         """The rows that a shared store took last take no part."""
@@ -117,9 +96,9 @@ class ColumnWindow:
     @property
     def first_needed(self) -> int:
         """The first row that is held, or was at the mark."""
-        if self._mark is None:
+        if self.marked is None:
             return self.head
-        return min(self.head, self._mark.head_number - self.store.base)
+        return min(self.head, self.marked.head_number - self.store.base)
 
     def begin_at(self, clock: int) -> None:
         """Rows of a shared store that are later than the clock stand before those to come.
@@ -128,7 +107,7 @@ class ColumnWindow:
         """
         waiting = int(np.searchsorted(self.times[: self.end], clock, side="right"))
         if waiting < self.end:
-            self._strange_until_us = int(self.times[self.end - 1])
+            self.strange_until_us = int(self.times[self.end - 1])
             self.cursor[:2] = max(waiting, self.store.head)
 
     @property
@@ -192,7 +171,7 @@ class ColumnWindow:
             self.codes[self.store.appended] = codes
             if self.is_shared and int(codes.min()) == NO_CODE:
                 latest = int(times[codes == NO_CODE].max())
-                self._strange_until_us = max(self._strange_until_us, latest)
+                self.strange_until_us = max(self.strange_until_us, latest)
             if partitions is not None:
                 self.partitions[self.store.appended] = partitions
             if weights is not None and not self.weights.size:
@@ -218,18 +197,15 @@ class ColumnWindow:
     @property
     def reads_run(self) -> bool:
         """Whether the words that it reads follow each other, so that `values` is no copy."""
-        return self.chosen.size == 0 or bool((np.diff(self.chosen) == 1).all())
-
-    @property
-    def has_strangers(self) -> bool:
-        """Whether there may be rows that take no part: of before the window, or without a key."""
-        return int(self.times[self.head]) <= self._strange_until_us
-
-    def _chosen_of(self, matrix: NDArray[Any]) -> NDArray[Any]:
         chosen = self.chosen
+        return chosen.size < 2 or bool((chosen[1:] - chosen[:-1] == 1).all())
+
+    def run_of(self, matrix: NDArray[Any]) -> NDArray[Any]:
+        """The words that it reads, where they follow each other; no copy."""
         if not self.is_shared:
             return matrix
-        if self.reads_run:
-            first = int(chosen[0]) if chosen.size else 0
-            return matrix[first : first + chosen.size]
-        return matrix[chosen]
+        first = int(self.chosen[0]) if self.chosen.size else 0
+        return matrix[first : first + self.chosen.size]
+
+    def _chosen_of(self, matrix: NDArray[Any]) -> NDArray[Any]:
+        return self.run_of(matrix) if not self.is_shared or self.reads_run else matrix[self.chosen]

@@ -13,16 +13,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.windows import kernels
+from windrow.windows.column_words import NO_FLAGS, Flags, Words, words_of_array
 
-__all__ = ["NO_CODE", "Codes", "TextCodes", "WordCodes"]
+__all__ = ["NO_CODE", "NO_FLAGS", "Codes", "Flags", "TextCodes", "WordCodes"]
 
 NO_CODE = kernels.EMPTY
 SMALLEST_TABLE = 1 << 6
 
-Words = NDArray[np.int64]
 Codes = NDArray[np.int32]
-Flags = NDArray[np.uint8]
-NO_FLAGS: Flags = np.empty(0, np.uint8)
 
 
 class WordCodes:
@@ -63,6 +61,16 @@ class WordCodes:
             if done == words.size:
                 return out
             self.grow()
+
+    def encode_column(self, column: pa.Array) -> Codes:
+        """The code of each value of a column."""
+        return self.encode(*words_of_array(column))
+
+    def acquire(self, column: pa.Array) -> Codes:
+        """The code of each value of a column, with one more user."""
+        codes = self.encode(*words_of_array(column))
+        kernels.add_references(codes, self._references, np.empty(codes.size, np.int64))
+        return codes
 
     def retain(self, codes: Codes) -> Codes:
         """Count one more user of each code; returns the codes that had none, each once."""
@@ -177,6 +185,16 @@ class TextCodes:
         if not len(texts):
             return np.empty(0, np.int32)
         codes: Codes = table[encoded.indices.to_numpy(zero_copy_only=False)]
+        return codes
+
+    def encode_column(self, column: pa.Array) -> Codes:
+        """The code of each text of a column."""
+        return self.encode(column)
+
+    def acquire(self, column: pa.Array) -> Codes:
+        """The code of each text of a column, with one more user."""
+        codes = self.encode(column)
+        _retain(codes, self._references)
         return codes
 
     def retain(self, codes: Codes) -> Codes:

@@ -37,7 +37,8 @@ class Completeness:
         """Which rows are late, in order of arrival; the others complete the stream further."""
         if times_us.size == 0:
             return np.empty(0, np.bool_)
-        if kernels.is_sorted(times_us) and times_us[0] > self.through:
+        is_sorted = times_us.size == 1 or kernels.is_sorted(times_us)
+        if is_sorted and times_us[0] > self.through:
             late = np.zeros(times_us.size, np.bool_)
             newest = int(times_us[-1])
             self.through = max(self.through, newest - self._lateness_us - 1)
@@ -70,6 +71,8 @@ class Completeness:
 
 def clock_of(streams: Iterable[Completeness]) -> int:
     """The instant through which all streams are complete; their last one when all have ended."""
-    streams = list(streams)
-    clock = min(stream.through for stream in streams)
-    return max(stream.newest for stream in streams) if clock >= END_OF_TIME else clock
+    clock, newest = END_OF_TIME, START_OF_TIME
+    for stream in streams:
+        clock = min(clock, stream.through)
+        newest = max(newest, stream.newest)
+    return newest if clock >= END_OF_TIME else clock

@@ -24,12 +24,14 @@ class WaitingInstants:
 
     def __init__(self) -> None:
         self._runs: list[Instants] = []
+        self.count = 0  # how many wait
 
     def add(self, instants: Instants) -> None:
         """Take instants in any order."""
         if not instants.size:
             return
-        run = instants if kernels.is_sorted(instants) else np.sort(instants)
+        self.count += instants.size
+        run = instants if instants.size == 1 or kernels.is_sorted(instants) else np.sort(instants)
         # Runs become larger by half at least from the last to the first: few, however many came.
         while self._runs and 2 * self._runs[-1].size <= 3 * run.size:
             before = self._runs.pop()
@@ -50,19 +52,16 @@ class WaitingInstants:
             if place < run.size:
                 kept.append(_unpinned(run[place:]) if place else run)
         self._runs = kept
-        if len(passed) < 2:
-            return passed[0] if passed else NONE
-        return np.sort(np.concatenate(passed), kind="stable")
+        if not passed:
+            return NONE
+        found = passed[0] if len(passed) == 1 else np.sort(np.concatenate(passed), kind="stable")
+        self.count -= found.size
+        return found
 
     @property
     def nbytes(self) -> int:
         """Bytes of those that wait."""
         return 8 * self.count
-
-    @property
-    def count(self) -> int:
-        """How many wait."""
-        return sum(run.size for run in self._runs)
 
 
 def _unpinned(run: Instants) -> Instants:
@@ -73,5 +72,13 @@ def _unpinned(run: Instants) -> Instants:
 
 def merged(left: Instants, right: Instants) -> Instants:
     """Two sorted arrays as one, without repeats."""
+    if not left.size or not right.size:
+        return _distinct(left if left.size else right)
     out = np.empty(left.size + right.size, np.int64)
     return out[: kernels.merge_distinct(left, right, out)]
+
+
+def _distinct(instants: Instants) -> Instants:
+    """A sorted array without repeats."""
+    is_new = instants[1:] != instants[:-1]
+    return instants if is_new.all() else instants[np.concatenate([[True], is_new])]

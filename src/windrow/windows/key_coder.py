@@ -11,12 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from windrow.windows.codes import NO_FLAGS, Codes, Flags, TextCodes, WordCodes, Words
+from windrow.windows.codes import NO_FLAGS, Codes, TextCodes, WordCodes
+from windrow.windows.column_words import array_of_words
 
-__all__ = ["KeyCoder", "array_of_words", "words_of_array"]
+__all__ = ["KeyCoder"]
 
 # A text that was not known: itself, if it is not long, and its entries.
 NEW_TEXT_BYTES = 256
@@ -38,9 +37,12 @@ class KeyCoder:
             TextCodes() if pa.types.is_string(kind) else WordCodes() for kind in self._types
         ]
         self._pairs = [WordCodes() for _ in self._types[1:]]
+        self._last = self._pairs[-1] if self._pairs else self._columns[0]
 
     def acquire(self, columns: Sequence[pa.Array]) -> Codes:
         """The code of each row's key, counted once for the row."""
+        if not self._pairs:
+            return self._columns[0].acquire(columns[0])
         code = self._column_codes(0, columns[0])
         for level, pairs in enumerate(self._pairs, 1):
             right = self._column_codes(level, columns[level])
@@ -78,12 +80,12 @@ class KeyCoder:
     @property
     def capacity(self) -> int:
         """Every code is below this."""
-        return (self._pairs[-1] if self._pairs else self._columns[0]).capacity
+        return self._last.capacity
 
     @property
     def size(self) -> int:
         """Keys in use."""
-        return (self._pairs[-1] if self._pairs else self._columns[0]).size
+        return self._last.size
 
     @property
     def nbytes(self) -> int:
@@ -119,10 +121,7 @@ class KeyCoder:
         return (words >> _HIGH).astype(np.int32), (words & _LOW_MASK).astype(np.int32)
 
     def _column_codes(self, level: int, column: pa.Array) -> Codes:
-        codes = self._columns[level]
-        if isinstance(codes, TextCodes):
-            return codes.encode(column)
-        return codes.encode(*words_of_array(column))
+        return self._columns[level].encode_column(column)
 
     def _column_values(self, level: int, codes: Codes) -> pa.Array:
         table = self._columns[level]
@@ -137,64 +136,3 @@ def _growth_bytes(table: WordCodes | TextCodes, rows: int) -> int:
         return rows * NEW_TEXT_BYTES if is_text else 0
     doubled = table.nbytes - table.text_bytes if isinstance(table, TextCodes) else table.nbytes
     return 2 * doubled + rows * NEW_TEXT_BYTES * is_text
-
-
-def words_of_array(column: pa.Array) -> tuple[Words, Flags]:
-    """The values as words of 64 bits, and flags of validity (none when all are valid).
-
-    Equal values give equal words: -0.0 counts as 0.0 and every NaN as the same one.
-    """
-    kind = column.type
-    if pa.types.is_floating(kind):
-        values = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-        with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN, not an incident
-            values = np.where(np.isnan(values), np.nan, values + 0.0)
-        words = values.view(np.int64)
-    elif pa.types.is_decimal(kind):
-        words = _unscaled(column)
-    else:
-        words = _integers(column)
-    if column.null_count == 0:
-        return words, NO_FLAGS
-    return words, column.is_valid().cast(pa.uint8()).to_numpy(zero_copy_only=False)
-
-
-def _integers(column: pa.Array) -> Words:
-    kind = column.type
-    if pa.types.is_date32(kind):
-        column = column.cast(pa.int32())
-    if column.null_count:
-        column = pc.fill_null(column.cast(pa.int64()), 0)
-    words: Words = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
-    return words
-
-
-def _unscaled(column: pa.Array) -> Words:
-    # A decimal of at most 18 digits is the low one of the two words that Arrow keeps.
-    pairs = np.frombuffer(column.buffers()[1], np.int64)
-    words = pairs[2 * column.offset : 2 * (column.offset + len(column)) : 2].copy()
-    if column.null_count:
-        words[~column.is_valid().to_numpy(zero_copy_only=False)] = 0
-    return words
-
-
-def array_of_words(words: Words, missing: NDArray[np.bool_], kind: pa.DataType) -> pa.Array:
-    """Values of an Arrow type back from their words; NULL where flagged."""
-    mask = missing if missing.any() else None
-    if pa.types.is_floating(kind):
-        return pa.array(words.view(np.float64), pa.float64(), mask=mask).cast(kind)
-    if pa.types.is_decimal(kind):
-        return _decimals(words, mask, kind)
-    if pa.types.is_date32(kind):
-        return pa.array(words.astype(np.int32), pa.int32(), mask=mask).cast(kind)
-    return pa.array(words, pa.int64(), mask=mask).cast(kind)
-
-
-def _decimals(words: Words, mask: NDArray[np.bool_] | None, kind: pa.DataType) -> pa.Array:
-    pairs = np.empty((words.size, 2), np.int64)
-    pairs[:, 0] = words
-    pairs[:, 1] = words >> 63
-    validity = None
-    if mask is not None:
-        validity = pa.array(~mask).buffers()[1]
-    return pa.Array.from_buffers(kind, words.size, [validity, pa.py_buffer(pairs)])

@@ -44,7 +44,15 @@ class Mark:
     __slots__ = ("_saved",)
 
     def __init__(self, *objects: object) -> None:
-        self._saved = [(each, _copied(vars(each))) for each in objects]
+        # One loop without calls: a step takes several marks, and most steps are short.
+        saved = []
+        for each in objects:
+            attributes = each.__dict__.copy()
+            for name, value in attributes.items():
+                if type(value) in COPIED:
+                    attributes[name] = value.copy()
+            saved.append((each, attributes))
+        self._saved = saved
 
     def rewind(self) -> None:
         """Let all objects be as they were."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.event_time import START_OF_TIME
+from windrow.event_time import END_OF_TIME, START_OF_TIME
 
 __all__ = ["CONFIRMING", "PlausibleTimes", "Verdict"]
 
@@ -52,13 +52,27 @@ class PlausibleTimes:
 
         newest_us: of the stream so far. now_us: the clock on the wall.
         """
-        times = np.concatenate([np.array(self.waiting_us, np.int64), times_us])
-        if not self.waiting_us and self._are_plain(times, newest_us, now_us):
+        if not self.waiting_us and self._are_plain(times_us, newest_us, now_us):
             return None
+        times = np.concatenate([np.array(self.waiting_us, np.int64), times_us])
         fates = self._fates(times.tolist(), newest_us, now_us)
         by_fate = [np.flatnonzero(fates == fate) for fate in (ACCEPTED, WAITING, ASIDE)]
         self.waiting_us = times[by_fate[WAITING]].tolist()
         return Verdict(*by_fate)
+
+    def believed_until(self, newest_us: int, now_us: int) -> int:
+        """Rows up to this time are accepted as long as none waits, now and later.
+
+        newest_us: of the stream so far. now_us: the clock on the wall; both only grow.
+        """
+        if self.waiting_us:
+            return START_OF_TIME
+        bounds = [END_OF_TIME]
+        if self.most_ahead_us is not None:
+            bounds.append(now_us + self.most_ahead_us)
+        if self.most_ahead_of_rows_us is not None:
+            bounds.append(newest_us + self.most_ahead_of_rows_us)
+        return min(bounds)
 
     def believed(self, times_us: Instants, newest_us: int, now_us: int) -> Instants:
         """The times that judge() would accept, which is yet to be asked."""

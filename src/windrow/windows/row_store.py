@@ -76,7 +76,7 @@ class RowStore:
         # Where the rows of the last append() are, in their order of arrival.
         self.appended: Rows | slice = slice(0, 0)
         self._windows: list[Reader] = []
-        self._pending: Pending | None = None
+        self.pending: Pending | None = None  # changes that were begun
         self._mark: StoreMark | None = None
 
     def join(self, window: Reader) -> None:
@@ -88,19 +88,20 @@ class RowStore:
         self._windows = [each for each in self._windows if each is not window]
 
     def make(self, changes: Pending) -> None:
-        """Make changes that are atomic even if interrupted: complete() continues them."""
-        self._pending = changes
+        """Make changes that are whole even if they are broken off: complete() goes on with them."""
+        self.pending = changes
         self.complete()
 
     def complete(self) -> None:
-        """Complete interrupted changes."""
-        if self._pending is not None:
-            self._pending.finish()
-            self._pending = None
+        """Bring changes to their end that were broken off."""
+        if self.pending is not None:
+            self.pending.finish()
+            self.pending = None
 
     def mark(self) -> StoreMark:
         """How the rows are now: rewind() goes back to it until keep() is called."""
-        self.complete()
+        if self.pending is not None:
+            self.complete()
         self._mark = StoreMark(self.base + self.end)
         return self._mark
 
@@ -150,7 +151,9 @@ class RowStore:
         self.appended = slice(self.end, self.end)
         if count == 0:
             return
-        self._make_room(count)
+        # One place more than rows: the sentinel behind the last one.
+        if self.end + count + 1 > self.times.size:
+            self._move(self._room_for(count)[0])
         if valid.size and not self.valid.size:
             self.valid = np.ones(self.values.shape, np.uint8)
         start, end = self.end, self.end + count
@@ -225,12 +228,6 @@ class RowStore:
         has_room = needed + needed // (2 * SPARE_PARTS) <= self.capacity <= 2 * capacity
         return (self.capacity, False) if has_room else (capacity, True)
 
-    def _make_room(self, count: int) -> None:
-        # One place more than rows: the sentinel behind the last one.
-        if self.end + count + 1 > self.capacity:
-            capacity, _ = self._room_for(count)
-            self._move(capacity)
-
     def _move(self, capacity: int) -> None:
         """Move the rows to the front of arrays of this capacity."""
         head = self.head
@@ -240,11 +237,15 @@ class RowStore:
 
     def _placed(self, start: int) -> Rows | slice:
         """Merge rows from `start` on into the waiting rows before them; where they then are."""
-        end = self.end
-        tail = max((window.tail for window in self._windows), default=start)
-        fresh = self.times[start:end]
-        if kernels.is_sorted(self.times[max(start - 1, tail) : end]):
+        end, times = self.end, self.times
+        tail = 0 if self._windows else start
+        for window in self._windows:
+            tail = max(tail, int(window.cursor[1]))
+        first = max(start - 1, tail)
+        is_one = end - first == 2 and times[first] <= times[first + 1]
+        if end - first < 2 or is_one or kernels.is_sorted(times[first:end]):
             return slice(start, end)
+        fresh = times[start:end]
         low = tail + int(np.searchsorted(self.times[tail:start], fresh.min(), side="right"))
         order = np.argsort(self.times[low:end], kind="stable")
         columns = [column for column in self._columns() if column.size]

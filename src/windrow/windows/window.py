@@ -12,10 +12,9 @@ from windrow.windows.buffer import NO_MATRIX, ColumnMark, ColumnWindow, Rows
 from windrow.windows.codes import Codes
 from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.lifetime import Lifetime
-from windrow.windows.marks import Mark
 from windrow.windows.row_store import RowStore
 
-__all__ = ["EventColumns", "Window", "WindowMark"]
+__all__ = ["EventColumns", "Window", "WindowArrays", "WindowMark"]
 
 NO_EVICTIONS: Rows = np.empty(0, np.int64)
 
@@ -42,10 +41,27 @@ class EventColumns:
             self.times[first:end] *= weights[self.row[first:end]]
 
 
+class WindowArrays(NamedTuple):
+    """A window whose rows enter at their time and leave `hold_us` later, in order."""
+
+    times: Rows
+    codes: Codes
+    values: Rows
+    cursor: Rows  # head, tail, end
+    hold_us: int
+
+    def most_events(self, until: int) -> int:
+        """At most so many rows enter and leave up to `until`."""
+        head, tail, end, _ = self.cursor.tolist()
+        entering = self.times[tail:end].searchsorted(until, side="right")
+        leaving = self.times[head:end].searchsorted(until - self.hold_us, side="right")
+        return int(entering + leaving)
+
+
 class WindowMark(NamedTuple):
     """How a window was before a step."""
 
-    own: Mark
+    lifetime: Lifetime
     columns: ColumnMark
 
 
@@ -74,25 +90,38 @@ class Window:
         """Rows leave by this one from now on; those that have left do not come back."""
         self.lifetime = lifetime
         self._lifetime_numbers = lifetime.numbers()
+        is_timed = self._eviction is None
+        self._is_closed = is_timed and lifetime.slide_us == 1 and not lifetime.turn_growth_us
+        self.is_endless = is_timed and lifetime.is_endless  # whether rows never leave
 
     def mark(self) -> WindowMark:
         """How it is now: rewind() goes back to it until keep() is called."""
+        columns = self.columns
+        if columns.store.pending is not None:
+            columns.store.complete()
         if self._eviction is not None:
-            self.columns.store.complete()
-            self._eviction.close_gaps(self.columns)
-        return WindowMark(Mark(self), self.columns.mark())
+            self._eviction.close_gaps(columns)
+        own = None if columns.is_shared else columns.store.mark()
+        head, tail, _, evicting = columns.cursor.tolist()
+        base = columns.store.base
+        alive = columns.alive[head:tail].copy() if columns.alive.size else None
+        rows = ColumnMark(base + head, base + tail, evicting, alive, columns.strange_until_us, own)
+        columns.marked = rows
+        return WindowMark(self.lifetime, rows)
 
     def keep(self) -> None:
         """What came and went since the mark stays so."""
-        self.columns.keep()
+        self.columns.marked = None
+        if not self.columns.is_shared:
+            self.columns.store.keep()
 
     def rewind(self, mark: WindowMark) -> None:
         """Hold the rows that were held at the mark.
 
-        Only these can be read after that: what else a window knows, such as who is next in a
-        partition, is not set back.
+        Only these can be read after that: what a window knows next to them, such as who is next in
+        a partition, is not restored.
         """
-        mark.own.rewind()
+        self.change_lifetime(mark.lifetime)
         self.columns.rewind(mark.columns)
 
     def append(
@@ -112,10 +141,10 @@ class Window:
 
     def open(self, until: int) -> None:
         """Make ready to give the events up to and including `until`."""
-        columns = self.columns
-        self._opened = (columns.head, columns.tail)
+        head, tail, _, _ = self.columns.cursor.tolist()
+        self._opened = (head, tail)
         if self._eviction is not None:
-            self._evict = self._eviction.evictions(columns, until)
+            self._evict = self._eviction.evictions(self.columns, until)
 
     def fill(self, events: EventColumns, first: int, limit: int, until: int, grid_us: int) -> int:
         """Write the next events, in time order, from `first` on; returns how many."""
@@ -139,7 +168,7 @@ class Window:
         A slice where they follow each other, as in most windows; None when no row left.
         """
         if self._eviction is None:
-            first, end = self._opened[0], self.columns.head
+            first, end = self._opened[0], int(self.columns.cursor[0])
             return slice(first, end) if first < end else None
         gone: Rows = self._evict[self._evict != kernels.EMPTY]
         if not gone.size:
@@ -151,7 +180,7 @@ class Window:
         """The rows that left are no longer needed."""
         if self._eviction is not None:
             self._eviction.settle(self.columns, gone)
-            if not self.columns.is_marked:
+            if self.columns.marked is None:
                 self._eviction.close_gaps(self.columns)
 
     @property
@@ -162,64 +191,54 @@ class Window:
     @property
     def counted_rows(self) -> int:
         """Rows held and waiting, each as often as it counts."""
-        columns = self.columns
-        if self.is_weighted:
-            return int(columns.weights[columns.head : columns.end].sum())
-        return columns.end - columns.head
+        head, _, end, _ = self.columns.cursor.tolist()
+        if self.columns.weights.size:
+            return int(self.columns.weights[head:end].sum())
+        return int(end - head)
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether rows enter at their time, leave so much later, and all take part, each once."""
+    def plain_arrays(self) -> WindowArrays | None:
+        """The arrays of a window whose rows enter at their time, leave so much later and take part.
+
+        None where some do not, or count more than once.
+        """
         lifetime, columns = self.lifetime, self.columns
-        if self.is_weighted:
-            return False
-        if self._eviction is not None or lifetime.slide_us != 1 or lifetime.turn_growth_us:
-            return False
-        if columns.head < columns.end:
-            first_leaves = int(columns.times[columns.head]) + lifetime.hold_us
-            if first_leaves <= lifetime.floor_us or columns.has_strangers:
-                return False
-        return columns.reads_run
-
-    def most_events(self, until: int) -> int:
-        """At most this many rows enter and leave up to `until` in a plain window."""
-        columns = self.columns
-        entering = np.searchsorted(columns.times[columns.tail : columns.end], until, side="right")
-        last = until - self.lifetime.hold_us
-        leaving = np.searchsorted(columns.times[columns.head : columns.end], last, side="right")
-        return int(entering + leaving)
+        if columns.weights.size or not self._is_closed or not columns.reads_run:
+            return None
+        head, _, end, _ = columns.cursor.tolist()
+        store = columns.store
+        if head < end:
+            first_us = int(store.times[head])
+            leaves_at_floor = first_us + lifetime.hold_us <= lifetime.floor_us
+            if leaves_at_floor or first_us <= columns.strange_until_us:
+                return None
+        values = columns.run_of(store.values)
+        return WindowArrays(store.times, columns.codes, values, columns.cursor, lifetime.hold_us)
 
     def next_stop(self, until: int, events: int) -> int:
         """How far the clock may go, at most to `until`, for about `events` rows to enter or leave.
 
         Rows of one instant come or go together, however many they are.
         """
-        columns, lifetime = self.columns, self.lifetime
+        lifetime, times = self.lifetime, self.columns.store.times
+        head, tail, end, _ = self.columns.cursor.tolist()
         stop = until
-        if columns.tail + events <= columns.end:
-            last = columns.times[columns.tail + events - 1 :][:1]
-            stop = min(stop, int(lifetime.enter(last)[0]))
-        if self._eviction is None and columns.head + events <= columns.end:
-            last = columns.times[columns.head + events - 1 :][:1]
-            stop = min(stop, int(lifetime.leave(last)[0]))
+        if tail + events <= end:
+            stop = min(stop, int(lifetime.enter(times[tail + events - 1 :][:1])[0]))
+        if self._eviction is None and head + events <= end:
+            stop = min(stop, int(lifetime.leave(times[head + events - 1 :][:1])[0]))
         return stop
 
     @property
     def event_count(self) -> int:
         """A number that has grown by about one for each row that entered or left meanwhile."""
-        columns = self.columns
-        return 2 * columns.base + columns.head + columns.tail
+        head, tail, _, _ = self.columns.cursor.tolist()
+        return 2 * self.columns.store.base + int(head) + int(tail)
 
     def drop_held(self) -> int:
         """Let go of all rows held, which never leave by themselves; returns how many they were."""
         count = self.columns.tail - self.columns.head
         self.columns.cursor[0] = self.columns.tail
         return count
-
-    @property
-    def is_endless(self) -> bool:
-        """Whether rows never leave."""
-        return self._eviction is None and self.lifetime.is_endless
 
     def held(self) -> Rows:
         """The places of the rows in the window, oldest first."""

@@ -42,10 +42,9 @@ def test_lists_of_cells_grow_without_losing_any() -> None:
         1, np.array([0, 1], np.int32), np.array([0, 0], np.int32), np.array([5, 6], np.int32)
     )
     lists.reserve(100, 50)
-    assert lists.group_of_cell[[1, 3]].tolist() == [5, 6]
-    assert lists.first_cell.size >= 100
-    arrays = [each for each in vars(lists).values() if isinstance(each, np.ndarray)]
-    assert lists.nbytes == sum(array.nbytes for array in arrays)
+    assert lists.arrays.group_of_cell[[1, 3]].tolist() == [5, 6]
+    assert lists.arrays.first_cell.size >= 100
+    assert lists.nbytes == sum(array.nbytes for array in lists.arrays)
 
 
 Arrivals = list[tuple[int, int, int]]  # time, key, value

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from support.streams import STREAMS, batch_of, instant, plan_of
 from windrow.operators.pairs.operator import PairOperator
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 
 END = 45
@@ -322,7 +322,7 @@ def test_every_instant_is_that_of_all_combinations(
         for side, stream in enumerate(rows[: len(plan.inputs)]):
             coming = [(at, row) for at, row in stream if before < at <= cut]
             operator.append(side, prepared(plan, side, coming))
-        shown.take(operator.advance(cut))
+        shown.take(operator.run(cut))
         before = cut
     for now in range(0, END - grid):
         if now % grid:
@@ -334,7 +334,7 @@ def test_every_instant_is_that_of_all_combinations(
         assert plain(shown.groups) == plain(states(case, windows)), now
 
 
-def prepared(plan: QueryPlan, side: int, stream: Stream) -> pa.RecordBatch:
+def prepared(plan: QueryPlan, side: int, stream: Stream) -> PreparedRows:
     name = plan.inputs[side].stream.name
     batch = batch_of(name, tuple({"ts": instant(at), **row} for at, row in stream))
     assert batch.schema == STREAMS[name].arrow
@@ -359,7 +359,7 @@ def test_pipelined_pays_for_every_joined_row_and_charged_does_not() -> None:
         empty = operator.nbytes
         for side in range(2):
             operator.append(side, prepared(plan, side, stream))
-        operator.advance(400)
+        operator.run(400)
         assert operator.joined_rows() == 160_000
         sizes[algorithm] = operator.nbytes - empty
         work = operator.work_done()
@@ -380,10 +380,10 @@ def test_rows_come_back_as_they_were_prepared() -> None:
     stream = [(1, row), (2, row | {"k": None}), (3, row | {"s": None, "d": math.nan}), (9, row)]
     batch = prepared(plan, 0, stream)
     operator.append(0, batch)
-    operator.advance(4)
-    assert repr(operator.rows(0).to_pylist()) == repr(batch.to_pylist())
-    operator.advance(9)
-    assert repr(operator.rows(0).to_pylist()) == repr(batch.slice(1).to_pylist())
+    operator.run(4)
+    assert repr(operator.rows(0).to_pylist()) == repr(batch.batch.to_pylist())
+    operator.run(9)
+    assert repr(operator.rows(0).to_pylist()) == repr(batch.batch.slice(1).to_pylist())
     assert operator.row_counts() == [3, 0]
 
 
@@ -405,6 +405,6 @@ def test_codes_without_joined_rows_are_forgotten() -> None:
         for side, column in enumerate("lk"):
             stream = [(int(each), {column: int(each)}) for each in at]
             operator.append(side, prepared(plan, side, stream))
-        operator.advance(first + 3_999)
+        operator.run(first + 3_999)
         sizes.append(operator.nbytes)
     assert sizes[-1] <= 1.1 * sizes[4], sizes

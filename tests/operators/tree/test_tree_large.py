@@ -131,7 +131,7 @@ def states(plan: QueryPlan, grid_us: int) -> States:
         for side, entry in enumerate(plan.inputs):
             if entry.stream.name in part:
                 operator.append(side, preparers[side].prepare(part[entry.stream.name]))
-        found |= dict(touches_of(operator.advance(until)))
+        found |= dict(touches_of(operator.run(until)))
     return found
 
 
@@ -157,15 +157,18 @@ def test_special_factors_are_refused_before_any_row_is_taken() -> None:
     plan = plan_of(SHAPES["doubles"])
     operator = TreeOperator(plan, shape_of(plan), 1)
     prepared = Preparer(plan, 1).prepare(BATCHES["b"].slice(0, 3))
-    values = prepared.column("v0").to_pylist()
-    wild = prepared.set_column(
-        prepared.schema.get_field_index("v0"), "v0", pa.array([*values[:2], float("inf")])
+    batch = prepared.batch
+    values = batch.column("v0").to_pylist()
+    wild = prepared.columns.rows(
+        batch.set_column(
+            batch.schema.get_field_index("v0"), "v0", pa.array([*values[:2], float("inf")])
+        )
     )
     with pytest.raises(NeedsPairsError):
         operator.append(1, wild)
     assert operator.rows(1).num_rows == 0
     operator.append(1, prepared)
-    assert operator.rows(1).equals(prepared)
+    assert operator.rows(1).equals(prepared.batch)
 
 
 def test_all_state_is_given_back() -> None:
@@ -176,9 +179,9 @@ def test_all_state_is_given_back() -> None:
     for turn in range(6):
         for side, name in enumerate("abc"):
             rows = preparers[side].prepare(BATCHES[name])
-            later = pa.array(rows.column("ts").to_numpy() + turn * 2 * LAST_US)
-            operator.append(side, rows.set_column(0, "ts", later))
-        operator.advance((2 * turn + 2) * LAST_US - 1)
+            later = pa.array(rows.times + turn * 2 * LAST_US)
+            operator.append(side, rows.columns.rows(rows.batch.set_column(0, "ts", later)))
+        operator.run((2 * turn + 2) * LAST_US - 1)
         assert operator.row_counts() == [0, 0, 0]
         sizes.append(operator.nbytes)
     assert sizes[-1] == sizes[1]

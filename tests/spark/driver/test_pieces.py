@@ -54,7 +54,7 @@ def published(
     for bucket in range(buckets):
         dealt = {}
         for position, entry in enumerate(plan.inputs):
-            prepared = preparers[position].prepare(rows[entry.stream.name])
+            prepared = preparers[position].prepared_batch(rows[entry.stream.name])
             mine = bucket_of(plan, position, prepared, buckets) == bucket
             dealt[position] = prepared.filter(pa.array(mine))
         data = run_in_pieces(Shard(plan, grid_us), dealt, clock_us, Pace(touches))

@@ -42,7 +42,7 @@ def hot_words(plan: QueryPlan, actions: list[Action]) -> list[int]:
         for position, entry in enumerate(plan.inputs):
             if not isinstance(action, Heartbeat) and action.stream == entry.stream.name:
                 rows = batch_of(action.stream, action.rows)
-                prepared = Preparer(plan, position).prepare(rows)
+                prepared = Preparer(plan, position).prepared_batch(rows)
                 words |= set(key_words(plan, position, prepared).tolist())
     return sorted(words)
 
@@ -153,7 +153,7 @@ def test_rows_of_a_hot_key_are_dealt_out_and_those_they_meet_are_copied() -> Non
     router = Router(plan, count, routing)
     rows = tuple({"ts": instant(number), "k": number % 2 * 7} for number in range(400))
     for position, stream in enumerate("ab"):
-        prepared = Preparer(plan, position).prepare(batch_of(stream, rows))
+        prepared = Preparer(plan, position).prepared_batch(batch_of(stream, rows))
         keys = [part.column("k0").to_pylist() for part in router.parts(position, prepared)]
         assert sorted(each.count(0) for each in keys) == [0, 0, 0, 200]
         hot = [each.count(7) for each in keys]
@@ -180,7 +180,7 @@ def test_a_task_that_reads_its_rows_in_another_order_deals_them_out_alike() -> N
     rows = [{"ts": instant(number // 3), "k": 7, "d": number / 3} for number in range(60)]
     parts = []
     for each in (rows, rows[::-1]):
-        prepared = Preparer(plan, 0).prepare(batch_of("a", tuple(each)))
+        prepared = Preparer(plan, 0).prepared_batch(batch_of("a", tuple(each)))
         parts.append([shown(pa.Table.from_batches([part])) for part in router.parts(0, prepared)])
     assert parts[0] == parts[1]
 

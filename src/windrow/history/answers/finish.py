@@ -22,7 +22,7 @@ from windrow.history.cells.kernels import PARTS
 from windrow.history.spec import HistorySpec
 from windrow.history.state_kernels import LARGEST_WORD, ROWS, VALID, WHOLE_STEP
 from windrow.schema import BIGINT, ColumnType
-from windrow.windows.key_coder import array_of_words
+from windrow.windows.column_words import array_of_words
 
 __all__ = ["Finished", "finished", "order_of_words", "words_of_order"]
 

@@ -13,8 +13,8 @@ from windrow.history.arrays import BatchArrays
 from windrow.history.cells.arena import Longs
 from windrow.history.leaves.order_kernels import DIGIT_BITS, sort_by_digit
 from windrow.windows.codes import Codes
+from windrow.windows.column_words import words_of_array
 from windrow.windows.kernels import is_sorted
-from windrow.windows.key_coder import words_of_array
 
 __all__ = ["Batch", "Flags", "batch_of"]
 

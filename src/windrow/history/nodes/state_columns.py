@@ -20,7 +20,7 @@ from windrow.history.state_kernels import (
     WHOLE_STEP,
 )
 from windrow.schema import Column
-from windrow.windows.key_coder import array_of_words, words_of_array
+from windrow.windows.column_words import array_of_words, words_of_array
 
 __all__ = ["columns_of_states", "states_of_columns"]
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from windrow.history.cells.arena import Longs
 from windrow.schema import Column
-from windrow.windows.key_coder import words_of_array
+from windrow.windows.column_words import words_of_array
 
 __all__ = ["Distincts", "Quantiles", "SketchKind", "Triple", "kinds_of_sketches"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.operators.keyed.state import CellArrays
 from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, WordCodes
 
 __all__ = ["CellLists", "Cells"]
@@ -52,39 +53,39 @@ class Cells:
 
 
 class CellLists:
-    """The lists of cells under each key, both sides interleaved: place 2 * code + side."""
+    """The lists of cells under each key."""
 
     def __init__(self) -> None:
-        self.key_of_cell = _unset(0)
-        self.group_of_cell = _unset(0)
-        self.next_cell = _unset(0)
-        self.previous_cell = _unset(0)
-        self.first_cell = _unset(0)
-        self.cells_of_key = np.zeros(0, np.int32)
+        none = _unset(0)
+        self.arrays = CellArrays(none, none, none, none, none, np.zeros(0, np.int32))
 
     def reserve(self, cells: int, keys: int) -> None:
         """Make room for codes below these."""
-        if 2 * cells > self.key_of_cell.size:
-            self.key_of_cell = _grown(self.key_of_cell, 2 * cells)
-            self.group_of_cell = _grown(self.group_of_cell, 2 * cells)
-            self.next_cell = _grown(self.next_cell, 2 * cells)
-            self.previous_cell = _grown(self.previous_cell, 2 * cells)
-        if 2 * keys > self.first_cell.size:
-            self.first_cell = _grown(self.first_cell, 2 * keys)
-            self.cells_of_key = np.concatenate(
-                [self.cells_of_key, np.zeros(2 * keys - self.cells_of_key.size, np.int32)]
+        arrays = self.arrays
+        if 2 * cells > arrays.key_of_cell.size:
+            arrays = arrays._replace(
+                key_of_cell=_grown(arrays.key_of_cell, 2 * cells),
+                group_of_cell=_grown(arrays.group_of_cell, 2 * cells),
+                next_cell=_grown(arrays.next_cell, 2 * cells),
+                previous_cell=_grown(arrays.previous_cell, 2 * cells),
             )
+        if 2 * keys > arrays.first_cell.size:
+            more = np.zeros(2 * keys - arrays.cells_of_key.size, np.int32)
+            arrays = arrays._replace(
+                first_cell=_grown(arrays.first_cell, 2 * keys),
+                cells_of_key=np.concatenate([arrays.cells_of_key, more]),
+            )
+        self.arrays = arrays
 
     def place(self, side: int, cells: Codes, keys: Codes, groups: Codes) -> None:
         """Say which key and group new cells belong to."""
-        self.key_of_cell[2 * cells + side] = keys
-        self.group_of_cell[2 * cells + side] = groups
+        self.arrays.key_of_cell[2 * cells + side] = keys
+        self.arrays.group_of_cell[2 * cells + side] = groups
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        arrays = (self.key_of_cell, self.group_of_cell, self.next_cell, self.previous_cell)
-        return sum(a.nbytes for a in (*arrays, self.first_cell, self.cells_of_key))
+        return self.arrays.nbytes
 
 
 def _unset(size: int) -> NDArray[np.int32]:

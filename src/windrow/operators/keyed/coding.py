@@ -10,8 +10,8 @@ import pyarrow as pa
 from windrow.operators.keyed.cells import Cells
 from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.rows.grouping import BY_BOTH, BY_KEY, BY_LEFT, BY_RIGHT, SINGLE
+from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.rows.value_words import columns_of_kind
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.key_coder import KeyCoder
 
@@ -41,20 +41,34 @@ class Coding:
             for side in shape.sides
         ]
 
-    def acquire(self, side: int, rows: pa.RecordBatch, aggregate: FactorisedAggregate) -> Codes:
+    def acquire(self, side: int, rows: PreparedRows, aggregate: FactorisedAggregate) -> Codes:
         """The cell of each row, counted; rows that take no part get NO_CODE."""
-        if "live" not in rows.schema.names:
-            return self._acquire_live(side, rows, aggregate)
-        live = rows.column("live")
-        out = np.full(rows.num_rows, NO_CODE, np.int32)
-        chosen = live.to_numpy(zero_copy_only=False)
-        out[chosen] = self._acquire_live(side, rows.filter(live), aggregate)
+        chosen = rows.takes_part
+        if chosen is None:
+            if self._keys is None or self._has_cells:
+                return self._acquire(side, rows, aggregate)
+            codes = self._keys.acquire(rows.keys)
+            self._reserve_keys(aggregate)
+            return codes
+        out = np.full(rows.size, NO_CODE, np.int32)
+        out[chosen] = self._acquire(side, rows.taking_part(), aggregate)
         return out
 
-    def acquire_partitions(self, side: int, rows: pa.RecordBatch) -> Codes | None:
+    def acquire_groups(
+        self, columns: Sequence[pa.Array], size: int, aggregate: FactorisedAggregate
+    ) -> Codes:
+        """The codes of the groups of so many rows of one window, each counted once."""
+        coder = self._groups[0]
+        if coder is None:
+            return np.zeros(size, np.int32)
+        codes = coder.acquire(columns)
+        aggregate.reserve(0, coder.capacity)
+        return codes
+
+    def acquire_partitions(self, side: int, rows: PreparedRows) -> Codes | None:
         """The partition of each row, counted; None where the window has none."""
         coder = self._partitions[side]
-        return None if coder is None else coder.acquire(columns_of_kind(rows, "p"))
+        return None if coder is None else coder.acquire(rows.partitions)
 
     def release(self, side: int, cells: Codes) -> None:
         """Rows of these cells have left."""
@@ -96,22 +110,23 @@ class Coding:
         for coder, codes in parts:
             coder.release(codes)
 
-    def row_columns(self, side: int, cells: Codes, schema: pa.Schema) -> list[pa.Array]:
+    def row_columns(self, side: int, cells: Codes, columns: PreparedColumns) -> list[pa.Array]:
         """The key and group columns of rows, by their cells; NULL for rows that take no part."""
-        names = [name for name in schema.names if name[0] in "kg"]
+        schema = columns.schema
+        types = [*schema.types[columns.keys], *schema.types[columns.groups]]
         live = cells != NO_CODE
         chosen = cells[live]
         keys, groups = chosen, chosen
         if self._has_cells:
             keys, groups = self._cells[side].parts(chosen)
-        columns = _values(self._keys, keys) + _values(self._groups[side], groups)
+        values = _values(self._keys, keys) + _values(self._groups[side], groups)
         if live.all():
-            return columns
+            return values
         places = np.where(live, np.cumsum(live) - 1, 0)
         index = pa.array(places, mask=~live)
-        if not columns or chosen.size == 0:
-            return [pa.nulls(cells.size, schema.field(name).type) for name in names]
-        return [column.take(index) for column in columns]
+        if not values or chosen.size == 0:
+            return [pa.nulls(cells.size, kind) for kind in types]
+        return [column.take(index) for column in values]
 
     def partition_columns(self, side: int, partitions: Codes) -> list[pa.Array]:
         """The partition columns of rows."""
@@ -139,19 +154,25 @@ class Coding:
             found = [(coder, groups) for coder in self._groups]
         return [(coder, codes) for coder, codes in found if coder is not None]
 
-    def _acquire_live(
-        self, side: int, rows: pa.RecordBatch, aggregate: FactorisedAggregate
-    ) -> Codes:
+    def _acquire(self, side: int, rows: PreparedRows, aggregate: FactorisedAggregate) -> Codes:
+        """The cells of rows that all take part."""
         if self._shape.mode == SINGLE:
-            codes = _acquire(self._groups[0], rows, "g")
-            aggregate.reserve(0, self._capacity(self._groups[0]))
-            return codes
-        keys = _acquire(self._keys, rows, "k")
+            return self.acquire_groups(rows.groups, rows.size, aggregate)
+        coder = self._keys
+        keys = np.zeros(rows.size, np.int32) if coder is None else coder.acquire(rows.keys)
         if not self._has_cells:
-            capacity = self._capacity(self._keys)
-            aggregate.reserve(capacity, capacity if self._shape.mode == BY_KEY else 1)
+            self._reserve_keys(aggregate)
             return keys
-        return self._acquire_cells(side, keys, _acquire(self._groups[side], rows, "g"), aggregate)
+        grouping = self._groups[side]
+        none = np.zeros(rows.size, np.int32)
+        groups = none if grouping is None else grouping.acquire(rows.groups)
+        return self._acquire_cells(side, keys, groups, aggregate)
+
+    def _reserve_keys(self, aggregate: FactorisedAggregate) -> None:
+        """Have room for a cell of each key."""
+        capacity = 1 if self._keys is None else self._keys.capacity
+        if 2 * capacity > aggregate.state.counts.size:
+            aggregate.reserve(capacity, capacity if self._shape.mode == BY_KEY else 1)
 
     def _acquire_cells(
         self, side: int, keys: Codes, groups: Codes, aggregate: FactorisedAggregate
@@ -197,12 +218,6 @@ def _pair_parts(groups: Codes, aggregate: FactorisedAggregate) -> tuple[Codes, C
     """The left and the right group of each pair of groups."""
     words, _ = aggregate.pairs.words(groups)
     return (words >> _HIGH).astype(np.int32), (words & _LOW_MASK).astype(np.int32)
-
-
-def _acquire(coder: KeyCoder | None, rows: pa.RecordBatch, letter: str) -> Codes:
-    if coder is None:
-        return np.zeros(rows.num_rows, np.int32)
-    return coder.acquire(columns_of_kind(rows, letter))
 
 
 def _release(coder: KeyCoder | None, codes: Codes) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
 from windrow.operators.keyed import kernels
 from windrow.operators.keyed.cells import CellLists
+from windrow.operators.keyed.state import EventArrays, KeyedState, grown
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.operators.touches import OutputRoom, Touches
 from windrow.rows.grouping import BY_KEY, SINGLE, WHOLE
@@ -38,20 +37,25 @@ class FactorisedAggregate:
     ) -> None:
         self._windows = windows
         self._mode = mode
-        self._layout = LaneLayout.smallest(kinds)
+        self._set_layout(LaneLayout.smallest(kinds))
         self._largest = [0] * len(windows)
         self._rows_gone = 0
         self.lists = CellLists()
         self.pairs = WordCodes()
-        self._count = np.zeros(0, np.int64)
-        self._lanes = np.zeros((0, self._layout.lane_count), np.int64)
-        self._group_count = np.zeros(0, np.int64)
-        self._group_lanes = np.zeros((0, self._layout.lane_count), np.int64)
-        self._last_out = np.zeros(0, np.int64)
+        no_lanes = np.zeros((0, self._lane_count), np.int64)
+        none = np.zeros(0, np.int64)
+        self.state = KeyedState(none, no_lanes, none, no_lanes, none)
         self._room = OutputRoom()
         self._events = EventColumns(CHUNK * len(windows))
         self._cells = np.empty(CHUNK * len(windows), np.int32)
         self._order = np.empty(CHUNK * len(windows), np.int32)
+
+    def _set_layout(self, layout: LaneLayout) -> None:
+        self._layout, self._lane_count = layout, layout.lane_count
+        # Loops over so few plain lanes are unrolled; () where lanes carry, or are many.
+        self._is_unrolled = not layout.is_wide and self._lane_count <= UNROLLED_LANES
+        self._fixed = [(0,) * len(kinds) for kinds in layout.kinds]
+        # Lanes that a side leaves zero may be others in another layout.
         self._share = np.zeros((0, 0), np.int64)
 
     def admit(self, side: int, values: Matrix, valid: NDArray[np.uint8], count: int) -> None:
@@ -63,45 +67,52 @@ class FactorisedAggregate:
         if valid.size and not layout.is_nullable and not valid.all():
             layout = layout.nullable()
         if not layout.is_wide:
-            self._largest[side] = max(self._largest[side], _largest(values))
-            rows = [window.counted_rows for window in self._windows]
-            rows[side] += count + self._rows_gone
+            largest = -int(largest_magnitude(values)) if values.size else 0
+            self._largest[side] = max(self._largest[side], 1, largest)
             bound = max(self._largest)
-            for each in rows:
-                bound *= max(each, 1)
+            for number, window in enumerate(self._windows):
+                rows = window.counted_rows
+                bound *= max(rows + count + self._rows_gone if number == side else rows, 1)
             if bound >= NARROW_LIMIT:
                 layout = layout.reaching(0, 0)
         if layout.is_wide:
             layout = self._reaching(layout, side, values, valid)
-        self._change_layout(layout)
+        if layout is not self._layout:
+            self._change_layout(layout)
 
     def reserve(self, cells: int, groups: int) -> None:
         """Make room for cell and group codes below these."""
-        if self._mode != SINGLE and 2 * cells > self._count.size:
-            self._count = _grown(self._count, 2 * cells)
-            self._lanes = _grown(self._lanes, 2 * cells)
-        if groups > self._group_count.size:
-            self._group_count = _grown(self._group_count, groups)
-            self._group_lanes = _grown(self._group_lanes, groups)
-            fresh = np.full(groups - self._last_out.size, NOWHERE, np.int64)
-            self._last_out = np.concatenate([self._last_out, fresh])
+        state = self.state
+        if self._mode != SINGLE and 2 * cells > state.counts.size:
+            state = state._replace(
+                counts=grown(state.counts, 2 * cells), lanes=grown(state.lanes, 2 * cells)
+            )
+        if groups > state.group_count.size:
+            fresh = np.full(groups - state.last_out.size, NOWHERE, np.int64)
+            state = state._replace(
+                group_count=grown(state.group_count, groups),
+                group_lanes=grown(state.group_lanes, groups),
+                last_out=np.concatenate([state.last_out, fresh]),
+            )
+        self.state = state
 
     def states(self) -> tuple[Codes, Vector, Matrix, LaneLayout]:
         """The groups that have rows, with counts and lanes."""
-        live = np.flatnonzero(self._group_count).astype(np.int32)
-        return live, self._group_count[live], self._group_lanes[live], self._layout
+        state = self.state
+        live = np.flatnonzero(state.group_count).astype(np.int32)
+        return live, state.group_count[live], state.group_lanes[live], self._layout
 
     def load_states(self, groups: Codes, count: Vector, lanes: Matrix, layout: LaneLayout) -> None:
         """Back from states(), into a new aggregate over one window."""
         self._change_layout(layout)
-        self._group_count[groups] = count
-        self._group_lanes[groups] = lanes
+        self.state.group_count[groups] = count
+        self.state.group_lanes[groups] = lanes
         self._rows_gone = int(count.sum())
         self._largest[0] = _largest(lanes)
 
     def copies(self, groups: Codes) -> Copies:
         """The counts and sums of groups, for a step that may fail."""
-        changing = (self._group_count, self._group_lanes)
+        changing = (self.state.group_count, self.state.group_lanes)
         return [(each, groups, each[groups]) for each in changing]
 
     def forget_rows(self, count: int) -> None:
@@ -110,23 +121,21 @@ class FactorisedAggregate:
 
     def advance(self, until: int, grid_us: int = 1) -> Touches:
         """Run the windows up to and including `until`; touches at multiples of the grid."""
-        self._room.fit(self._layout.lane_count)
+        self._room.fit(self._lane_count)
         for window in self._windows:
             window.open(until)
         if self._mode == SINGLE:
             self._run_single(until, grid_us)
-        elif self._is_simple():
-            self._run_whole(until, grid_us)
-        else:
+        elif not self._run_whole(until, grid_us):
             self._run_pair(until, grid_us)
         return self._room.take(self._layout, until)
 
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant, for output on a grid after a rebuild."""
-        live = np.flatnonzero(self._group_count).astype(np.int32)
-        room = self._room
-        live, rows = room.add_all(live, self._last_out, at)
-        room.count[rows], room.lanes[rows] = self._group_count[live], self._group_lanes[live]
+        state, room = self.state, self._room
+        live = np.flatnonzero(state.group_count).astype(np.int32)
+        live, rows = room.add_all(live, state.last_out, at)
+        room.count[rows], room.lanes[rows] = state.group_count[live], state.group_lanes[live]
 
     def waiting_groups(self) -> Codes:
         """The groups that are to be put out at a later instant of the grid."""
@@ -141,13 +150,12 @@ class FactorisedAggregate:
     @property
     def joined_rows(self) -> int:
         """Rows, or joined rows, that the states count."""
-        return int(self._group_count.sum())
+        return int(self.state.group_count.sum())
 
     @property
     def nbytes(self) -> int:
         """Bytes of state per key, cell and group."""
-        named = (self._count, self._lanes, self._group_count, self._group_lanes, self._last_out)
-        return sum(array.nbytes for array in named) + self.lists.nbytes + self.pairs.nbytes
+        return self.state.nbytes + self.lists.nbytes + self.pairs.nbytes
 
     def _run_single(self, until: int, grid_us: int) -> None:
         window, events = self._windows[0], self._events
@@ -158,45 +166,38 @@ class FactorisedAggregate:
             self._fill_share(0, 0, size)
             self._room.reserve(size)
             kernels.apply_single(
-                size, events.at, self._times(), self._cells, self._share,
-                self._layout.masks, *self._group_arrays(),
-            )  # fmt: skip
+                size, self._event_arrays(), self._layout.masks, self.state, self._room.arrays
+            )
 
     def _weigh(self, window: Window, first: int, size: int) -> None:
         """Where rows stand for several, let these events count as often as theirs do."""
         if any(each.is_weighted for each in self._windows):
             self._events.weigh(first, size, window.columns.weights)
 
-    def _times(self) -> Any:
-        """How often each event counts, with its sign.
+    def _event_arrays(self) -> EventArrays:
+        """The events, with how often each counts, and its sign.
 
         A row that stands for several equal ones is entered and taken out by the same arithmetic as
         one row: every part of it is its sign times something.
         """
-        return self._events.times if self._events.times.size else self._events.sign
+        events = self._events
+        times = events.times if events.times.size else events.sign
+        return EventArrays(events.at, times, self._cells, self._share)
 
-    def _is_simple(self) -> bool:
-        """Whether run_whole_plain serves: no groups, closed time windows, plain lanes, no NULL."""
-        layout = self._layout
-        is_plain = not layout.is_wide and not layout.is_nullable
-        return (
-            self._mode == WHOLE
-            and is_plain
-            and layout.lane_count <= UNROLLED_LANES
-            and all(window.is_plain for window in self._windows)
-        )
-
-    def _run_whole(self, until: int, grid_us: int) -> None:
+    def _run_whole(self, until: int, grid_us: int) -> bool:
+        """Run without groups, closed time windows, plain lanes and no NULL; False: not so."""
+        if self._mode != WHOLE or not self._is_unrolled or self._layout.is_nullable:
+            return False
+        left, right = (window.plain_arrays() for window in self._windows)
+        if left is None or right is None:
+            return False
         # Rows held may leave, rows that wait may enter and leave.
-        self._room.reserve(sum(window.most_events(until) for window in self._windows))
-        sides: list[Any] = []
-        for window, kinds in zip(self._windows, self._layout.kinds, strict=True):
-            columns = window.columns
-            sides += [columns.times, columns.codes, columns.values, columns.cursor]
-            sides += [window.lifetime.hold_us, (0,) * len(kinds)]
-        count, lanes, _, *output = self._group_arrays()
-        state = (self._count, self._lanes, count, lanes, *output)
-        kernels.run_whole_plain(*sides, until, grid_us, *state)
+        self._room.reserve(left.most_events(until) + right.most_events(until))
+        fixed = self._fixed
+        kernels.run_whole_plain(
+            left, right, fixed[0], fixed[1], until, grid_us, self.state, self._room.arrays
+        )
+        return True
 
     def _run_pair(self, until: int, grid_us: int) -> None:
         position = np.array([0, CHUNK], np.int64)
@@ -217,47 +218,35 @@ class FactorisedAggregate:
             self._apply_pair(int(count))
 
     def _apply_pair(self, size: int) -> None:
-        events = self._events
         self._room.reserve(size)
-        head = (size, self._order, CHUNK, events.at, self._times(), self._cells, self._share)
-        state = (self._mode, self._count, self._lanes)
+        head = (size, self._order, CHUNK, self._event_arrays())
         masks = self._layout.masks
         if self._mode not in (WHOLE, BY_KEY):
-            self._apply_cells(head, state)
-        elif masks.size == 0 and self._layout.lane_count <= UNROLLED_LANES:
-            fixed = (0,) * self._layout.lane_count
-            kernels.apply_keyed_plain(*head, fixed, *state, *self._group_arrays())
+            self._apply_cells(head)
+        elif self._is_unrolled:
+            fixed = (0,) * self._lane_count
+            kernels.apply_keyed_plain(*head, fixed, self._mode, self.state, self._room.arrays)
         else:
-            kernels.apply_keyed(*head, masks, *state, *self._group_arrays())
+            kernels.apply_keyed(*head, masks, self._mode, self.state, self._room.arrays)
 
-    def _apply_cells(self, head: tuple[Any, ...], state: tuple[Any, ...]) -> None:
-        lists = self.lists
-        done = 0
+    def _apply_cells(self, head: tuple[int, Codes, int, EventArrays]) -> None:
+        room, done = self._room, 0
         while True:
-            listed = (
-                *(lists.key_of_cell, lists.group_of_cell, lists.first_cell),
-                *(lists.next_cell, lists.previous_cell, lists.cells_of_key),
-            )
-            tables = (*listed, *self.pairs.tables(), *self._group_arrays())
-            done = kernels.apply_cells(done, *head, self._layout.masks, *state, *tables)
+            tables = (self.state, self.lists.arrays, self.pairs.tables(), room.arrays)
+            done = kernels.apply_cells(done, *head, self._layout.masks, self._mode, *tables)
             if done == head[0]:
                 return
-            if self._room.control[kernels.NEEDS_PAIRS]:
-                self._room.control[kernels.NEEDS_PAIRS] = 0
+            if room.control[kernels.NEEDS_PAIRS]:
+                room.control[kernels.NEEDS_PAIRS] = 0
                 self.pairs.grow()
                 self.reserve(0, self.pairs.capacity)
             else:
-                self._room.reserve(2 * self._room.at.size)
-
-    def _group_arrays(self) -> tuple[Any, ...]:
-        room = self._room
-        state = (self._group_count, self._group_lanes, self._last_out)
-        return (*state, room.control, room.at, room.group, room.count, room.lanes)
+                room.reserve(2 * room.at.size)
 
     def _fill_share(self, side: int, first: int, size: int) -> None:
         layout, columns = self._layout, self._windows[side].columns
-        if self._share.shape[1] != layout.lane_count or not self._share.shape[0]:
-            self._share = np.zeros((self._events.at.size, layout.lane_count), np.int64)
+        if self._share.shape[1] != self._lane_count or not self._share.shape[0]:
+            self._share = np.zeros((self._events.at.size, self._lane_count), np.int64)
         store = columns.store
         words = (columns.chosen, store.values, store.valid)
         rows = (first, size, self._events.row, columns.codes, *words)
@@ -292,21 +281,23 @@ class FactorisedAggregate:
     def _change_layout(self, layout: LaneLayout) -> None:
         if layout == self._layout:
             return
-        old, self._layout = self._layout, layout
-        self._share = np.zeros((0, 0), np.int64)  # lanes that a side leaves zero may be others now
-        self._lanes = moved(self._lanes, _cell_counts(self._count, old), old, layout)
-        by_group = np.repeat(self._group_count[:, None], old.value_count, axis=1)
-        self._group_lanes = moved(self._group_lanes, by_group, old, layout)
-        # What waits to be emitted at a later instant is rewritten in the new layout.
+        old, state = self._layout, self.state
+        self._set_layout(layout)
+        by_group = np.repeat(state.group_count[:, None], old.value_count, axis=1)
+        self.state = state._replace(
+            lanes=moved(state.lanes, _cell_counts(state.counts, old), old, layout),
+            group_lanes=moved(state.group_lanes, by_group, old, layout),
+        )
+        # What waits to be put out at a later instant is written anew, in the new layout.
         waiting = self._room.used
         if waiting:
             groups = self._room.group[:waiting]
-            self._room.fit(layout.lane_count)
-            self._room.lanes[:waiting] = self._group_lanes[groups]
+            self._room.fit(self._lane_count)
+            self._room.lanes[:waiting] = self.state.group_lanes[groups]
 
     def release_groups(self, groups: Codes) -> None:
         """Free pairs of groups that have no joined rows."""
-        dead = groups[self._group_count[groups] == 0]
+        dead = groups[self.state.group_count[groups] == 0]
         self.pairs.forget(dead)
 
 
@@ -321,9 +312,3 @@ def _cell_counts(count: Vector, layout: LaneLayout) -> Matrix:
 
 def _largest(values: Matrix) -> int:
     return max(1, -int(largest_magnitude(values)))
-
-
-def _grown(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    out = np.zeros((size, *array.shape[1:]), np.int64)
-    out[: array.shape[0]] = array
-    return out

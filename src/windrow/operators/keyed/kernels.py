@@ -7,10 +7,10 @@ Time: O(1) a row entering or leaving; O(cells under its key) when groups divide 
 Space: O(rows + keys), never O(pairs).
 Source: paper 1 (the identity behind IC), with the per-key payloads of factorised view maintenance.
 
-Arrays are plain parameters and rows are given by index: named tuples, views and calls that pass
-arrays make Numba count references inside the loops, which was measured to cost up to a hundred
-times the additions. Places are unsigned where it matters: an index that may be negative costs a
-test at every access.
+Arrays come in structures (state.py), which are taken apart before the loops, and rows are given by
+index: a structure, a view or a call that passes arrays inside a loop makes Numba count references
+there, which was measured to cost up to a hundred times the additions. Places are unsigned where it
+matters: an index that may be negative costs a test at every access.
 
 Events are columns: at, sign (1 enters, -1 leaves), cell (EMPTY takes no part), share (the lanes
 that the row adds for each partner). `order` lists them in time; an event from `right_from` on is
@@ -42,11 +42,11 @@ NEEDS_PAIRS = 4  # set when a kernel stopped for want of room for pairs of group
 
 
 @njit(cache=True)
-def apply_single(
-    size, at, sign, cell, share, masks, group_count, group_lanes, last_out, control,
-    out_at, out_group, out_count, out_lanes,
-):  # fmt: skip
+def apply_single(size, events, masks, state, output):
     """One window: its cells are the output groups."""
+    at, sign, cell, share = events
+    _, _, group_count, group_lanes, last_out = state
+    control, out_at, out_group, out_count, out_lanes = output
     width = group_lanes.shape[1]
     is_plain = masks.size == 0
     now = control[NOW]
@@ -86,12 +86,7 @@ def apply_single(
 
 
 @njit(cache=True)
-def run_whole_plain(
-    left_times, left_cells, left_values, left_cursor, left_hold, left_fixed,
-    right_times, right_cells, right_values, right_cursor, right_hold, right_fixed,
-    until, grid, count, lanes, group_count, group_lanes, control,
-    out_at, out_group, out_count, out_lanes,
-):  # fmt: skip
+def run_whole_plain(left, right, left_fixed, right_fixed, until, grid, state, output):
     """A join of two closed time windows without groups, all lanes plain, straight from the windows.
 
     This is what is most often asked: rows are merged, counted and put out in one pass, with one
@@ -100,6 +95,10 @@ def run_whole_plain(
     their length is known when the loops over lanes are compiled. A state that did not change is
     written over by the next one. There must be room for one row an event.
     """
+    left_times, left_cells, left_values, left_cursor, left_hold = left
+    right_times, right_cells, right_values, right_cursor, right_hold = right
+    count, lanes, group_count, group_lanes, _ = state
+    control, out_at, out_group, out_count, out_lanes = output
     first_right = len(left_fixed)
     left_head, left_tail = left_cursor[0], left_cursor[1]
     right_head, right_tail = right_cursor[0], right_cursor[1]
@@ -191,16 +190,16 @@ def run_whole_plain(
 
 
 @njit(cache=True)
-def apply_keyed_plain(
-    size, order, right_from, at, sign, cell, share, fixed, mode, count, lanes,
-    group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
-):  # fmt: skip
+def apply_keyed_plain(size, order, right_from, events, fixed, mode, state, output):
     """A join whose groups are its keys (mode 1) or that has none (mode 0), all lanes plain.
 
     A cell is a key; row 2 * key + side of count and lanes holds the rows of a side. `fixed` is a
     tuple as long as there are lanes. Nothing branches on the data; a state that did not change is
     written over by the next one.
     """
+    at, sign, cell, share = events
+    count, lanes, group_count, group_lanes, last_out = state
+    control, out_at, out_group, out_count, out_lanes = output
     now = control[NOW]
     now_from = control[NOW_FROM]
     used = control[USED]
@@ -243,11 +242,11 @@ def apply_keyed_plain(
 
 
 @njit(cache=True)
-def apply_keyed(
-    size, order, right_from, at, sign, cell, share, masks, mode, count, lanes,
-    group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
-):  # fmt: skip
+def apply_keyed(size, order, right_from, events, masks, mode, state, output):
     """A join whose groups are its keys (mode 1) or that has none (mode 0); lanes of any kind."""
+    at, sign, cell, share = events
+    count, lanes, group_count, group_lanes, last_out = state
+    control, out_at, out_group, out_count, out_lanes = output
     width = group_lanes.shape[1]
     is_plain = masks.size == 0
     now = control[NOW]
@@ -313,17 +312,17 @@ def apply_keyed(
 
 
 @njit(cache=True)
-def apply_cells(
-    start, size, order, right_from, at, sign, cell, share, masks, mode, count, lanes,
-    key_of_cell, group_of_cell, first_cell, next_cell, previous_cell, cells_of_key,
-    slot_word, slot_code, word_of_code, free, pair_counters,
-    group_count, group_lanes, last_out, control, out_at, out_group, out_count, out_lanes,
-):  # fmt: skip
-    """A join grouped by columns other than the key: every key has a list of cells per input.
+def apply_cells(start, size, order, right_from, events, masks, mode, state, cells, pairs, output):
+    """A join whose groups come from columns beside the key: every key has a list of cells a side.
 
     Row 2 * cell + side of count, lanes and the arrays of cells, row 2 * key + side of first_cell
     and cells_of_key. Returns how far it came: the output or the table of pairs may be full.
     """
+    at, sign, cell, share = events
+    count, lanes, group_count, group_lanes, last_out = state
+    key_of_cell, group_of_cell, first_cell, next_cell, previous_cell, cells_of_key = cells
+    slot_word, slot_code, word_of_code, free, pair_counters = pairs
+    control, out_at, out_group, out_count, out_lanes = output
     width = group_lanes.shape[1]
     is_plain = masks.size == 0
     for i in range(start, size):

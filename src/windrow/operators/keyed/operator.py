@@ -11,19 +11,19 @@ import pyarrow as pa
 from windrow.operators.keyed.coding import Coding, GroupParts
 from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import NeedsSingleRowsError, OperatorMark, WorkDone
-from windrow.operators.partial import Partial, one_batch
+from windrow.operators.operator import NeedsSingleRowsError, Operator, OperatorMark, WorkDone
+from windrow.operators.partial import Partial
 from windrow.operators.touched_groups import TouchedGroups
 from windrow.operators.touches import Touches
 from windrow.plan.model import QueryPlan
 from windrow.rows.grouping import BY_BOTH, SINGLE, WHOLE
-from windrow.rows.prepare import Preparer, window_of
+from windrow.rows.prepare import prepared_columns, window_of
+from windrow.rows.prepared_names import TAKES_PART, WEIGHT
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
 from windrow.rows.shared_rows import RowReader
-from windrow.rows.value_words import value_columns, value_words
-from windrow.rows.weighted_rows import WEIGHT
+from windrow.rows.value_words import value_columns
 from windrow.windows.codes import NO_CODE, Codes
-from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import Copies, Mark, set_back
 from windrow.windows.window import Window
 
@@ -44,7 +44,7 @@ class SumsMark(OperatorMark):
         set_back(self._copies)
 
 
-class FactorisedOperator:
+class FactorisedOperator(Operator):
     """COUNT, SUM and AVG in O(1) a row; grid_us > 1 puts out only states at its multiples.
 
     readers: one for each input where the rows are shared with other queries.
@@ -60,9 +60,9 @@ class FactorisedOperator:
         assert shape.mode is not None
         self._grid_us = grid_us
         self._shape = shape
-        self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
         self._readers = tuple(readers)
-        self._windows = _windows(plan, shape, self._readers)
+        self._columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
+        super().__init__(_windows(plan, shape, self._readers))
         self._coding = Coding(shape)
         self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
         if shape.mode in (WHOLE, SINGLE):
@@ -70,22 +70,29 @@ class FactorisedOperator:
         self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
         self._waiting: GroupParts = []
         self._entered = [0] * len(self._windows)
+        self._is_weighted = False  # whether any row has stood for several
 
-    def append(self, side: int, rows: pa.RecordBatch) -> None:
+    takes_weights = True
+
+    def append(self, side: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
-        if rows.num_rows:
+        if rows.size:
             self._take(side, rows)
 
-    def advance(self, until: int) -> Partial:
+    def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
         touches = self._with_extras(self._aggregate.advance(until, self._grid_us), until)
         partial = self._groups.partial(touches, self._columns_of)
-        # A group whose touch waits for the grid keeps its code until then.
+        if self._grid_us > 1:
+            self._hold_waiting()
+        self._reclaim(touches)
+        return partial
+
+    def _hold_waiting(self) -> None:
+        """A group whose touch waits for the grid keeps its code until then."""
         waiting = self._coding.retain_groups(self._aggregate.waiting_groups(), self._aggregate)
         self._coding.release_groups(self._waiting)
         self._waiting = waiting
-        self._let_go(touches)
-        return partial
 
     def touch_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
@@ -93,19 +100,19 @@ class FactorisedOperator:
 
     def rows(self, side: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order."""
-        window, schema = self._windows[side], self._schemas[side]
+        window, schema = self._windows[side], self._columns[side].schema
         places = np.concatenate([window.held(), window.waiting()])
         columns = window.columns
         if self._readers:  # rows of the others that take no part here
             places = places[columns.codes[places] != NO_CODE]
         arrays = [pa.array(columns.times[places])]
-        arrays += self._coding.row_columns(side, columns.codes[places], schema)
+        arrays += self._coding.row_columns(side, columns.codes[places], self._columns[side])
         if columns.partitions.size:
             arrays += self._coding.partition_columns(side, columns.partitions[places])
         valid = columns.valid[:, places] if columns.valid.size else columns.valid
-        types = [field.type for field in schema if field.name[0] == "v"]
+        types = schema.types[self._columns[side].values]
         arrays += value_columns(columns.values[:, places], valid, types)
-        if "live" in schema.names:
+        if TAKES_PART in schema.names:
             arrays.append(pa.array(columns.codes[places] >= 0))
         if window.is_weighted:
             arrays.append(pa.array(columns.weights[places]))
@@ -130,17 +137,11 @@ class FactorisedOperator:
         lanes = np.zeros((count.size, layout.lane_count), np.int64)
         for lane in range(layout.lane_count):
             lanes[:, lane] = table.column(f"lane{lane}").to_numpy()
-        codes = self._coding.acquire(0, one_batch(table), self._aggregate)
+        named = [place for place in self._shape.group_places if place.kind != "constant"]
+        groups = [column.combine_chunks() for column in table.columns[1 : 1 + len(named)]]
+        codes = self._coding.acquire_groups(groups, count.size, self._aggregate)
         self._aggregate.load_states(codes, count, lanes, layout)
         return codes
-
-    def row_counts(self) -> list[int]:
-        """Rows held, per side."""
-        return [window.row_count for window in self._windows]
-
-    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
-        """Rows of the side leave by this lifetime from now on."""
-        self._windows[side].change_lifetime(lifetime)
 
     def close(self) -> None:
         """Another operator has taken over: shared rows are no longer read here."""
@@ -149,7 +150,7 @@ class FactorisedOperator:
 
     def mark(self) -> OperatorMark:
         """How its rows are now, for a step that may fail; of endless ones, the sums too."""
-        if self.is_endless:
+        if self._windows[0].is_endless:
             return SumsMark(self._windows, [self, self._aggregate], self._copied_sums())
         return OperatorMark(self._windows)
 
@@ -158,15 +159,6 @@ class FactorisedOperator:
         columns = self._windows[0].columns
         groups = np.unique(columns.codes[columns.tail : columns.end])
         return self._aggregate.copies(groups[groups != NO_CODE])
-
-    @property
-    def windows(self) -> tuple[Window, ...]:
-        """The windows of all sides."""
-        return self._windows
-
-    def window_bytes(self) -> list[int]:
-        """Bytes of each side's rows."""
-        return [window.nbytes for window in self._windows]
 
     @property
     def nbytes(self) -> int:
@@ -186,20 +178,20 @@ class FactorisedOperator:
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))
 
-    def _take(self, side: int, rows: pa.RecordBatch) -> Codes:
+    def _take(self, side: int, rows: PreparedRows) -> Codes:
         """Put rows into their window; returns their cells."""
-        times = rows.column("ts").to_numpy()
-        words = self._readers[side].words if self._readers else None
-        values, valid = value_words(rows) if words is None else words
-        weights = rows.column(WEIGHT).to_numpy() if WEIGHT in rows.schema.names else None
-        count = rows.num_rows if weights is None else int(weights.sum())
+        values, valid = rows.words
+        weights = rows.weights
+        count = rows.size if weights is None else int(weights.sum())
         self._aggregate.admit(side, values, valid, count)
-        is_weighted = weights is not None or any(each.is_weighted for each in self._windows)
-        if is_weighted and self._aggregate.is_wide:
+        if (weights is not None or self._is_weighted) and self._aggregate.is_wide:
             raise NeedsSingleRowsError
+        self._is_weighted = self._is_weighted or weights is not None
         cells = self._coding.acquire(side, rows, self._aggregate)
-        partitions = self._coding.acquire_partitions(side, rows)
-        self._windows[side].append(times, cells, values, valid, partitions, weights)
+        partitions = None
+        if self._shape.sides[side].partitions:
+            partitions = self._coding.acquire_partitions(side, rows)
+        self._windows[side].columns.append(rows.times, cells, values, valid, partitions, weights)
         self._entered[side] += count
         return cells
 
@@ -210,7 +202,8 @@ class FactorisedOperator:
     def _columns_of(self, groups: Codes) -> list[pa.Array]:
         return self._coding.group_columns(groups, self._aggregate)
 
-    def _let_go(self, touches: Touches) -> None:
+    def _reclaim(self, touches: Touches) -> None:
+        """Free what rows that have left had."""
         for side, window in enumerate(self._windows):
             gone = window.close()
             if window.is_endless:  # only one window alone can be: its sums are all that is needed

@@ -15,6 +15,7 @@ from windrow.operators.code_tuples import SPARE_CODES, SweptTuples
 from windrow.operators.lanes import Vector
 from windrow.operators.pairs.rows import RowCodes
 from windrow.plan.expressions import ColumnRef, Expr
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import EMPTY
@@ -87,10 +88,10 @@ class GroupCodes:
         self._folded = SweptTuples(parts) if parts > 1 else None
         self._waiting: list[Codes] = []
 
-    def append(self, side: int, slots: Vector, rows: pa.RecordBatch, capacity: int) -> None:
+    def append(self, side: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
         """Rows of this side have come."""
         if side in self._by_row:
-            columns = [rows.column(part.column) for part in self._of_side[side]]
+            columns = [rows.column(part) for part in self._of_side[side]]
             self._by_row[side].append(slots, columns, capacity)
 
     def release(self, side: int, slots: Vector) -> None:
@@ -168,11 +169,11 @@ class DistinctCodes:
         else:
             self._by_block = BlockCodes(types)
 
-    def append(self, side: int, slots: Vector, rows: pa.RecordBatch, capacity: int) -> None:
+    def append(self, side: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
         """Rows of this side have come."""
         argument = self._argument
         if self._by_row is not None and isinstance(argument, ColumnRef) and argument.source == side:
-            self._by_row.append(slots, [rows.column(argument.column)], capacity)
+            self._by_row.append(slots, [rows.column(argument)], capacity)
 
     def release(self, side: int, slots: Vector) -> None:
         """Rows of this side have left."""

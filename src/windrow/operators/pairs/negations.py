@@ -22,6 +22,7 @@ from windrow.operators.pairs.unmatched import (
     place,
 )
 from windrow.plan.expressions import Call, ColumnRef, Expr
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import NegationShape, QueryShape
 from windrow.windows.codes import Codes
 from windrow.windows.key_coder import KeyCoder
@@ -38,7 +39,7 @@ class Negations:
     def __init__(self, shape: QueryShape, rows: Sequence[SlotRows], block: int = BLOCK) -> None:
         self._each = [NegatedInput(part, shape, rows, block) for part in shape.negations]
 
-    def append(self, side: int, slots: Vector, rows: pa.RecordBatch, capacity: int) -> None:
+    def append(self, side: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
         """Rows of this side, counting or negated, have come; slots are below the capacity."""
         for each in self._each:
             each.append(side, slots, rows, capacity)
@@ -83,12 +84,12 @@ class NegatedInput:
         pair = ResidualFilter(condition, [rows[shape.of], rows[shape.side]])
         self.stage = UnmatchedByCondition(shape.of, shape.side, pair.kept, block)
 
-    def append(self, side: int, slots: Vector, rows: pa.RecordBatch, capacity: int) -> None:
+    def append(self, side: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
         """Rows have come."""
         if side == self._shape.of:
-            columns = [rows.column(name) for name in self._shape.of_columns]
+            columns = [rows.batch.column(name) for name in self._shape.of_columns]
         elif side == self._shape.side:
-            columns = [rows.column(f"k{i}") for i in range(len(self._shape.of_columns))]
+            columns = rows.keys[: len(self._shape.of_columns)]
         else:
             return
         codes = self._codes(columns, slots.size)

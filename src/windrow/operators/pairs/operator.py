@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from windrow.event_time import END_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
-from windrow.operators.operator import OperatorMark, WorkDone, growth_by_rows
+from windrow.operators.operator import Operator, WorkDone
 from windrow.operators.pairs.block import JoinedRows, MergedEvents
 from windrow.operators.pairs.charged import Charged
 from windrow.operators.pairs.groups import DistinctCodes, GroupCodes
@@ -27,17 +27,18 @@ from windrow.operators.select.joined_rows import LiveResults
 from windrow.operators.touched_groups import TouchedGroups
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import QueryPlan
-from windrow.rows.prepare import Preparer, lifetime_of, window_of
+from windrow.rows.prepare import lifetime_of, prepared_columns, window_of
+from windrow.rows.prepared_names import TAKES_PART, TIME
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
 from windrow.windows.codes import NO_FLAGS, Codes
 from windrow.windows.key_coder import KeyCoder
 from windrow.windows.lifetime import Lifetime
-from windrow.windows.window import Window
 
 __all__ = ["PairOperator"]
 
 
-class PairOperator:
+class PairOperator(Operator):
     """algorithm: 'pipelined', 'incremental', 'charged', or 'results' for the rows of a select.
 
     block: joined rows worked on at once.
@@ -54,9 +55,9 @@ class PairOperator:
         inputs = len(plan.joined)
         self._plan = plan
         self._grid_us = grid_us
-        self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
-        self._windows = tuple(window_of(entry.window, 1) for entry in plan.inputs)
-        self._rows = [SlotRows(schema) for schema in self._schemas]
+        super().__init__(window_of(entry.window, 1) for entry in plan.inputs)
+        self._columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
+        self._rows = [SlotRows(columns) for columns in self._columns]
         self._partitions = [
             KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None
             for side in shape.sides
@@ -106,41 +107,37 @@ class PairOperator:
         is_grouped = bool(shape.group_columns)
         return Charged(self._states, self._shares, leaves_by_time, is_grouped=is_grouped)
 
-    def append(self, side: int, rows: pa.RecordBatch) -> None:
+    def append(self, side: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
-        if rows.num_rows == 0:
+        if rows.size == 0:
             return
-        times = rows.column("ts").to_numpy()
-        slots = self._rows[side].append(rows)
-        marks = slots
-        live = rows
-        live_slots = slots
-        if "live" in rows.schema.names:
-            takes_part = rows.column("live").to_numpy(zero_copy_only=False)
+        times = rows.times
+        slots = self._rows[side].append(rows.batch)
+        marks, live_slots, live = slots, slots, rows.taking_part()
+        if rows.takes_part is not None:
             # A row that only counts has its slot's complement.
-            marks = np.where(takes_part, slots, ~slots)
-            live, live_slots = rows.filter(rows.column("live")), slots[takes_part]
+            marks = np.where(rows.takes_part, slots, ~slots)
+            live_slots = slots[rows.takes_part]
         self._code(side, live_slots, live)
         self._expect(side, slots, times)
         coder = self._partitions[side]
-        partitions = None if coder is None else coder.acquire(_columns(rows, "p"))
-        codes = np.zeros(rows.num_rows, np.int32)
+        partitions = None if coder is None else coder.acquire(rows.partitions)
+        codes = np.zeros(rows.size, np.int32)
         self._windows[side].append(times, codes, marks[None, :], partitions=partitions)
-        self._entered[side] += rows.num_rows
+        self._entered[side] += rows.size
         self._admit(side, live)
 
-    def _code(self, side: int, slots: Vector, rows: pa.RecordBatch) -> None:
+    def _code(self, side: int, slots: Vector, rows: PreparedRows) -> None:
         """Join variables, groups and distinct values of rows that take part."""
         capacity = max(each.capacity for each in self._rows)
         if self._negations is not None:
             self._negations.append(side, slots, rows, capacity)
-        keys = _columns(rows, "k")
         for number, variable in enumerate(self._variables):
             coder = self._coders[number]
             if side in variable:
                 codes = np.zeros(slots.size, np.int32)
                 if coder is not None:
-                    codes = coder.acquire([keys[key] for key in variable[side]])
+                    codes = coder.acquire([rows.keys[key] for key in variable[side]])
                 self._index.reserve(capacity, 1 if coder is None else coder.capacity)
                 self._index.place(side, number, slots, codes)
         self._groups.append(side, slots, rows, capacity)
@@ -158,10 +155,10 @@ class PairOperator:
                 leave = np.minimum(lifetime_of(window).leave(times), END_OF_TIME)
             self._algorithm.expect(side, slots, leave)
 
-    def _admit(self, side: int, rows: pa.RecordBatch) -> None:
+    def _admit(self, side: int, rows: PreparedRows) -> None:
         """Make the layout fit the values of rows that are about to enter."""
         for word, name in self._words.of_side(side):
-            words, valid = summed_words(rows.column(name))
+            words, valid = summed_words(rows.batch.column(name))
             self._shares.admit(word, words, NO_FLAGS if valid is None else valid)
         self._fit()
 
@@ -174,7 +171,7 @@ class PairOperator:
             self._algorithm.change_layout(layout)
             self._states.change_layout(layout)
 
-    def advance(self, until: int) -> Partial:
+    def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
         sizes = [1 if coder is None else coder.size for coder in self._coders]
         joined = self._windows[: len(self._plan.joined)]
@@ -285,27 +282,17 @@ class PairOperator:
 
     def rows(self, side: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order."""
-        window, schema = self._windows[side], self._schemas[side]
+        window, columns = self._windows[side], self._columns[side]
         places = np.concatenate([window.held(), window.waiting()])
         marks = window.columns.values[0, places]
         slots = np.where(marks < 0, ~marks, marks).astype(np.int32)
         coder = self._partitions[side]
         partitions = [] if coder is None else coder.columns(window.columns.partitions[places])
-        arrays = []
-        for field in schema:
-            if field.name == "ts":
-                arrays.append(pa.array(window.columns.times[places]))
-            elif field.name == "live":
-                arrays.append(pa.array(marks >= 0))
-            elif field.name[0] == "p":
-                arrays.append(partitions[int(field.name[1:])])
-            else:
-                arrays.append(self._rows[side].column(field.name, slots))
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-    def row_counts(self) -> list[int]:
-        """Rows held, per side."""
-        return [window.row_count for window in self._windows]
+        named = {TIME: pa.array(window.columns.times[places]), TAKES_PART: pa.array(marks >= 0)}
+        named |= dict(zip(columns.schema.names[columns.partitions], partitions, strict=True))
+        named |= {name: self._rows[side].column(name, slots) for name in self._rows[side].names}
+        arrays = [named[name] for name in columns.schema.names]
+        return pa.RecordBatch.from_arrays(arrays, schema=columns.schema)
 
     def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
         """Rows of the side leave by this lifetime from now on."""
@@ -313,19 +300,7 @@ class PairOperator:
         assert not isinstance(self._algorithm, (Charged, LiveResults)), (
             "it knows in advance who leaves"
         )
-        self._windows[side].change_lifetime(lifetime)
-
-    def close(self) -> None:
-        """Another operator has taken over: nothing outside is held."""
-
-    def mark(self) -> OperatorMark:
-        """How its rows are now, for a step that may fail."""
-        return OperatorMark(self._windows)
-
-    @property
-    def windows(self) -> tuple[Window, ...]:
-        """The windows of all sides."""
-        return self._windows
+        super().change_lifetime(side, lifetime)
 
     def window_bytes(self) -> list[int]:
         """Bytes of each side's rows."""
@@ -345,11 +320,6 @@ class PairOperator:
         work = self._merger.nbytes + self._prober.nbytes + self._again.nbytes + self._shares.nbytes
         return sum(self.window_bytes()) + codes + kept + work
 
-    def growth_bytes(self, rows: int) -> int:
-        """Peak bytes, in addition to the windows, that this many rows may need."""
-        beside = self.nbytes - sum(window.nbytes for window in self._windows)
-        return growth_by_rows(beside, sum(self.row_counts()), rows)
-
     def joined_rows(self) -> int:
         """Joined rows that are live."""
         return int(self._states.count.sum())
@@ -358,7 +328,3 @@ class PairOperator:
         """What was measured so far."""
         probes, matches = self._prober.work_done()
         return WorkDone(tuple(self._entered), probes, matches, self._kept)
-
-
-def _columns(rows: pa.RecordBatch, letter: str) -> list[pa.Array]:
-    return [rows.column(name) for name in rows.schema.names if name[0] == letter and name != "live"]

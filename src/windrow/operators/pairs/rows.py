@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from windrow.operators.lanes import Vector
 from windrow.operators.pairs.index_kernels import gather_words
+from windrow.rows.prepared_rows import PreparedColumns
 from windrow.windows.codes import Codes
+from windrow.windows.column_words import array_of_words, words_of_array
 from windrow.windows.kernels import EMPTY
-from windrow.windows.key_coder import KeyCoder, array_of_words, words_of_array
+from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["RowCodes", "SlotRows", "summed_words"]
 
@@ -25,8 +27,10 @@ Flags = NDArray[np.uint8]
 class SlotRows:
     """The columns of prepared rows but times and partitions, a word a value; texts by code."""
 
-    def __init__(self, schema: pa.Schema) -> None:
-        self._fields = [field for field in schema if field.name[0] in "kgvn"]
+    def __init__(self, columns: PreparedColumns) -> None:
+        listed = list(columns.schema)
+        kept = (columns.keys, columns.groups, columns.negated_keys, columns.values)
+        self._fields = [field for part in kept for field in listed[part]]
         self._place = {field.name: i for i, field in enumerate(self._fields)}
         self._texts = {
             field.name: KeyCoder([field.type])
@@ -38,6 +42,11 @@ class SlotRows:
         self._has_nulls = np.zeros(len(self._fields), np.bool_)
         self._free: Vector = np.arange(SMALLEST)[::-1].copy()
         self._free_count = SMALLEST
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that it keeps."""
+        return list(self._place)
 
     def append(self, rows: pa.RecordBatch) -> Vector:
         """Keep rows; returns their slots."""

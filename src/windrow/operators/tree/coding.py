@@ -12,9 +12,12 @@ from windrow.operators.tree.sources import TreeSources
 from windrow.operators.tree.structure import NOTHING, CodesOf
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.rows.evaluate import evaluate
+from windrow.rows.prepared_names import GROUP, KEY, PARTITION, VALUE, column_name, part_of
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
 from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, WordCodes
-from windrow.windows.key_coder import KeyCoder, array_of_words, words_of_array
+from windrow.windows.column_words import array_of_words, words_of_array
+from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["TreeCoding", "argument_column"]
 
@@ -44,7 +47,7 @@ class TreeCoding:
             for side in shape.sides
         ]
 
-    def acquire(self, side: int, rows: pa.RecordBatch) -> dict[int, Codes]:
+    def acquire(self, side: int, rows: PreparedRows) -> dict[int, Codes]:
         """The codes of rows by source, each counted once a row; NULL values have a code too."""
         sources, codes = self._sources, dict[int, Codes]()
         for source in sources.side_edges(side):
@@ -71,8 +74,8 @@ class TreeCoding:
                 self._pairs[distinct].forget(self._pairs[distinct].release(gone))
             self._values[distinct].release(values)
 
-    def distinct_column(self, distinct: int, rows: pa.RecordBatch) -> pa.Array:
-        """The distinct values of a COUNT(DISTINCT)."""
+    def distinct_column(self, distinct: int, rows: PreparedRows) -> pa.Array:
+        """The values that a COUNT(DISTINCT) tells apart."""
         return argument_column(self._shape.distincts[distinct].argument, rows)
 
     def capacities(self) -> Mapping[int, int]:
@@ -112,26 +115,23 @@ class TreeCoding:
         if self._sources.group != NOTHING:
             self._coders[self._sources.group].release(groups)
 
-    def acquire_partitions(self, side: int, rows: pa.RecordBatch) -> Codes | None:
+    def acquire_partitions(self, side: int, rows: PreparedRows) -> Codes | None:
         """The partition of each row, counted; None where the window has none."""
         coder = self._partitions[side]
-        count = len(self._shape.sides[side].partitions)
-        return (
-            None if coder is None else coder.acquire([rows.column(f"p{i}") for i in range(count)])
-        )
+        return None if coder is None else coder.acquire(rows.partitions)
 
     def release_partitions(self, side: int, partitions: Codes) -> Codes:
         """Rows of these partitions have left; returns the partitions without rows."""
         coder = self._partitions[side]
         return np.empty(0, np.int32) if coder is None else coder.release(partitions)
 
-    def words(self, side: int, rows: pa.RecordBatch) -> tuple[Matrix, Flags]:
+    def words(self, side: int, rows: PreparedRows) -> tuple[Matrix, Flags]:
         """The values as words and flags (no rows when every one is valid); texts are left 0."""
         kinds = self._shape.sides[side].value_types
-        words = np.zeros((len(kinds), rows.num_rows), np.int64)
+        words = np.zeros((len(kinds), rows.size), np.int64)
         valid: Flags = np.empty((0, 0), np.uint8)
         for index, kind in enumerate(kinds):
-            column = rows.column(f"v{index}")
+            column = rows.values[index]
             if pa.types.is_floating(kind):
                 plain = column.cast(pa.float64()).fill_null(0.0)
                 words[index] = plain.to_numpy(zero_copy_only=False).view(np.int64)
@@ -143,10 +143,10 @@ class TreeCoding:
                 valid[index] = column.is_valid().to_numpy(zero_copy_only=False)
         return words, valid
 
-    def acquire_texts(self, side: int, rows: pa.RecordBatch, words: Matrix) -> None:
+    def acquire_texts(self, side: int, rows: PreparedRows, words: Matrix) -> None:
         """Write the codes of texts, counted."""
         for index, coder in self._texts[side].items():
-            words[index] = coder.acquire([rows.column(f"v{index}")])
+            words[index] = coder.acquire([rows.values[index]])
 
     def release_texts(self, side: int, words: Matrix) -> None:
         """Rows of these words have left."""
@@ -162,22 +162,23 @@ class TreeCoding:
         for source in sources.side_edges(side):
             columns = self._columns(source, codes[source])
             for variable, column in zip(sources.edges[source], columns, strict=True):
-                out[f"k{shape.variables.index(variable)}"] = column
+                out[column_name(KEY, shape.variables.index(variable))] = column
         if sources.has_group_coder and side in sources.roots:
             columns = self._columns(sources.group, codes[sources.group])
             for expression, column in zip(self._shape.group_columns, columns, strict=True):
-                if isinstance(expression, ColumnRef) and expression.column[0] == "g":
+                if isinstance(expression, ColumnRef) and part_of(expression)[0] == GROUP:
                     out[expression.column] = column
         coder = self._partitions[side]
         if coder is not None:
-            out |= {f"p{i}": column for i, column in enumerate(coder.columns(partitions))}
+            found = coder.columns(partitions)
+            out |= {column_name(PARTITION, i): column for i, column in enumerate(found)}
         for index, kind in enumerate(shape.value_types):
             missing = valid[index] == 0 if valid.size else np.zeros(words.shape[1], np.bool_)
             if index in self._texts[side]:
-                found = self._texts[side][index].columns(words[index].astype(np.int32))[0]
-                out[f"v{index}"] = found
+                value = self._texts[side][index].columns(words[index].astype(np.int32))[0]
             else:
-                out[f"v{index}"] = array_of_words(words[index], missing, kind)
+                value = array_of_words(words[index], missing, kind)
+            out[column_name(VALUE, index)] = value
         return out
 
     @property
@@ -212,30 +213,26 @@ class TreeCoding:
         }
         return [types[variable] for variable in edge]
 
-    def _key(self, side: int, rows: pa.RecordBatch, variable: int) -> pa.Array:
-        return rows.column(f"k{self._shape.sides[side].variables.index(variable)}")
+    def _key(self, side: int, rows: PreparedRows, variable: int) -> pa.Array:
+        return rows.keys[self._shape.sides[side].variables.index(variable)]
 
-    def _groups(self, side: int, rows: pa.RecordBatch) -> list[pa.Array]:
+    def _groups(self, side: int, rows: PreparedRows) -> list[pa.Array]:
         """The group columns as a root has them: its own, or by the join variable."""
         out = []
         for column in self._shape.group_columns:
             assert isinstance(column, ColumnRef)
-            if column.column[0] == "k":
+            part, number = part_of(column)
+            if part == KEY:
                 variables = self._shape.sides[column.source].variables
-                out.append(self._key(side, rows, variables[int(column.column[1:])]))
+                out.append(self._key(side, rows, variables[number]))
             else:
-                out.append(rows.column(column.column))
+                out.append(rows.column(column))
         return out
 
 
-def argument_column(argument: Expr, rows: pa.RecordBatch) -> pa.Array:
+def argument_column(argument: Expr, rows: PreparedRows) -> pa.Array:
     """The argument of an aggregate in each of the prepared rows."""
-
-    def leaf(part: Expr) -> pa.Array:
-        assert isinstance(part, ColumnRef)
-        return rows.column(part.column)
-
-    return evaluate(argument, leaf, rows.num_rows)
+    return evaluate(argument, rows.column, rows.size)
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE, INTEGER
-from windrow.operators.operator import NeedsPairsError, OperatorMark, WorkDone, growth_by_rows
+from windrow.operators.operator import NeedsPairsError, Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.ranks import ranks_of_values
 from windrow.operators.touched_groups import TouchedGroups
@@ -22,16 +22,16 @@ from windrow.operators.tree.terms import MeasureTerms
 from windrow.operators.tree.words import Places, SideWords, Slots
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
-from windrow.rows.prepare import Preparer, window_of
+from windrow.rows.prepare import prepared_columns, window_of
+from windrow.rows.prepared_names import TAKES_PART, TIME, part_of
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import Measure, QueryShape
 from windrow.windows.codes import NO_CODE, Codes
-from windrow.windows.lifetime import Lifetime
-from windrow.windows.window import Window
 
 __all__ = ["TreeOperator"]
 
 
-class TreeOperator:
+class TreeOperator(Operator):
     """Sums, extremes and different values without forming joined rows."""
 
     def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
@@ -40,9 +40,9 @@ class TreeOperator:
         self._shape, self._grid_us = shape, grid_us
         self._sources = TreeSources(shape, found)
         self._coding = TreeCoding(shape, self._sources)
-        self._schemas = [Preparer(plan, side).schema for side in range(len(plan.inputs))]
+        self._columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
         self._words = [SideWords(plan, self._sources, side) for side in range(len(plan.inputs))]
-        self._windows = tuple(
+        super().__init__(
             window_of(entry.window, words.count)
             for entry, words in zip(plan.inputs, self._words, strict=True)
         )
@@ -59,37 +59,32 @@ class TreeOperator:
         self._waiting: Codes = np.empty(0, np.int32)
         self._entered = [0] * len(self._windows)
 
-    def append(self, side: int, rows: pa.RecordBatch) -> None:
+    def append(self, side: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
-        if rows.num_rows == 0:
+        if rows.size == 0:
             return
-        live = np.ones(rows.num_rows, np.bool_)
-        live_rows = rows
-        if "live" in rows.schema.names:
-            live = rows.column("live").to_numpy(zero_copy_only=False)
-            live_rows = rows.filter(rows.column("live"))
+        live = np.ones(rows.size, np.bool_) if rows.takes_part is None else rows.takes_part
         words, flags = self._coding.words(side, rows)
         if live.all():
-            self._admit(side, words, flags, rows.num_rows)
+            self._admit(side, words, flags, rows.size)
         else:
             words[:, ~live] = 0  # nobody asks for them, and nobody looks how wide they are
             some = flags[:, live] if flags.size else flags
-            self._admit(side, words[:, live], some, rows.num_rows)
+            self._admit(side, words[:, live], some, rows.size)
         self._coding.acquire_texts(side, rows, words)
         values, valid = self._words[side].widened(words, flags)
         if self._words[side].ranks:
             valid = self._fill_ranks(side, rows, values, valid)
-        cells = self._acquire_cells(side, live, live_rows, values)
+        cells = self._acquire_cells(side, live, rows.taking_part(), values)
         if self._words[side].has_slot:
             slots = self._slots[side]
-            values[-1] = slots.take(rows.num_rows)
+            values[-1] = slots.take(rows.size)
             self._extremes_of(side).reserve_slots(slots.size)
         partitions = self._coding.acquire_partitions(side, rows)
-        times = rows.column("ts").to_numpy()
-        self._windows[side].append(times, cells, values, valid, partitions)
-        self._entered[side] += rows.num_rows
+        self._windows[side].append(rows.times, cells, values, valid, partitions)
+        self._entered[side] += rows.size
 
-    def advance(self, until: int) -> Partial:
+    def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
         touches = self._aggregate.advance(until, self._grid_us)
         partial = self._groups.partial(self._in_order(touches), self._coding.group_columns)
@@ -108,7 +103,7 @@ class TreeOperator:
 
     def rows(self, side: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order."""
-        window, schema = self._windows[side], self._schemas[side]
+        window, schema = self._windows[side], self._columns[side].schema
         columns = window.columns
         places = np.concatenate([window.held(), window.waiting()])
         live = columns.codes[places] != NO_CODE
@@ -123,43 +118,14 @@ class TreeOperator:
         words = columns.values[:, places]
         count = len(self._kinds[side])
         named = self._coding.row_columns(side, codes, partitions, words[:count], valid)
-        named |= {"ts": pa.array(columns.times[places]), "live": pa.array(live)}
+        named |= {TIME: pa.array(columns.times[places]), TAKES_PART: pa.array(live)}
         return pa.RecordBatch.from_arrays([named[name] for name in schema.names], schema=schema)
-
-    def row_counts(self) -> list[int]:
-        """Rows held, per side."""
-        return [window.row_count for window in self._windows]
-
-    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
-        """Rows of the side leave by this lifetime from now on."""
-        self._windows[side].change_lifetime(lifetime)
-
-    def close(self) -> None:
-        """Another operator has taken over: nothing outside is held."""
-
-    def mark(self) -> OperatorMark:
-        """How its rows are now, for a step that may fail."""
-        return OperatorMark(self._windows)
-
-    @property
-    def windows(self) -> tuple[Window, ...]:
-        """The windows of all sides."""
-        return self._windows
-
-    def window_bytes(self) -> list[int]:
-        """Bytes of each side's rows."""
-        return [window.nbytes for window in self._windows]
 
     @property
     def nbytes(self) -> int:
         """Bytes of windows, codes and trees."""
         beside = sum(slots.nbytes for slots in self._slots)
         return sum(self.window_bytes()) + self._coding.nbytes + self._aggregate.nbytes + beside
-
-    def growth_bytes(self, rows: int) -> int:
-        """Peak bytes, in addition to the windows, that this many rows may need."""
-        beside = self.nbytes - sum(window.nbytes for window in self._windows)
-        return growth_by_rows(beside, sum(self.row_counts()), rows)
 
     def joined_rows(self) -> int:
         """Joined rows that are live."""
@@ -190,7 +156,7 @@ class TreeOperator:
         total = columns.end - columns.head + rows
         self._linear.change_layout(self._bounds.admit(side, values, valid, total))
 
-    def _fill_ranks(self, side: int, rows: pa.RecordBatch, values: Matrix, valid: Flags) -> Flags:
+    def _fill_ranks(self, side: int, rows: PreparedRows, values: Matrix, valid: Flags) -> Flags:
         """Write the ranks of a root's extremes; returns the flags with theirs."""
         for index, extreme in enumerate(self._sources.extremes(side)):
             spec = self._shape.extremes[extreme]
@@ -205,7 +171,7 @@ class TreeOperator:
         return valid
 
     def _acquire_cells(
-        self, side: int, live: NDArray[np.bool_], rows: pa.RecordBatch, values: Matrix
+        self, side: int, live: NDArray[np.bool_], rows: PreparedRows, values: Matrix
     ) -> Codes:
         """The cells of the first tree; those of the others are written among the values."""
         codes = self._coding.acquire(side, rows)
@@ -213,7 +179,7 @@ class TreeOperator:
         room = self._coding.group_room()
         first = np.full(live.size, NO_CODE, np.int32)
         for index, tree in enumerate(self._aggregate.trees):
-            cells = tree.structure.acquire(side, codes, capacities, rows.num_rows)
+            cells = tree.structure.acquire(side, codes, capacities, rows.size)
             tree.reserve(*room)
             if isinstance(tree, ExtremesTree) and side == tree.structure.shape.root:
                 self._place_pairs(tree, side, rows, cells, codes)
@@ -226,7 +192,7 @@ class TreeOperator:
         self,
         tree: ExtremesTree,
         side: int,
-        rows: pa.RecordBatch,
+        rows: PreparedRows,
         cells: Codes,
         codes: dict[int, Codes],
     ) -> None:
@@ -305,7 +271,7 @@ def _kinds(types: tuple[pa.DataType, ...]) -> tuple[int, ...]:
 
 def _terms(measure: Measure) -> MeasureTerms:
     products = tuple(
-        tuple((factor.source, int(factor.column[1:])) for factor in product)
+        tuple((factor.source, part_of(factor)[1]) for factor in product)
         for product in measure.terms
     )
     return MeasureTerms(measure.kind, products)

@@ -21,7 +21,10 @@ from windrow.operators.tree.coding import argument_column
 from windrow.operators.unbounded.best_values import EndlessExtras
 from windrow.plan.model import QueryPlan
 from windrow.rows.grouping import SINGLE
+from windrow.rows.prepared_names import TIME
+from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
+from windrow.rows.value_words import value_words
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.key_coder import KeyCoder
 
@@ -31,34 +34,36 @@ __all__ = ["UnboundedOperator"]
 class UnboundedOperator(FactorisedOperator):
     """Sums as in the factorised operator, plus the extremes so far per group."""
 
+    takes_weights = False
+
     def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
         columns = [measure.terms[0][0] for measure in shape.measures]
         types = tuple(column.type.arrow for column in columns)
         side = replace(shape.sides[0], values=tuple(columns), value_types=types)
         sums = replace(shape, sides=(side,), mode=SINGLE, extremes=(), distincts=())
         super().__init__(plan, sums, grid_us)
-        self._summed = [column.column for column in columns]
+        self._summed = columns
         self._extremes, self._distincts = shape.extremes, shape.distincts
         self._extras = EndlessExtras(len(shape.distincts), len(shape.extremes))
         self._values = [KeyCoder([each.argument.type.arrow]) for each in shape.distincts]
-        self._waiting_rows = pa.Table.from_batches([], self._schemas[0])
+        self._schema = self._columns[0].schema
+        self._waiting_rows = pa.Table.from_batches([], self._schema)
 
-    def append(self, side: int, rows: pa.RecordBatch) -> None:
+    def append(self, side: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
-        if rows.num_rows == 0:
+        if rows.size == 0:
             return
-        came = pa.Table.from_batches([rows])
+        came = pa.Table.from_batches([rows.batch])
         self._waiting_rows = pa.concat_tables([self._waiting_rows, came])
-        kept = [name for name in rows.schema.names if name[0] == "g"]
-        named = {"ts": rows.column("ts"), **{name: rows.column(name) for name in kept}}
-        named |= {f"v{i}": rows.column(name) for i, name in enumerate(self._summed)}
-        self._take_beside(rows, self._take(side, pa.RecordBatch.from_pydict(named)))
+        summed = value_words([rows.column(each) for each in self._summed], rows.size)
+        sums = PreparedRows(rows.batch, rows.columns, words=summed)
+        self._take_beside(rows, self._take(side, sums))
 
     def rows(self, side: int) -> pa.RecordBatch:
         """The rows that wait: those that came before are in the sums."""
         del side  # there is one
         batches = self._waiting_rows.combine_chunks().to_batches()
-        return batches[0] if batches else pa.RecordBatch.from_pylist([], self._schemas[0])
+        return batches[0] if batches else pa.RecordBatch.from_pylist([], self._schema)
 
     def sums(self) -> tuple[dict[str, Any], pa.Table]:
         """Sums, plus the extras of each group and the values that it has."""
@@ -96,8 +101,8 @@ class UnboundedOperator(FactorisedOperator):
         values = sum(coder.nbytes for coder in self._values)
         return super().nbytes + self._extras.nbytes + values + int(self._waiting_rows.nbytes)
 
-    def _take_beside(self, rows: pa.RecordBatch, groups: Codes) -> None:
-        ranks = np.zeros((len(self._extremes), rows.num_rows), np.int64)
+    def _take_beside(self, rows: PreparedRows, groups: Codes) -> None:
+        ranks = np.zeros((len(self._extremes), rows.size), np.int64)
         present = np.ones(ranks.shape, np.uint8)
         for index, extreme in enumerate(self._extremes):
             column = argument_column(extreme.argument, rows)
@@ -107,10 +112,10 @@ class UnboundedOperator(FactorisedOperator):
             _codes(coder, argument_column(distinct.argument, rows))
             for coder, distinct in zip(self._values, self._distincts, strict=True)
         ]
-        self._extras.append(rows.column("ts").to_numpy(), groups, values, ranks, present)
+        self._extras.append(rows.times, groups, values, ranks, present)
 
     def _with_extras(self, touches: Touches, until: int) -> Touches:
-        times = self._waiting_rows.column("ts")
+        times = self._waiting_rows.column(TIME)
         self._waiting_rows = self._waiting_rows.filter(pc.greater(times, until))
         return replace(touches, extras=self._extras.advance(touches, until))
 

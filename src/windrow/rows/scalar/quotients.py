@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from windrow.rows.scalar.rounding import fit_decimal
 from windrow.rows.scalar.values import Function, from_numpy, numbers, over_arrays
 from windrow.schema import BIGINT, MAX_DECIMAL_DIGITS, ColumnType
-from windrow.windows.key_coder import array_of_words, words_of_array
+from windrow.windows.column_words import array_of_words, words_of_array
 
 __all__ = ["QUOTIENTS"]
 

@@ -35,7 +35,7 @@ class CarriedRows:
         named = [_PREFIX + name for name in self._names]
         self.schema = pa.schema([("ts", pa.int64()), *zip(named, kinds, strict=True)])
 
-    def prepare(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def prepared_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of the stream as they are carried."""
         columns = [batch.column(self._stream.time).cast(pa.int64())]
         columns += [batch.column(name) for name in self._names]

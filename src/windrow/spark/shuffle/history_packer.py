@@ -19,7 +19,7 @@ from windrow.spark.shuffle.far_ahead import Cluster, clusters_of
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.shuffle.routing import rows_by_bucket
 from windrow.spark.shuffle.task_packer import TaskPacker
-from windrow.windows.key_coder import words_of_array
+from windrow.windows.column_words import words_of_array
 
 __all__ = ["HistoryPacker", "owners_of"]
 

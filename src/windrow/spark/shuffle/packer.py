@@ -35,7 +35,7 @@ Instants = NDArray[np.int64]
 class PreparesRows(Protocol):
     """Makes rows of a stream ready for the buckets."""
 
-    def prepare(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def prepared_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Prepared rows, in order of arrival."""
 
 
@@ -104,7 +104,7 @@ class Packer(TaskPacker):
         self._times.append(ordered)
         self._oldest.append(_oldest(batch, times_us, ordered))
         for position, preparer in self._preparers.items():
-            self._spread(position, preparer.prepare(batch))
+            self._spread(position, preparer.prepared_batch(batch))
 
     def _set_aside(self, rows: pa.RecordBatch) -> None:
         kept = sum(batch.num_rows for batch in self._unplaced)

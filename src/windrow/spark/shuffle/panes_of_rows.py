@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.windows.key_coder import words_of_array
+from windrow.windows.column_words import words_of_array
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["LEAST_RATIO", "Words", "dense", "identity", "panes_of"]

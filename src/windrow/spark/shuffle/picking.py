@@ -17,7 +17,7 @@ from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of
 from windrow.rows.shape import QueryShape, shape_of
 from windrow.spark.shuffle.panes_of_rows import LEAST_RATIO, Words, dense, identity, panes_of
-from windrow.windows.key_coder import words_of_array
+from windrow.windows.column_words import words_of_array
 
 __all__ = ["PanePicker", "can_pick"]
 

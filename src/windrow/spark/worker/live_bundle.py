@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from windrow.event_time import START_OF_TIME
 from windrow.operators.registry import first_algorithm
 from windrow.plan.model import QueryPlan
+from windrow.rows.faults import FaultError
 from windrow.rows.frames import Parts
 from windrow.rows.prepare import Preparer, lifetime_of
-from windrow.rows.shared_rows import RowPool, RowReader, can_share
+from windrow.rows.shared_rows import RowPool, Shares
+from windrow.rows.stream_rows import cast_times
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
 from windrow.spark.processes.python_worker import plan_of
@@ -43,6 +45,7 @@ class LiveBundle:
     def __init__(self, carrier: QueryPlan, clock_us: int, keeps_ledger: bool) -> None:
         self._carried = [CarriedRows(carrier, i) for i in range(len(carrier.inputs))]
         self._streams = carrier.streams
+        self._times_of = {each.stream.name: each.stream.time for each in carrier.inputs}
         self._clock_us = clock_us
         self._keeps_ledger = keeps_ledger
         self._times = WaitingTimes(dict.fromkeys(carrier.streams, _no_instants))
@@ -131,10 +134,11 @@ class LiveBundle:
 
     def _feed(self, rows: Rows) -> None:
         """Rows that are shared are taken once, before any query takes its part of them."""
+        shares = Shares()
         for stream, batch in rows.items():
-            self._pool.take(stream, batch)
+            shares |= self._pool.take(stream, cast_times(batch, self._times_of[stream]))
         for member in self._members.values():
-            member.take(rows)
+            member.take(rows, shares)
 
     def _add_times(self, times: Mapping[str, Instants]) -> None:
         for stream, added in times.items():
@@ -160,22 +164,23 @@ class _LiveMember:
             _Source(entry.stream.name, Preparer(plan, position))
             for position, entry in enumerate(plan.inputs)
         ]
-        self._readers = _readers(plan, pool, clock_us)
+        self._readers = pool.readers(plan, first_algorithm(plan), clock_us)
         self.shard = Shard(plan, grid_us, readers=self._readers)
         self.shard.advance({}, clock_us)
         self._pace = Pace(PIECE_TOUCHES)
         self.times = WaitingTimes(instants_of(plan))
 
-    def take(self, rows: Rows) -> None:
+    def take(self, rows: Rows, shares: Shares) -> None:
         """Take the query's part of the rows and let them wait."""
-        is_shared = self._is_shared
         prepared = {}
         for position, source in enumerate(self._sources):
             batch = rows.get(source.stream)
             if batch is None or not batch.num_rows:
                 continue
-            shared = self._readers[position].prepared if is_shared else None
-            prepared[position] = source.preparer.prepare(batch) if shared is None else shared
+            share = shares[self._readers[position]] if self._is_shared else None
+            if isinstance(share, FaultError):
+                raise share
+            prepared[position] = source.preparer.prepare(batch) if share is None else share
         self.shard.take(prepared)
 
     def advance(self, clock_us: int) -> Parts:
@@ -215,13 +220,6 @@ class _LiveMember:
         run_in_pieces(self.shard, {}, clock_us, self._pace)
         self.shard.show_all_on_grid()
         self.times.release(clock_us, clock_us)
-
-
-def _readers(plan: QueryPlan, pool: RowPool, clock_us: int) -> tuple[RowReader, ...]:
-    """Places to read shared rows, for all inputs or for none."""
-    if not can_share(plan, first_algorithm(plan)):
-        return ()
-    return tuple(pool.reader(plan, position, clock_us) for position in range(len(plan.inputs)))
 
 
 def _no_instants(times_us: Instants) -> Instants:

@@ -51,15 +51,10 @@ def run_in_pieces(
     until_us = max(until_us, shard.clock)
     if lifetimes:
         pieces += _changed(shard, lifetimes)
-    shard.take(rows)
-    is_done = [piece.until_us for piece in pieces] == [until_us]
-    while not is_done:
-        stop = shard.next_stop(until_us, pace.events)
-        before = shard.event_count()
-        partial = shard.advance({}, stop)
-        pace.note(shard.event_count() - before, partial.size)
-        pieces.append(Piece(stop, partial.to_parts()))
-        is_done = stop >= until_us
+    shard.take({side: shard.prepared(side, batch) for side, batch in rows.items()})
+    if [piece.until_us for piece in pieces] != [until_us]:
+        for stop, partial in pace.steps(shard, until_us):
+            pieces.append(Piece(stop, partial.to_parts()))
     return parts_of(pieces)
 
 

@@ -1,0 +1,403 @@
+"""The way of rows through a session, in five stages, each whole before the next.
+
+check    values and types: whatever is refused here changes nothing
+place    times: bad, late and far-ahead rows are set aside; the watermark moves
+apply    shared rows and operators take them, and run to the clock
+publish  answers, changes and the result
+account  ledger, bytes, governor
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from windrow.embedded.governing import Governing
+from windrow.embedded.history_room import Histories
+from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.query_parts import QueryStep
+from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
+from windrow.embedded.stream_ingest import StreamIngest, late_bytes
+from windrow.errors import AdmissionError, BindingError, DataError, WindrowError
+from windrow.event_time import END_OF_TIME, START_OF_TIME
+from windrow.output.broken_off import broken_off, history_broken_off
+from windrow.plan.nearest import nearest
+from windrow.rows.shared_rows import RowPool, SharedRows, Shares
+from windrow.rows.stream_rows import StreamRows
+from windrow.runtime.ledger import Ledger
+from windrow.schema import StreamSchema
+from windrow.windows.marks import Mark
+from windrow.windows.row_store import StoreMark
+
+__all__ = ["Ingest"]
+
+
+# So many rows are refused before it is asked again whether there is room.
+REFUSED_AT_ONCE = 256
+
+
+@dataclass
+class Step:
+    """Rows on their way to everything that reads their stream; no stream: time alone moves.
+
+    Until it is decided, nothing has happened: the marks say how to get back to that. From then on
+    it happens: whatever breaks it off, it goes on where it was, before anything else is done.
+    missed: the times of rows that were refused.
+    """
+
+    number: int
+    stream: str | None
+    undo: Mark
+    shared: list[SharedRows]  # rows of the stream that queries share
+    marks: list[StoreMark]  # how these were before the step
+    rows: StreamRows | None = None
+    shares: Shares = field(default_factory=dict)
+    missed: NDArray[np.int64] | None = None
+    is_decided: bool = False
+    is_granted: bool = False
+    queries: list[EmbeddedQuery] = field(default_factory=list)  # that ran when it was decided
+    is_resumed: bool = False
+    problem: WindrowError | None = None
+
+
+class Ingest:
+    """The streams of a session with their rows; `running` gives the queries that read them."""
+
+    def __init__(
+        self,
+        lock: threading.RLock,
+        running: Callable[[], list[EmbeddedQuery]],
+        histories: Histories,
+        memory: int,
+    ) -> None:
+        self._lock = lock
+        self._running = running
+        self._histories = histories
+        self.streams: dict[str, StreamIngest] = {}
+        self.pool = RowPool()
+        self._memory = memory
+        beside = (lambda: histories.nbytes, self._set_aside_bytes)
+        self.governing = Governing(memory, self.pool, running, *beside)
+        self._undo: Mark | None = None
+        self._is_making_room = False
+        self._step: Step | None = None
+        self._steps = 0
+
+    def declare(self, schema: StreamSchema) -> None:
+        """One more stream."""
+        self.streams[schema.name] = StreamIngest(schema, late_bytes(self._memory))
+
+    def _set_aside_bytes(self) -> int:
+        """Bytes of rows that were late or are not converted yet, and of their times."""
+        return sum(stream.nbytes for stream in self.streams.values())
+
+    def stream(self, name: str) -> StreamIngest:
+        """The stream of that name."""
+        found = self.streams.get(name)
+        if found is None:
+            close = nearest(name, self.streams)
+            raise BindingError(
+                "WB106",
+                f"there is no stream {name!r}",
+                hint=f"did you mean {close!r}?" if close else "declare it with session.stream()",
+            )
+        return found
+
+    def open_stream(self, name: str) -> StreamIngest:
+        """The stream of that name, which must not have ended."""
+        found = self.streams.get(name) or self.stream(name)
+        if found.completeness.through >= END_OF_TIME:
+            raise DataError(
+                "WD120",
+                f"stream {name!r} has ended: finish() declared that no more rows come",
+                hint="push() before finish(), or connect() a new session",
+            )
+        return found
+
+    def push(self, stream: str, rows: object) -> None:
+        """Rows in any form; a few at a time are gathered until there are enough, or one looks."""
+        into = self.open_stream(stream)
+        if into.gathered.take(rows):
+            if into.gathered.is_full:
+                self.flush()
+            return
+        self.flush()
+        with self._all_or_nothing(into):
+            batch = into.converted(rows)
+        self._take(into, batch)
+
+    def advance(self, stream: str, instant_us: int) -> None:
+        """The stream is complete through that instant."""
+        into = self.stream(stream)
+        self.flush()
+        _raise_first([self._move_to(into, instant_us)])
+
+    def finish(self) -> None:
+        """All streams are complete."""
+        self.flush()
+        streams = self.streams.values()
+        step = self._begin(None, Mark(*(part for each in streams for part in each.parts)))
+        for each in streams:
+            each.completeness.finish()
+        _raise_first([self._decide(step)])
+
+    def flush(self) -> None:
+        """Finish or undo what was broken off, and apply rows that were gathered."""
+        with self._lock:
+            if self._step is not None or self._undo is not None or self._is_making_room:
+                self._recover()
+            for stream in self.streams.values():
+                if stream.gathered.rows:
+                    self._take_gathered(stream)
+
+    def clock_of(self, streams: tuple[str, ...]) -> int:
+        """The instant through which all of these streams are complete."""
+        clock, newest = END_OF_TIME, START_OF_TIME
+        for stream in streams:
+            completeness = self.streams[stream].completeness
+            clock, newest = min(clock, completeness.through), max(newest, completeness.newest)
+        return newest if clock >= END_OF_TIME else clock
+
+    def clock(self, stream: str) -> int:
+        """The instant through which every query that reads the stream has worked."""
+        clocks = [query.clock for query in self._running() if stream in query.plan.streams]
+        return min(clocks, default=self.streams[stream].completeness.through)
+
+    def ledgers(self) -> dict[str, Ledger]:
+        """Per stream what became of its rows."""
+        found = {}
+        for name, stream in self.streams.items():
+            with self._all_or_nothing(stream):
+                found[name] = stream.ledger(self.clock(name))
+        return found
+
+    def _take_gathered(self, stream: StreamIngest) -> None:
+        """Rows that were pushed one by one; they stay where they are until they are taken."""
+        try:
+            batch = stream.gathered.converted()
+        except (pa.ArrowException, OverflowError, ValueError, TypeError):
+            with self._all_or_nothing(stream):
+                batch = stream.converted_gathered()
+        self._take(stream, batch, is_gathered=True)
+
+    def _take(
+        self, stream: StreamIngest, rows: pa.RecordBatch, *, is_gathered: bool = False
+    ) -> None:
+        """Apply rows, in slices for which there is room; each is over before the next begins.
+
+        Where there is none, a slice is refused, and the next is tried: time has moved on by then.
+        What goes wrong with one slice is said when all are done.
+        """
+        name, count = stream.schema.name, rows.num_rows
+        granted = self.governing.granted.get(name, 0)
+        if 0 < count <= granted and rows.nbytes <= count * ORDINARY_ROW_BYTES:
+            self.governing.granted[name] = granted - count
+            problem = self._take_slice(stream, rows, is_gathered=is_gathered, is_granted=True)
+            if problem is not None:
+                raise problem
+            return
+        taken = 0
+        problems: list[WindrowError | None] = []
+        self.governing.note_size(name, rows)
+        if not rows.num_rows:
+            problems.append(self._take_slice(stream, rows, is_gathered=is_gathered))
+        while taken < rows.num_rows:
+            rest = rows.slice(taken)
+            count = self._room_for(stream, rest, problems)
+            if count:
+                slice_ = rest.slice(0, count)
+                problems.append(self._take_slice(stream, slice_, is_gathered=is_gathered))
+            else:
+                count = min(rest.num_rows, REFUSED_AT_ONCE)
+                if not any(isinstance(each, AdmissionError) for each in problems):
+                    problems.append(self.governing.refusal())
+                refused = rest.slice(0, count)
+                problems.append(self._refuse(stream, refused, is_gathered=is_gathered))
+            taken += count
+        self.governing.grant(name)
+        _raise_first(problems)
+
+    def _room_for(
+        self, stream: StreamIngest, rows: pa.RecordBatch, problems: list[WindrowError | None]
+    ) -> int:
+        """How many of the rows may be taken now."""
+        self._is_making_room = True
+        move_on = partial(self._move_on, stream, rows, problems)
+        count = self.governing.make_room(stream.schema.name, rows.num_rows, move_on)
+        self._is_making_room = False
+        return count
+
+    def _take_slice(
+        self,
+        stream: StreamIngest,
+        rows: pa.RecordBatch,
+        *,
+        is_gathered: bool,
+        is_granted: bool = False,
+    ) -> WindrowError | None:
+        """One step; is_granted: nothing needs to be counted or decided for it."""
+        name = stream.schema.name
+        step = self._begin(name, Mark(*stream.parts))
+        step.is_granted = is_granted
+        is_first = stream.first_us is None
+        step.rows = stream.place(rows)
+        if is_gathered:
+            stream.gathered.forget(rows.num_rows)
+        if is_first:
+            self._note_first(stream)
+        for shared in step.shared:
+            shared.take(step.rows, step.shares)
+        return self._decide(step)
+
+    def _refuse(
+        self, stream: StreamIngest, rows: pa.RecordBatch, *, is_gathered: bool
+    ) -> WindrowError | None:
+        """Rows for which there is no room: all that reads them is told, and time goes on."""
+        step = self._begin(stream.schema.name, Mark(*stream.parts))
+        step.missed = stream.refuse(rows)
+        if is_gathered:
+            stream.gathered.forget(rows.num_rows)
+        self._note_first(stream)
+        return self._decide(step)
+
+    def _move_on(
+        self, stream: StreamIngest, rows: pa.RecordBatch, problems: list[WindrowError | None]
+    ) -> None:
+        """Evict what is too old by the time of rows, before there must be room for them."""
+        instant_us = stream.complete_before(rows)
+        if instant_us > stream.completeness.through:
+            problems.append(self._move_to(stream, instant_us))
+
+    def _move_to(self, stream: StreamIngest, instant_us: int) -> WindrowError | None:
+        """The stream is complete through that instant."""
+        step = self._begin(stream.schema.name, Mark(*stream.parts))
+        stream.completeness.advance(instant_us)
+        return self._decide(step)
+
+    def _note_first(self, stream: StreamIngest) -> None:
+        """The first row of a stream has come: lives may count from there."""
+        if stream.first_us is not None:
+            for query in self._running():
+                if stream.schema.name == query.plan.streams[0]:
+                    query.begin(stream.first_us)
+
+    @contextmanager
+    def _all_or_nothing(self, stream: StreamIngest) -> Iterator[None]:
+        """What a stream counts changes as a whole, or with a WindrowError, which tells of it."""
+        self._undo = Mark(*stream.parts)
+        try:
+            yield
+        except WindrowError:
+            self._undo = None
+            raise
+        self._undo = None
+
+    def _begin(self, stream: str | None, undo: Mark) -> Step:
+        self._steps += 1
+        shared = [] if stream is None else self.pool.of(stream)
+        step = self._step = Step(self._steps, stream, undo, shared, [])
+        for each in shared:
+            step.marks.append(each.mark())
+        return step
+
+    def _decide(self, step: Step) -> WindrowError | None:
+        """From here on the step is made, whatever happens; what a query has failed with."""
+        step.queries, step.is_decided = self._running(), True
+        return self._finish_step(step)
+
+    def _recover(self) -> None:
+        """Bring to its end what was broken off, or undo it where nothing was decided."""
+        if self._undo is not None:
+            self._undo.rewind()
+            self._undo = None
+        if self._is_making_room:
+            for query in self._running():
+                query.repair()
+            self._is_making_room = False
+        step = self._step
+        if step is None:
+            return
+        if step.is_decided:
+            step.is_resumed = True
+            _raise_first([self._finish_step(step)])
+            return
+        for shared, mark in zip(step.shared, step.marks, strict=False):
+            shared.store.rewind(mark)
+        step.undo.rewind()
+        self._step = None
+
+    def _finish_step(self, step: Step) -> WindrowError | None:
+        """Run all queries on the stream (None: on any); one that fails does not stop the others."""
+        for shared in step.shared:
+            shared.store.keep()
+        if self._histories.operators:
+            self._feed_histories(step)
+        ended = []
+        for query in step.queries:
+            if query.reading.is_running and (
+                step.stream is None or step.stream in query.plan.inputs_of
+            ):
+                self._apply(query, step)
+            if not query.reading.is_running:
+                ended.append(query)
+        for query in ended:
+            query.tell_end()
+        self._account(step)
+        self._step = None
+        return step.problem
+
+    def _account(self, step: Step) -> None:
+        """Count what was applied and what is held, where that may have changed much."""
+        if step.stream is not None:
+            stream = self.streams[step.stream]
+            if stream.has_many_times:
+                with self._all_or_nothing(stream):
+                    stream.count_applied(self.clock(step.stream))
+        if not step.is_granted:
+            self.governing.after_step()
+
+    def _apply(self, query: EmbeddedQuery, step: Step) -> None:
+        try:
+            clock = self.clock_of(query.plan.streams)
+            missed = {} if step.missed is None else self._missed_by(query, step.missed, step.stream)
+            query.apply(QueryStep(step.number, clock, step.stream, step.rows, step.shares, missed))
+        except WindrowError as error:
+            step.problem = step.problem or error
+        except Exception as problem:
+            if not step.is_resumed:
+                raise
+            failure = broken_off(query.name, problem)
+            query.give_up(failure)
+            step.problem = step.problem or failure
+
+    def _missed_by(
+        self, query: EmbeddedQuery, times: NDArray[np.int64], stream: str | None
+    ) -> dict[int, NDArray[np.int64]]:
+        """The times of rows that were refused, by the inputs of a query that lack them."""
+        return dict.fromkeys(query.plan.inputs_of.get(stream or "", ()), times)
+
+    def _feed_histories(self, step: Step) -> None:
+        batch = None if step.rows is None else step.rows.batch
+        for name in self.streams if step.stream is None else (step.stream,):
+            try:
+                self._histories.apply(step.number, self.streams[name], batch, step.missed)
+            except WindrowError as error:
+                step.problem = step.problem or error
+            except Exception:
+                if not step.is_resumed:
+                    raise
+                self._histories.give_up(name)
+                step.problem = step.problem or history_broken_off(name)
+
+
+def _raise_first(problems: list[WindrowError | None]) -> None:
+    for problem in problems:
+        if problem is not None:
+            raise problem

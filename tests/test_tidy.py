@@ -330,11 +330,8 @@ def test_no_tracked_file_names_a_place(pattern: re.Pattern[str]) -> None:
 RENAMES_UNDER_WAY = {
     "touch": {"operators", "output", "runtime", "governor"},
     "entity": {"operators", "output", "governor", "spark"},
-    "inlet": {"embedded"},
-    "intake": {"embedded"},
-    "settle": {"embedded", "operators", "output", "windows", "spark"},
+    "settle": {"operators", "output", "windows", "spark"},
     "judged": {"embedded", "governor", "spark"},
-    "foretell": {"embedded", "runtime"},
     "deal": {"spark"},
 }
 # Path.touch() is not ours.

@@ -11,9 +11,9 @@ import pytest
 
 import windrow
 from windrow.operators.partial import Partial
-from windrow.output import feed
+from windrow.output import group_feed
 from windrow.output.publish import Publisher
-from windrow.output.selects import feed as select_feed
+from windrow.output.selects import select_feed
 from windrow.runtime import pace
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -33,7 +33,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Small limits; and how much each step touches, as the publisher sees it."""
     for module, name, value in (
         (pace, "STEP_TOUCHES", STEP),
-        (feed, "TOUCHES_LIMIT", STEP),
+        (group_feed, "TOUCHES_LIMIT", STEP),
         (select_feed, "ROWS_LET_BE", STEP),
     ):
         assert getattr(module, name) > value

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import windrow
-from windrow.output import feed, whole_feed
+from windrow.output import group_feed, whole_feed
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from windrow.output import feed, whole_feed
     ],
 )
 def test_answers_that_were_let_go_are_told_of(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (feed, whole_feed):
+    for module in (group_feed, whole_feed):
         monkeypatch.setattr(module, "TOUCHES_LIMIT", 100)
     session = windrow.connect()
     session.stream("s", "ts timestamp, k bigint", time="ts")

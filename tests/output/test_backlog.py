@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from windrow import backlog
 from windrow.backlog import FANOUT, Backlog
 from windrow.output.change_limit import first_instants
-from windrow.output.feed import Feed
-from windrow.output.selects.feed import SelectFeed
+from windrow.output.group_feed import GroupFeed
+from windrow.output.selects.select_feed import SelectFeed
 from windrow.output.whole_feed import WholeFeed
 from windrow.windows.instants import WaitingInstants
 
@@ -80,7 +80,7 @@ def test_instants_that_wait_are_in_few_runs() -> None:
 SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64())])
 FEEDS: dict[str, Callable[[], Any]] = {
     "whole": lambda: WholeFeed(SCHEMA),
-    "groups": lambda: Feed(SCHEMA, lambda entities: entities.astype(np.int64)),
+    "groups": lambda: GroupFeed(SCHEMA, lambda entities: entities.astype(np.int64)),
     "select": lambda: SelectFeed(SCHEMA),
 }
 READERS: dict[str, Callable[[Any], object]] = {
@@ -129,12 +129,12 @@ def step(feed: Any, number: int) -> None:
     many = np.array([1, 1])
     if isinstance(feed, SelectFeed):
         feed.record(at, entity, entity, np.array([0, 1]), lambda codes: rows(codes, number))
-    elif isinstance(feed, Feed):
+    elif isinstance(feed, GroupFeed):
         feed.record(at, entity, many, rows(entity, number))
     else:
         feed.record(at, entity * 0, many, rows(entity, number))
     feed.ask(at[1:])
-    feed.settle()
+    feed.trim()
 
 
 def rows(codes: Any, number: int) -> pa.Table:

@@ -32,7 +32,7 @@ from windrow.operators.tree import extremes_tree
 from windrow.output import entities, feed, row_log, whole_feed
 from windrow.output.aggregate_values import aggregate_values, too_large
 from windrow.output.combine import EntityTouches
-from windrow.output.selects import feed as select_feed
+from windrow.output.selects import select_feed
 from windrow.plan.model import QueryPlan
 from windrow.rows.shape import shape_of
 from windrow.windows import codes, eviction, row_store

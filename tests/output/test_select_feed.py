@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from support.oracle import order_of, rows_of
 from support.runners import listed, replay
-from windrow.output import feed as group_feed
-from windrow.output.selects import feed as select_feed
-from windrow.output.selects import kernels
-from windrow.output.selects.feed import SelectFeed
+from windrow.output import group_feed
+from windrow.output.selects import kernels, select_feed
 from windrow.output.selects.order_words import row_order
+from windrow.output.selects.select_feed import SelectFeed
 
 SCHEMA = pa.schema([("t", pa.string()), ("d", pa.float64()), ("n", pa.int64())])
 
@@ -90,7 +89,7 @@ def record(
     codes = np.array(list(step), np.int32)
     times, many = np.full(codes.size, at, np.int64), np.array(list(step.values()), np.int64)
     feed.record(times, codes, codes, many, lambda which: table_of([known[i] for i in which]))
-    feed.settle()
+    feed.trim()
 
 
 def check_result(feed: SelectFeed, known: list[tuple[object, ...]], copies: Counter[int]) -> None:
@@ -115,7 +114,7 @@ def test_netting_again_and_again_goes_over_a_touch_a_few_times(
     for number in range(1000):  # rows that stay: netting leaves all of them
         one = np.array([number], np.int64)
         feed.record(one, one.astype(np.int32), one.astype(np.int32), np.ones(1, np.int64), numbered)
-        feed.settle()
+        feed.trim()
     assert 0 < seen <= 4 * 1000
     assert feed.changes().num_rows == 1000
 

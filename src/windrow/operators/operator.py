@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.partial import Partial
-from windrow.rows.prepared_rows import PreparedRows
+from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.windows.codes import Codes
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window, WindowMark
@@ -94,8 +94,8 @@ class Operator(ABC):
     # Whether a row may stand for several equal ones.
     takes_weights = False
 
-    def __init__(self, windows: Iterable[Window]) -> None:
-        self._windows = tuple(windows)
+    def __init__(self, windows: Iterable[Window], columns: Iterable[PreparedColumns]) -> None:
+        self._windows, self._columns = tuple(windows), tuple(columns)
 
     @abstractmethod
     def append(self, side: int, rows: PreparedRows) -> None:
@@ -111,9 +111,16 @@ class Operator(ABC):
             self.append(side, rows)
         return self.run(until)
 
-    def step(self, side: int, row: PreparedRows, until: int) -> Partial:
-        """Take one row, and run to `until`; an operator may have a shorter way for it."""
-        return self.advance({side: row}, until)
+    def step(
+        self, at: int, side: int, weight: int, plain: Sequence[object], values: Sequence[object],
+        until: int,
+    ) -> Partial:  # fmt: skip
+        """Take one row, as scalars, and run to `until`: what advance() does with a batch of one.
+
+        plain: its key, groups and whatever else is kept in its own type; values: what aggregates
+        read. weight: for how many equal rows it stands.
+        """
+        return self.advance({side: self._columns[side].one_row(at, plain, values, weight)}, until)
 
     def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
         """Rows of the side leave by this lifetime from now on; those that left stay away."""

@@ -17,11 +17,12 @@ from windrow.output.change_limit import cut_between_instants, first_instants
 from windrow.output.combine import Combiner, EntityTouches, with_gone
 from windrow.output.due_instants import INSTANTS_LIMIT
 from windrow.output.entities import Entities
-from windrow.output.feed import Feed
+from windrow.output.feed import Feed, StateFeed
+from windrow.output.group_feed import GroupFeed
 from windrow.output.kernels import is_increasing
 from windrow.output.result_faults import ResultFaults
 from windrow.output.result_rows import ResultRows
-from windrow.output.selects.feed import SelectFeed
+from windrow.output.selects.select_feed import SelectFeed
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.output.whole_feed import WholeFeed
 from windrow.plan.fingerprint import fingerprint
@@ -60,13 +61,10 @@ class Publisher:
         self._first_instant = END_OF_TIME
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
-        self._feed: Feed | WholeFeed | SelectFeed
-        if self._shape.is_select:
-            self._feed = SelectFeed(schema)
-        elif self._is_whole:
-            self._feed = WholeFeed(schema)
-        else:
-            self._feed = Feed(schema, self._entities.rank)
+        self._selects = SelectFeed(schema) if self._shape.is_select else None
+        states: StateFeed = GroupFeed(schema, self._entities.rank)
+        self._states = WholeFeed(schema) if self._is_whole else states
+        self._feed: Feed = self._selects or self._states
         self._rows = ResultRows(plan, self._shape, self._entities)
         self._faults = ResultFaults()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
@@ -82,15 +80,15 @@ class Publisher:
         """
         if not is_increasing(instants):
             instants = np.unique(instants)
-        if isinstance(self._feed, SelectFeed):
-            self._record_rows(self._feed, partials, instants)
+        if self._selects is not None:
+            self._record_rows(self._selects, partials, instants)
         else:
-            self._record_states(self._feed, self._touches(partials), instants)
+            self._record_states(self._touches(partials), instants)
         due = self._ticks(until) if self._plan.every_us else instants
         self._feed.ask(due)
         self._faults.ask(due)
         self._clock = max(self._clock, until)
-        self._feed.settle(self.unread_limit)
+        self._feed.trim(self.unread_limit)
         self._forget_idle()
 
     def mark(self) -> PublisherMark:
@@ -103,7 +101,7 @@ class Publisher:
         self._feed.undo_step()
         mark.own.rewind()
         self._feed.derive()
-        if not isinstance(self._feed, SelectFeed) or not self._takes_codes:
+        if not self._takes_codes:
             self._entities.know(self._feed.entities_in_use())
         vars(self).update(vars(Publisher.restore(self._plan, self.snapshot())))
 
@@ -111,15 +109,13 @@ class Publisher:
         """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
         self._turns = turns
 
-    def _record_states(
-        self, feed: Feed | WholeFeed, touches: EntityTouches, instants: Vector
-    ) -> None:
+    def _record_states(self, touches: EntityTouches, instants: Vector) -> None:
         is_first = self._first_instant == END_OF_TIME
         self._note_instants(touches.at, instants)
         if is_first and self._first_instant < END_OF_TIME and self._is_whole:
-            self._begin(feed, touches)
+            self._begin(touches)
         if touches.at.size:
-            self._record(feed, touches)
+            self._record(touches)
 
     def _record_rows(
         self, feed: SelectFeed, partials: Sequence[tuple[int, Partial]], instants: Vector
@@ -229,8 +225,8 @@ class Publisher:
 
     def snapshot(self) -> bytes:
         """Everything that the next step needs, and what nobody has read yet."""
-        if isinstance(self._feed, SelectFeed):
-            self._name_by_value(self._feed)
+        if self._selects is not None:
+            self._name_by_value(self._selects)
         codes = self._entities.known()
         named = {f"g{i}": column for i, column in enumerate(self._entities.columns(codes))}
         header = {
@@ -375,16 +371,16 @@ class Publisher:
         when, entity = np.array([at], np.int64), np.zeros(1, np.int32)
         return EntityTouches(when, entity, zero, lanes, layout, extras)
 
-    def _begin(self, feed: Feed | WholeFeed, touches: EntityTouches) -> None:
+    def _begin(self, touches: EntityTouches) -> None:
         """An ungrouped aggregate shows its empty state from the first instant on."""
         earliest = self._first_instant
         if not touches.at.size or touches.at[0] != earliest:
-            self._record(feed, self._nothing(earliest))
+            self._record(self._nothing(earliest))
 
-    def _record(self, feed: Feed | WholeFeed, touches: EntityTouches) -> None:
+    def _record(self, touches: EntityTouches) -> None:
         """Take touches into the feed, and note those that have no value."""
         found = self._rows.of(touches)
-        feed.record(touches.at, touches.entity, found.many, found.table)
+        self._states.record(touches.at, touches.entity, found.many, found.table)
         self._faults.record(touches.at, touches.entity, found.faults, found.words_of)
 
     def _entity_rows(self, entity: NDArray[np.int32]) -> pa.Table:

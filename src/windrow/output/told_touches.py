@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from windrow.backlog import Backlog, Part
 from windrow.event_time import START_OF_TIME
 from windrow.output.due_instants import DueInstants
+from windrow.output.feed import Feed
 from windrow.output.feed_columns import anew
-from windrow.output.unread_limit import BoundedFeed
 
 __all__ = ["ToldTouches"]
 
@@ -34,7 +34,7 @@ class TimedPart(Part, Protocol):
 P = TypeVar("P", bound=TimedPart)
 
 
-class ToldTouches(BoundedFeed, Generic[P]):
+class ToldTouches(Feed, Generic[P]):
     """A log of touches with two readers; join: touches of parts as one part, none for no parts."""
 
     def __init__(self, join: Callable[[list[P]], P]) -> None:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from windrow.backlog import Backlog, joined_rows
 from windrow.output import kernels
 from windrow.output.due_instants import DueInstants
+from windrow.output.feed import StateFeed
 from windrow.output.feed_columns import equal_rows, timestamps, with_answer_columns
 from windrow.output.row_log import taken_rows
-from windrow.output.unread_limit import UNREAD_BYTES, BoundedFeed
+from windrow.output.unread_limit import UNREAD_BYTES
 
 __all__ = ["WholeFeed"]
 
@@ -63,7 +64,7 @@ class RowStates:
         return cls(at, present, joined_rows([part.rows for part in parts]))
 
 
-class WholeFeed(BoundedFeed):
+class WholeFeed(StateFeed):
     """The row of an ungrouped aggregate over time.
 
     Its net change is that of one row, so that changes never start over.
@@ -97,8 +98,9 @@ class WholeFeed(BoundedFeed):
     def derive(self) -> None:
         """There is nothing to find again."""
 
-    def record(self, at: Vector, _entity: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
+    def record(self, at: Vector, entity: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
         """Take touches in time order; row i of `rows` is what touch i shows, if many[i] is 1."""
+        del entity  # there is one
         self._touches.append(RowStates(at, many > 0, rows))
 
     def ask(self, instants: Vector) -> None:
@@ -114,7 +116,7 @@ class WholeFeed(BoundedFeed):
     def instants_lost(self, count: int) -> None:
         self._due.lost = count
 
-    def settle(self, limit_bytes: int = UNREAD_BYTES) -> None:
+    def trim(self, limit_bytes: int = UNREAD_BYTES) -> None:
         """Keep within the limits: called after touches and instants of a step are in."""
         if self._last - self._answered > TOUCHES_LIMIT:
             self._due.lose()
@@ -212,8 +214,9 @@ class WholeFeed(BoundedFeed):
             "cursors": pa.table(cursors),
         }
 
-    def load(self, tables: Mapping[str, pa.Table], _new_code: NDArray[np.int32]) -> None:
+    def load(self, tables: Mapping[str, pa.Table], new_code: NDArray[np.int32]) -> None:
         """Back from tables()."""
+        del new_code  # the one group has no code
         touches = tables["touches"]
         at, present = (touches.column(name).to_numpy() for name in ("at", "present"))
         self._touches.append(RowStates(at, present, tables["rows"]))
@@ -258,8 +261,9 @@ class WholeFeed(BoundedFeed):
         apart = 0 if self._told_apart is None else self._told_apart.nbytes
         return self._touches.nbytes + self._due.nbytes + apart
 
-    def growth_bytes(self, _entities: int) -> int:
-        """Bytes that tables of entities need: there are none."""
+    def growth_bytes(self, entities: int) -> int:
+        """Bytes that tables of groups need: there are none."""
+        del entities
         return 0
 
     @property

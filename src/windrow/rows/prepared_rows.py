@@ -6,6 +6,7 @@ prepared_names says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -79,6 +80,23 @@ class PreparedColumns:
         """What a column of prepared rows was made from."""
         part, number = part_of(column)
         return self._values[number] if part == VALUE else self._parts[part][number]
+
+    def one_row(
+        self, at: int, plain: Sequence[object], values: Sequence[object], weight: int = 1
+    ) -> PreparedRows:
+        """One row that takes part, from its time and values."""
+        given: list[object] = [at, *plain, *values]
+        if len(given) < len(self.schema):
+            given.append(True)
+        arrays = [
+            pa.array([each], kind) for each, kind in zip(given, self.schema.types, strict=True)
+        ]
+        batch = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        weights = None if weight == 1 else np.array([weight], np.int64)
+        if weights is not None:
+            batch = batch.append_column(WEIGHT, pa.array(weights))
+        takes_part = np.ones(1, np.bool_) if self.schema.names[-1] == TAKES_PART else None
+        return PreparedRows(batch, self, takes_part, weights)
 
     def rows(self, batch: pa.RecordBatch) -> PreparedRows:
         """Rows that were saved or shuffled as a batch."""

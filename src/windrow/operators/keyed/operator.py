@@ -61,8 +61,8 @@ class FactorisedOperator(Operator):
         self._grid_us = grid_us
         self._shape = shape
         self._readers = tuple(readers)
-        self._columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
-        super().__init__(_windows(plan, shape, self._readers))
+        columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
+        super().__init__(_windows(plan, shape, self._readers), columns)
         self._coding = Coding(shape)
         self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
         if shape.mode in (WHOLE, SINGLE):

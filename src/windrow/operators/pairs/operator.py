@@ -55,8 +55,10 @@ class PairOperator(Operator):
         inputs = len(plan.joined)
         self._plan = plan
         self._grid_us = grid_us
-        super().__init__(window_of(entry.window, 1) for entry in plan.inputs)
-        self._columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
+        super().__init__(
+            (window_of(entry.window, 1) for entry in plan.inputs),
+            (prepared_columns(plan, side) for side in range(len(plan.inputs))),
+        )
         self._rows = [SlotRows(columns) for columns in self._columns]
         self._partitions = [
             KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None

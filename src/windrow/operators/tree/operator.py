@@ -40,11 +40,13 @@ class TreeOperator(Operator):
         self._shape, self._grid_us = shape, grid_us
         self._sources = TreeSources(shape, found)
         self._coding = TreeCoding(shape, self._sources)
-        self._columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
         self._words = [SideWords(plan, self._sources, side) for side in range(len(plan.inputs))]
         super().__init__(
-            window_of(entry.window, words.count)
-            for entry, words in zip(plan.inputs, self._words, strict=True)
+            (
+                window_of(entry.window, words.count)
+                for entry, words in zip(plan.inputs, self._words, strict=True)
+            ),
+            (prepared_columns(plan, side) for side in range(len(plan.inputs))),
         )
         self._kinds = tuple(_kinds(side.value_types) for side in shape.sides)
         self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.errors import DataError
-from windrow.output import feed as group_feed
+from windrow.output import group_feed
 from windrow.output.feed_columns import timestamps, with_answer_columns
 from windrow.output.kernels import is_increasing
 from windrow.output.row_log import RowLog
@@ -135,7 +135,7 @@ class SelectFeed(ToldTouches[RowTouches]):
         """An answer is due at each of these instants, all later than the previous ones."""
         self._due.add(instants)
 
-    def settle(self, limit_bytes: int = UNREAD_BYTES) -> None:
+    def trim(self, limit_bytes: int = UNREAD_BYTES) -> None:
         """Keep within the limits: called after touches and instants of a step are in."""
         if self.starts_over:
             self._told_to = self._touches.end

@@ -330,8 +330,6 @@ def test_no_tracked_file_names_a_place(pattern: re.Pattern[str]) -> None:
 RENAMES_UNDER_WAY = {
     "touch": {"operators", "output", "runtime", "governor"},
     "entity": {"operators", "output", "governor", "spark"},
-    "settle": {"operators", "output", "windows", "spark"},
-    "judged": {"embedded", "governor", "spark"},
     "deal": {"spark"},
 }
 # Path.touch() is not ours.

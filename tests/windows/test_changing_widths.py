@@ -108,5 +108,5 @@ def _events(window: Window, clock: int) -> list[tuple[int, int, int]]:
     assert [at for at, *_ in found] == sorted(at for at, *_ in found)
     gone = window.close()
     if gone is not None:
-        window.settle(gone)
+        window.reclaim(gone)
     return found

@@ -71,7 +71,7 @@ def _run(window: Window, clock: int) -> list[tuple[object, ...]]:
             found.append((int(at), int(sign), code, int(columns.times[row]), words, flags))
     gone = window.close()
     if gone is not None:
-        window.settle(gone)
+        window.reclaim(gone)
     return found
 
 

@@ -76,7 +76,7 @@ class Driver:
             assert not left
         else:
             assert set(window.columns.codes[gone].tolist()) == left
-            window.settle(gone)
+            window.reclaim(gone)
         assert [at for at, *_ in found] == sorted(at for at, *_ in found)
         return found
 
@@ -169,7 +169,7 @@ def test_bytes_are_counted_exactly_and_stay_within_the_figure() -> None:
         window.fill(events, 0, 4_000, first + 999, 1)
         gone = window.close()
         if gone is not None:
-            window.settle(gone)
+            window.reclaim(gone)
     held = [*vars(window.columns).values(), *vars(window.columns.store).values()]
     arrays = [each for each in held if isinstance(each, np.ndarray)]
     assert window.nbytes == sum(array.nbytes for array in arrays)

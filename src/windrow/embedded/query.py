@@ -76,7 +76,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._publisher = Publisher(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
-        self._judged = None if inner is None else BoundedAnswers(inner, self._publisher)
+        self._bounded = None if inner is None else BoundedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
         self._preparers = [Preparer(run, position) for position in range(len(run.inputs))]
@@ -103,7 +103,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     def _answers(self) -> pa.Table:
         """Every answer since the last call; the lock is held by whoever reads."""
         self._be_ready()
-        if self._judged is None and self._missed is None:
+        if self._bounded is None and self._missed is None:
             if self._publisher.instants_lost != self._told_lost:
                 self._tell_of_lost()
             return self._publisher.answers()
@@ -112,13 +112,13 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._publisher.check_answers()
         # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
-            answers = (self._judged or self._publisher).answers()
-            return answers if self._missed is None else self._missed.judged(answers, self.clock)
+            answers = (self._bounded or self._publisher).answers()
+            return answers if self._missed is None else self._missed.marked(answers, self.clock)
 
     @one_at_a_time
     def _result(self) -> pa.Table:
         self._be_ready()
-        result = (self._judged or self._publisher).result()
+        result = (self._bounded or self._publisher).result()
         return self._noted(result, is_complete=not self.lacks_rows())
 
     @property
@@ -133,7 +133,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         check_limit(limit)
         self._be_ready()
         self._tell_of_netted()
-        return (self._judged or self._publisher).changes(limit)
+        return (self._bounded or self._publisher).changes(limit)
 
     def _be_ready(self) -> None:
         """All rows are in, and nothing is half done; a query that failed says so."""
@@ -203,11 +203,11 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     def _tell_of_lost(self) -> None:
         """A reader who comes too late would take what is left for all there was."""
-        rows = 0 if self._judged is None else self._judged.rows_lost
+        rows = 0 if self._bounded is None else self._bounded.rows_lost
         lost = self._publisher.instants_lost + rows - self._told_lost
         if lost:
             self._told_lost += lost
-            what = "instants" if self._judged is None else "instants, or of groups at these,"
+            what = "instants" if self._bounded is None else "instants, or of groups at these,"
             warnings.warn(
                 f"query {self.name!r}: answers at {lost:,} {what} were dropped: more were due "
                 "than are buffered unread; push in smaller batches, and call answers() in "
@@ -266,14 +266,14 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     @property
     def state_bytes(self) -> int:
         """Bytes of its windows, keys and sums, and of what is known about arrivals."""
-        return self._shard.nbytes + (0 if self._judged is None else self._judged.watch.nbytes)
+        return self._shard.nbytes + (0 if self._bounded is None else self._bounded.watch.nbytes)
 
     @property
     def published_bytes(self) -> int:
         """Bytes of its result, of what nobody has read, and of instants to come."""
         held = self._publisher.nbytes + self._followed.nbytes
         held += sum(waiting.nbytes for waiting in self._entries)
-        return held + (0 if self._judged is None else self._judged.unread_bytes)
+        return held + (0 if self._bounded is None else self._bounded.unread_bytes)
 
     def published_growth(self, rows: int) -> int:
         """Peak bytes that the result may need for this many rows."""
@@ -282,14 +282,14 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     @property
     def unread_bytes(self) -> int:
         """About this many of them are unread."""
-        judged = 0 if self._judged is None else self._judged.unread_bytes
-        return self._publisher.unread_bytes + judged + self._followed.nbytes
+        bounded = 0 if self._bounded is None else self._bounded.unread_bytes
+        return self._publisher.unread_bytes + bounded + self._followed.nbytes
 
     def limit_unread(self, limit_bytes: int) -> None:
         """Keep at most this many bytes for answers() and changes(), and for each follower."""
         self._publisher.unread_limit = self._followed.limit_bytes = limit_bytes
-        if self._judged is not None:
-            self._judged.unread_limit = limit_bytes
+        if self._bounded is not None:
+            self._bounded.unread_limit = limit_bytes
 
     def shrink_unread(self, limit_bytes: int) -> None:
         """Drop unread output beyond this many bytes."""
@@ -297,8 +297,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         with self._part():
             self._publisher.shrink(limit_bytes // UNREAD_HOLDERS)
             self._followed.shrink(limit_bytes // UNREAD_HOLDERS)
-            if self._judged is not None:
-                self._judged.shrink(limit_bytes // UNREAD_HOLDERS)
+            if self._bounded is not None:
+                self._bounded.shrink(limit_bytes // UNREAD_HOLDERS)
 
     @property
     def watched_us(self) -> int:
@@ -320,14 +320,14 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     def fill_from(self, history: History, known_from_us: int) -> None:
         """Complete answers of a narrowed window from a history, where it can."""
-        if self._judged is not None:
-            self._judged.fill_from(history, known_from_us)
+        if self._bounded is not None:
+            self._bounded.fill_from(history, known_from_us)
 
     def tolerated_span_us(self) -> int:
         """How much narrower the window may be for answers within the tolerated error."""
-        if self._judged is None or self.plan.error_percent is None:
+        if self._bounded is None or self.plan.error_percent is None:
             return 0
-        watch, clock = self._judged.watch, self.clock
+        watch, clock = self._bounded.watch, self.clock
         if clock >= self._tolerated_until_us:
             self._tolerated_us = watch.tolerated_span_us(self.plan.error_percent, clock)
             self._tolerated_until_us = clock + max(1, watch.range_us // TOLERANCE_PARTS)
@@ -336,7 +336,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     @property
     def is_exact(self) -> bool:
         """Whether its window holds the whole range."""
-        return self._judged is None or self._judged.is_exact(self.clock)
+        return self._bounded is None or self._bounded.is_exact(self.clock)
 
     @one_at_a_time
     def window_statistics(self) -> list[tuple[int, int, int]]:

@@ -27,7 +27,7 @@ class QueryMark:
 
     shard: ShardMark
     publisher: PublisherMark | None
-    judged: BoundedMark | None
+    bounded: BoundedMark | None
     others: Mark
     missed: DeepMark | None  # None: no row was refused
 

@@ -39,7 +39,7 @@ class QueryRun:
     plan: QueryPlan
     _shard: Shard
     _publisher: Publisher
-    _judged: BoundedAnswers | None
+    _bounded: BoundedAnswers | None
     _missed: MissedRows | None  # None while no row was refused
     reading: QueryLife
     _pace: Pace
@@ -77,8 +77,8 @@ class QueryRun:
         self.repair()
         shard = self._shard
         with self._part():
-            if self._judged is not None and position == 0:
-                self._judged.change_lifetime(lifetime, shard.clock)
+            if self._bounded is not None and position == 0:
+                self._bounded.change_lifetime(lifetime, shard.clock)
                 self._publisher.answer_at_turns(lifetime.turn_ends)
             shard.change_lifetimes({position: lifetime})
             if shard.clock > START_OF_TIME:
@@ -118,8 +118,8 @@ class QueryRun:
         with self._part():
             if missed is not None and end_us is not None:
                 missed.lose(shard.clock, end_us)
-            if self._judged is not None:
-                self._judged.lose_before(edge_us)
+            if self._bounded is not None:
+                self._bounded.lose_before(edge_us)
             hold_us = shard.clock - edge_us + 1
             shard.change_lifetimes({position: Lifetime(lifetime.slide_us, hold_us, shard.clock)})
             self._publish(shard.advance({}, shard.clock), shard.clock)
@@ -168,8 +168,8 @@ class QueryRun:
                 mark.missed.rewind()
             if mark.publisher is not None:
                 self._publisher.rewind(mark.publisher)
-            if self._judged is not None and mark.judged is not None:
-                self._judged.rewind(mark.judged)
+            if self._bounded is not None and mark.bounded is not None:
+                self._bounded.rewind(mark.bounded)
             self._shard.rewind(mark.shard)
             self._mark = None
             self._shard.keep(mark.shard)
@@ -183,11 +183,11 @@ class QueryRun:
         taking: the inputs whose rows are taken in it. step: the number of the step whose rows are.
         publishes: whether it surely changes what is published; else _publish() notes that it does.
         """
-        judged = None if self._judged is None else self._judged.mark()
+        bounded = None if self._bounded is None else self._bounded.mark()
         others = Mark(self._pace, *self._entries)
         missed = None if self._missed is None else DeepMark(self._missed)
         publisher = self._publisher.mark() if publishes else None
-        mark = QueryMark(self._shard.mark(taking), publisher, judged, others, missed)
+        mark = QueryMark(self._shard.mark(taking), publisher, bounded, others, missed)
         self._mark = mark
         yield
         self._taken, self._mark = step or self._taken, None
@@ -207,8 +207,8 @@ class QueryRun:
             for position, rows in prepared.items():
                 changes[position] = rows.prepared
                 self._entries[position].add(rows.instants)
-                if self._judged is not None:
-                    self._judged.watch.take(rows.batch)
+                if self._bounded is not None:
+                    self._bounded.watch.take(rows.batch)
             self._shard.take(changes)
             if self._shard.clock < clock:
                 self._move(clock)
@@ -239,16 +239,16 @@ class QueryRun:
         """
         shard, pace = self._shard, self._pace
         stop = pace.next_stop(shard, clock)
-        if self._judged is not None:
-            stop = max(shard.clock, self._judged.watch.next_stop(stop))
+        if self._bounded is not None:
+            stop = max(shard.clock, self._bounded.watch.next_stop(stop))
         self._publish(pace.step(shard, stop), stop)
 
     def _publish(self, partial: Partial, clock: int) -> None:
         if self._mark is not None and self._mark.publisher is None:
             self._mark.publisher = self._publisher.mark()
         self._publisher.absorb([(0, partial)], self._entered(clock), clock)
-        if self._judged is not None:
-            self._judged.advance(clock)
+        if self._bounded is not None:
+            self._bounded.advance(clock)
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         """The instants up to the clock at which rows entered."""

@@ -28,7 +28,7 @@ class LastRows:
         out[out < window.head] = kernels.EMPTY
         return out
 
-    def settle(self, window: ColumnWindow, gone: Rows | slice) -> None:
+    def reclaim(self, window: ColumnWindow, gone: Rows | slice) -> None:
         """Move the head over the rows that left."""
         window.cursor[0] = gone.stop if isinstance(gone, slice) else gone[-1] + 1
 
@@ -74,7 +74,7 @@ class LastRowsByPartition:
         )
         return out
 
-    def settle(self, window: ColumnWindow, gone: Rows | slice) -> None:
+    def reclaim(self, window: ColumnWindow, gone: Rows | slice) -> None:
         """Nothing: the kernel has flagged them, and gaps are closed between steps."""
 
     def close_gaps(self, window: ColumnWindow) -> None:

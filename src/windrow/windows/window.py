@@ -176,10 +176,10 @@ class Window:
         is_run = isinstance(self._eviction, LastRows)
         return slice(int(gone[0]), int(gone[-1]) + 1) if is_run else gone
 
-    def settle(self, gone: Rows | slice) -> None:
+    def reclaim(self, gone: Rows | slice) -> None:
         """The rows that left are no longer needed."""
         if self._eviction is not None:
-            self._eviction.settle(self.columns, gone)
+            self._eviction.reclaim(self.columns, gone)
             if self.columns.marked is None:
                 self._eviction.close_gaps(self.columns)
 

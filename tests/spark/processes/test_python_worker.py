@@ -15,7 +15,7 @@ def test_what_is_made_while_the_first_tasks_run_leaves_garbage_collection(
         for _ in range(8):
             kept.append([[] for _ in range(1_000)])
             before = gc.get_freeze_count()
-            worker.settle_worker()
+            worker.prepare_worker()
             frozen.append(gc.get_freeze_count() - before >= 1_000)
     finally:
         gc.unfreeze()
@@ -27,12 +27,12 @@ def test_cycles_that_died_are_collected_and_not_kept(monkeypatch: pytest.MonkeyP
     gc.collect()
     gc.disable()
     try:
-        worker.settle_worker()
+        worker.prepare_worker()
         before = gc.get_freeze_count()
         for _ in range(1_000):
             cycle: list[object] = []
             cycle.append(cycle)
-        worker.settle_worker()
+        worker.prepare_worker()
         assert gc.get_freeze_count() - before < 500
     finally:
         gc.enable()

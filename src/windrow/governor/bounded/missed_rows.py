@@ -64,7 +64,7 @@ class MissedRows:
         """Answers from the first to the last instant lack rows that were evicted."""
         self._spans.add(first, last)
 
-    def judged(self, answers: pa.Table, clock: int) -> pa.Table:
+    def marked(self, answers: pa.Table, clock: int) -> pa.Table:
         """Answers up to the clock, with their level; what is asked next is later."""
         if self.is_empty:
             return answers

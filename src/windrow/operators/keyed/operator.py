@@ -215,7 +215,7 @@ class FactorisedOperator(Operator):
                 empty = self._coding.release_partitions(side, columns.partitions[gone])
                 window.forget_partitions(empty)
             self._coding.release(side, columns.codes[gone])
-            window.settle(gone)
+            window.reclaim(gone)
         if self._shape.mode == BY_BOTH:
             # One that is to be put out once more has its code until then.
             waiting = self._aggregate.waiting_groups()

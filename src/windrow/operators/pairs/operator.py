@@ -248,7 +248,7 @@ class PairOperator(Operator):
             marks = columns.values[0, gone]
             self._forget(side, marks[marks >= 0])
             self._rows[side].release(np.where(marks < 0, ~marks, marks))
-            window.settle(gone)
+            window.reclaim(gone)
         self._sweep(waiting)
 
     def _forget(self, side: int, slots: Vector) -> None:

@@ -260,7 +260,7 @@ class TreeOperator(Operator):
         self._coding.release_texts(side, columns.values[:, places])
         if self._words[side].has_slot:
             self._slots[side].give(columns.values[-1][places])
-        window.settle(places)
+        window.reclaim(places)
 
 
 def _listed(places: Places | slice) -> Places:

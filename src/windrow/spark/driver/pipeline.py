@@ -24,10 +24,10 @@ from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.bundle_packer import BundlePacker
 from windrow.spark.shuffle.carrier import carried_columns
+from windrow.spark.shuffle.checked_frames import checked
 from windrow.spark.shuffle.columns import columns_read
 from windrow.spark.shuffle.control import control_packets
 from windrow.spark.shuffle.history_packer import HistoryPacker
-from windrow.spark.shuffle.judged_frames import judged
 from windrow.spark.shuffle.known_completeness import known_completeness
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import PACKET_SCHEMA
@@ -124,7 +124,7 @@ def _packed(
     source: DataFrame, columns: Iterable[str], stream: StreamSchema, packer_of: PackerOf
 ) -> DataFrame:
     """The rows of a stream as packets for the buckets."""
-    return judged(source, columns, stream).mapInArrow(packing(packer_of), PACKET_SCHEMA)
+    return checked(source, columns, stream).mapInArrow(packing(packer_of), PACKET_SCHEMA)
 
 
 def started_stream(

@@ -48,7 +48,7 @@ class Publication:
         self._storage = storage
         self._lock = threading.Lock()
         self._publisher = Publisher(self._run)
-        self._judged = self._new_judged()
+        self._bounded = self._new_bounded()
         self.status = self._last_status()
         self._batch_id = -1 if self.status.batch_id < 0 else _NOWHERE
 
@@ -92,22 +92,22 @@ class Publication:
 
     @property
     def _source(self) -> Publisher | BoundedAnswers:
-        return self._judged or self._publisher
+        return self._bounded or self._publisher
 
     def _published(
         self, outputs: Sequence[ShardOutput], feeds: Sequence[str]
     ) -> dict[str, pa.Table]:
         taken: dict[str, list[pa.Table]] = {feed: [] for feed in feeds if feed != "result"}
         next_stop = None
-        if self._judged is not None:
-            self._hear(self._judged, outputs)
-            next_stop = self._judged.watch.next_stop
+        if self._bounded is not None:
+            self._hear(self._bounded, outputs)
+            next_stop = self._bounded.watch.next_stop
         for partials, instants, until_us in clock_steps(outputs, next_stop):
             self._publisher.absorb(partials, instants, until_us)
             if "answers" not in taken:
                 self._publisher.drop_answers()
-            if self._judged is not None:
-                self._judged.advance(until_us)
+            if self._bounded is not None:
+                self._bounded.advance(until_us)
             if "answers" in taken:
                 taken["answers"].append(self._source.answers())
             if "changes" in taken:
@@ -116,42 +116,42 @@ class Publication:
                 self._publisher.drop_changes()
         return {feed: pa.concat_tables(tables) for feed, tables in taken.items()}
 
-    def _hear(self, judged: BoundedAnswers, outputs: Sequence[ShardOutput]) -> None:
+    def _hear(self, bounded: BoundedAnswers, outputs: Sequence[ShardOutput]) -> None:
         """Read what shards report in addition to answers: changed widths, arrived rows."""
         first = outputs[0]
         if first.has_order:
             lifetime = first.limits.lifetime(self._run, 0)
-            judged.change_lifetime(lifetime, first.began_us)
+            bounded.change_lifetime(lifetime, first.began_us)
             self._publisher.answer_at_turns(lifetime.turn_ends)
         for output in outputs:
             if output.arrivals is not None:
-                judged.watch.take_counted(CountedArrivals.from_parts(*output.arrivals))
+                bounded.watch.take_counted(CountedArrivals.from_parts(*output.arrivals))
 
     def tolerated_span_us(self) -> int:
         """How much narrower the window may be for answers within the tolerated error."""
         with self._lock:
-            self._settle()
+            self._catch_up()
             clock_us = self.status.clock_us
-            if self._judged is None or self._plan.error_percent is None or clock_us is None:
+            if self._bounded is None or self._plan.error_percent is None or clock_us is None:
                 return 0
-            return self._judged.watch.tolerated_span_us(self._plan.error_percent, clock_us)
+            return self._bounded.watch.tolerated_span_us(self._plan.error_percent, clock_us)
 
     def rows_per_second(self, span_us: int) -> float:
         """Rows of a query with ERROR that came within a span, held by a window or not."""
         with self._lock:
-            self._settle()
+            self._catch_up()
             clock_us = self.status.clock_us
-            if self._judged is None or clock_us is None:
+            if self._bounded is None or clock_us is None:
                 return 0.0
-            profile = self._judged.watch.profile
+            profile = self._bounded.watch.profile
             return measured_rate(*profile.arrivals_within(clock_us, span_us), profile.range_us)
 
     def save(self) -> None:
         """Saves what the driver knows after the last batch; a few earlier ones stay."""
         with self._lock:
             sections = [self._publisher.snapshot()]
-            if self._judged is not None:
-                sections += self._judged.snapshot()
+            if self._bounded is not None:
+                sections += self._bounded.snapshot()
             header = {"batch": self._batch_id, "status": self.status.to_dict()}
             data = write_frame("publication", header, sections)
             self._storage.write(_name(self._batch_id), data)
@@ -162,10 +162,10 @@ class Publication:
     def result(self) -> pa.Table:
         """The answer at the clock, after the last batch that was absorbed whole."""
         with self._lock:
-            self._settle()
+            self._catch_up()
             return self._source.result()
 
-    def _settle(self) -> None:
+    def _catch_up(self) -> None:
         """Goes back to what was saved, where a batch broke off or none has come yet."""
         if self._batch_id == _NOWHERE:
             self._load(self.last_saved)
@@ -195,11 +195,11 @@ class Publication:
                 hint="restore the checkpoint from a copy, or start from a new one",
             )
         self._batch_id = _NOWHERE
-        publisher, *judged = map(bytes, sections)
+        publisher, *bounded = map(bytes, sections)
         self._publisher = Publisher.restore(self._run, publisher)
         if self._inner is not None:
-            saved = (judged[0], judged[1])
-            self._judged = BoundedAnswers.restore(self._inner, self._publisher, saved)
+            saved = (bounded[0], bounded[1])
+            self._bounded = BoundedAnswers.restore(self._inner, self._publisher, saved)
         status = QueryStatus.from_dict(self._plan, header["status"])
         self.status, self._batch_id = status, batch_id
 
@@ -207,11 +207,11 @@ class Publication:
         """Stands where a new query stands."""
         self._batch_id = _NOWHERE
         self._publisher = Publisher(self._run)
-        self._judged = self._new_judged()
+        self._bounded = self._new_bounded()
         status = QueryStatus.new(self._plan)
         self.status, self._batch_id = status, -1
 
-    def _new_judged(self) -> BoundedAnswers | None:
+    def _new_bounded(self) -> BoundedAnswers | None:
         return None if self._inner is None else BoundedAnswers(self._inner, self._publisher)
 
     def _read(self, name: str) -> tuple[dict[str, Any], list[memoryview]]:

@@ -9,7 +9,7 @@ from itertools import count
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json
 
-__all__ = ["plan_of", "settle_worker"]
+__all__ = ["plan_of", "prepare_worker"]
 
 PLANS_KEPT = 64
 
@@ -22,7 +22,7 @@ def plan_of(text: str) -> QueryPlan:
     return plan_from_json(text)
 
 
-def settle_worker() -> None:
+def prepare_worker() -> None:
     """Takes what has been made so far out of garbage collection, at tasks 1, 2, 4, 8 and so on.
 
     Spark's workers collect after every task; walking all modules each time costs more than a small

@@ -78,11 +78,11 @@ class Router:
         owners = buckets_of_words(words, self._buckets)
         rows = None
         if self._keys:
-            self._deal_out(position, prepared, words, owners)
+            self._spread(position, prepared, words, owners)
             rows, owners = self._copied(position, words, owners)
         return rows_by_bucket(prepared, owners, self._buckets, rows)
 
-    def _deal_out(
+    def _spread(
         self, position: int, prepared: pa.RecordBatch, words: Words, owners: NDArray[np.int64]
     ) -> None:
         """Change the owners of rows of hot keys."""

@@ -16,7 +16,7 @@ from pyspark import TaskContext
 
 from windrow.event_time import MAX_EVENT_TIME
 from windrow.schema import StreamSchema
-from windrow.spark.processes.python_worker import settle_worker
+from windrow.spark.processes.python_worker import prepare_worker
 from windrow.spark.processes.shipped_errors import shipping_errors
 from windrow.spark.shuffle.bad_values import BadValues
 from windrow.spark.shuffle.packets import Packet, packets_batch
@@ -39,7 +39,7 @@ def packing(
     """
 
     def pack(batches: Batches) -> Batches:
-        settle_worker()
+        prepare_worker()
         with shipping_errors():
             context = TaskContext.get()
             packer = packer_of(context.partitionId() if context is not None else 0, context)

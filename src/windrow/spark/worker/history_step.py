@@ -70,7 +70,7 @@ class HistoryStep(BucketStep):
         live.apply([] if rows is None else [rows], header.clock_us)
         if header.is_finished:
             live.finish()
-        self._settle_ledger(header, arrivals, rows, live)
+        self._count_rows(header, arrivals, rows, live)
         nonce = uuid.uuid4().hex[:16]
         segments.append(rows, nonce)
         if segments.is_loose:
@@ -147,7 +147,7 @@ class HistoryStep(BucketStep):
         times: NDArray[np.int64] = rows.column(0).cast(pa.int64()).to_numpy(zero_copy_only=False)
         return times
 
-    def _settle_ledger(
+    def _count_rows(
         self,
         header: BucketHeader,
         arrivals: Arrivals,

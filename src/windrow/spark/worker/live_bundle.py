@@ -71,7 +71,7 @@ class LiveBundle:
         live._begin_due(waiting, plans, header.next_sequence)
         live._clock_us = header.clock_us
         for member in live._members.values():
-            member.settle(header.clock_us)
+            member.catch_up(header.clock_us)
         live._times.release(header.clock_us, header.reached_us)
         return live
 
@@ -215,7 +215,7 @@ class _LiveMember:
     def _is_shared(self) -> bool:
         return bool(self._readers) and self._readers[0].is_open
 
-    def settle(self, clock_us: int) -> None:
+    def catch_up(self, clock_us: int) -> None:
         """Run to the clock without emitting what was emitted before."""
         run_in_pieces(self.shard, {}, clock_us, self._pace)
         self.shard.show_all_on_grid()

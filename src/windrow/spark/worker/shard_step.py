@@ -85,7 +85,7 @@ class ShardStep(BucketStep):
         step = StepInput(segment.rows, segment.times, *clocks, lifetimes, life, is_last, members)
         store = self._segments(header, state)
         live, result, was_rebuilt = self._advance(before, store, step)
-        self._settle_ledgers(header, arrivals, segment, result)
+        self._count_rows(header, arrivals, segment, result)
         self._store(store, segment, live, result, step)
         header.nonce, header.holder = uuid.uuid4().hex, self.cache.holder_of(live)
         state.write_header(header.to_bytes())
@@ -206,7 +206,7 @@ class ShardStep(BucketStep):
     def _lateness_us(self) -> dict[str, int]:
         return {entry.stream.name: entry.stream.lateness_us for entry in self.plan.inputs}
 
-    def _settle_ledgers(
+    def _count_rows(
         self, header: BucketHeader, arrivals: Arrivals, segment: Segment, result: StepResult
     ) -> None:
         for stream, applied in result.applied.items():

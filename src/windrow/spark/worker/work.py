@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-from windrow.spark.processes.python_worker import settle_worker
+from windrow.spark.processes.python_worker import prepare_worker
 from windrow.spark.processes.shipped_errors import shipping_errors
 from windrow.spark.worker.bucket_state import BucketState
 
@@ -17,7 +17,7 @@ def run_bucket(
     step: str, given: tuple[Any, ...], bucket: int, packets: Iterable[bytes], state: BucketState
 ) -> bytes:
     """One batch of one bucket; its output goes to the driver."""
-    settle_worker()
+    prepare_worker()
     with shipping_errors():
         # A worker of queries need not import all that a history needs, nor the other way round.
         made = importlib.import_module(f"windrow.spark.worker.{step}").step_of(*given, bucket)

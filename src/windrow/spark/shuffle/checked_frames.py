@@ -14,10 +14,10 @@ from pyspark.sql import functions as sql
 from windrow.schema import StreamSchema
 from windrow.spark.shuffle.hidden_columns import DAMAGE, NOW
 
-__all__ = ["judged"]
+__all__ = ["checked"]
 
 
-def judged(source: DataFrame, names: Iterable[str], stream: StreamSchema) -> DataFrame:
+def checked(source: DataFrame, names: Iterable[str], stream: StreamSchema) -> DataFrame:
     """These columns of a source, with the batch's time and the text of rows that are damaged."""
     columns = [source[f"`{name.replace('`', '``')}`"] for name in names]
     if DAMAGE in source.columns:

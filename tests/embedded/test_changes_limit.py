@@ -30,8 +30,9 @@ def test_limited_reads_add_up_to_one_read(
             batches = model.take(action)
             runner.step(batches, model.clock(plan))
         runner.step({}, model.last(plan))
+        runner.publisher._faults.check_changes()
     except DataError:
-        return
+        return  # a row or a sum without a value: what is left is compared elsewhere
     found: list[str] = []
     while (piece := runner.publisher.changes(limit)).num_rows:
         assert piece.num_rows <= limit

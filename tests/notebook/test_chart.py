@@ -226,7 +226,7 @@ def test_trouble_with_rows_is_shown() -> None:
     session.push("t", {"ts": MOMENT, "k": 2**63 - 1})
     session.push("t", {"ts": MOMENT + timedelta(microseconds=1), "k": 1})
     session.push("t", {"ts": MOMENT + timedelta(microseconds=2), "k": 1})
-    until(lambda: "trouble" in widget.state)
+    until(lambda: "error" in widget.state)
     widget.close()
 
 

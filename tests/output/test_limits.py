@@ -29,7 +29,7 @@ from windrow.operators.pairs import rows as pair_rows
 from windrow.operators.pairs import unmatched
 from windrow.operators.pairs.sums import states
 from windrow.operators.tree import extremes_tree
-from windrow.output import entities, feed, row_log, whole_feed
+from windrow.output import entities, group_feed, row_log, whole_feed
 from windrow.output.aggregate_values import aggregate_values, too_large
 from windrow.output.combine import EntityTouches
 from windrow.output.selects import select_feed
@@ -39,7 +39,7 @@ from windrow.windows import codes, eviction, row_store
 
 TINY = [
     pytest.param(
-        tuple((module, "ROWS_LET_BE", 2) for module in (feed, select_feed)),
+        tuple((module, "ROWS_LET_BE", 2) for module in (group_feed, select_feed)),
         id="rows let be",
     ),
     pytest.param(((entities, "IDLE_ENTITIES", 0),), id="idle entities"),
@@ -122,7 +122,7 @@ def test_what_nobody_reads_is_netted_and_counted(text: str, actions: list[Action
     if wanted == REFUSED:
         return
     with pytest.MonkeyPatch.context() as patch:
-        for module in (feed, whole_feed):
+        for module in (group_feed, whole_feed):
             patch.setattr(module, "TOUCHES_LIMIT", 3)
         runner = played(plan, actions)
     found = [repr(row) for row in rows_of(runner.publisher.answers())]
@@ -150,7 +150,7 @@ def test_too_many_rows_for_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of("SELECT b.k AS k, COUNT(*) AS n FROM b [5 SECONDS] GROUP BY b.k")
     rows = tuple({"ts": instant(i), "k": i} for i in range(4))
     runner = played(plan, [Push("b", rows)])
-    monkeypatch.setattr(feed, "ANSWER_ROWS_LIMIT", 5)
+    monkeypatch.setattr(group_feed, "ANSWER_ROWS_LIMIT", 5)
     with pytest.raises(DataError) as caught:
         runner.publisher.answers()
     assert caught.value.code == "WD301"

@@ -35,6 +35,7 @@ Section = bytes | memoryview
 
 _MAGIC = b"WFRM"
 _MAGIC_BEFORE = b"WNDR"  # of format 1, which had two layouts
+_RESTORE = "restore the checkpoint directory from a copy, or start with a new one"
 _PREFIX = struct.Struct("<4sIII")  # magic, version, checksum of all that follows, header length
 _CHECKED_FROM = 12
 _ALIGNMENT = 8  # Arrow buffers inside a section can then be used where they lie
@@ -77,10 +78,12 @@ def read_frame(kind: str, data: Section, what: str = "") -> tuple[dict[str, Any]
     named = what or f"saved {kind}"
     view = memoryview(data)
     if len(view) < _PREFIX.size:
-        raise _refused("WC101", f"the {named} is cut short")
+        raise CheckpointError("WC101", f"the {named} is cut short", hint=_RESTORE)
     magic, version, checksum, length = _PREFIX.unpack_from(view)
     if magic not in (_MAGIC, _MAGIC_BEFORE):
-        raise _refused("WC102", f"the {named} is not what Windrow saved: it begins otherwise")
+        raise CheckpointError(
+            "WC102", f"the {named} is not what Windrow saved: it begins otherwise", hint=_RESTORE
+        )
     if magic != _MAGIC or version != FORMAT_VERSION:
         found = 1 if magic == _MAGIC_BEFORE else version
         raise CheckpointError(
@@ -90,12 +93,16 @@ def read_frame(kind: str, data: Section, what: str = "") -> tuple[dict[str, Any]
             hint="restart with the version that wrote it, or start with a new checkpoint",
         )
     if zlib.crc32(view[_CHECKED_FROM:]) != checksum:
-        raise _refused("WC104", f"the {named} is damaged: its checksum does not match")
+        raise CheckpointError(
+            "WC104", f"the {named} is damaged: its checksum does not match", hint=_RESTORE
+        )
     body = view[_PREFIX.size :]
     header: dict[str, Any] = json.loads(bytes(body[:length]))
     found_kind = header.pop(_KIND)
     if found_kind != kind:
-        raise _refused("WC107", f"the {named} is a {found_kind}, not a {kind}")
+        raise CheckpointError(
+            "WC107", f"the {named} is a {found_kind}, not a {kind}", hint=_RESTORE
+        )
     return header, list(_sections(body, length, header.pop(_LENGTHS)))
 
 
@@ -103,11 +110,6 @@ def _sections(body: memoryview, start: int, lengths: Sequence[int]) -> Iterator[
     for length in lengths:
         yield body[start : start + length]
         start += length + (-length % _ALIGNMENT)
-
-
-def _refused(code: str, message: str) -> CheckpointError:
-    hint = "restore the checkpoint directory from a copy, or start with a new one"
-    return CheckpointError(code, message, hint=hint)
 
 
 def pack(

@@ -286,7 +286,7 @@ def test_a_lost_plan_is_refused(tmp_path: Path) -> None:
         (f"{COUNT} ERROR (5%)", "governed"),
         (f"{COUNT} DURATION [1, 9]", "life"),
         ("SELECT COUNT(*) AS c FROM a [ROWS 5]", "not a time window"),
-        ("SELECT COUNT(DISTINCT s) AS c FROM a [5 SECONDS]", "apart"),
+        ("SELECT COUNT(DISTINCT s) AS c FROM a [5 SECONDS]", "separates"),
         ("SELECT k FROM a [5 SECONDS] LEFT ANTI JOIN b [5 SECONDS] ON a.k = b.k", "negates"),
         (
             "SELECT COUNT(*) AS c FROM a [5 SECONDS] AS x, a [5 SECONDS] AS y WHERE x.k = y.l",

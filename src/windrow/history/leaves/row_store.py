@@ -20,7 +20,6 @@ class RowStore:
     def __init__(self, measures: int, log: UndoLog | None = None) -> None:
         self._measures = measures
         self.arena = Arena([(1 + measures, np.dtype(np.int64)), (0, np.dtype(np.uint8))], log)
-        self._arrays = self._made_arrays()
 
     @property
     def times(self) -> Longs:
@@ -49,13 +48,6 @@ class RowStore:
     @property
     def arrays(self) -> RowArrays:
         """The rows, as kernels take them; as they are until rows are added."""
-        seen = (self.arena.series, *self.arena.columns)
-        if any(old is not new for old, new in zip(self._seen, seen, strict=True)):
-            self._arrays = self._made_arrays()
-        return self._arrays
-
-    def _made_arrays(self) -> RowArrays:
-        self._seen = (self.arena.series, *self.arena.columns)
         return RowArrays(self.arena.series, self.times, self.words, self.values, self.valid)
 
     @property

@@ -84,7 +84,7 @@ class WindrowError(Exception):
     ...     windrow.connect(memory="much")
     ... except windrow.WindrowError as error:
     ...     print(error.code, error.message)
-    WB103 'much' is not a size of memory
+    WB103 'much' is not a memory size
     """
 
     def __init__(

@@ -167,7 +167,7 @@ def test_a_fault_that_stays_makes_the_history_refuse(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("windrow.history.adaptive_tree.grow", fails)
     with pytest.raises(MemoryError):
-        run.push(6)
+        run.push(6), run.session.ledger()  # few rows wait until somebody looks
     with pytest.raises(windrow.DataError, match="WD306"):
         run.session.ask(run.asked[0])
     monkeypatch.undo()

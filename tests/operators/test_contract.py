@@ -136,3 +136,19 @@ def test_a_weighted_row_is_a_step_too() -> None:
     partial = operator.step(instant_us(1), 0, 3, [], [5], instant_us(1))
     assert partial.count.tolist() == [3]
     assert partial.lanes.tolist() == [[15]]
+
+
+@pytest.mark.parametrize("form", ["a tree", "a residual"])
+def test_an_operator_without_weights_takes_a_weighted_row_as_several(form: str) -> None:
+    plan = plan_of(FORMS[form])
+    operator = new(plan)
+    assert not operator.takes_weights
+    rows = [
+        Preparer(plan, side).prepare(batch_of(name, ({"ts": instant(1), "k": 1, "l": value},)))
+        for side, (name, value) in enumerate([("a", 1), ("b", 2)])
+    ]
+    for side, weight in enumerate([3, 1]):
+        ((at, plain, kept),) = one_by_one(rows[side])
+        partial = operator.step(at, side, weight, plain, kept, at - 1 + side)
+    assert operator.joined_rows() == 3
+    assert partial.count.tolist() == [3]

@@ -120,7 +120,8 @@ class Operator(ABC):
         plain: its key, groups and whatever else is kept in its own type; values: what aggregates
         read. weight: for how many equal rows it stands.
         """
-        return self.advance({side: self._columns[side].one_row(at, plain, values, weight)}, until)
+        row = self._columns[side].one_row(at, plain, values, weight)
+        return self.advance({side: row if self.takes_weights else row.expanded()}, until)
 
     def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
         """Rows of the side leave by this lifetime from now on; those that left stay away."""

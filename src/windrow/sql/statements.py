@@ -14,18 +14,24 @@ from windrow.errors import Place
 from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
+    "CommonTable",
     "CreateHistory",
     "CreateQuery",
     "CreateStream",
+    "CreateView",
     "Endpoint",
     "Explain",
     "HistoryLevel",
     "HistoryRange",
+    "Ordering",
+    "QueryText",
     "Select",
     "SelectItem",
     "SetOption",
+    "SetQuery",
     "Source",
     "Statement",
+    "ValuesList",
     "Window",
 ]
 
@@ -63,7 +69,15 @@ class HistoryRange:
 
 @dataclass(frozen=True)
 class Source:
-    """One entry of FROM: join is 'first', 'inner' (comma or JOIN) or 'anti'."""
+    """One entry of FROM: a stream, view or common table by name; a query; or joins in brackets.
+
+    join: how it is joined with all that stands before it: 'first', 'inner' (comma, JOIN and CROSS
+    JOIN), 'left', 'right', 'full', 'semi' or 'anti'. is_comma: behind a comma, which binds less
+    than JOIN. query: what stands in the brackets instead of a name (stream is '' then; window is
+    written where the answers of the query go through one). columns: names given by AS t (a, b).
+    joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of USING;
+    is_natural: NATURAL.
+    """
 
     stream: str
     alias: str
@@ -72,6 +86,12 @@ class Source:
     on: exp.Expression | None = field(default=None)
     history: HistoryRange | None = None
     place: Place | None = field(default=None, compare=False)
+    query: QueryText | None = None
+    columns: tuple[str, ...] = ()
+    joined: tuple[Source, ...] = ()
+    using: tuple[str, ...] = ()
+    is_natural: bool = False
+    is_comma: bool = field(default=False)
 
 
 @dataclass(frozen=True)
@@ -84,6 +104,26 @@ class SelectItem:
 
 
 @dataclass(frozen=True)
+class Ordering:
+    """One key of ORDER BY; nulls_first None: as Spark, first when ascending, last otherwise."""
+
+    expression: exp.Expression
+    is_descending: bool = False
+    nulls_first: bool | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class CommonTable:
+    """WITH name [(columns)] AS (query)."""
+
+    name: str
+    query: QueryText
+    columns: tuple[str, ...] = ()
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class Select:
     """A query. `AND NOT EXISTS (SELECT ...)` is taken out of `where` and kept in `not_exists`.
 
@@ -91,6 +131,9 @@ class Select:
     itself stands at text[start:end]. Queries that say the same are equal, wherever they stand.
     error_percent, every_us and duration_us hold the service clauses; duration entries are
     ('seconds', n) after the stream's start or ('instant', microseconds).
+    grouping_sets: of GROUPING SETS, ROLLUP and CUBE, the places in group_by of each set. A query
+    inside an expression is a sql.nested_query.NestedQuery among sqlglot's nodes. No sources:
+    SELECT without FROM.
     """
 
     text: str = field(compare=False)
@@ -107,11 +150,58 @@ class Select:
     places: dict[str, Place] = field(default_factory=dict, compare=False)  # clause -> its word
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
+    grouping_sets: tuple[tuple[int, ...], ...] = ()
+    qualify: exp.Expression | None = None
+    order_by: tuple[Ordering, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    common_tables: tuple[CommonTable, ...] = ()
 
     @property
     def own_text(self) -> str:
         """The query as written, without the rest of its script."""
         return self.text[self.start : self.end]
+
+
+@dataclass(frozen=True)
+class ValuesList:
+    """VALUES (1, 'a'), (2, 'b'): constant rows."""
+
+    text: str = field(compare=False)
+    rows: tuple[tuple[exp.Expression, ...], ...]
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class SetQuery:
+    """UNION, INTERSECT or EXCEPT of two queries; order, limit and service clauses are of the whole.
+
+    The parts have none of their own, unless they stand in brackets.
+    """
+
+    text: str = field(compare=False)
+    kind: str  # 'union', 'intersect' or 'except'
+    left: QueryText
+    right: QueryText
+    is_all: bool = False
+    order_by: tuple[Ordering, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    common_tables: tuple[CommonTable, ...] = ()
+    error_percent: float | None = None
+    every_us: int | None = None
+    duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    places: dict[str, Place] = field(default_factory=dict, compare=False)
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
+
+    @property
+    def own_text(self) -> str:
+        """The query as written, without the rest of its script."""
+        return self.text[self.start : self.end]
+
+
+QueryText = Select | SetQuery | ValuesList
 
 
 @dataclass(frozen=True)
@@ -167,8 +257,17 @@ class CreateQuery:
     """CREATE QUERY name AS SELECT ... [INTO sink(options)]."""
 
     name: str
-    select: Select
+    select: QueryText
     sink: Endpoint | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class CreateView:
+    """CREATE VIEW name AS query."""
+
+    name: str
+    query: QueryText
     place: Place | None = field(default=None, compare=False)
 
 
@@ -176,7 +275,7 @@ class CreateQuery:
 class Explain:
     """EXPLAIN SELECT ..."""
 
-    select: Select
+    select: QueryText
 
 
 @dataclass(frozen=True)
@@ -188,4 +287,4 @@ class SetOption:
     place: Place | None = field(default=None, compare=False)
 
 
-Statement = Select | CreateStream | CreateHistory | CreateQuery | Explain | SetOption
+Statement = QueryText | CreateStream | CreateHistory | CreateQuery | CreateView | Explain | SetOption

@@ -1,0 +1,1 @@
+"""Queries over relations: a tree of relational words, its rules, and what runs each of its parts."""

@@ -1,0 +1,346 @@
+"""The relational algebra: a query as a tree of frozen nodes, each a relation that changes with time.
+
+Every column of every relation in a tree has an id of its own (`Field.id`), which expressions name
+as ColumnRef(0, id, type): so an expression means the same wherever a rule moves it. A relation is
+a multiset: equal rows count as often as they occur. What a node means at an instant is what SQL
+says of the rows that its inputs hold at that instant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+
+from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.model import WindowSpec
+from windrow.schema import ColumnType, StreamSchema
+
+__all__ = [
+    "Aggregate",
+    "AggregateCall",
+    "AnswerWindow",
+    "AtMostOne",
+    "Distinct",
+    "Field",
+    "Filter",
+    "Frame",
+    "Item",
+    "Join",
+    "JoinKind",
+    "OrderKey",
+    "Project",
+    "Relation",
+    "Scan",
+    "SetOperation",
+    "TopRows",
+    "Values",
+    "WindowCall",
+    "WindowFunctions",
+    "walk_relations",
+]
+
+JoinKind = OneOf["inner", "left", "full", "semi", "anti"]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a relation. id: unique in the tree; name: what the text calls it."""
+
+    id: str
+    name: str
+    type: ColumnType
+
+    @property
+    def ref(self) -> ColumnRef:
+        """The expression that reads it."""
+        return ColumnRef(0, self.id, self.type)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A column that is computed: its field, and from what."""
+
+    field: Field
+    expression: Expr
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What all nodes have: `inputs`, the relations that they read, and `fields`, what they give."""
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations that it reads."""
+        return ()
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Its columns."""
+        raise AssertionError(f"{type(self).__name__} has no fields")
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """The same node over other inputs, which have the fields that it reads."""
+        assert not inputs
+        return self
+
+
+@dataclass(frozen=True)
+class Scan(Relation):
+    """The rows of a stream in a window; columns[i] of the stream is fields[i]."""
+
+    stream: StreamSchema
+    alias: str
+    window: WindowSpec
+    columns: tuple[str, ...]
+    given: tuple[Field, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the stream that are read."""
+        return self.given
+
+
+@dataclass(frozen=True)
+class Values(Relation):
+    """Constant rows: each has an expression without columns for every field."""
+
+    rows: tuple[tuple[Expr, ...], ...]
+    given: tuple[Field, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns."""
+        return self.given
+
+
+@dataclass(frozen=True)
+class Unary(Relation):
+    """A node with one input."""
+
+    input: Relation
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The input."""
+        return (self.input,)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Those of the input, unless it says otherwise."""
+        return self.input.fields
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """The same over another input."""
+        (only,) = inputs
+        return replace(self, input=only)
+
+
+@dataclass(frozen=True)
+class Filter(Unary):
+    """The rows for which the condition is true."""
+
+    condition: Expr
+
+
+@dataclass(frozen=True)
+class Project(Unary):
+    """Rows of computed columns."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns computed."""
+        return tuple(item.field for item in self.items)
+
+
+@dataclass(frozen=True)
+class Distinct(Unary):
+    """Every different row once."""
+
+
+@dataclass(frozen=True)
+class AtMostOne(Unary):
+    """A scalar sub-query: two rows with equal `by` columns are an error (at `text`)."""
+
+    by: tuple[Expr, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class AggregateCall:
+    """One aggregate. function: a name of AGGREGATE_FUNCTIONS.
+
+    arguments: none for COUNT(*). is_distinct: equal arguments count once. A FILTER is part of the
+    argument already: it is NULL where the condition does not hold.
+    """
+
+    field: Field
+    function: str
+    arguments: tuple[Expr, ...] = ()
+    is_distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Aggregate(Unary):
+    """A row for each group; without groups one row, also where there is nothing."""
+
+    groups: tuple[Item, ...]
+    calls: tuple[AggregateCall, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The groups, then the aggregates."""
+        return (*(item.field for item in self.groups), *(call.field for call in self.calls))
+
+
+@dataclass(frozen=True)
+class Join(Relation):
+    """Rows of both inputs for which the condition is true; None: all pairs.
+
+    left: also every left row without a match, its right columns NULL; full: those of both. semi
+    and anti: left rows with and without a match, as often as they occur on the left.
+    """
+
+    kind: JoinKind
+    left: Relation
+    right: Relation
+    condition: Expr | None = None
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """Left and right."""
+        return self.left, self.right
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Left, then right; of a semi or anti join only left."""
+        if self.kind in ("semi", "anti"):
+            return self.left.fields
+        return (*self.left.fields, *self.right.fields)
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """The same join of others."""
+        left, right = inputs
+        return replace(self, left=left, right=right)
+
+
+@dataclass(frozen=True)
+class SetOperation(Relation):
+    """UNION ALL, INTERSECT or EXCEPT of inputs whose columns correspond by position.
+
+    is_all: of INTERSECT and EXCEPT, rows are counted; else every row is there once. UNION without
+    ALL is a Distinct over a UNION ALL. given: fields of its own, of the types of all inputs.
+    """
+
+    kind: OneOf["union", "intersect", "except"]
+    parts: tuple[Relation, ...]
+    given: tuple[Field, ...]
+    is_all: bool = True
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """All parts: two or, of a union, more."""
+        return self.parts
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Its own."""
+        return self.given
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """The same of others."""
+        return replace(self, parts=inputs)
+
+
+@dataclass(frozen=True)
+class OrderKey:
+    """One key of an order. NULL is first or last as said; NaN is larger than any number."""
+
+    expression: Expr
+    is_descending: bool = False
+    nulls_first: bool = True
+
+
+@dataclass(frozen=True)
+class TopRows(Unary):
+    """Of each partition the rows after the first `offset` in order, at most `limit`.
+
+    Where keys are equal, the whole rows decide, column by column in ascending order: so the rows
+    depend on what the input holds, and on nothing else.
+    """
+
+    partition: tuple[Expr, ...]
+    order: tuple[OrderKey, ...]
+    limit: int | None
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Which rows of the partition an aggregate or FIRST_VALUE reads.
+
+    start, end: None is unbounded; otherwise rows (unit 'rows'), or a distance on the one key of the
+    order ('range'; microseconds for timestamps) from the current row: negative is before it.
+    """
+
+    unit: OneOf["rows", "range"]
+    start: int | float | None
+    end: int | float | None
+
+
+@dataclass(frozen=True)
+class WindowCall:
+    """One function OVER the partition: an aggregate of AGGREGATE_FUNCTIONS, or row_number, rank,
+    dense_rank, percent_rank, cume_dist, ntile, lag, lead, first_value, last_value, nth_value.
+
+    arguments: of lag and lead the value, the distance (a literal) and the default.
+    """
+
+    field: Field
+    function: str
+    arguments: tuple[Expr, ...]
+    frame: Frame
+
+
+@dataclass(frozen=True)
+class WindowFunctions(Unary):
+    """Every row of the input, with the values of functions over its partition in order.
+
+    Rows with equal keys are in the order of their whole rows, as in TopRows.
+    """
+
+    partition: tuple[Expr, ...]
+    order: tuple[OrderKey, ...]
+    calls: tuple[WindowCall, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Those of the input, then the functions."""
+        return (*self.input.fields, *(call.field for call in self.calls))
+
+
+@dataclass(frozen=True)
+class AnswerWindow(Unary):
+    """The answers of a query with EVERY as a stream, through a window.
+
+    At every multiple of every_us, from the first row of any of its streams on, the rows of the
+    input enter with that time, as rows of a stream would; time: the field that has it.
+    """
+
+    every_us: int
+    window: WindowSpec
+    time: Field
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The time, then the columns of the input."""
+        return (self.time, *self.input.fields)
+
+
+def walk_relations(relation: Relation) -> Iterator[Relation]:
+    """The relation and all that it is made of, parents first."""
+    yield relation
+    for part in relation.inputs:
+        yield from walk_relations(part)

@@ -20,6 +20,7 @@ __all__ = [
     "Aggregate",
     "AggregateCall",
     "AnswerWindow",
+    "Apply",
     "AtMostOne",
     "Distinct",
     "Field",
@@ -344,3 +345,33 @@ def walk_relations(relation: Relation) -> Iterator[Relation]:
     yield relation
     for part in relation.inputs:
         yield from walk_relations(part)
+
+
+@dataclass(frozen=True)
+class Apply(Relation):
+    """A sub-query of an expression, for every row of `left`; `right` may read columns of left.
+
+    scalar: the columns of left, then those of right, NULL where right has no row (it has one at
+    most). semi and anti: the rows of left for which right has a row, or none, that fulfils the
+    condition. A rule (rules/unnest.py) turns every Apply into joins; none is ever run.
+    """
+
+    kind: OneOf["scalar", "semi", "anti"]
+    left: Relation
+    right: Relation
+    condition: Expr | None = None
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """Left and right."""
+        return self.left, self.right
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Left, then right where it gives values."""
+        return (*self.left.fields, *self.right.fields) if self.kind == "scalar" else self.left.fields
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """The same of others."""
+        left, right = inputs
+        return replace(self, left=left, right=right)

@@ -1,0 +1,36 @@
+"""The rules that a bound relation goes through, in this order: read the tuple and you know them all.
+
+A rule takes a relation and gives one with the same rows at every instant, under the same columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from windrow.plan.relations.algebra import Relation
+from windrow.plan.relations.rules.limit_row_numbers import limit_row_numbers
+from windrow.plan.relations.rules.order_joins import order_joins
+from windrow.plan.relations.rules.prune_columns import prune_columns
+from windrow.plan.relations.rules.push_filters import push_filters
+from windrow.plan.relations.rules.unnest import unnest
+
+__all__ = ["RELATION_RULES", "RelationRule", "rewritten_relation"]
+
+RelationRule = Callable[[Relation], Relation]
+
+RELATION_RULES: tuple[RelationRule, ...] = (
+    unnest,
+    push_filters,
+    limit_row_numbers,
+    order_joins,
+    prune_columns,
+)
+
+
+def rewritten_relation(
+    relation: Relation, rules: tuple[RelationRule, ...] = RELATION_RULES
+) -> Relation:
+    """The relation after all rules."""
+    for rule in rules:
+        relation = rule(relation)
+    return relation

@@ -1,0 +1,119 @@
+"""Columns that nobody reads are not computed, carried or kept.
+
+Every operator remembers the rows of its inputs: a column less is a column less in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from windrow.plan.relations.algebra import (
+    Aggregate,
+    AnswerWindow,
+    AtMostOne,
+    Distinct,
+    Field,
+    Filter,
+    Join,
+    Project,
+    Relation,
+    Scan,
+    SetOperation,
+    TopRows,
+    Values,
+    WindowFunctions,
+)
+from windrow.plan.relations.references import expressions_of, ids_of, passed, read_ids
+
+__all__ = ["prune_columns"]
+
+Ids = frozenset[str]
+
+
+def prune_columns(relation: Relation) -> Relation:
+    """The relation, with all of its own columns and as few as it needs below."""
+    return _pruned(relation, ids_of(relation))
+
+
+def _pruned(relation: Relation, wanted: Ids) -> Relation:
+    """The relation with at least the columns that are wanted."""
+    if isinstance(relation, Scan):
+        return _scan(relation, wanted)
+    if isinstance(relation, Values):
+        return relation
+    if isinstance(relation, Project):
+        items = tuple(item for item in relation.items if item.field.id in wanted)
+        kept = replace(relation, items=items or relation.items[:1])
+        return _over(kept, frozenset())
+    if isinstance(relation, Aggregate):
+        calls = tuple(call for call in relation.calls if call.field.id in wanted)
+        if not calls and not relation.groups:
+            calls = relation.calls[:1]
+        return _over(replace(relation, calls=calls), frozenset())
+    if isinstance(relation, WindowFunctions):
+        window_calls = tuple(call for call in relation.calls if call.field.id in wanted)
+        if not window_calls:
+            return _pruned(relation.input, wanted)
+        return _all_of_input(replace(relation, calls=window_calls), wanted)
+    if isinstance(relation, SetOperation):
+        return _set_operation(relation, wanted)
+    if isinstance(relation, Distinct | TopRows):
+        # Equal rows are told apart by all their columns, and so are ties.
+        return relation.with_inputs(_pruned(relation.input, ids_of(relation.input)))
+    if isinstance(relation, AnswerWindow):
+        inner = wanted & ids_of(relation.input) or ids_of(relation.input)
+        return relation.with_inputs(_exactly(_pruned(relation.input, inner), inner))
+    assert isinstance(relation, Filter | Join | AtMostOne)
+    return _over(relation, wanted)
+
+
+def _over(relation: Relation, wanted: Ids) -> Relation:
+    """The node over inputs with what it reads, and what is wanted of them."""
+    reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
+    parts = []
+    for part in relation.inputs:
+        needed = reads & ids_of(part)
+        parts.append(_exactly(_pruned(part, needed), needed))
+    return relation.with_inputs(*parts)
+
+
+def _all_of_input(relation: WindowFunctions, wanted: Ids) -> Relation:
+    """Ties are broken by whole rows: the input keeps what is wanted and what is read."""
+    reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
+    needed = reads & ids_of(relation.input)
+    return relation.with_inputs(_exactly(_pruned(relation.input, needed), needed))
+
+
+def _exactly(relation: Relation, wanted: Ids) -> Relation:
+    """The relation with only these columns, where dropping others shortens its rows."""
+    kept = _chosen(relation.fields, wanted)
+    if len(kept) == len(relation.fields) or not isinstance(relation, Filter | Join):
+        return relation
+    return Project(relation, passed(kept or relation.fields[:1]))
+
+
+def _chosen(fields: Iterable[Field], wanted: Ids) -> tuple[Field, ...]:
+    return tuple(field for field in fields if field.id in wanted)
+
+
+def _scan(relation: Scan, wanted: Ids) -> Relation:
+    pairs = list(zip(relation.columns, relation.given, strict=True))
+    kept = [pair for pair in pairs if pair[1].id in wanted] or pairs[:1]
+    columns, given = zip(*kept, strict=True)
+    return replace(relation, columns=columns, given=given)
+
+
+def _set_operation(relation: SetOperation, wanted: Ids) -> Relation:
+    """Rows of a UNION ALL may lose columns; those of the others are compared by all."""
+    if relation.kind != "union":
+        parts = [_pruned(part, ids_of(part)) for part in relation.parts]
+        return relation.with_inputs(*parts)
+    places = [i for i, field in enumerate(relation.given) if field.id in wanted] or [0]
+    parts = []
+    for part in relation.parts:
+        kept = tuple(part.fields[i] for i in places)
+        inner = _pruned(part, frozenset(field.id for field in kept))
+        parts.append(inner if inner.fields == kept else Project(inner, passed(kept)))
+    given = tuple(relation.given[i] for i in places)
+    return replace(relation, parts=tuple(parts), given=given)

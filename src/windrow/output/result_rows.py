@@ -137,7 +137,7 @@ class ResultRows:
 
     def typed(self, column: pa.Array, number: int) -> pa.Array:
         """A part of the groups, or of a select list, in its own type."""
-        # A group that is a join key was coded in the type that both sides of the join share.
+        # A group that is a join key was coded in the type that both inputs of the join share.
         wanted = self._named(number).type.arrow
         return column if column.type == wanted else column.cast(wanted)
 

@@ -53,9 +53,9 @@ arrivals = st.lists(
 )
 
 
-def fill(window: Window, aggregate: FactorisedAggregate, side: int, rows: Arrivals) -> None:
+def fill(window: Window, aggregate: FactorisedAggregate, input_index: int, rows: Arrivals) -> None:
     values = np.array([[row[2] for row in rows]], np.int64)
-    aggregate.admit(side, values, np.empty((0, 0), np.uint8), values.shape[1])
+    aggregate.admit(input_index, values, np.empty((0, 0), np.uint8), values.shape[1])
     window.append(
         np.array([row[0] for row in rows], np.int64),
         np.array([row[1] for row in rows], np.int32),
@@ -71,8 +71,8 @@ def test_the_sums_of_a_join_are_those_of_its_pairs(
     windows = tuple(Window(1, lifetime=Lifetime.closed(length)) for length in lengths)
     aggregate = FactorisedAggregate(windows, ((INTEGER,), (INTEGER,)), mode)
     aggregate.reserve(3, 3)
-    for side, rows in enumerate((left, right)):
-        fill(windows[side], aggregate, side, rows)
+    for input_index, rows in enumerate((left, right)):
+        fill(windows[input_index], aggregate, input_index, rows)
     updates = aggregate.advance(100)
     state: dict[int, tuple[int, int, int]] = {}
     place = 0

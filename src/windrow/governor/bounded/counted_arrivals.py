@@ -52,10 +52,10 @@ class ArrivalCounter:
     def __init__(self, plan: QueryPlan) -> None:
         self._lifetime = lifetime_of(plan.inputs[0].window)
         self._pane_us = first_pane_us(max(1, self._lifetime.hold_us - 1))
-        side = shape_of(plan).sides[0]
+        input_shape = shape_of(plan).inputs[0]
         self._types = [part.type.arrow for part in plan.group_by]
-        self._groups = [_place(part, side.groups, "g") for part in plan.group_by]
-        self._measures = [_place(part, side.values, "v") for part in measures_of(plan)]
+        self._groups = [_place(part, input_shape.groups, "g") for part in plan.group_by]
+        self._measures = [_place(part, input_shape.values, "v") for part in measures_of(plan)]
 
     def count(self, rows: pa.RecordBatch) -> CountedArrivals:
         """Rows in order of arrival, by the instants at which they enter."""

@@ -73,9 +73,9 @@ class Charged:
                 records_of=grown(charged.records_of, rows, 0),
             )
 
-    def expect(self, side: int, slots: Vector, leave: Vector) -> None:
+    def expect(self, input_index: int, slots: Vector, leave: Vector) -> None:
         """Rows that are to enter leave at these instants; END_OF_TIME: nobody knows."""
-        self._leave[side, slots] = leave
+        self._leave[input_index, slots] = leave
 
     def begin(self) -> None:
         """New events."""

@@ -50,8 +50,8 @@ def keep_rows(next_event, rows, row_slot, events, results, states, output):
         if not is_leave and not has_rows:
             continue
         at = event_at[event]
-        side = event_input[event]
-        owner = event_slot[event] * inputs + side
+        input_index = event_input[event]
+        owner = event_slot[event] * inputs + input_index
         leaving = results_of[owner] if is_leave else 0
         if control[USED] - control[FIRST] + leaving + size - row >= room:
             progress[EVENT] = event
@@ -61,7 +61,7 @@ def keep_rows(next_event, rows, row_slot, events, results, states, output):
         if is_leave:
             result = first_result[owner]
             while result != EMPTY:
-                after = following[result, side]
+                after = following[result, input_index]
                 if is_live[result]:
                     take_back(result, at, results, states, output)
                 leave_list(result, results)

@@ -16,14 +16,14 @@ from windrow.windows.window import EventColumns, Window
 
 __all__ = ["CHUNK", "TreeAggregate"]
 
-# Events of a side are worked on in pieces that stay in the cache; a power of two.
+# Events of an input are worked on in pieces that stay in the cache; a power of two.
 CHUNK = 8192
 
 
 class TreeAggregate:
     """The first tree's cells are the codes of the windows' rows.
 
-    cell_values: for every further tree and side the number of the value that holds the cell.
+    cell_values: for every further tree and input the number of the value that holds the cell.
     """
 
     def __init__(
@@ -72,32 +72,36 @@ class TreeAggregate:
         return sum(tree.nbytes for tree in self.trees)
 
     def _run(self, until: int, grid_us: int) -> None:
-        sides = len(self._windows)
-        position = np.arange(sides, dtype=np.int64) * CHUNK
+        inputs = len(self._windows)
+        position = np.arange(inputs, dtype=np.int64) * CHUNK
         stop = position.copy()
-        has_more = np.ones(sides, np.bool_)
+        has_more = np.ones(inputs, np.bool_)
         while True:
-            for side, window in enumerate(self._windows):
-                if position[side] == stop[side] and has_more[side]:
-                    first = side * CHUNK
+            for input_index, window in enumerate(self._windows):
+                if position[input_index] == stop[input_index] and has_more[input_index]:
+                    first = input_index * CHUNK
                     size = window.fill(self._events, first, CHUNK, until, grid_us)
-                    self._read(side, first, size, window)
-                    position[side], stop[side] = first, first + size
-                    has_more[side] = size == CHUNK
-            count = linear_kernels.merge_sides(
-                self._events.at, position, stop, has_more, (0,) * sides, self._order
+                    self._read(input_index, first, size, window)
+                    position[input_index], stop[input_index] = first, first + size
+                    has_more[input_index] = size == CHUNK
+            count = linear_kernels.merge_inputs(
+                self._events.at, position, stop, has_more, (0,) * inputs, self._order
             )
             if count == 0 and not has_more.any():
                 return
             for tree in self.trees:
                 tree.apply(int(count), self._order, self._events)
 
-    def _read(self, side: int, first: int, size: int, window: Window) -> None:
+    def _read(self, input_index: int, first: int, size: int, window: Window) -> None:
         columns, rows = window.columns, self._events.row
         for index, tree in enumerate(self.trees):
-            cells = columns.values[self._cell_values[index - 1][side]] if index else columns.codes
+            cells = (
+                columns.values[self._cell_values[index - 1][input_index]]
+                if index
+                else columns.codes
+            )
             linear_kernels.gather_codes(first, size, rows, cells, tree.cells)
-            tree.read(side, first, size, rows, columns)
+            tree.read(input_index, first, size, rows, columns)
 
     def _updates(self, until: int) -> GroupUpdates:
         updates = self._linear.take(until)

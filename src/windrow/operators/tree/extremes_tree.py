@@ -105,9 +105,11 @@ class ExtremesTree:
         heap = grown_heap(self._state.row_heap, slots * self.extremes)
         self._state = self._state._replace(row_heap=heap)
 
-    def read(self, side: int, first: int, size: int, rows: Vector, columns: ColumnWindow) -> None:
-        """Number and ranks of a side's next events."""
-        if side != self.structure.shape.root or not self.extremes:
+    def read(
+        self, input_index: int, first: int, size: int, rows: Vector, columns: ColumnWindow
+    ) -> None:
+        """Number and ranks of an input's next events."""
+        if input_index != self.structure.shape.root or not self.extremes:
             return
         whence = columns.base if self._slot_value == NO_CODE else ~self._slot_value
         extremes_kernels.gather_ranks(

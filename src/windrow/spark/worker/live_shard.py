@@ -155,14 +155,19 @@ def _shard_of(
     clock_us, limits = header.clock_us, header.limits
     if not segments or segments[0][0].snapshot is None:
         everything = _all_rows([segment for segment, _ in segments])
-        held = {side: limits.held(plan, side, each) for side, each in everything.items()}
+        held = {
+            input_index: limits.held(plan, input_index, each)
+            for input_index, each in everything.items()
+        }
         return Shard.rebuild(plan, held, clock_us, grid_us, limits.lifetimes)
     # A snapshot and the segments after it: run on from it, then build it once more, because only a
     # shard that is built at the clock knows that every group is to be reported on the grid.
     shard = Shard.restore(plan, bytes(segments[0][0].snapshot), grid_us)
     for segment, entry in segments[1:]:
-        rows = {side: _one_batch(table) for side, table in segment.rows.items()}
-        changes = {side: shard.prepared(side, batch) for side, batch in rows.items()}
+        rows = {input_index: _one_batch(table) for input_index, table in segment.rows.items()}
+        changes = {
+            input_index: shard.prepared(input_index, batch) for input_index, batch in rows.items()
+        }
         shard.advance(changes, entry.clock_us)
     shard.advance({}, clock_us)
     return Shard.restore(plan, shard.snapshot(), grid_us) if grid_us > 1 else shard

@@ -51,7 +51,9 @@ def run_in_pieces(
     until_us = max(until_us, shard.clock)
     if lifetimes:
         pieces += _changed(shard, lifetimes)
-    shard.take({side: shard.prepared(side, batch) for side, batch in rows.items()})
+    shard.take(
+        {input_index: shard.prepared(input_index, batch) for input_index, batch in rows.items()}
+    )
     if [piece.until_us for piece in pieces] != [until_us]:
         for stop, partial in pace.steps(shard, until_us):
             pieces.append(Piece(stop, partial.to_parts()))

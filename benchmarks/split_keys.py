@@ -57,13 +57,13 @@ def dealt(plan: QueryPlan, routing: Routing, keys: np.ndarray) -> tuple[list[int
     """The rows of each bucket, and the seconds that it took."""
     router = Router(plan, BUCKETS, routing)
     held, took_s = np.zeros(BUCKETS, np.int64), 0.0
-    for position, own in ((0, keys), (1, keys[::SIDES])):
+    for input_index, own in ((0, keys), (1, keys[::SIDES])):
         times = pa.array(np.arange(own.size), pa.timestamp("us", tz="UTC"))
         values = pa.array(np.arange(own.size, dtype=np.float64))
         batch = pa.record_batch([times, pa.array(own), values], names=["ts", "k", "x"])
-        prepared = Preparer(plan, position).prepared_batch(batch)
+        prepared = Preparer(plan, input_index).prepared_batch(batch)
         began = time.process_time()
-        parts = router.parts(position, prepared)
+        parts = router.parts(input_index, prepared)
         took_s += time.process_time() - began
         held += [part.num_rows for part in parts]
     return held.tolist(), took_s

@@ -15,7 +15,7 @@ def factorised() -> Picture:
     pairs = {key: LEFT[key] * RIGHT[key] for key in LEFT}
     picture = Picture(860, 420, "Stored pairs against a state for each key")
     picture.text(200, 28, "every joined pair is stored", 14, "middle", "red", bold=True)
-    picture.text(640, 28, "a count for each key and side", 14, "middle", "green", bold=True)
+    picture.text(640, 28, "a count for each key and input", 14, "middle", "green", bold=True)
     picture.line((410, 16), (410, 404), tone="quiet", dashed=True)
 
     _pairs(picture, "kitchen", 48)

@@ -44,7 +44,7 @@ def main() -> None:
 def building_served() -> Iterator[ConsoleServer]:
     """The console of the demo, in a thread."""
     scene = LiveBuilding(pace=PACE, read_only=False)
-    server = ConsoleServer(scene.room, Address())
+    server = ConsoleServer(scene.registry, Address())
     serving = threading.Thread(target=server.run)
     serving.start()
     scene.start()

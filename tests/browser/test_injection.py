@@ -37,8 +37,8 @@ def hostile() -> Iterator[Console]:
     console.session.history(SCRIPT, measures=[LINK], by=[IMAGE], levels=[("1 second", "1 hour")])
     source = f"{written(SCRIPT)} [1 MINUTE]"
     grouped = f"SELECT {written(IMAGE)}, SUM({written(LINK)}) AS {written(SCRIPT)} FROM {source}"
-    console.room.follow(f"{grouped} GROUP BY {written(IMAGE)} -- {SCRIPT}", IMAGE)
-    console.room.follow(f"SELECT * FROM {source} -- {IMAGE}", SCRIPT)
+    console.registry.follow(f"{grouped} GROUP BY {written(IMAGE)} -- {SCRIPT}", IMAGE)
+    console.registry.follow(f"SELECT * FROM {source} -- {IMAGE}", SCRIPT)
     rows = [
         {IMAGE: payload, LINK: float(second), "ts": START + timedelta(seconds=second)}
         for second in range(30)

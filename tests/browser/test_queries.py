@@ -123,7 +123,7 @@ def test_an_example_is_taken_and_runs(page: Page) -> None:
 
 
 def test_a_query_is_stopped_after_asking(console: Console, page: Page) -> None:
-    console.room.follow(COUNT, "doomed")
+    console.registry.follow(COUNT, "doomed")
     page.get_by_role("link", name="doomed").click()
     page.get_by_role("button", name="Stop", exact=True).click()
     page.keyboard.press("Escape")
@@ -131,7 +131,7 @@ def test_a_query_is_stopped_after_asking(console: Console, page: Page) -> None:
     page.get_by_role("button", name="Stop", exact=True).click()
     page.get_by_role("button", name="Stop it for good").click()
     expect(page.locator(".query .state")).to_have_text("ended")
-    assert console.room.query("doomed").state == "ended"
+    assert console.registry.query("doomed").state == "ended"
 
 
 def test_the_keyboard_alone_is_enough(console: Console, open_page: Callable[..., Page]) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from support.servers.console import START, Console, Served
 from windrow.apps.console.embedded_runner import EmbeddedRunner
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import AdmissionError, DataError
 
@@ -52,14 +52,14 @@ def test_where_all_is_well_there_is_no_banner(
 def test_rows_that_were_refused_are_told_with_the_remedy(open_page: Callable[..., Page]) -> None:
     session = EmbeddedSession("60 KB")
     session.stream("temp", "ts timestamp, celsius double", time="ts")
-    room = Room(EmbeddedRunner(session), "short of memory")
-    room.follow(COUNT, "n")
+    registry = Registry(EmbeddedRunner(session), "short of memory")
+    registry.follow(COUNT, "n")
     # What is pushed is refused for the most part.
     rows = [{"ts": START + timedelta(milliseconds=n), "celsius": 20.0} for n in range(30_000)]
     with pytest.raises(AdmissionError) as refused:
         session.push("temp", rows)
-    room.note_problem(refused.value)
-    served = Served(room)
+    registry.note_problem(refused.value)
+    served = Served(registry)
     with closing(served):
         page = open_page(served)
         banner = page.locator(".trouble.bad")
@@ -91,7 +91,7 @@ def test_a_source_that_fails_is_told(quiet: Console, open_page: Callable[..., Pa
     page = open_page(quiet)
     for number in range(3):
         problem = DataError("WD999", f"the file {number}.csv cannot be read", hint="mend it")
-        quiet.room.note_problem(problem)
+        quiet.registry.note_problem(problem)
     banner = page.locator(".trouble.bad")
     expect(banner).to_contain_text("The file 2.csv cannot be read. (the latest of 3) Mend it.")
 
@@ -100,7 +100,7 @@ def test_a_query_that_failed_is_told_on_every_view(
     quiet: Console, open_page: Callable[..., Page]
 ) -> None:
     page = open_page(quiet, "windows")
-    quiet.room.query("n").error = DataError("WD999", "its state is damaged", hint="begin anew")
+    quiet.registry.query("n").error = DataError("WD999", "its state is damaged", hint="begin anew")
     expect(page.locator(".trouble.bad")).to_contain_text("n failed.")
 
 
@@ -110,7 +110,7 @@ def test_queries_whose_sources_have_ended_are_not_shown_as_running(
     page = open_page(quiet)
     expect(page.locator("section.query .state")).to_have_text("running")
     quiet.session.finish()
-    quiet.room.note_end()
+    quiet.registry.note_end()
     expect(page.locator("section.query .state")).to_have_text("ended")
     look(page, "ended")
 

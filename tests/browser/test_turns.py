@@ -9,22 +9,22 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from support.servers.console import Served
-from support.turning_room import STREAMS, TurningRoom
+from support.turning_session import STREAMS, TurningSession
 
 pytestmark = pytest.mark.browser
 
-Turning = tuple[TurningRoom, Served]
+Turning = tuple[TurningSession, Served]
 
 
 @pytest.fixture(scope="module")
 def turning() -> Iterator[Turning]:
     """Windows that have begun to take turns."""
-    room = TurningRoom()
-    room.play(320)
-    served = Served(room.room)
-    yield room, served
+    session = TurningSession()
+    session.play(320)
+    served = Served(session.registry)
+    yield session, served
     served.close()
-    room.session.stop()
+    session.session.stop()
 
 
 def time_line(page: Page, stream: str) -> Locator:
@@ -34,13 +34,13 @@ def time_line(page: Page, stream: str) -> Locator:
 def test_windows_grow_in_their_turns_and_become_narrow_again(
     turning: Turning, open_page: Callable[..., Page]
 ) -> None:
-    room, served = turning
+    session, served = turning
     page = open_page(served, "windows")
     drawn: dict[str, set[str]] = {stream: set() for stream in STREAMS}
     standing: dict[str, list[str]] = {stream: [] for stream in STREAMS}
     for _ in range(30):  # a little more than the time between two turns
-        room.play(2)
-        at = page.evaluate(NOW, room.seconds)
+        session.play(2)
+        at = page.evaluate(NOW, session.seconds)
         for stream in STREAMS:
             line = time_line(page, stream)
             expect(line.locator("xpath=..")).to_contain_text(at)
@@ -58,10 +58,10 @@ def test_windows_grow_in_their_turns_and_become_narrow_again(
 def test_windows_and_queries_say_their_level(
     turning: Turning, open_page: Callable[..., Page]
 ) -> None:
-    room, served = turning
-    while set(levels(room)) != {"C"}:  # between two decisions what is tolerated may have changed
-        room.play(2)
-        assert room.seconds < 1000, levels(room)
+    session, served = turning
+    while set(levels(session)) != {"C"}:  # between two decisions what is tolerated may have changed
+        session.play(2)
+        assert session.seconds < 1000, levels(session)
     page = open_page(served, "windows")
     shown = page.get_by_role("region", name="Windows").get_by_text("C", exact=True)
     expect(shown).to_have_count(2)
@@ -70,8 +70,8 @@ def test_windows_and_queries_say_their_level(
     expect(page.locator(".query .facts").first).to_contain_text("take turns at being wide")
 
 
-def levels(room: TurningRoom) -> list[str]:
-    return [str(row["level"]) for row in room.session.windows().to_pylist()]
+def levels(session: TurningSession) -> list[str]:
+    return [str(row["level"]) for row in session.session.windows().to_pylist()]
 
 
 # The time of day that the page shows for the instant just before so many seconds.

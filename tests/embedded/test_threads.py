@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from windrow.embedded import history_room
+from windrow.embedded import history_registry
 from windrow.embedded.governing import Governing
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError, DataError
@@ -218,7 +218,7 @@ def test_what_is_looked_at_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) -
     query: Query = session.query(QUERIES[0])
     session.push("s", rows_at(0))
     alone: list[bool] = []
-    asked, size = history_room.ask_progressively, Governing.nbytes.fget
+    asked, size = history_registry.ask_progressively, Governing.nbytes.fget
     assert size is not None
 
     def watched(*given: Any) -> Iterator[pa.Table]:
@@ -230,7 +230,7 @@ def test_what_is_looked_at_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) -
         alone.append(session.lock._is_owned())
         return size(governing)
 
-    monkeypatch.setattr(history_room, "ask_progressively", watched)
+    monkeypatch.setattr(history_registry, "ask_progressively", watched)
     monkeypatch.setattr(Governing, "nbytes", property(watched_size))
     text = "SELECT COUNT(*) AS n FROM HISTORY(s) [FROM '2026-01-01' TO NOW]"
     answers = list(session.ask(text, progressive=True))

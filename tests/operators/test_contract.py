@@ -83,7 +83,7 @@ def states(partials: list[Partial]) -> dict[tuple[int, str], tuple[object, ...]]
     for partial in partials:
         groups = partial.groups.to_pylist() or [{}]
         for row in range(partial.size):
-            group = groups[partial.entity[row]] if partial.groups.num_columns else {}
+            group = groups[partial.group[row]] if partial.groups.num_columns else {}
             extras = partial.extras[row : row + 1].tolist()
             state = (int(partial.count[row]), sums(partial, row), extras)
             found[int(partial.at[row]), repr(group)] = state
@@ -107,21 +107,21 @@ def test_single_rows_do_what_a_batch_does(
     whole, single = new(plan), new(plan)
     changes: dict[int, PreparedRows] = {}
     steps: list[tuple[int, int, list[object], list[object]]] = []
-    for side, entry in enumerate(plan.inputs):
+    for input_index, entry in enumerate(plan.inputs):
         name = entry.stream.name
         mine = tuple({"ts": instant(at), **row} for at, to, row in rows if to == name)
-        prepared = Preparer(plan, side).prepare(batch_of(name, mine))
+        prepared = Preparer(plan, input_index).prepare(batch_of(name, mine))
         prepared = prepared.taking_part()  # a step takes rows that take part
-        changes[side] = prepared
-        steps += [(at, side, plain, kept) for at, plain, kept in one_by_one(prepared)]
+        changes[input_index] = prepared
+        steps += [(at, input_index, plain, kept) for at, plain, kept in one_by_one(prepared)]
     expected = [whole.advance(changes, instant_us(10)), whole.run(instant_us(40))]
     found = []
-    for at, side, plain, kept in sorted(steps, key=lambda each: each[0]):
-        found.append(single.step(at, side, 1, plain, kept, at - 1))
+    for at, input_index, plain, kept in sorted(steps, key=lambda each: each[0]):
+        found.append(single.step(at, input_index, 1, plain, kept, at - 1))
     found.append(single.run(instant_us(40)))
     assert states(expected) == states(found)
-    for side in range(len(plan.inputs)):
-        assert whole.rows(side).equals(single.rows(side))
+    for input_index in range(len(plan.inputs)):
+        assert whole.rows(input_index).equals(single.rows(input_index))
     assert whole.work_done().rows == single.work_done().rows
 
 
@@ -144,11 +144,13 @@ def test_an_operator_without_weights_takes_a_weighted_row_as_several(form: str) 
     operator = new(plan)
     assert not operator.takes_weights
     rows = [
-        Preparer(plan, side).prepare(batch_of(name, ({"ts": instant(1), "k": 1, "l": value},)))
-        for side, (name, value) in enumerate([("a", 1), ("b", 2)])
+        Preparer(plan, input_index).prepare(
+            batch_of(name, ({"ts": instant(1), "k": 1, "l": value},))
+        )
+        for input_index, (name, value) in enumerate([("a", 1), ("b", 2)])
     ]
-    for side, weight in enumerate([3, 1]):
-        ((at, plain, kept),) = one_by_one(rows[side])
-        partial = operator.step(at, side, weight, plain, kept, at - 1 + side)
+    for input_index, weight in enumerate([3, 1]):
+        ((at, plain, kept),) = one_by_one(rows[input_index])
+        partial = operator.step(at, input_index, weight, plain, kept, at - 1 + input_index)
     assert operator.joined_rows() == 3
     assert partial.count.tolist() == [3]

@@ -176,4 +176,4 @@ def test_bytes_for_each_row() -> None:
     plan = plan_of(
         "SELECT SUM(a.v) AS s, SUM(a.n) AS m FROM a [60], b [60] WHERE a.k = b.k GROUP BY b.n"
     )
-    assert [row_bytes(plan, position) for position in (0, 1)] == [28, 20]
+    assert [row_bytes(plan, input_index) for input_index in (0, 1)] == [28, 20]

@@ -31,7 +31,7 @@ from windrow.windows.lifetime import Lifetime
 
 
 @dataclass
-class Side:
+class HeldInput:
     """One window: its lifetime now, and the time before which rows have been let go."""
 
     lifetime: Lifetime
@@ -54,9 +54,9 @@ def changes(draw: st.DrawFn) -> dict[int, list[tuple[int, int, int]]]:
 
 
 def lifetime_after(
-    plan: QueryPlan, side: int, width: int, growth: int, rest: int, clock: int
+    plan: QueryPlan, input_index: int, width: int, growth: int, rest: int, clock: int
 ) -> Lifetime:
-    window = plan.inputs[side].window
+    window = plan.inputs[input_index].window
     full = lifetime_of(window)
     if window.kind == "slide":
         length = min(window.length_us, max(1, width) * window.slide_us)
@@ -69,13 +69,13 @@ def lifetime_after(
     return changed
 
 
-def held_rows(plan: QueryPlan, model: Model, sides: list[Side]) -> dict[str, pa.Table]:
+def held_rows(plan: QueryPlan, model: Model, inputs: list[HeldInput]) -> dict[str, pa.Table]:
     rows = model.rows()
-    for side, entry in zip(sides, plan.inputs, strict=True):
+    for held, entry in zip(inputs, plan.inputs, strict=True):
         table = rows[entry.stream.name]
         times = table.column(entry.stream.time).cast(pa.int64()).to_numpy()
         entered = lifetime_of(entry.window).enter(times)
-        rows[entry.stream.name] = table.filter(pa.array(entered >= side.edge))
+        rows[entry.stream.name] = table.filter(pa.array(entered >= held.edge))
     return rows
 
 
@@ -83,14 +83,14 @@ def agree_with_widths(
     plan: QueryPlan, actions: list[Action], changed: dict[int, list[tuple[int, int, int]]]
 ) -> None:
     runner, model, oracle = ShardRunner(plan), Model(), Oracle(plan)
-    sides = [Side(lifetime_of(entry.window)) for entry in plan.inputs]
+    inputs = [HeldInput(lifetime_of(entry.window)) for entry in plan.inputs]
     held: Counter[Row] = Counter()
     for number, action in enumerate([*actions, None]):
         batches = {} if action is None else model.take(action)
         clock = model.clock(plan) if action is not None else model.last(plan)
         runner.step(batches, clock)
-        for side in sides:
-            side.let_go(clock)
+        for held in inputs:
+            held.let_go(clock)
         if number in changed and clock > BEGINNING:
             lifetimes = {
                 index: lifetime_after(plan, index, *changed[number][index], clock)
@@ -101,11 +101,11 @@ def agree_with_widths(
                 shard.change_lifetimes(lifetimes)
             runner.step({}, clock)
             for index, lifetime in lifetimes.items():
-                sides[index].lifetime = lifetime
-                sides[index].let_go(clock)
+                inputs[index].lifetime = lifetime
+                inputs[index].let_go(clock)
             if number % 2:
                 runner.restart()
-        rows = held_rows(plan, model, sides)
+        rows = held_rows(plan, model, inputs)
         result = rows_of(runner.publisher.result())
         if clock > BEGINNING:
             assert_same_rows(result, oracle.answer_at(rows, clock), f"result at {clock}")

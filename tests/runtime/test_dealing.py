@@ -26,19 +26,19 @@ def owners(text: str) -> list[dict[int, set[int]]]:
     """For each input the buckets in which each value of k is found; s and x vary beside it."""
     plan = bind(parse_query(text), CATALOG)
     found = []
-    for position, entry in enumerate(plan.inputs):
+    for input_index, entry in enumerate(plan.inputs):
         keys = [key for key in NUMBERS for _ in range(3)]
         batch = pa.RecordBatch.from_pydict(
             {
                 "ts": [datetime(2026, 1, 1, tzinfo=UTC)] * len(keys),
-                "s": [f"{position}{i % 3}" for i in range(len(keys))],
+                "s": [f"{input_index}{i % 3}" for i in range(len(keys))],
                 "k": keys,
                 "x": [float(i) for i in range(len(keys))],
             },
             schema=entry.stream.arrow,
         )
-        prepared = Preparer(plan, position).prepared_batch(batch)
-        buckets = bucket_of(plan, position, prepared, BUCKETS).tolist()
+        prepared = Preparer(plan, input_index).prepared_batch(batch)
+        buckets = bucket_of(plan, input_index, prepared, BUCKETS).tolist()
         places: dict[int, set[int]] = {}
         for key, bucket in zip(keys, buckets, strict=True):
             places.setdefault(key, set()).add(bucket)

@@ -102,8 +102,8 @@ def test_a_pair_of_groups_that_waits_for_the_next_tick_keeps_its_code() -> None:
     shard = Shard(plan, SECOND_US)
     row = {"ts": instant(100_000), "k": 1, "s": "p"}
     rows = {
-        side: Preparer(plan, side).prepare(batch_of(stream, (row,)))
-        for side, stream in enumerate("ab")
+        input_index: Preparer(plan, input_index).prepare(batch_of(stream, (row,)))
+        for input_index, stream in enumerate("ab")
     }
     # Put out at the first tick, and gone before the step ends: it is to be put out once more.
     first = shard.advance(rows, SECOND_US + 500_000)

@@ -101,7 +101,7 @@ class Oracle:
     # ---- the rows of the answer, as one statement over all instants
 
     def _text(self) -> str:
-        parts = [self._input_text(side) for side in range(len(self.plan.inputs))]
+        parts = [self._input_text(input_index) for input_index in range(len(self.plan.inputs))]
         if self.plan.kind == "select":
             return f"WITH {', '.join(parts)} {self._select_text()}"
         parts.append(self._joined_text())
@@ -112,11 +112,11 @@ class Oracle:
         shown = f"SELECT {', '.join([listed, 'count(one)', *made_of])} FROM {source}"
         return f"WITH {', '.join(parts)} {shown} GROUP BY {listed}"
 
-    def _input_text(self, side: int) -> str:
-        entry = self.plan.inputs[side]
+    def _input_text(self, input_index: int) -> str:
+        entry = self.plan.inputs[input_index]
         window = _window_text(entry.window, f"stream_{entry.stream.name}")
         where = "" if entry.filter is None else f" WHERE {_show(entry.filter)}"
-        return f"i{side} AS (SELECT * FROM ({window}) i{side}{where})"
+        return f"i{input_index} AS (SELECT * FROM ({window}) i{input_index}{where})"
 
     def _joined_text(self) -> str:
         """Groups and arguments of every joined row."""
@@ -142,19 +142,19 @@ class Oracle:
     def _from_text(self) -> str:
         """The joined rows that no row of a negated input matches."""
         joined = "i0"
-        for side in range(1, len(self.plan.joined)):
-            joined += f" JOIN i{side} ON {' AND '.join(self._equalities(side))}"
+        for input_index in range(1, len(self.plan.joined)):
+            joined += f" JOIN i{input_index} ON {' AND '.join(self._equalities(input_index))}"
         residual = self.plan.residual
         where = [] if residual is None else [_show(residual)]
         where += [_without_match(negation) for negation in self.plan.negations]
         return joined + (f" WHERE {' AND '.join(where)}" if where else "")
 
-    def _equalities(self, side: int) -> list[str]:
+    def _equalities(self, input_index: int) -> list[str]:
         """What joins an input to those before it: the instant, and each variable met before."""
-        equal = [f"i{side}.t = i0.t"]
-        entry = self.plan.inputs[side]
+        equal = [f"i{input_index}.t = i0.t"]
+        entry = self.plan.inputs[input_index]
         for key, variable in zip(entry.keys, entry.variables, strict=True):
-            for other in self.plan.inputs[:side]:
+            for other in self.plan.inputs[:input_index]:
                 if variable in other.variables:
                     same = other.keys[other.variables.index(variable)]
                     equal.append(f"{_key(key)} = {_key(same)}")
@@ -180,12 +180,12 @@ class Oracle:
 
 
 def _without_match(negation: Negation) -> str:
-    side = negation.input
+    input_index = negation.input
     pairs = zip(negation.keys, negation.of_keys, strict=True)
-    match = [f"i{side}.t = i0.t", *(f"{_key(own)} = {_key(other)}" for own, other in pairs)]
+    match = [f"i{input_index}.t = i0.t", *(f"{_key(own)} = {_key(other)}" for own, other in pairs)]
     if negation.residual is not None:
         match.append(_show(negation.residual))
-    return f"NOT EXISTS (SELECT 1 FROM i{side} WHERE {' AND '.join(match)})"
+    return f"NOT EXISTS (SELECT 1 FROM i{input_index} WHERE {' AND '.join(match)})"
 
 
 def _window_text(window: WindowSpec, stream: str) -> str:

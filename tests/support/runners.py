@@ -109,20 +109,20 @@ class ShardRunner:
         self.grid_us = grid_us
         self.shards = [Shard(plan, grid_us) for _ in range(buckets)]
         self.publisher = Publisher(plan)
-        self.preparers = [Preparer(plan, position) for position in range(len(plan.inputs))]
+        self.preparers = [Preparer(plan, input_index) for input_index in range(len(plan.inputs))]
         self._waiting = np.empty(0, np.int64)
 
     def step(self, batches: dict[str, pa.RecordBatch], clock: int) -> list[Partial]:
         """Give rows of streams and run to the clock."""
         prepared = {}
-        for position, entry in enumerate(self.plan.inputs):
+        for input_index, entry in enumerate(self.plan.inputs):
             batch = batches.get(entry.stream.name)
             if batch is None:
                 continue
             times = batch.column(entry.stream.time).cast(pa.int64()).to_numpy(zero_copy_only=False)
-            entered = self.preparers[position].instants(times)
+            entered = self.preparers[input_index].instants(times)
             self._waiting = np.concatenate([self._waiting, entered])
-            prepared[position] = self.preparers[position].prepare(batch)
+            prepared[input_index] = self.preparers[input_index].prepare(batch)
         for bucket, shard in enumerate(self.shards):
             shard.take(self._dealt(prepared, bucket))
         while True:
@@ -146,10 +146,10 @@ class ShardRunner:
         if self.buckets == 1:
             return prepared
         return {
-            position: rows.filtered(
-                bucket_of(self.plan, position, rows.batch, self.buckets) == bucket
+            input_index: rows.filtered(
+                bucket_of(self.plan, input_index, rows.batch, self.buckets) == bucket
             )
-            for position, rows in prepared.items()
+            for input_index, rows in prepared.items()
         }
 
     def restart(self) -> None:

@@ -54,8 +54,8 @@ class TreeShard:
 
     def take(self, batches: Mapping[int, PreparedRows]) -> None:
         """What a shard does with rows."""
-        for side, rows in batches.items():
-            self._operator.append(side, rows)
+        for input_index, rows in batches.items():
+            self._operator.append(input_index, rows)
 
     def advance(self, batches: Mapping[int, PreparedRows], until: int) -> Partial:
         """What a shard does when the clock moves."""
@@ -66,10 +66,13 @@ class TreeShard:
     def rebuild(self) -> None:
         """Go on with a new operator, made from the rows of the old one."""
         operator = TreeOperator(self._plan, shape_of(self._plan), self._grid_us)
-        for side in range(len(self._plan.inputs)):
-            rows, columns = self._operator.rows(side), Preparer(self._plan, side).columns
+        for input_index in range(len(self._plan.inputs)):
+            rows, columns = (
+                self._operator.rows(input_index),
+                Preparer(self._plan, input_index).columns,
+            )
             assert rows.schema == columns.schema
-            operator.append(side, columns.rows(rows))
+            operator.append(input_index, columns.rows(rows))
         operator.run(self._clock)
         assert operator.row_counts() == self._operator.row_counts()
         self._operator = operator

@@ -29,9 +29,9 @@ class EmbeddedInput(GovernedInput):
     query: EmbeddedQuery
 
     @classmethod
-    def of(cls, query: EmbeddedQuery, position: int) -> EmbeddedInput:
+    def of(cls, query: EmbeddedQuery, input_index: int) -> EmbeddedInput:
         """One input of a query."""
-        return cls(query.name, query.plan, position, query)
+        return cls(query.name, query.plan, input_index, query)
 
     @property
     def algorithm(self) -> str:
@@ -50,7 +50,7 @@ class EmbeddedInput(GovernedInput):
     @property
     def lifetime(self) -> Lifetime:
         """How long rows stay now."""
-        return self.query.lifetime(self.position)
+        return self.query.lifetime(self.input_index)
 
     @property
     def ordered_lifetime(self) -> Lifetime:
@@ -69,7 +69,7 @@ class EmbeddedInput(GovernedInput):
 
     def order(self, lifetime: Lifetime) -> None:
         """Let rows stay for that long."""
-        self.query.change_lifetime(self.position, lifetime)
+        self.query.change_lifetime(self.input_index, lifetime)
 
     @property
     def lacks_rows(self) -> bool:
@@ -79,7 +79,7 @@ class EmbeddedInput(GovernedInput):
     @property
     def window(self) -> Window:
         """The rows themselves."""
-        return self.query.windows[self.position]
+        return self.query.windows[self.input_index]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +100,10 @@ def measured_windows(queries: Iterable[EmbeddedQuery], pool: RowPool) -> list[Em
     shared: dict[int, list[EmbeddedInput]] = {}
     single: list[EmbeddedInput] = []
     for query in queries:
-        for position in range(len(query.plan.inputs)):
-            read = EmbeddedInput.of(query, position)
+        for input_index in range(len(query.plan.inputs)):
+            read = EmbeddedInput.of(query, input_index)
             if query.readers:
-                shared.setdefault(id(query.readers[position].shared), []).append(read)
+                shared.setdefault(id(query.readers[input_index].shared), []).append(read)
             else:
                 single.append(read)
     named: dict[str, int] = {}

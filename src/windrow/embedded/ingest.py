@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.embedded.governing import Governing
-from windrow.embedded.history_room import Histories
+from windrow.embedded.history_registry import Histories
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES

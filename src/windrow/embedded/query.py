@@ -79,7 +79,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._bounded = None if inner is None else BoundedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
-        self._preparers = [Preparer(run, position) for position in range(len(run.inputs))]
+        self._preparers = [Preparer(run, input_index) for input_index in range(len(run.inputs))]
         self._entries = [WaitingInstants() for _ in run.inputs]
         self._missed = None
         self._first_clock: int | None = None if clock == START_OF_TIME else clock
@@ -158,8 +158,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         shard = self._shard
         text = explain(self.plan, shard.figures(), shard.algorithm)
         lines = [text, f"clock: {show_instant(shard.clock)}"]
-        for position, rows, size in shard.window_statistics():
-            alias = self.plan.inputs[position].alias
+        for input_index, rows, size in shard.window_statistics():
+            alias = self.plan.inputs[input_index].alias
             lines.append(f"window {alias}: {rows} rows, {size} bytes")
         return PlanText("\n".join(lines))
 
@@ -314,9 +314,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         """The windows of its inputs."""
         return self._shard.windows
 
-    def lifetime(self, position: int) -> Lifetime:
+    def lifetime(self, input_index: int) -> Lifetime:
         """How long rows of an input stay now."""
-        return self._shard.lifetime(position)
+        return self._shard.lifetime(input_index)
 
     def fill_from(self, history: History, known_from_us: int) -> None:
         """Complete answers of a narrowed window from a history, where it can."""

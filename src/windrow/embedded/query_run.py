@@ -69,7 +69,7 @@ class QueryRun:
         readers = self._readers
         return readers if readers and readers[0].window is not None else ()
 
-    def change_lifetime(self, position: int, lifetime: Lifetime) -> None:
+    def change_lifetime(self, input_index: int, lifetime: Lifetime) -> None:
         """Let rows go by another lifetime from the clock on; what is too old goes at once.
 
         A window that takes turns answers at the end of each.
@@ -77,10 +77,10 @@ class QueryRun:
         self.repair()
         shard = self._shard
         with self._part():
-            if self._bounded is not None and position == 0:
+            if self._bounded is not None and input_index == 0:
                 self._bounded.change_lifetime(lifetime, shard.clock)
                 self._publisher.answer_at_turns(lifetime.turn_ends)
-            shard.change_lifetimes({position: lifetime})
+            shard.change_lifetimes({input_index: lifetime})
             if shard.clock > START_OF_TIME:
                 self._publish(shard.advance({}, shard.clock), shard.clock)
 
@@ -99,21 +99,21 @@ class QueryRun:
         """Whether the answer at the clock lacks rows; nothing is applied for it."""
         return self._missed is not None and not self._missed.is_complete(self.clock)
 
-    def spare_until_us(self, position: int) -> int:
+    def spare_until_us(self, input_index: int) -> int:
         """Rows of an input up to this time are in no complete answer any more."""
         end_us = None if self._missed is None else self._missed.next_end(self.clock)
-        window = self.plan.inputs[position].window
+        window = self.plan.inputs[input_index].window
         if end_us is None or not window.traits.has_width or self._shard.fixes_lifetimes:
             return START_OF_TIME
         full = lifetime_of(window)
         return (end_us + 1 - full.hold_us) // full.slide_us * full.slide_us
 
-    def let_go(self, position: int, last_us: int) -> None:
+    def let_go(self, input_index: int, last_us: int) -> None:
         """Rows of an input up to this time leave now; answers lack them from the clock on."""
         self.repair()
         shard, missed = self._shard, self._missed
         end_us = None if missed is None else missed.next_end(self.clock)
-        lifetime = shard.lifetime(position)
+        lifetime = shard.lifetime(input_index)
         edge_us = int(lifetime.enter(np.array([last_us]))[0]) + 1
         with self._part():
             if missed is not None and end_us is not None:
@@ -121,9 +121,9 @@ class QueryRun:
             if self._bounded is not None:
                 self._bounded.lose_before(edge_us)
             hold_us = shard.clock - edge_us + 1
-            shard.change_lifetimes({position: Lifetime(lifetime.slide_us, hold_us, shard.clock)})
+            shard.change_lifetimes({input_index: Lifetime(lifetime.slide_us, hold_us, shard.clock)})
             self._publish(shard.advance({}, shard.clock), shard.clock)
-            shard.change_lifetimes({position: lifetime})
+            shard.change_lifetimes({input_index: lifetime})
 
     def apply(self, step: QueryStep) -> None:
         """Take rows of streams, in order of arrival, and run to the clock.
@@ -200,13 +200,13 @@ class QueryRun:
         if not prepared and not missed:
             return
         with self._part(prepared, step.number, publishes=False):
-            for position, times in missed.items():
+            for input_index, times in missed.items():
                 self._missed = self._missed or MissedRows(self.plan)
-                self._missed.miss(position, times[in_life(times, self._life or NEVER)])
+                self._missed.miss(input_index, times[in_life(times, self._life or NEVER)])
             changes = {}
-            for position, rows in prepared.items():
-                changes[position] = rows.prepared
-                self._entries[position].add(rows.instants)
+            for input_index, rows in prepared.items():
+                changes[input_index] = rows.prepared
+                self._entries[input_index].add(rows.instants)
                 if self._bounded is not None:
                     self._bounded.watch.take(rows.batch)
             self._shard.take(changes)
@@ -220,15 +220,15 @@ class QueryRun:
             return found
         if self._life != ALWAYS:
             rows = rows.filtered(in_life(rows.times, self._life or NEVER))
-        for position in self.plan.inputs_of.get(step.stream or "", ()):
-            preparer = self._preparers[position]
-            prepared = step.shares[readers[position]] if readers else None
+        for input_index in self.plan.inputs_of.get(step.stream or "", ()):
+            preparer = self._preparers[input_index]
+            prepared = step.shares[readers[input_index]] if readers else None
             if isinstance(prepared, FaultError):
                 raise prepared
             if prepared is None:
                 prepared = preparer.prepare(*rows)
             instants = rows.times if preparer.is_entered_at_time else preparer.instants(rows.times)
-            found[position] = TakenRows(rows.batch, instants, prepared)
+            found[input_index] = TakenRows(rows.batch, instants, prepared)
         return found
 
     def _move(self, clock: int) -> None:
@@ -253,10 +253,10 @@ class QueryRun:
     def _entered(self, clock: int) -> NDArray[np.int64]:
         """The instants up to the clock at which rows entered."""
         found = None
-        for position, waiting in enumerate(self._entries):
+        for input_index, waiting in enumerate(self._entries):
             instants = waiting.release(clock)
             if self._missed is not None:
-                self._missed.entered(position, instants)
+                self._missed.entered(input_index, instants)
             found = instants if found is None else merged(found, instants)
         assert found is not None
         return found

@@ -154,7 +154,7 @@ def _let_go_oldest(windows: Iterable[EmbeddedWindow], rows: int) -> int:
 
 
 def _let_go(window: EmbeddedWindow, rows: int) -> int:
-    until_us = min(each.query.spare_until_us(each.position) for each in window.inputs)
+    until_us = min(each.query.spare_until_us(each.input_index) for each in window.inputs)
     columns = [each.window.columns for each in window.inputs]
     head, tail = min(each.head for each in columns), min(each.tail for each in columns)
     times = window.store.times[head:tail]
@@ -164,5 +164,5 @@ def _let_go(window: EmbeddedWindow, rows: int) -> int:
         return 0
     last_us = int(times[count - 1])
     for each in window.inputs:
-        each.query.let_go(each.position, last_us)
+        each.query.let_go(each.input_index, last_us)
     return int(np.searchsorted(times, last_us, side="right"))

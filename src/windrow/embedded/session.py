@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from windrow.asking import Asking
 from windrow.embedded.history_query import EmbeddedHistoryQuery
-from windrow.embedded.history_room import Histories
+from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time

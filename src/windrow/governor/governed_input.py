@@ -17,11 +17,11 @@ __all__ = ["GovernedInput", "width_us_of"]
 
 @dataclass(frozen=True)
 class GovernedInput(ABC):
-    """The input at `position` of a query; plan: as it was bound, with its ERROR."""
+    """The input at `input_index` of a query; plan: as it was bound, with its ERROR."""
 
     query_name: str
     plan: QueryPlan
-    position: int
+    input_index: int
 
     @property
     @abstractmethod
@@ -68,7 +68,7 @@ class GovernedInput(ABC):
     @property
     def spec(self) -> WindowSpec:
         """The window as the query names it."""
-        return self.plan.inputs[self.position].window
+        return self.plan.inputs[self.input_index].window
 
     @property
     def full_lifetime(self) -> Lifetime:
@@ -78,12 +78,12 @@ class GovernedInput(ABC):
     @property
     def alias(self) -> str:
         """Its name in the query."""
-        return self.plan.inputs[self.position].alias
+        return self.plan.inputs[self.input_index].alias
 
     @property
     def stream(self) -> str:
         """Whose rows it reads."""
-        return self.plan.inputs[self.position].stream.name
+        return self.plan.inputs[self.input_index].stream.name
 
     @property
     def range_us(self) -> int:
@@ -98,7 +98,7 @@ class GovernedInput(ABC):
     @property
     def is_filtered(self) -> bool:
         """Whether it reads only some of the stream's rows."""
-        return self.plan.inputs[self.position].filter is not None
+        return self.plan.inputs[self.input_index].filter is not None
 
     @property
     def has_width(self) -> bool:

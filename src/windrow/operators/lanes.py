@@ -48,7 +48,7 @@ class ValueLanes:
 
 @dataclass(frozen=True)
 class LaneLayout:
-    """kinds: per side, per value, exact.kernels.INTEGER or DOUBLE.
+    """kinds: per input, per value, exact.kernels.INTEGER or DOUBLE.
 
     is_nullable: rows that are NULL (or, in wide lanes, special) are counted separately.
     """
@@ -62,7 +62,7 @@ class LaneLayout:
     @classmethod
     def smallest(cls, kinds: tuple[tuple[int, ...], ...]) -> LaneLayout:
         """The layout to begin with: narrow where all values are integers."""
-        return cls(kinds, is_wide=any(kind == DOUBLE for side in kinds for kind in side))
+        return cls(kinds, is_wide=any(DOUBLE in of_input for of_input in kinds))
 
     def to_json(self) -> dict[str, Any]:
         """The fields, as JSON takes them."""
@@ -71,13 +71,13 @@ class LaneLayout:
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> LaneLayout:
         """Back from to_json()."""
-        kinds = tuple(tuple(side) for side in fields["kinds"])
+        kinds = tuple(tuple(of_input) for of_input in fields["kinds"])
         return cls(**{**fields, "kinds": kinds})
 
     @property
     def value_count(self) -> int:
-        """Values of all sides."""
-        return sum(len(side) for side in self.kinds)
+        """Values of all inputs."""
+        return sum(len(of_input) for of_input in self.kinds)
 
     @property
     def width(self) -> int:
@@ -96,9 +96,9 @@ class LaneLayout:
             return self.value_count * self.width
         return self.value_count * (2 if self.is_nullable else 1)
 
-    def first_value(self, side: int) -> int:
-        """The number of a side's first value among all values."""
-        return sum(len(kinds) for kinds in self.kinds[:side])
+    def first_value(self, input_index: int) -> int:
+        """The number of an input's first value among all values."""
+        return sum(len(kinds) for kinds in self.kinds[:input_index])
 
     @cached_property
     def masks(self) -> Vector:

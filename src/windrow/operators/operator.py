@@ -72,8 +72,9 @@ class OperatorMark:
 class WorkDone:
     """What an operator has measured since it began, for the cost model.
 
-    rows: entered, per side. probes: rows that were looked up in other windows; matches: joined rows
-    that this found, before any condition other than equality; kept: those that the conditions kept.
+    rows: entered, per input. probes: rows that were looked up in other windows; matches: joined
+    rows that this found, before any condition other than equality; kept: those that the conditions
+    kept.
     """
 
     rows: tuple[int, ...]
@@ -98,7 +99,7 @@ class Operator(ABC):
         self._windows, self._columns = tuple(windows), tuple(columns)
 
     @abstractmethod
-    def append(self, side: int, rows: PreparedRows) -> None:
+    def append(self, input_index: int, rows: PreparedRows) -> None:
         """Take rows and let them wait for the clock."""
 
     @abstractmethod
@@ -107,25 +108,25 @@ class Operator(ABC):
 
     def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
         """Take the rows of inputs, and run to `until`."""
-        for side, rows in changes.items():
-            self.append(side, rows)
+        for input_index, rows in changes.items():
+            self.append(input_index, rows)
         return self.run(until)
 
     def step(
-        self, at: int, side: int, weight: int, plain: Sequence[object], values: Sequence[object],
-        until: int,
+        self, at: int, input_index: int, weight: int,
+        plain: Sequence[object], values: Sequence[object], until: int,
     ) -> Partial:  # fmt: skip
         """Take one row, as scalars, and run to `until`: what advance() does with a batch of one.
 
         plain: its key, groups and whatever else is kept in its own type; values: what aggregates
         read. weight: for how many equal rows it stands.
         """
-        row = self._columns[side].one_row(at, plain, values, weight)
-        return self.advance({side: row if self.takes_weights else row.expanded()}, until)
+        row = self._columns[input_index].one_row(at, plain, values, weight)
+        return self.advance({input_index: row if self.takes_weights else row.expanded()}, until)
 
-    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
-        """Rows of the side leave by this lifetime from now on; those that left stay away."""
-        self._windows[side].change_lifetime(lifetime)
+    def change_lifetime(self, input_index: int, lifetime: Lifetime) -> None:
+        """Rows of the input leave by this lifetime from now on; those that left stay away."""
+        self._windows[input_index].change_lifetime(lifetime)
 
     def close(self) -> None:
         """Another operator has taken over; most hold nothing outside."""
@@ -136,11 +137,11 @@ class Operator(ABC):
         return OperatorMark(self._windows)
 
     @abstractmethod
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
 
     @abstractmethod
-    def rows(self, side: int) -> pa.RecordBatch:
+    def rows(self, input_index: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order: all that a rebuild needs."""
 
     @property
@@ -157,16 +158,16 @@ class Operator(ABC):
         raise AssertionError(f"its rows leave, and are not {table.num_rows} sums of {layout}")
 
     def row_counts(self) -> list[int]:
-        """Rows held, per side."""
+        """Rows held, per input."""
         return [window.row_count for window in self._windows]
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        """The windows of all sides."""
+        """The windows of all inputs."""
         return self._windows
 
     def window_bytes(self) -> list[int]:
-        """Bytes of each side's rows."""
+        """Bytes of each input's rows."""
         return [window.nbytes for window in self._windows]
 
     @property

@@ -112,10 +112,10 @@ def _inputs(select: Select, names: Names, conditions: Conditions) -> tuple[PlanI
         PlanInput(
             entry.stream,
             entry.alias,
-            bind_window(source.window, entry.stream, entry.position),
-            conditions.filters[entry.position],
-            conditions.keys[entry.position],
-            conditions.variables[entry.position],
+            bind_window(source.window, entry.stream, entry.input_index),
+            conditions.filters[entry.input_index],
+            conditions.keys[entry.input_index],
+            conditions.variables[entry.input_index],
         )
         for source, entry in zip(_joined(select), names.inputs, strict=True)
     )

@@ -73,7 +73,7 @@ def paper_visits(figures: Figures) -> tuple[float, float]:
     """Rows touched per arrival by formula (3), incremental, and (6), charged; of two windows.
 
     A hash table with M buckets sends an arriving row to 1/M of the other window, which are its
-    matches; for each row that enters one leaves, of the side that it came from.
+    matches; for each row that enters one leaves, of the input that it came from.
     """
     rows = sum(figures.held)
     leaving_pairs = figures.matches
@@ -99,7 +99,7 @@ def _time(name: str, plan: QueryPlan, figures: Figures) -> float:
 
 def _bytes(name: str, plan: QueryPlan, figures: Figures) -> float:
     held = max(sum(figures.held), 1.0)
-    rows = [row_bytes(plan, side) for side in range(len(plan.joined))]
+    rows = [row_bytes(plan, input_index) for input_index in range(len(plan.joined))]
     row = sum(size * rows_held for size, rows_held in zip(rows, figures.held, strict=True)) / held
     numbers = NUMBER_BYTES * len(plan.aggregates)
     if name == "factorised":

@@ -24,8 +24,8 @@ def explain(plan: QueryPlan, figures: Figures | None = None, running: str | None
     running query uses now.
     """
     lines = [_headline(plan)]
-    for position, entry in enumerate(plan.inputs):
-        lines += _input_lines(plan, position, entry)
+    for input_index, entry in enumerate(plan.inputs):
+        lines += _input_lines(plan, input_index, entry)
     if plan.residual is not None:
         lines.append(f"  condition   {show(plan.residual, plan)}, for each joined row")
     lines += _answer_lines(plan)
@@ -43,17 +43,17 @@ def _headline(plan: QueryPlan) -> str:
     return f"{what} over {kind} of {count} windows{negated}"
 
 
-def _input_lines(plan: QueryPlan, position: int, entry: PlanInput) -> list[str]:
+def _input_lines(plan: QueryPlan, input_index: int, entry: PlanInput) -> list[str]:
     name = entry.stream.name
     alias = f" as {entry.alias}" if entry.alias != name else ""
-    negation = next((each for each in plan.negations if each.input == position), None)
+    negation = next((each for each in plan.negations if each.input == input_index), None)
     negated = "" if negation is None else f" negated: {_match(plan, negation)}"
     lines = [f"  input {name}{alias} {show_window(entry.window, plan)}{negated}"]
     if entry.filter is not None:
         lines.append(f"    where     {show(entry.filter, plan)}")
     if entry.keys:
         lines.append(f"    join key  {show_list(entry.keys, plan)}")
-    held = row_bytes(plan, position)
+    held = row_bytes(plan, input_index)
     lines.append(
         f"    memory    about {held} bytes for each row {_extent(entry.window)}"
         if held

@@ -21,7 +21,7 @@ class NamedInput:
 
     alias: str
     stream: StreamSchema
-    position: int
+    input_index: int
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Names:
     def find(self, node: exp.Column) -> list[ColumnRef]:
         """All columns that the node may mean: one, unless the query is wrong."""
         return [
-            ColumnRef(entry.position, column.name, column.type)
+            ColumnRef(entry.input_index, column.name, column.type)
             for entry, column in self._found(node)
         ]
 

@@ -93,11 +93,11 @@ def bind_negated(negated: Negated, alias: str) -> tuple[PlanInput, Negation]:
     plan_input = PlanInput(
         entry.stream,
         alias,
-        bind_window(negated.source.window, entry.stream, entry.position),
+        bind_window(negated.source.window, entry.stream, entry.input_index),
         all_of(match.filters),
     )
     return plan_input, Negation(
-        entry.position,
+        entry.input_index,
         0 if match.of is None else match.of,
         tuple(own for own, _ in pairs),
         tuple(other for _, other in pairs),
@@ -119,7 +119,7 @@ class _Match:
     def add(self, node: exp.Expr) -> None:
         """Sort one condition in."""
         bound = self._scope.condition(node, self._negated.clause)
-        own = self._negated.entry.position
+        own = self._negated.entry.input_index
         others = inputs_of(bound) - {own}
         if not others:
             # One that reads nothing, such as 1 = 0, is true or false for every match.
@@ -140,8 +140,8 @@ class _Match:
         if len(read) == 1:
             (self.of,) = read
             return
-        names = {entry.position: entry.alias for entry in self._joined()}
-        listed = " and ".join(names[position] for position in sorted(read))
+        names = {entry.input_index: entry.alias for entry in self._joined()}
+        listed = " and ".join(names[input_index] for input_index in sorted(read))
         raise _of_several(self._scope, node, self._negated.source.alias, listed)
 
     def _joined(self) -> tuple[NamedInput, ...]:

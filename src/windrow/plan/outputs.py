@@ -71,7 +71,9 @@ def _all_columns(
     node = item.expression
     entries = names.entries(node) if isinstance(node, exp.Column) else names.inputs
     return [
-        OutputColumn(column.name, ColumnRef(entry.position, column.name, column.type), column.type)
+        OutputColumn(
+            column.name, ColumnRef(entry.input_index, column.name, column.type), column.type
+        )
         for entry in entries
         for column in entry.stream.columns
     ]

@@ -95,8 +95,8 @@ def _shared(plan: QueryPlan) -> list[int]:
 
 def _by_keys(plan: QueryPlan, candidates: list[list[Expr]], what: str, reason: str) -> Partitioning:
     """Dealt by those keys, each given for all inputs, that windows and different values allow."""
-    for position, entry in enumerate(plan.inputs):
-        candidates = [keys for keys in candidates if _is_counted_within(entry, keys[position])]
+    for input_index, entry in enumerate(plan.inputs):
+        candidates = [keys for keys in candidates if _is_counted_within(entry, keys[input_index])]
         if not candidates:
             return _one(f"{entry.alias} counts rows by PARTITION BY across {what}s")
     candidates = [keys for keys in candidates if _stays(plan, keys)]

@@ -12,14 +12,14 @@ CODE_BYTES = 4
 VALUE_BYTES = 8
 
 
-def row_bytes(plan: QueryPlan, position: int) -> int:
+def row_bytes(plan: QueryPlan, input_index: int) -> int:
     """Estimated bytes that the window of an input holds for each row."""
-    if plan.kind == "aggregate" and plan.inputs[position].window.traits.is_endless:
+    if plan.kind == "aggregate" and plan.inputs[input_index].window.traits.is_endless:
         return 0  # what never leaves need not be remembered
-    return TIME_BYTES + CODE_BYTES + VALUE_BYTES * len(_values(plan, position))
+    return TIME_BYTES + CODE_BYTES + VALUE_BYTES * len(_values(plan, input_index))
 
 
-def _values(plan: QueryPlan, position: int) -> set[Expr]:
+def _values(plan: QueryPlan, input_index: int) -> set[Expr]:
     """What must be kept of a row to take it out again."""
     if plan.kind == "select" and len(plan.inputs) == 1:
         parts = [part for column in plan.select for part in walk(column.expression)]
@@ -32,15 +32,15 @@ def _values(plan: QueryPlan, position: int) -> set[Expr]:
         read += [*negation.keys, *negation.of_keys]
     residuals = [plan.residual, *(negation.residual for negation in plan.negations)]
     read += [part for part in residuals if part is not None]
-    return {part for whole in read for part in _parts(whole, position)}
+    return {part for whole in read for part in _parts(whole, input_index)}
 
 
-def _parts(expression: Expr, position: int) -> set[Expr]:
+def _parts(expression: Expr, input_index: int) -> set[Expr]:
     """The largest parts of the expression that read this input alone."""
     reads = inputs_of(expression)
-    if reads == {position}:
+    if reads == {input_index}:
         return {expression}
-    if position not in reads:
+    if input_index not in reads:
         return set()
     arguments = getattr(expression, "arguments", ())
-    return {part for argument in arguments for part in _parts(argument, position)}
+    return {part for argument in arguments for part in _parts(argument, input_index)}

@@ -20,17 +20,17 @@ Groups = list[tuple[Expr, ...]]
 class GroupPlace:
     """Where a group column's value is found.
 
-    'key' (index: the join variable), 'side' (side, index among its groups), 'joined' (an expression
-    over several sides) or 'constant'.
+    'key' (index: the join variable), 'input' (input_index, index among its groups), 'joined' (an
+    expression over several inputs) or 'constant'.
     """
 
     kind: str
     index: int = 0
-    side: int = 0
+    input_index: int = 0
 
 
 def group_places(plan: QueryPlan) -> tuple[Places, Groups, tuple[Expr, ...], int] | None:
-    """Places, groups of each side, columns and mode of at most two windows; None if it has none."""
+    """Places, groups of each input, columns and mode of at most two windows; or None."""
     if SEVERAL in plan.group_sources:
         return None
     is_join = len(plan.inputs) > 1
@@ -39,7 +39,7 @@ def group_places(plan: QueryPlan) -> tuple[Places, Groups, tuple[Expr, ...], int
     if is_join and named and keys == set(range(len(plan.inputs[0].keys))):
         places = _by_key(plan)
         return places, [(), ()], _columns(plan, places, [(), ()]), BY_KEY
-    home = _common_side(plan, named)
+    home = _common_input(plan, named)
     groups: list[list[Expr]] = [[] for _ in plan.inputs]
     found = []
     for i, (expression, source) in enumerate(zip(plan.group_by, plan.group_sources, strict=True)):
@@ -49,14 +49,14 @@ def group_places(plan: QueryPlan) -> tuple[Places, Groups, tuple[Expr, ...], int
         key = plan.group_keys[i]
         if key is not None and home is not None:
             source, expression = home, plan.inputs[home].keys[key]
-        found.append(_on_side(groups, source, expression))
+        found.append(_on_input(groups, source, expression))
     listed = [tuple(each) for each in groups]
     mode = _mode(listed) if is_join else SINGLE
     return tuple(found), listed, _columns(plan, tuple(found), listed), mode
 
 
 def joined_places(plan: QueryPlan, values: ValueColumns) -> tuple[Places, Groups, tuple[Expr, ...]]:
-    """Places, groups of each side and columns of any join; keys are named by their variable."""
+    """Places, groups of each input and columns of any join; keys are named by their variable."""
     groups: list[list[Expr]] = [[] for _ in plan.inputs]
     places = []
     columns: list[Expr] = []
@@ -70,16 +70,16 @@ def joined_places(plan: QueryPlan, values: ValueColumns) -> tuple[Places, Groups
             places.append(GroupPlace("key", key))
             columns.append(_key_column(plan, key))
         else:
-            place = _on_side(groups, source, part)
+            place = _on_input(groups, source, part)
             places.append(place)
             columns.append(ColumnRef(source, column_name(GROUP, place.index), part.type))
     return tuple(places), [tuple(each) for each in groups], tuple(columns)
 
 
-def _on_side(groups: list[list[Expr]], side: int, expression: Expr) -> GroupPlace:
-    if expression not in groups[side]:
-        groups[side].append(expression)
-    return GroupPlace("side", groups[side].index(expression), side)
+def _on_input(groups: list[list[Expr]], input_index: int, expression: Expr) -> GroupPlace:
+    if expression not in groups[input_index]:
+        groups[input_index].append(expression)
+    return GroupPlace("input", groups[input_index].index(expression), input_index)
 
 
 def _columns(plan: QueryPlan, places: Places, groups: Groups) -> tuple[Expr, ...]:
@@ -87,7 +87,9 @@ def _columns(plan: QueryPlan, places: Places, groups: Groups) -> tuple[Expr, ...
         _key_column(plan, place.index)
         if place.kind == "key"
         else ColumnRef(
-            place.side, column_name(GROUP, place.index), groups[place.side][place.index].type
+            place.input_index,
+            column_name(GROUP, place.index),
+            groups[place.input_index][place.index].type,
         )
         for place in places
         if place.kind != "constant"
@@ -96,10 +98,10 @@ def _columns(plan: QueryPlan, places: Places, groups: Groups) -> tuple[Expr, ...
 
 def _key_column(plan: QueryPlan, variable: int) -> ColumnRef:
     """The column of a join variable, in the first input that has it."""
-    for side, entry in enumerate(plan.inputs):
+    for input_index, entry in enumerate(plan.inputs):
         if variable in entry.variables:
             index = entry.variables.index(variable)
-            return ColumnRef(side, column_name(KEY, index), entry.keys[index].type)
+            return ColumnRef(input_index, column_name(KEY, index), entry.keys[index].type)
     raise AssertionError(f"no input has the join variable {variable}")
 
 
@@ -109,8 +111,8 @@ def _by_key(plan: QueryPlan) -> Places:
     )
 
 
-def _common_side(plan: QueryPlan, named: list[int]) -> int | None:
-    """A side that can name all groups: its own columns, and keys, which both sides have."""
+def _common_input(plan: QueryPlan, named: list[int]) -> int | None:
+    """An input that can name all groups: its own columns, and keys, which both inputs have."""
     own = {plan.group_sources[i] for i in named if plan.group_keys[i] is None}
     if len(plan.inputs) == 1 or len(own) > 1:
         return None

@@ -48,16 +48,16 @@ _WORD = pa.int64()
 
 
 class Preparer:
-    """Prepares rows of the input at `position`."""
+    """Prepares rows of the input at `input_index`."""
 
-    def __init__(self, plan: QueryPlan, position: int) -> None:
-        self._entry = plan.inputs[position]
-        self._side = shape_of(plan).sides[position]
+    def __init__(self, plan: QueryPlan, input_index: int) -> None:
+        self._entry = plan.inputs[input_index]
+        self._input_shape = shape_of(plan).inputs[input_index]
         self._lifetime = lifetime_of(self._entry.window)
         self._leaves_by_time = self._entry.window.traits.leaves_by_time
         self.is_entered_at_time = self._lifetime.slide_us == 1
-        self._condition = _with_keys_present(self._entry.filter, self._side.keys)
-        self.columns = PreparedColumns(self._side, self._leaves_by_time)
+        self._condition = _with_keys_present(self._entry.filter, self._input_shape.keys)
+        self.columns = PreparedColumns(self._input_shape, self._leaves_by_time)
         self.schema = self.columns.schema
 
     def prepare(self, batch: pa.RecordBatch, times: Instants | None = None) -> PreparedRows:
@@ -77,7 +77,9 @@ class Preparer:
         columns += [found.plain(part) for part in self.columns.plain]
         columns += [
             found.value(part, kind)
-            for part, kind in zip(self._side.values, self._side.value_types, strict=True)
+            for part, kind in zip(
+                self._input_shape.values, self._input_shape.value_types, strict=True
+            )
         ]
         found.check()
         takes_part = None
@@ -95,7 +97,7 @@ class Preparer:
         """What rows must fulfil: the filter, and a key without NULL where there can be one."""
         if all(
             isinstance(key, ColumnRef) and batch.column(key.column).null_count == 0
-            for key in self._side.keys
+            for key in self._input_shape.keys
         ):
             return self._entry.filter
         return self._condition
@@ -105,10 +107,10 @@ class Preparer:
         return self._lifetime.enter(times_us)
 
 
-def needed_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
+def needed_columns(plan: QueryPlan, input_index: int) -> tuple[str, ...]:
     """The columns of the stream that the input reads, its time first."""
-    entry, side = plan.inputs[position], shape_of(plan).sides[position]
-    parts = [*prepared_columns(plan, position).plain, *side.values]
+    entry, input_shape = plan.inputs[input_index], shape_of(plan).inputs[input_index]
+    parts = [*prepared_columns(plan, input_index).plain, *input_shape.values]
     if entry.filter is not None:
         parts.append(entry.filter)
     read = {leaf.column for part in parts for leaf in walk(part) if isinstance(leaf, ColumnRef)}
@@ -142,38 +144,40 @@ def can_shard(plan: QueryPlan) -> bool:
 
 
 def bucket_of(
-    plan: QueryPlan, position: int, prepared: pa.RecordBatch, buckets: int
+    plan: QueryPlan, input_index: int, prepared: pa.RecordBatch, buckets: int
 ) -> NDArray[np.int64]:
     """The bucket of each prepared row of an input; rows that meet in an answer get the same one."""
     if buckets == 1 or partitioning(plan).kind == "one":
         return np.zeros(prepared.num_rows, np.int64)
-    return buckets_of_words(key_words(plan, position, prepared), buckets)
+    return buckets_of_words(key_words(plan, input_index, prepared), buckets)
 
 
-def key_words(plan: QueryPlan, position: int, prepared: pa.RecordBatch) -> NDArray[np.uint64]:
+def key_words(plan: QueryPlan, input_index: int, prepared: pa.RecordBatch) -> NDArray[np.uint64]:
     """A word for the key by which each row is partitioned; equal keys of all inputs, equal words.
 
     Rows that may go anywhere are partitioned by their time.
     """
-    names = key_columns(plan, position) or (TIME,)
+    names = key_columns(plan, input_index) or (TIME,)
     return mixed_words([prepared.column(name) for name in names])
 
 
-def key_columns(plan: QueryPlan, position: int) -> tuple[str, ...]:
+def key_columns(plan: QueryPlan, input_index: int) -> tuple[str, ...]:
     """The prepared columns by which rows of an input are partitioned; none where no key is."""
     found = partitioning(plan)
     if found.kind != "key":
         return ()
-    columns = prepared_columns(plan, position)
-    names = [columns.name_of(key) for key in found.keys[position]]
-    assert None not in names, f"rows are partitioned by {found.keys[position]}, which is no column"
+    columns = prepared_columns(plan, input_index)
+    names = [columns.name_of(key) for key in found.keys[input_index]]
+    assert None not in names, (
+        f"rows are partitioned by {found.keys[input_index]}, which is no column"
+    )
     return tuple(name for name in names if name is not None)
 
 
-def prepared_columns(plan: QueryPlan, position: int) -> PreparedColumns:
+def prepared_columns(plan: QueryPlan, input_index: int) -> PreparedColumns:
     """The columns of an input's prepared rows."""
-    window = plan.inputs[position].window
-    return PreparedColumns(shape_of(plan).sides[position], window.traits.leaves_by_time)
+    window = plan.inputs[input_index].window
+    return PreparedColumns(shape_of(plan).inputs[input_index], window.traits.leaves_by_time)
 
 
 def mixed_words(columns: Sequence[pa.Array]) -> NDArray[np.uint64]:

@@ -26,7 +26,7 @@ from windrow.rows.prepared_names import (
     column_name,
     part_of,
 )
-from windrow.rows.shape import SideShape
+from windrow.rows.shape import InputShape
 from windrow.rows.value_words import ValueWords, value_words
 from windrow.rows.weighted_rows import expanded
 
@@ -42,24 +42,24 @@ class PreparedColumns:
     leaves_by_time: whether rows that take no part are left out; windows that count rows hold them.
     """
 
-    def __init__(self, side: SideShape, leaves_by_time: bool) -> None:
+    def __init__(self, input_shape: InputShape, leaves_by_time: bool) -> None:
         self._parts: dict[str, tuple[Expr, ...]] = {
-            KEY: side.keys,
-            GROUP: side.groups,
-            PARTITION: side.partitions,
-            NEGATED_KEY: side.negated_keys,
+            KEY: input_shape.keys,
+            GROUP: input_shape.groups,
+            PARTITION: input_shape.partitions,
+            NEGATED_KEY: input_shape.negated_keys,
         }
         fields = [(TIME, pa.int64())]
         places: dict[str, slice] = {}
         for part, listed in self._parts.items():
             places[part] = slice(len(fields), len(fields) + len(listed))
             fields += [(column_name(part, i), each.type.arrow) for i, each in enumerate(listed)]
-        places[VALUE] = slice(len(fields), len(fields) + len(side.values))
-        fields += [(column_name(VALUE, i), kind) for i, kind in enumerate(side.value_types)]
+        places[VALUE] = slice(len(fields), len(fields) + len(input_shape.values))
+        fields += [(column_name(VALUE, i), kind) for i, kind in enumerate(input_shape.value_types)]
         self.keys, self.groups = places[KEY], places[GROUP]
         self.partitions, self.negated_keys = places[PARTITION], places[NEGATED_KEY]
         self.values = places[VALUE]
-        self._values = side.values
+        self._values = input_shape.values
         if not leaves_by_time:
             fields.append((TAKES_PART, pa.bool_()))
         self.schema = pa.schema(fields)

@@ -1,4 +1,4 @@
-"""What a shard needs to know of a plan: columns per side, names of groups, what to aggregate.
+"""What a shard needs to know of a plan: columns per input, names of groups, what to aggregate.
 
 Rows are prepared once (prepare.py): every expression of one input becomes a column, named as
 prepared_names says. What reads several inputs is an expression over such columns.
@@ -26,11 +26,11 @@ __all__ = [
     "Distinct",
     "Extreme",
     "GroupPlace",
+    "InputShape",
     "Measure",
     "NegationShape",
     "QueryShape",
     "Reading",
-    "SideShape",
     "shape_of",
 ]
 
@@ -38,7 +38,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class SideShape:
+class InputShape:
     """Expressions to evaluate for the rows of one input; variables: the join variable of each key.
 
     value_types: the Arrow types of the value columns. negated_keys: what rows of negated inputs are
@@ -56,12 +56,12 @@ class SideShape:
 
 @dataclass(frozen=True)
 class NegationShape:
-    """Rows of side `of` count while no row of `side` matches; residual: over prepared columns.
+    """Rows of input `of` count while none of `negated` matches; residual: over prepared columns.
 
-    of_columns: the prepared columns of `of` that equal the keys of `side`.
+    of_columns: the prepared columns of `of` that equal the keys of `negated`.
     """
 
-    side: int
+    negated: int
     of: int
     of_columns: tuple[str, ...]
     residual: Expr | None
@@ -72,7 +72,7 @@ class Measure:
     """A number that is summed exactly over the joined rows, with the count of those not NULL.
 
     kind: INTEGER or DOUBLE (decimals are integers). argument: what a joined row adds. terms: the
-    argument as a sum of products of one or two value columns, each of another side; () where it
+    argument as a sum of products of one or two value columns, each of another input; () where it
     does not separate. A measure with terms is the exact sum of the exact products.
     """
 
@@ -83,7 +83,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Extreme:
-    """The largest or smallest value of the argument; source: its side, None for several."""
+    """The largest or smallest value of the argument; source: its input, None for several."""
 
     argument: Expr
     source: int | None
@@ -92,7 +92,7 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Distinct:
-    """The number of different values of the argument; source: its side, None for several."""
+    """The number of different values of the argument; source: its input, None for several."""
 
     argument: Expr
     source: int | None
@@ -119,7 +119,7 @@ class QueryShape:
     are its select list. group_columns: the group columns over prepared columns, constants left out.
     """
 
-    sides: tuple[SideShape, ...]
+    inputs: tuple[InputShape, ...]
     mode: int | None
     group_places: tuple[GroupPlace, ...]
     group_columns: tuple[Expr, ...]
@@ -134,12 +134,12 @@ class QueryShape:
 
     @property
     def kinds(self) -> tuple[tuple[int, ...], ...]:
-        """Kinds of the measures: of each side where every measure is of one side."""
+        """Kinds of the measures: of each input where every measure is of one input."""
         if self.mode is None:
             return (tuple(measure.kind for measure in self.measures),)
         return tuple(
-            tuple(m.kind for m in self.measures if m.terms[0][0].source == side)
-            for side in range(len(self.sides))
+            tuple(m.kind for m in self.measures if m.terms[0][0].source == input_index)
+            for input_index in range(len(self.inputs))
         )
 
     @property
@@ -175,12 +175,12 @@ def shape_of(plan: QueryPlan) -> QueryShape:
         mode = None
     else:
         places, groups, joined, mode = found
-    sides = tuple(_side(plan, i, groups[i], columns) for i in range(len(plan.inputs)))
+    inputs = tuple(_input_shape(plan, i, groups[i], columns) for i in range(len(plan.inputs)))
     measures = tuple(work.measures)
     if mode is not None:
         measures, readings = _in_order_of_columns(work.measures, readings)
     return QueryShape(
-        sides, mode, places, joined, measures, tuple(work.extremes), tuple(work.distincts),
+        inputs, mode, places, joined, measures, tuple(work.extremes), tuple(work.distincts),
         readings, residual, negations=negations,
     )  # fmt: skip
 
@@ -270,13 +270,13 @@ def _select_shape(plan: QueryPlan) -> QueryShape:
         places, groups, joined = joined_places(_grouped(plan, listed), columns)
     else:
         mode, groups = SINGLE, [listed]
-        places = tuple(GroupPlace("side", index) for index in range(len(listed)))
+        places = tuple(GroupPlace("input", index) for index in range(len(listed)))
         joined = tuple(
             ColumnRef(0, column_name(GROUP, i), part.type) for i, part in enumerate(listed)
         )
-    sides = tuple(_side(plan, i, groups[i], columns) for i in range(len(plan.inputs)))
+    inputs = tuple(_input_shape(plan, i, groups[i], columns) for i in range(len(plan.inputs)))
     return QueryShape(
-        sides, mode, places, joined, residual=residual, is_select=True,
+        inputs, mode, places, joined, residual=residual, is_select=True,
         is_distinct=plan.distinct, negations=negations,
     )  # fmt: skip
 
@@ -299,18 +299,20 @@ def _negations(plan: QueryPlan, columns: ValueColumns) -> tuple[NegationShape, .
     return tuple(found)
 
 
-def _negated_keys(plan: QueryPlan, side: int) -> tuple[Expr, ...]:
-    keys = [key for each in plan.negations if each.of == side for key in each.of_keys]
+def _negated_keys(plan: QueryPlan, input_index: int) -> tuple[Expr, ...]:
+    keys = [key for each in plan.negations if each.of == input_index for key in each.of_keys]
     return tuple(dict.fromkeys(keys))
 
 
-def _side(plan: QueryPlan, side: int, groups: tuple[Expr, ...], columns: ValueColumns) -> SideShape:
-    entry = plan.inputs[side]
-    values, types = columns.of(side)
+def _input_shape(
+    plan: QueryPlan, input_index: int, groups: tuple[Expr, ...], columns: ValueColumns
+) -> InputShape:
+    entry = plan.inputs[input_index]
+    values, types = columns.of(input_index)
     keys, variables = entry.keys, entry.variables
     for negation in plan.negations:
-        if negation.input == side:
+        if negation.input == input_index:
             keys, variables = negation.keys, ()
     partitions = entry.window.partition_by
-    negated = _negated_keys(plan, side)
-    return SideShape(keys, variables, groups, partitions, values, types, negated)
+    negated = _negated_keys(plan, input_index)
+    return InputShape(keys, variables, groups, partitions, values, types, negated)

@@ -54,17 +54,17 @@ class RowReader:
     """One input of one query on shared rows; chosen: the numbers of its values among the shared."""
 
     def __init__(
-        self, shared: SharedRows, plan: QueryPlan, position: int, clock: int, query: QueryLife
+        self, shared: SharedRows, plan: QueryPlan, input_index: int, clock: int, query: QueryLife
     ) -> None:
         self.shared, self.clock, self.query = shared, clock, query
-        side = shape_of(plan).sides[position]
-        self.columns = prepared_columns(plan, position)
-        self.keys = [of_one_input(key) for key in side.keys]
+        input_shape = shape_of(plan).inputs[input_index]
+        self.columns = prepared_columns(plan, input_index)
+        self.keys = [of_one_input(key) for key in input_shape.keys]
         self.parts = [of_one_input(part) for part in self.columns.plain]
-        pairs = zip(side.values, side.value_types, strict=True)
+        pairs = zip(input_shape.values, input_shape.value_types, strict=True)
         self.values: list[Value] = [(of_one_input(part), kind) for part, kind in pairs]
         self.read = [*self.parts, *(part for part, _ in self.values)]
-        stream = plan.inputs[position].stream
+        stream = plan.inputs[input_index].stream
         # The columns of the stream, where the query reads them as they are; None: it computes.
         self.names: list[str] | None = _plain_names(stream, self.parts, self.values)
         self.chosen: tuple[int, ...] = ()
@@ -106,9 +106,9 @@ class SharedRows:
         self._is_plain = True  # whether all readers read columns of the stream as they are
         self.readers: list[RowReader] = []
 
-    def reader(self, plan: QueryPlan, position: int, clock: int, query: QueryLife) -> RowReader:
+    def reader(self, plan: QueryPlan, input_index: int, clock: int, query: QueryLife) -> RowReader:
         """A place to read for one input of a query that stands at this clock."""
-        reader = RowReader(self, plan, position, clock, query)
+        reader = RowReader(self, plan, input_index, clock, query)
         reader.chosen = tuple(self._number(value) for value in reader.values)
         self._is_plain = self._is_plain and reader.names is not None
         self.readers = [*self.readers, reader]
@@ -218,15 +218,15 @@ class RowPool:
         self._shared: dict[tuple[str, Expr | None], SharedRows] = {}
 
     def reader(
-        self, plan: QueryPlan, position: int, clock: int, query: QueryLife = ENDLESS
+        self, plan: QueryPlan, input_index: int, clock: int, query: QueryLife = ENDLESS
     ) -> RowReader:
         """A place to read for one input, on rows that others may read already."""
-        entry = plan.inputs[position]
+        entry = plan.inputs[input_index]
         condition = None if entry.filter is None else of_one_input(entry.filter)
         key = (entry.stream.name, condition)
         if key not in self._shared or not self._shared[key].is_read:
             self._shared[key] = SharedRows(entry.stream, condition)
-        return self._shared[key].reader(plan, position, clock, query)
+        return self._shared[key].reader(plan, input_index, clock, query)
 
     def readers(
         self, plan: QueryPlan, algorithm: str, clock: int, query: QueryLife = ENDLESS

@@ -16,19 +16,21 @@ __all__ = ["ValueColumns", "summed_type"]
 
 
 class ValueColumns:
-    """Collects the value columns of every side, each once."""
+    """Collects the value columns of every input, each once."""
 
-    def __init__(self, sides: int) -> None:
-        self._values: list[list[tuple[Expr, ColumnType]]] = [[] for _ in range(sides)]
+    def __init__(self, inputs: int) -> None:
+        self._values: list[list[tuple[Expr, ColumnType]]] = [[] for _ in range(inputs)]
 
-    def measured(self, side: int, part: Expr) -> ColumnRef:
+    def measured(self, input_index: int, part: Expr) -> ColumnRef:
         """The column of a value that is only summed or counted."""
-        return self._column(side, part, summed_type(part.type))
+        return self._column(input_index, part, summed_type(part.type))
 
     def factors(self, term: tuple[Expr, ...]) -> tuple[ColumnRef, ...]:
         """The columns of a term's factors: each reads one input, a constant goes to any other."""
-        taken = {side for part in term for side in inputs_of(part)}
-        free = next((side for side in range(len(self._values)) if side not in taken), 0)
+        taken = {input_index for part in term for input_index in inputs_of(part)}
+        free = next(
+            (input_index for input_index in range(len(self._values)) if input_index not in taken), 0
+        )
         return tuple(self.measured(min(inputs_of(part), default=free), part) for part in term)
 
     def joined(self, expression: Expr) -> Expr:
@@ -41,16 +43,16 @@ class ValueColumns:
             return Call(expression.function, arguments, expression.type)
         return expression
 
-    def of(self, side: int) -> tuple[tuple[Expr, ...], tuple[pa.DataType, ...]]:
-        """The expressions and Arrow types of a side's columns."""
-        columns = self._values[side]
+    def of(self, input_index: int) -> tuple[tuple[Expr, ...], tuple[pa.DataType, ...]]:
+        """The expressions and Arrow types of an input's columns."""
+        columns = self._values[input_index]
         return tuple(part for part, _ in columns), tuple(kind.arrow for _, kind in columns)
 
-    def _column(self, side: int, part: Expr, kind: ColumnType) -> ColumnRef:
-        known = self._values[side]
+    def _column(self, input_index: int, part: Expr, kind: ColumnType) -> ColumnRef:
+        known = self._values[input_index]
         if (part, kind) not in known:
             known.append((part, kind))
-        return ColumnRef(side, column_name(VALUE, known.index((part, kind))), kind)
+        return ColumnRef(input_index, column_name(VALUE, known.index((part, kind))), kind)
 
 
 def summed_type(kind: ColumnType) -> ColumnType:

@@ -1,4 +1,4 @@
-"""The shard: the windows of one query for one slice of the keys. Rows in, touches out.
+"""The shard: the windows of one query for one slice of the keys. Rows in, group updates out.
 
 Time is an argument. No clock, no thread, no I/O, no randomness: the same rows in the same order
 give the same bytes, however they were cut into batches.
@@ -65,7 +65,9 @@ class Shard:
         self.algorithm = algorithm or first_algorithm(plan)
         self._grid_us = grid_us
         self._shape = shape_of(plan)
-        self._columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
+        self._columns = [
+            prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))
+        ]
         self._operator: Operator = operator_for(plan, self._shape, grid_us, self.algorithm, readers)
         self._lifetimes: dict[int, Lifetime] = {}  # where they are not those of the plan
         self._chooser = Chooser(plan)
@@ -98,8 +100,8 @@ class Shard:
         """Roll back to the mark: what a failed step left behind is rebuilt from the rows."""
         mark.own.rewind()
         mark.operator.rewind()
-        for side in mark.taking:
-            self._operator.windows[side].columns.refuse_appended()
+        for input_index in mark.taking:
+            self._operator.windows[input_index].columns.refuse_appended()
         self._is_marked = True  # the operator that is replaced has the rows until all is made anew
         if self._operator.is_endless:
             self._begin_with_sums(self._operator)
@@ -126,16 +128,16 @@ class Shard:
 
     def take(self, changes: Mapping[int, PreparedRows]) -> None:
         """Take prepared rows, all later than the clock, and let them wait."""
-        for side, rows in changes.items():
+        for input_index, rows in changes.items():
             try:
-                self._operator.append(side, self._as_kept(self._operator, rows))
+                self._operator.append(input_index, self._as_kept(self._operator, rows))
             except NeedsPairsError:
                 self.change_algorithm("charged")
-                self._operator.append(side, self._as_kept(self._operator, rows))
+                self._operator.append(input_index, self._as_kept(self._operator, rows))
             except NeedsSingleRowsError:
                 self._expands = True
                 self._begin_anew(self.algorithm)
-                self._operator.append(side, self._as_kept(self._operator, rows))
+                self._operator.append(input_index, self._as_kept(self._operator, rows))
 
     def _as_kept(self, operator: Operator, rows: PreparedRows) -> PreparedRows:
         """Weighted rows are expanded for operators that hold each row by itself."""
@@ -170,12 +172,14 @@ class Shard:
     def _begin_anew(self, algorithm: str) -> bool:
         """Go on with a new operator, from the rows held; False where it does not take them."""
         operator = operator_for(self.plan, self._shape, self._grid_us, algorithm)
-        for side, lifetime in self._lifetimes.items():
-            operator.change_lifetime(side, lifetime)
+        for input_index, lifetime in self._lifetimes.items():
+            operator.change_lifetime(input_index, lifetime)
         try:
-            for side in range(len(self.plan.inputs)):
-                rows = self._columns[side].rows(self._operator.rows(side))
-                operator.append(side, self._as_kept(operator, self._still_held(side, rows)))
+            for input_index in range(len(self.plan.inputs)):
+                rows = self._columns[input_index].rows(self._operator.rows(input_index))
+                operator.append(
+                    input_index, self._as_kept(operator, self._still_held(input_index, rows))
+                )
         except NeedsPairsError:
             return False
         operator.run(self.clock)
@@ -209,17 +213,17 @@ class Shard:
             ranked = candidates(self.plan, self.figures())
             names = [each.name for each in ranked if each.reason is None]
             self.change_algorithm(next(name for name in names if name not in FORETELLING))
-        for side, lifetime in lifetimes.items():
-            self._operator.change_lifetime(side, lifetime)
+        for input_index, lifetime in lifetimes.items():
+            self._operator.change_lifetime(input_index, lifetime)
 
     @property
     def fixes_lifetimes(self) -> bool:
         """Whether lifetimes cannot change without another algorithm."""
         return self.algorithm in FORETELLING or self._shape.is_select
 
-    def lifetime(self, side: int) -> Lifetime:
+    def lifetime(self, input_index: int) -> Lifetime:
         """How long rows of an input stay now."""
-        return self._lifetimes.get(side) or lifetime_of(self.plan.inputs[side].window)
+        return self._lifetimes.get(input_index) or lifetime_of(self.plan.inputs[input_index].window)
 
     def close(self) -> None:
         """Nothing is run any more: shared rows are no longer read here."""
@@ -248,7 +252,10 @@ class Shard:
         """All rows that are held or wait, as prepared rows; everything else follows from them."""
         header: dict[str, Any] = {"fingerprint": fingerprint(self.plan), "clock": self.clock}
         header["lifetimes"] = lifetimes_to_json(self._lifetimes)
-        tables = {str(side): self._operator.rows(side) for side in range(len(self.plan.inputs))}
+        tables = {
+            str(input_index): self._operator.rows(input_index)
+            for input_index in range(len(self.plan.inputs))
+        }
         if self._operator.is_endless:
             header["layout"], tables["sums"] = self._operator.sums()
         return pack("shard", header, tables)
@@ -264,13 +271,16 @@ class Shard:
                 hint="start the changed query with a new checkpoint",
             )
         sums = tables.pop("sums", None)
-        rows = {int(side): table for side, table in tables.items()}
+        rows = {int(input_index): table for input_index, table in tables.items()}
         if sums is None:
             lifetimes = lifetimes_from_json(header["lifetimes"])
             return cls.rebuild(plan, rows, header["clock"], grid_us, lifetimes)
         shard = cls(plan, grid_us)
         shard._operator.load_sums(sums, LaneLayout.from_json(header["layout"]))
-        changes = {side: shard.prepared(side, one_batch(table)) for side, table in rows.items()}
+        changes = {
+            input_index: shard.prepared(input_index, one_batch(table))
+            for input_index, table in rows.items()
+        }
         shard.advance(changes, header["clock"])
         shard.show_all_on_grid()
         return shard
@@ -290,8 +300,10 @@ class Shard:
             shard.change_lifetimes(lifetimes)
         shard.clock = clock
         changes = {
-            side: shard._still_held(side, shard.prepared(side, one_batch(table)))
-            for side, table in rows.items()
+            input_index: shard._still_held(
+                input_index, shard.prepared(input_index, one_batch(table))
+            )
+            for input_index, table in rows.items()
         }
         shard.advance(changes, clock)
         shard.show_all_on_grid()
@@ -303,8 +315,8 @@ class Shard:
         beside = (self._operator.nbytes - sum(sizes)) // len(sizes)
         counts = self._operator.row_counts()
         return [
-            (side, rows, size + beside)
-            for side, (rows, size) in enumerate(zip(counts, sizes, strict=True))
+            (input_index, rows, size + beside)
+            for input_index, (rows, size) in enumerate(zip(counts, sizes, strict=True))
         ]
 
     @property
@@ -323,14 +335,14 @@ class Shard:
         """
         if self._grid_us > 1:
             self._complete_at = (self.clock // self._grid_us + 1) * self._grid_us
-            self._operator.touch_all(self._complete_at)
+            self._operator.put_out_all(self._complete_at)
 
-    def prepared(self, side: int, batch: pa.RecordBatch) -> PreparedRows:
+    def prepared(self, input_index: int, batch: pa.RecordBatch) -> PreparedRows:
         """Rows of an input that were saved or shuffled as a batch."""
-        return self._columns[side].rows(batch)
+        return self._columns[input_index].rows(batch)
 
-    def _still_held(self, side: int, rows: PreparedRows) -> PreparedRows:
+    def _still_held(self, input_index: int, rows: PreparedRows) -> PreparedRows:
         """Without the rows that left a timed window before the clock: they enter no more."""
-        if not self.plan.inputs[side].window.traits.leaves_by_time:
+        if not self.plan.inputs[input_index].window.traits.leaves_by_time:
             return rows
-        return rows.filtered(self.lifetime(side).leave(rows.times) > self.clock)
+        return rows.filtered(self.lifetime(input_index).leave(rows.times) > self.clock)

@@ -145,9 +145,11 @@ def lifetimes_to_json(lifetimes: Mapping[int, Lifetime]) -> list[list[int]]:
     >>> lifetimes_from_json(lifetimes_to_json({1: Lifetime.closed(5)}))[1].hold_us
     6
     """
-    return [[side, *lifetime.numbers().tolist()] for side, lifetime in lifetimes.items()]
+    return [
+        [input_index, *lifetime.numbers().tolist()] for input_index, lifetime in lifetimes.items()
+    ]
 
 
 def lifetimes_from_json(listed: Sequence[Sequence[int]]) -> dict[int, Lifetime]:
     """Back from lifetimes_to_json()."""
-    return {side: Lifetime(*numbers) for side, *numbers in listed}
+    return {input_index: Lifetime(*numbers) for input_index, *numbers in listed}

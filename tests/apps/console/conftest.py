@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.small_room import small_room
+from support.small_registry import small_registry
 from windrow.apps.console.server import Address, ConsoleServer
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ConsoleServer]:
-    server = ConsoleServer(small_room(), Address())
+    server = ConsoleServer(small_registry(), Address())
     ready = threading.Event()
     thread = threading.Thread(target=server.run, args=(ready.set,))
     thread.start()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
-from support.small_room import HOST, SECRETS, START_US, client_of, small_room, temp_rows
+from support.small_registry import HOST, SECRETS, START_US, client_of, small_registry, temp_rows
 from windrow.apps.console.answers import ARROW
 from windrow.apps.console.limits import (
     BODY_BYTES_LIMIT,
@@ -21,7 +21,7 @@ from windrow.apps.console.limits import (
 )
 from windrow.apps.console.picture import PICTURE_S
 from windrow.apps.console.refusals import RequestError, too_many
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.standing import Seats
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import AdmissionError
@@ -31,37 +31,37 @@ JSON_TYPE = {"content-type": "application/json"}
 
 
 @pytest.fixture(scope="module")
-def room() -> Room:
-    return small_room()
+def registry() -> Registry:
+    return small_registry()
 
 
 @pytest.fixture(scope="module")
-def client(room: Room) -> Iterator[TestClient]:
-    with client_of(room) as client:
+def client(registry: Registry) -> Iterator[TestClient]:
+    with client_of(registry) as client:
         yield client
 
 
-def session_of(room: Room) -> EmbeddedSession:
-    session = room.runner.session
+def session_of(registry: Registry) -> EmbeddedSession:
+    session = registry.runner.session
     assert isinstance(session, EmbeddedSession)
     return session
 
 
 def test_a_query_is_added_read_and_stopped() -> None:
-    room = small_room()
-    client = client_of(room)
+    registry = small_registry()
+    client = client_of(registry)
     added = client.post("/api/v1/queries", json={"text": COUNT, "name": "mine"})
     assert (added.status_code, added.json()["state"]) == (201, "running")
-    session_of(room).push("temp", temp_rows(300, 30))
-    room.collect()
+    session_of(registry).push("temp", temp_rows(300, 30))
+    registry.collect()
     result = client.get("/api/v1/queries/mine/result").json()
     assert result["rows"] == [[27]]  # rows of the last two seconds may still come
     assert result["at_us"] == START_US + 327 * 1_000_000 - 1
     stopped = client.delete("/api/v1/queries/mine", headers=JSON_TYPE)
     assert (stopped.status_code, stopped.json()["state"]) == (200, "ended")
     before = client.get("/api/v1/queries/mine/answers").json()
-    session_of(room).push("temp", temp_rows(330, 30))
-    room.collect()
+    session_of(registry).push("temp", temp_rows(330, 30))
+    registry.collect()
     assert client.get("/api/v1/queries/mine/answers").json() == before
     again = client.post("/api/v1/queries", json={"text": COUNT, "name": "mine"})
     assert (again.status_code, again.json()["state"]) == (201, "running")
@@ -69,7 +69,7 @@ def test_a_query_is_added_read_and_stopped() -> None:
 
 
 def test_answers_and_changes_equal_what_the_session_itself_says(client: TestClient) -> None:
-    alone = small_room(rows=0)
+    alone = small_registry(rows=0)
     handles = {query.name: query.handle for query in alone.queries()}
     session_of(alone).push("temp", temp_rows(0, 300))
     for name, handle in handles.items():
@@ -144,16 +144,16 @@ def test_the_past_is_asked_and_drawn(client: TestClient) -> None:
 
 
 def test_an_empty_history_has_no_points() -> None:
-    client = client_of(small_room(rows=0))
+    client = client_of(small_registry(rows=0))
     assert client.get("/api/v1/histories/temp/series").json()["t_us"] == []
     assert [each["nodes"] for each in client.get("/api/v1/histories/temp/tree").json()["levels"]]
 
 
-def test_metrics_are_those_of_the_session(room: Room, client: TestClient) -> None:
+def test_metrics_are_those_of_the_session(registry: Registry, client: TestClient) -> None:
     answer = client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert "windrow_running_queries" in answer.text
-    assert session_of(room).metrics().splitlines()[0] in answer.text
+    assert session_of(registry).metrics().splitlines()[0] in answer.text
 
 
 WRONG: list[tuple[str, str, Any, int, str]] = [
@@ -202,7 +202,7 @@ def test_a_body_that_is_no_json_is_refused(client: TestClient) -> None:
 
 
 def test_a_console_for_looking_changes_nothing() -> None:
-    client = client_of(small_room(read_only=True))
+    client = client_of(small_registry(read_only=True))
     for answer in (
         client.post("/api/v1/queries", json={"text": COUNT}),
         client.delete("/api/v1/queries/rooms", headers=JSON_TYPE),
@@ -213,15 +213,15 @@ def test_a_console_for_looking_changes_nothing() -> None:
 
 
 def test_there_is_an_end_to_queries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("windrow.apps.console.room.QUERIES_LIMIT", 4)
-    answer = client_of(small_room()).post("/api/v1/queries", json={"text": COUNT})
+    monkeypatch.setattr("windrow.apps.console.registry.QUERIES_LIMIT", 4)
+    answer = client_of(small_registry()).post("/api/v1/queries", json={"text": COUNT})
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "WH503")
     assert QUERIES_LIMIT > 4
 
 
 def test_a_query_that_has_ended_makes_room_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("windrow.apps.console.room.QUERIES_LIMIT", 4)
-    client = client_of(small_room())
+    monkeypatch.setattr("windrow.apps.console.registry.QUERIES_LIMIT", 4)
+    client = client_of(small_registry())
     assert client.delete("/api/v1/queries/hot", headers=JSON_TYPE).status_code == 200
     answer = client.post("/api/v1/queries", json={"text": COUNT, "name": "new"})
     assert answer.status_code == 201
@@ -230,7 +230,7 @@ def test_a_query_that_has_ended_makes_room_for_another(monkeypatch: pytest.Monke
 
 
 def test_half_a_character_is_no_name() -> None:
-    client = client_of(small_room())
+    client = client_of(small_registry())
     body = '{"text": "' + COUNT + '", "name": "a\\ud800"}'
     answer = client.post("/api/v1/queries", content=body, headers=JSON_TYPE)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "WH408")
@@ -244,12 +244,12 @@ def test_a_file_that_cannot_be_is_not_there(client: TestClient, path: str) -> No
 
 
 def test_trouble_with_rows_is_counted() -> None:
-    room = small_room()
-    client = client_of(room)
+    registry = small_registry()
+    client = client_of(registry)
     session = client.get("/api/v1/session").json()
     assert (session["error"], session["errors"]) == (None, 0)
     for problem in ("first", "second"):
-        room.note_problem(AdmissionError("WA101", problem, hint="more memory"))
+        registry.note_problem(AdmissionError("WA101", problem, hint="more memory"))
     session = client.get("/api/v1/session").json()
     time.sleep(PICTURE_S)
     session = client.get("/api/v1/session").json()
@@ -263,22 +263,22 @@ def test_a_query_says_what_it_reads_and_how_often_it_answers(client: TestClient)
 
 
 def test_queries_whose_sources_have_ended_do_not_run() -> None:
-    room = small_room()
-    assert {each.state for each in room.queries()} == {"running"}
-    room.note_end()
-    assert {each.state for each in room.queries()} == {"ended"}
-    assert room.follow("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", "late").state == "ended"
-    assert room.result("rooms").num_rows == 2
+    registry = small_registry()
+    assert {each.state for each in registry.queries()} == {"running"}
+    registry.note_end()
+    assert {each.state for each in registry.queries()} == {"ended"}
+    assert registry.follow("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", "late").state == "ended"
+    assert registry.result("rooms").num_rows == 2
 
 
 def test_a_fault_of_ours_is_named_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    room = small_room(rows=0)
+    registry = small_registry(rows=0)
 
     def broken(*_: object) -> None:
         raise RuntimeError("a secret path")
 
-    monkeypatch.setattr(room, "explained", broken)
-    client = client_of(room, raise_server_exceptions=False)
+    monkeypatch.setattr(registry, "explained", broken)
+    client = client_of(registry, raise_server_exceptions=False)
     answer = client.get("/api/v1/queries/rooms")
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "WH500")
     assert "secret" not in answer.text

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 import httpx
 import pytest
 
-from support.small_room import small_room
+from support.small_registry import small_registry
 from windrow.apps.console.door import Door, TimedProtocol
 from windrow.apps.console.limits import CONNECTIONS_LIMIT
 from windrow.apps.console.server import Address, ConsoleServer
@@ -55,7 +55,7 @@ def test_many_that_say_nothing_do_not_keep_the_owner_out(
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[ConsoleServer]:
     monkeypatch.setattr(TimedProtocol, "timeout_s", 0.2)
-    server = ConsoleServer(small_room(rows=0), Address())
+    server = ConsoleServer(small_registry(rows=0), Address())
     ready = threading.Event()
     thread = threading.Thread(target=server.run, args=(ready.set,))
     thread.start()
@@ -107,8 +107,8 @@ def test_what_is_being_answered_is_not_cut_off(impatient: ConsoleServer) -> None
         lines = stream.iter_lines()
         assert next(lines) == "event: columns"
         threading.Event().wait(0.5)
-        impatient._room.runner.session.push(
+        impatient._registry.runner.session.push(
             "temp", [{"location": "lab", "ts": "2026-01-01 00:00:00", "celsius": 50.0}]
         )
-        impatient._room.runner.session.finish()
+        impatient._registry.runner.session.finish()
         assert "event: change" in lines

@@ -10,11 +10,11 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from support.small_room import HOST, ORIGIN, PORT, SECRETS, client_of, guarded, small_room
+from support.small_registry import HOST, ORIGIN, PORT, SECRETS, client_of, guarded, small_registry
 from windrow.apps.console.guard import SECURITY_HEADERS
 from windrow.apps.console.hosts import Hosts
 from windrow.apps.console.limits import SESSION_S, SESSIONS_LIMIT, URL_BYTES_LIMIT
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.token import Secrets
 from windrow.host_names import is_loopback
 
@@ -49,18 +49,18 @@ BAD_REQUESTS = {
 
 
 @pytest.fixture(scope="module")
-def room() -> Room:
-    return small_room()
+def registry() -> Registry:
+    return small_registry()
 
 
 @pytest.fixture(scope="module")
-def client(room: Room) -> Iterator[TestClient]:
-    with TestClient(guarded(room), base_url=ORIGIN, follow_redirects=False) as client:
+def client(registry: Registry) -> Iterator[TestClient]:
+    with TestClient(guarded(registry), base_url=ORIGIN, follow_redirects=False) as client:
         yield client
 
 
 def routes() -> list[Route | WebSocketRoute]:
-    app = guarded(small_room(rows=0)).app
+    app = guarded(small_registry(rows=0)).app
     assert isinstance(app, Starlette)
     found = []
     for route in app.routes:
@@ -266,14 +266,14 @@ def test_a_cookie_alone_does_not_open_a_websocket_without_origin(client: TestCli
         assert "session" in socket.receive_json()
 
 
-def test_an_address_that_is_too_long_is_refused(room: Room) -> None:
-    answer = client_of(room).get(f"/api/v1/session?x={'y' * URL_BYTES_LIMIT}")
+def test_an_address_that_is_too_long_is_refused(registry: Registry) -> None:
+    answer = client_of(registry).get(f"/api/v1/session?x={'y' * URL_BYTES_LIMIT}")
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "WH413")
 
 
-def test_the_page_itself_may_use_the_console(room: Room) -> None:
+def test_the_page_itself_may_use_the_console(registry: Registry) -> None:
     own = {"origin": ORIGIN, "sec-fetch-site": "same-origin", "host": HOST}
-    assert client_of(room).get("/api/v1/session", headers=own).status_code == 200
+    assert client_of(registry).get("/api/v1/session", headers=own).status_code == 200
 
 
 def test_a_ticket_serves_once() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from support.small_room import temp_rows
+from support.small_registry import temp_rows
 from windrow.apps.console.openapi.operations import operations
 from windrow.apps.console.server import ConsoleServer
 
@@ -44,8 +44,8 @@ def test_every_curl_command_works(server: ConsoleServer, tmp_path: Path) -> None
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         answers.append(done.stdout)
         if "-d " in command and number < 4:
-            server._room.runner.session.push("temp", temp_rows(300, 60))
-            server._room.collect()
+            server._registry.runner.session.push("temp", temp_rows(300, 60))
+            server._registry.collect()
     assert len(answers) == 9
     assert json.loads(answers[2])["name"] == "mine"
     assert len(json.loads(answers[4])["rows"]) == 3

@@ -10,19 +10,19 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from support.small_room import small_room, temp_rows
+from support.small_registry import small_registry, temp_rows
 from windrow.apps.console import live
 from windrow.apps.console.live import _Client
 from windrow.apps.console.picture import Pictures
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.server import ConsoleServer
 from windrow.apps.console.standing import Standing
 
 ROWS = "SELECT celsius FROM temp [1 MINUTE]"
 
 
-def client_in(room: Room) -> _Client:
-    return _Client(Standing(room, Pictures(room)))
+def client_in(registry: Registry) -> _Client:
+    return _Client(Standing(registry, Pictures(registry)))
 
 
 def told(client: _Client) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def told(client: _Client) -> dict[str, Any]:
 def test_a_wish_that_comes_while_a_message_is_made_keeps_its_own_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = client_in(small_room())
+    client = client_in(small_registry())
     wish = {"query": "rooms", "answers_after": 5, "changes_after": 7}
     real = live.piece_values
 
@@ -53,14 +53,14 @@ def test_a_wish_that_comes_while_a_message_is_made_keeps_its_own_place(
 
 
 def test_only_the_feeds_that_are_wished_for_are_sent() -> None:
-    room = small_room()
-    client = client_in(room)
+    registry = small_registry()
+    client = client_in(registry)
     client.watch({"query": "hot", "feeds": ["changes"], "changes_after": 0})
     message = told(client)
     assert message["changes"]["rows"]
     assert "answers" not in message
-    room.runner.session.push("temp", temp_rows(300, 20))
-    room.collect()
+    registry.runner.session.push("temp", temp_rows(300, 20))
+    registry.collect()
     assert "answers" not in told(client)
 
 
@@ -73,13 +73,13 @@ def test_feeds_that_there_are_not_are_refused(feeds: object) -> None:
 def test_a_query_that_is_forgotten_while_it_is_watched_is_told_of(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    room = small_room()
-    client = client_in(room)
+    registry = small_registry()
+    client = client_in(registry)
     client.watch({"query": "hot"})
     assert "error" not in told(client)
-    monkeypatch.setattr("windrow.apps.console.room.QUERIES_LIMIT", 4)
-    room.stop("hot")
-    room.add(ROWS, "other")
+    monkeypatch.setattr("windrow.apps.console.registry.QUERIES_LIMIT", 4)
+    registry.stop("hot")
+    registry.add(ROWS, "other")
     assert told(client)["error"]["code"] == "WH405"
     assert "error" not in told(client)
 
@@ -93,7 +93,7 @@ def test_a_name_that_is_not_known_holds_nobody_up_while_the_session_is_busy(
     let_go, is_held = threading.Event(), threading.Event()
 
     def work() -> None:
-        with server._room.runner.lock:
+        with server._registry.runner.lock:
             is_held.set()
             let_go.wait(30)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from support.small_room import small_room
+from support.small_registry import small_registry
 from windrow.apps.console.guard import STILL_LET_IN
 from windrow.apps.console.live import Live
 from windrow.apps.console.picture import Pictures
@@ -24,8 +24,8 @@ async def refuse(message: dict[str, object]) -> None:
 
 
 def test_who_goes_between_two_messages_ends_his_own_seat_only() -> None:
-    room = small_room(rows=10)
-    standing = Standing(room, Pictures(room))
+    registry = small_registry(rows=10)
+    standing = Standing(registry, Pictures(registry))
     waiting = [{"type": "websocket.connect"}]
 
     async def receive() -> dict[str, str]:

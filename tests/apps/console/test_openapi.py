@@ -12,18 +12,18 @@ from jsonschema import Draft202012Validator
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 
-from support.small_room import HOST, SECRETS, client_of, guarded, small_room
-from windrow.apps.console.room import Room
+from support.small_registry import HOST, SECRETS, client_of, guarded, small_registry
+from windrow.apps.console.registry import Registry
 
 
 @pytest.fixture(scope="module")
-def room() -> Room:
-    return small_room()
+def registry() -> Registry:
+    return small_registry()
 
 
 @pytest.fixture(scope="module")
-def client(room: Room) -> Iterator[TestClient]:
-    with client_of(room) as client:
+def client(registry: Registry) -> Iterator[TestClient]:
+    with client_of(registry) as client:
         yield client
 
 
@@ -40,10 +40,10 @@ def validator(document: dict[str, Any], schema: dict[str, Any]) -> Draft202012Va
 
 
 def test_every_route_is_described_and_every_description_is_a_route(
-    room: Room, document: dict[str, Any]
+    registry: Registry, document: dict[str, Any]
 ) -> None:
     routes = set()
-    for route in guarded(room).app.routes:  # type: ignore[attr-defined]
+    for route in guarded(registry).app.routes:  # type: ignore[attr-defined]
         path = re.sub(r":path}", "}", route.path)
         if isinstance(route, WebSocketRoute):
             routes.add((path, "get"))

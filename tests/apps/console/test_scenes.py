@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.building_files import write_job
-from support.small_room import client_of, small_room
+from support.small_registry import client_of, small_registry
 from windrow.apps.console.embedded_job import EmbeddedJob
 from windrow.apps.console.paced_files import pieces_by_time
 from windrow.apps.demo.building import LATENESS
@@ -39,16 +39,16 @@ def test_the_building_has_no_end_and_no_reading_is_late() -> None:
 
 def test_the_building_is_watched() -> None:
     scene = LiveBuilding(pace=10_000.0)
-    room = scene.room
+    registry = scene.registry
     scene.start()
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not all(each.answers for each in room.queries()):
-        room.collect()
+    while time.monotonic() < deadline and not all(each.answers for each in registry.queries()):
+        registry.collect()
         time.sleep(0.05)
     scene.close()
-    assert {each.name for each in room.queries() if each.answers} == set(QUERIES)
-    assert {each.kind for each in room.queries()} == {"aggregate", "select", "history"}
-    assert room.problem is None
+    assert {each.name for each in registry.queries() if each.answers} == set(QUERIES)
+    assert {each.kind for each in registry.queries()} == {"aggregate", "select", "history"}
+    assert registry.problem is None
 
 
 def test_a_script_gives_the_same_at_a_pace_and_at_once(
@@ -61,10 +61,13 @@ def test_a_script_gives_the_same_at_a_pace_and_at_once(
         scene = EmbeddedJob(job, "a job", pace=pace)
         scene.start()
         scene._player._thread.join(60)
-        scene.room.collect()
-        assert scene.room.problem is None
+        scene.registry.collect()
+        assert scene.registry.problem is None
         results.append(
-            {each.name: each.ring("changes").read(0, 10**6).table for each in scene.room.queries()}
+            {
+                each.name: each.ring("changes").read(0, 10**6).table
+                for each in scene.registry.queries()
+            }
         )
         scene.close()
     at_once, paced = results
@@ -95,16 +98,16 @@ def test_without_the_web_framework_it_is_said_how_to_get_it(
 
 
 def test_a_history_on_spark_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    room = small_room(rows=0)
+    registry = small_registry(rows=0)
 
     class OnSpark:
-        schemas = room.runner.session.past.schemas
+        schemas = registry.runner.session.past.schemas
 
-    monkeypatch.setattr(type(room.runner.session), "past", OnSpark())
-    answer = client_of(room).get("/api/v1/histories/temp/series")
+    monkeypatch.setattr(type(registry.runner.session), "past", OnSpark())
+    answer = client_of(registry).get("/api/v1/histories/temp/series")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "WU602")
 
 
 def test_a_stream_without_history_cannot_be_drawn() -> None:
     with pytest.raises(BindingError, match="WB327"):
-        small_room(rows=0).runner.session.past.tree("smoke", [])
+        small_registry(rows=0).runner.session.past.tree("smoke", [])

@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from support.building_files import write_job
-from support.small_room import small_room, temp_rows
+from support.small_registry import small_registry, temp_rows
 from windrow.apps.cli import app
 from windrow.apps.console.answers import ARROW
 from windrow.apps.console.server import Address, ConsoleServer
@@ -82,7 +82,7 @@ def test_changes_come_as_events_while_rows_come(
 
 
 def push_more(server: ConsoleServer) -> None:
-    server._room.runner.session.push("temp", temp_rows(300, 60))
+    server._registry.runner.session.push("temp", temp_rows(300, 60))
 
 
 def events_of(stream: httpx.Response) -> Iterator[dict[str, str]]:
@@ -127,13 +127,13 @@ def test_what_is_too_long_for_the_wire_is_refused(
 
 
 def test_addresses_that_cannot_be() -> None:
-    room = small_room(rows=0)
+    registry = small_registry(rows=0)
     with pytest.raises(BindingError, match="WB601"):
-        ConsoleServer(room, Address("0.0.0.0"))
-    taken = ConsoleServer(room, Address())
+        ConsoleServer(registry, Address("0.0.0.0"))
+    taken = ConsoleServer(registry, Address())
     with pytest.raises(BindingError, match="WB602"):
-        ConsoleServer(room, Address(port=taken.port))
-    other = ConsoleServer(room, Address(port=None), usual_port=taken.port)
+        ConsoleServer(registry, Address(port=taken.port))
+    other = ConsoleServer(registry, Address(port=None), usual_port=taken.port)
     assert other.port != taken.port
     assert other.url == f"http://127.0.0.1:{other.port}/"
     for server in (taken, other):

@@ -12,13 +12,13 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 import windrow
-from support.small_room import START_US, small_room, temp_rows
+from support.small_registry import START_US, small_registry, temp_rows
 from windrow.apps.console import event_stream, live
 from windrow.apps.console.embedded_runner import EmbeddedRunner
 from windrow.apps.console.event_stream import EventStream
 from windrow.apps.console.guard import STILL_LET_IN
 from windrow.apps.console.picture import Pictures
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.standing import Seats, Standing
 from windrow.errors import DataError, WindrowError
 from windrow.jobs.player import Piece, Player
@@ -28,41 +28,41 @@ LET_IN = {STILL_LET_IN: lambda: True}
 
 
 def test_clients_read_the_whole_feed_while_rows_come() -> None:
-    room = small_room(rows=0)
-    session = room.runner.session
+    registry = small_registry(rows=0)
+    session = registry.runner.session
     ended = threading.Event()
     pieces = [Piece(None, {"temp": temp_rows(n, PIECE_ROWS)}) for n in range(0, ROWS, PIECE_ROWS)]
-    player = Player(pieces, session.push, ended.set, room.note_problem)
+    player = Player(pieces, session.push, ended.set, registry.note_problem)
     read: list[list[pa.Table]] = [[] for _ in range(CLIENTS)]
     clients = [
-        threading.Thread(target=follow, args=(room, read[number], ended, 7 * (number + 1)))
+        threading.Thread(target=follow, args=(registry, read[number], ended, 7 * (number + 1)))
         for number in range(CLIENTS)
     ]
-    room.start()
+    registry.start()
     for thread in (*clients, player):
         thread.start()
     assert ended.wait(60)
     player.stop()
-    room.close()
-    room.collect()
+    registry.close()
+    registry.collect()
     for thread in clients:
         thread.join(60)
-    alone = small_room(rows=0)
+    alone = small_registry(rows=0)
     alone.runner.session.push("temp", temp_rows(0, ROWS))
     whole = alone.query("rooms").handle.changes()
-    last = room.query("rooms").ring("changes").last
+    last = registry.query("rooms").ring("changes").last
     assert last == whole.num_rows
     for tables in read:
         got = pa.concat_tables(tables)
         place = got.num_rows
-        rest = room.query("rooms").ring("changes").read(place, last).table
+        rest = registry.query("rooms").ring("changes").read(place, last).table
         assert pa.concat_tables([got, rest]).equals(whole)
-    assert room.problem is None
+    assert registry.problem is None
 
 
-def follow(room: Room, read: list[pa.Table], ended: threading.Event, limit: int) -> None:
+def follow(registry: Registry, read: list[pa.Table], ended: threading.Event, limit: int) -> None:
     """One client, with pictures in between as a page has them."""
-    ring, pictures, place = room.query("rooms").ring("changes"), Pictures(room), 0
+    ring, pictures, place = registry.query("rooms").ring("changes"), Pictures(registry), 0
     while not ended.is_set():
         piece = ring.read(place, limit)
         assert piece.missed == 0
@@ -110,7 +110,7 @@ def test_what_goes_wrong_with_a_piece_is_told_and_the_next_is_played() -> None:
 
 def test_a_listener_that_takes_no_event_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "SEND_TIMEOUT_S", 0.05)
-    ring, seats = small_room().query("hot").ring("changes"), Seats()
+    ring, seats = small_registry().query("hot").ring("changes"), Seats()
     sent: list[str] = []
 
     async def send(message: Any) -> None:
@@ -135,8 +135,8 @@ def test_a_page_that_takes_no_message_is_dropped(
     monkeypatch: pytest.MonkeyPatch, is_gone: bool
 ) -> None:
     monkeypatch.setattr(live, "SEND_TIMEOUT_S", 0.05)
-    room = small_room()
-    standing = Standing(room, Pictures(room))
+    registry = small_registry()
+    standing = Standing(registry, Pictures(registry))
 
     class Socket:
         """A client whose buffers are full."""
@@ -164,8 +164,8 @@ def test_a_page_that_takes_no_message_is_dropped(
 
 
 def test_a_query_that_fails_is_shown_as_failed() -> None:
-    room = small_room(rows=0)
-    query = room.query("hot")
+    registry = small_registry(rows=0)
+    query = registry.query("hot")
     error = DataError("WD201", "a division by zero")
 
     class Broken:
@@ -175,35 +175,35 @@ def test_a_query_that_fails_is_shown_as_failed() -> None:
             raise error
 
     query.handle = Broken()  # type: ignore[assignment]
-    room.collect()
+    registry.collect()
     assert query.state == "failed"
-    room.collect()  # and is left alone from then on
+    registry.collect()  # and is left alone from then on
     assert query.error is error
 
 
 def test_a_query_that_lacks_a_row_for_a_while_is_followed_on() -> None:
     session = windrow.connect()
     session.stream("s", "ts timestamp, x bigint", time="ts")
-    room = Room(EmbeddedRunner(session), "sums")
-    query = room.add("SELECT SUM(x) AS x FROM s [1 SECOND]", "sums")
+    registry = Registry(EmbeddedRunner(session), "sums")
+    query = registry.add("SELECT SUM(x) AS x FROM s [1 SECOND]", "sums")
     session.push("s", {"ts": ["2026-01-01"] * 2, "x": [2**62] * 2})
     session.advance("s", to="2026-01-01")
-    room.collect()
-    assert (query.state, room.problems) == ("running", 1)
-    assert room.problem is not None
-    assert room.problem.code == "WD302"
+    registry.collect()
+    assert (query.state, registry.problems) == ("running", 1)
+    assert registry.problem is not None
+    assert registry.problem.code == "WD302"
     session.push("s", {"ts": "2026-01-01 00:00:05", "x": 3})
     session.finish()
     for _ in range(3):  # changes say so, too
-        room.collect()
+        registry.collect()
     assert (query.state, query.ring("answers").newest(1).table["x"].to_pylist()) == ("running", [3])
 
 
 def test_a_fault_of_ours_in_one_query_does_not_end_the_others(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    room = small_room(rows=0)
-    query = room.query("rooms")  # the first
+    registry = small_registry(rows=0)
+    query = registry.query("rooms")  # the first
     plan = query.handle.plan
 
     class Broken:
@@ -214,9 +214,9 @@ def test_a_fault_of_ours_in_one_query_does_not_end_the_others(
 
     Broken.plan = plan  # type: ignore[attr-defined]
     query.handle = Broken()  # type: ignore[assignment]
-    room.runner.session.push("temp", temp_rows(0, 100))
-    room.collect()
-    assert room.query("load").answers > 0
+    registry.runner.session.push("temp", temp_rows(0, 100))
+    registry.collect()
+    assert registry.query("load").answers > 0
     assert query.state == "failed"
     assert query.error is not None
     assert query.error.code == "WH500"

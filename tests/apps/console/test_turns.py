@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from support.small_room import client_of
-from support.turning_room import RATE, SECOND_US, START_US, STREAMS, TurningRoom
+from support.small_registry import client_of
+from support.turning_session import RATE, SECOND_US, START_US, STREAMS, TurningSession
 
 
 @pytest.fixture(scope="module")
-def turning() -> TurningRoom:
+def turning() -> TurningSession:
     """The windows take turns, and have done so for a while."""
-    turning = TurningRoom()
+    turning = TurningSession()
     turning.play(320)
     return turning
 
 
-def test_windows_are_told_as_wide_as_they_are_in_their_turns(turning: TurningRoom) -> None:
+def test_windows_are_told_as_wide_as_they_are_in_their_turns(turning: TurningSession) -> None:
     widest: dict[str, int] = {}
     for _ in range(60):  # twice the time between two turns
         turning.play(2)
-        turning.room.collect()
+        turning.registry.collect()
         # A client of its own has no picture of a moment ago.
-        for window in client_of(turning.room).get("/api/v1/windows").json()["windows"]:
+        for window in client_of(turning.registry).get("/api/v1/windows").json()["windows"]:
             assert window["turns"], window
             assert window["narrow_us"] <= window["width_us"] <= window["wanted_us"]
             # It holds no rows that are older than it is wide; one that was just made wider, fewer.
@@ -37,7 +37,7 @@ def test_windows_are_told_as_wide_as_they_are_in_their_turns(turning: TurningRoo
     assert min(widest.values()) > 97 * SECOND_US
 
 
-def test_the_instant_of_a_width_is_that_of_its_reader(turning: TurningRoom) -> None:
-    windows = client_of(turning.room).get("/api/v1/windows").json()["windows"]
+def test_the_instant_of_a_width_is_that_of_its_reader(turning: TurningSession) -> None:
+    windows = client_of(turning.registry).get("/api/v1/windows").json()["windows"]
     now_us = START_US + turning.seconds * SECOND_US
     assert all(now_us - 2 * SECOND_US < each["at_us"] <= now_us for each in windows)

@@ -319,9 +319,9 @@ def test_every_instant_is_that_of_all_combinations(
     shown = Shown(shape)
     before = -1
     for cut in [*cuts, END]:
-        for side, stream in enumerate(rows[: len(plan.inputs)]):
+        for input_index, stream in enumerate(rows[: len(plan.inputs)]):
             coming = [(at, row) for at, row in stream if before < at <= cut]
-            operator.append(side, prepared(plan, side, coming))
+            operator.append(input_index, prepared(plan, input_index, coming))
         shown.take(operator.run(cut))
         before = cut
     for now in range(0, END - grid):
@@ -334,11 +334,11 @@ def test_every_instant_is_that_of_all_combinations(
         assert plain(shown.groups) == plain(states(case, windows)), now
 
 
-def prepared(plan: QueryPlan, side: int, stream: Stream) -> PreparedRows:
-    name = plan.inputs[side].stream.name
+def prepared(plan: QueryPlan, input_index: int, stream: Stream) -> PreparedRows:
+    name = plan.inputs[input_index].stream.name
     batch = batch_of(name, tuple({"ts": instant(at), **row} for at, row in stream))
     assert batch.schema == STREAMS[name].arrow
-    return Preparer(plan, side).prepare(batch)
+    return Preparer(plan, input_index).prepare(batch)
 
 
 def plain(groups: dict[tuple[object, ...], tuple[object, ...]]) -> dict[str, str]:
@@ -357,8 +357,8 @@ def test_pipelined_pays_for_every_joined_row_and_charged_does_not() -> None:
         operator = PairOperator(plan, shape_of(plan), 1, algorithm)
         stream = [(at, {"k": 1}) for at in range(400)]
         empty = operator.nbytes
-        for side in range(2):
-            operator.append(side, prepared(plan, side, stream))
+        for input_index in range(2):
+            operator.append(input_index, prepared(plan, input_index, stream))
         operator.run(400)
         assert operator.joined_rows() == 160_000
         sizes[algorithm] = operator.nbytes - empty
@@ -402,9 +402,9 @@ def test_codes_without_joined_rows_are_forgotten() -> None:
     operator = PairOperator(plan, shape_of(plan), 1, "charged")
     for first in range(0, 40_000, 4_000):
         at = np.arange(first, first + 4_000)
-        for side, column in enumerate("lk"):
+        for input_index, column in enumerate("lk"):
             stream = [(int(each), {column: int(each)}) for each in at]
-            operator.append(side, prepared(plan, side, stream))
+            operator.append(input_index, prepared(plan, input_index, stream))
         operator.run(first + 3_999)
         sizes.append(operator.nbytes)
     assert sizes[-1] <= 1.1 * sizes[4], sizes

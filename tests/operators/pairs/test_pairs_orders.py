@@ -37,8 +37,8 @@ def test_the_most_restrictive_input_comes_first_as_measured() -> None:
     index = JoinIndex(3, join_variables([(0, 1), (0,), (1,)]))
     index.choose_orders([10, 100, 1], [10, 10])
     assert orders(index)[0] == [2, 1]  # ten rows a code of input 1, a tenth of input 2
-    for place, (side, _) in enumerate(index.places):
-        index.probing.statistics[place] = (1000, 10 if side == 1 else 9_000)
+    for place, (input_index, _) in enumerate(index.places):
+        index.probing.statistics[place] = (1000, 10 if input_index == 1 else 9_000)
     index.choose_orders([10, 100, 1], [10, 10])
     assert orders(index)[0] == [1, 2]
 

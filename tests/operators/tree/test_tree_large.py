@@ -125,23 +125,25 @@ def changes_only(found: States) -> States:
 def states(plan: QueryPlan, grid_us: int) -> States:
     """The state of each instant and group, from steps that end between the instants of the grid."""
     operator = TreeOperator(plan, shape_of(plan), grid_us)
-    preparers = [Preparer(plan, side) for side in range(len(plan.inputs))]
+    preparers = [Preparer(plan, input_index) for input_index in range(len(plan.inputs))]
     found: States = {}
     for part, until in [*in_pieces(BATCHES), ({}, LAST_US)]:
-        for side, entry in enumerate(plan.inputs):
+        for input_index, entry in enumerate(plan.inputs):
             if entry.stream.name in part:
-                operator.append(side, preparers[side].prepare(part[entry.stream.name]))
-        found |= dict(touches_of(operator.run(until)))
+                operator.append(
+                    input_index, preparers[input_index].prepare(part[entry.stream.name])
+                )
+        found |= dict(updates_of(operator.run(until)))
     return found
 
 
-def touches_of(partial: Partial) -> Iterator[tuple[tuple[int, object], State]]:
+def updates_of(partial: Partial) -> Iterator[tuple[tuple[int, object], State]]:
     groups = rows_of(pa.Table.from_batches([partial.groups])) or [()]
     for i in range(partial.size):
         lanes = tuple(partial.lanes[i].tolist()) if partial.count[i] else ()
         extras = tuple(partial.extras[i].tolist()) if partial.extras.size else ()
         state = (int(partial.count[i]), lanes, extras)
-        yield (int(partial.at[i]), groups[partial.entity[i]]), state
+        yield (int(partial.at[i]), groups[partial.group[i]]), state
 
 
 def in_pieces(
@@ -174,13 +176,13 @@ def test_special_factors_are_refused_before_any_row_is_taken() -> None:
 def test_all_state_is_given_back() -> None:
     plan = plan_of(SHAPES["star by column"])
     operator = TreeOperator(plan, shape_of(plan), 1)
-    preparers = [Preparer(plan, side) for side in range(3)]
+    preparers = [Preparer(plan, input_index) for input_index in range(3)]
     sizes = []
     for turn in range(6):
-        for side, name in enumerate("abc"):
-            rows = preparers[side].prepare(BATCHES[name])
+        for input_index, name in enumerate("abc"):
+            rows = preparers[input_index].prepare(BATCHES[name])
             later = pa.array(rows.times + turn * 2 * LAST_US)
-            operator.append(side, rows.columns.rows(rows.batch.set_column(0, "ts", later)))
+            operator.append(input_index, rows.columns.rows(rows.batch.set_column(0, "ts", later)))
         operator.run((2 * turn + 2) * LAST_US - 1)
         assert operator.row_counts() == [0, 0, 0]
         sizes.append(operator.nbytes)

@@ -10,12 +10,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from support.small_room import ORIGIN, PORT, SECRETS
+from support.small_registry import ORIGIN, PORT, SECRETS
 from support.spark.stream_files import Files, Sessions, embedded, random_batches
 from windrow.apps.console.app import application
 from windrow.apps.console.hosts import Hosts
 from windrow.apps.console.json_rows import plain_rows
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.spark_runner import SparkRunner
 
 pytestmark = pytest.mark.spark
@@ -41,20 +41,20 @@ def test_the_api_on_spark_says_what_it_says_in_process(files: Files, sessions: S
     batches = random_batches(2, seed=7)
     files.put_all(batches)
     session = sessions.open(files, buckets=2)
-    room = Room(SparkRunner(session), "on Spark")
-    room.follow_all(QUERIES)
+    registry = Registry(SparkRunner(session), "on Spark")
+    registry.follow_all(QUERIES)
     session.finish()
     with TestClient(
-        application(room, Hosts(PORT), SECRETS),
+        application(registry, Hosts(PORT), SECRETS),
         base_url=ORIGIN,
         headers={"authorization": f"Bearer {SECRETS.token}"},
     ) as client:
-        room.collect()
+        registry.collect()
         document = client.get("/api/v1/openapi.json").json()
         for name, text in QUERIES.items():
             query, _ = embedded(text, batches)
             wanted = query.answers().num_rows
-            until(partial(has_answers, room, client, name, wanted))
+            until(partial(has_answers, registry, client, name, wanted))
             result = client.get(f"/api/v1/queries/{name}/result").json()
             assert sorted(result["rows"]) == sorted(map(list, plain_rows(query.result())))
         until(lambda: bool(client.get("/api/v1/batches").json()["batches"]))
@@ -82,6 +82,6 @@ def test_the_api_on_spark_says_what_it_says_in_process(files: Files, sessions: S
         assert wrong.status_code == 400
 
 
-def has_answers(room: Room, client: TestClient, name: str, wanted: int) -> bool:
-    room.collect()
+def has_answers(registry: Registry, client: TestClient, name: str, wanted: int) -> bool:
+    registry.collect()
     return bool(client.get(f"/api/v1/queries/{name}/answers").json()["next"] == wanted)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from windrow.apps.console.embedded_runner import EmbeddedRunner
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.server import Address, ConsoleServer
 from windrow.apps.console.token import Secrets
 from windrow.embedded.session import EmbeddedSession
@@ -23,10 +23,12 @@ QUERIES = {
 
 
 class Served:
-    """A room that a thread of this process serves."""
+    """A registry that a thread of this process serves."""
 
-    def __init__(self, room: Room, *, port: int = 0, secrets: Secrets | None = None) -> None:
-        self.server = ConsoleServer(room, Address(port=port), secrets=secrets)
+    def __init__(
+        self, registry: Registry, *, port: int = 0, secrets: Secrets | None = None
+    ) -> None:
+        self.server = ConsoleServer(registry, Address(port=port), secrets=secrets)
         ready = threading.Event()
         self._thread = threading.Thread(target=self.server.run, args=(ready.set,))
         self._thread.start()
@@ -53,11 +55,11 @@ class Console(Served):
             by=["location"],
             levels=[("1 second", "10 minutes"), ("1 minute", "forever")],
         )
-        self.room = Room(EmbeddedRunner(self.session), "a test")
+        self.registry = Registry(EmbeddedRunner(self.session), "a test")
         for name, text in queries.items():
-            self.room.follow(text, name)
+            self.registry.follow(text, name)
         self.seconds = 0
-        super().__init__(self.room, port=port, secrets=secrets)
+        super().__init__(self.registry, port=port, secrets=secrets)
 
     def play(self, seconds: int) -> None:
         """So many seconds of readings, one a room and second, in both streams."""

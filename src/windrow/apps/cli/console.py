@@ -92,7 +92,7 @@ def console(
             scene = _job(screen, script, options if embedded else options | on_spark, embedded)
         # The server raises the signal that ended it once more: noted, it lets the scene be closed.
         with Interruption(), closing(scene):
-            server = serving.ConsoleServer(scene.room, address, usual_port=USUAL_PORT)
+            server = serving.ConsoleServer(scene.registry, address, usual_port=USUAL_PORT)
             if allow_remote:
                 screen.note(_warning(host), "bold yellow")
             scene.start()
@@ -100,7 +100,7 @@ def console(
 
 
 def _building(screen: Screen, options: dict[str, Any]) -> Any:
-    """What is watched without a script: it has a room, start() and close()."""
+    """What is watched without a script: it has a registry, start() and close()."""
     with screen.progress("Setting up a smart building"):
         return console_module("windrow.apps.demo.live_building").LiveBuilding(**options)
 

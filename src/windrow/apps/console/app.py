@@ -28,7 +28,7 @@ from windrow.apps.console.openapi.document import document
 from windrow.apps.console.picture import Pictures
 from windrow.apps.console.raw_paths import NamedRoute, RawPaths
 from windrow.apps.console.refusals import RequestError, console_failed, no_such_path
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.standing import Standing
 from windrow.apps.console.token import Secrets
 from windrow.errors import WindrowError
@@ -38,11 +38,13 @@ __all__ = ["API", "application"]
 API = "/api/v1"
 
 
-def application(room: Room, hosts: Hosts, secrets: Secrets, door: Door | None = None) -> Guard:
-    """The console of a room; the guard stands before what the framework itself answers, too."""
+def application(
+    registry: Registry, hosts: Hosts, secrets: Secrets, door: Door | None = None
+) -> Guard:
+    """The console of a registry; the guard stands before what the framework itself answers, too."""
     handlers = {WindrowError: _failed, HTTPException: _http_failed, Exception: _broken}
     guard = Guard(Starlette(), hosts, secrets, door)
-    routes = _routes(Standing(room, Pictures(room)), document(guard.cookie_name))
+    routes = _routes(Standing(registry, Pictures(registry)), document(guard.cookie_name))
     logout = Logout(secrets, guard.cookie_name)
     routes.append(Route(f"{API}/logout", logout.__call__, methods=["POST"]))
     before = [Middleware(RawPaths)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windrow.apps.console.embedded_runner import EmbeddedRunner
 from windrow.apps.console.paced_files import pieces_at_once, pieces_by_time
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.embedded.job import declare_history, declare_stream
 from windrow.embedded.session import EmbeddedSession
 from windrow.jobs.job import Job
@@ -18,7 +18,7 @@ STEPS_PER_SECOND = 10
 
 
 class EmbeddedJob:
-    """A room with the job's session in it; start() lets its rows come.
+    """A registry with the job's session in it; start() lets its rows come.
 
     What sinks the script names is not written: the console shows, `windrow run` writes.
     """
@@ -42,10 +42,10 @@ class EmbeddedJob:
         for name, history in job.histories.items():
             if name in sources:
                 declare_history(session, history.schema)
-        self.room = Room(EmbeddedRunner(session), title, is_read_only=read_only)
-        self.room.follow_all({query.name: query.text for query in job.queries.values()})
+        self.registry = Registry(EmbeddedRunner(session), title, is_read_only=read_only)
+        self.registry.follow_all({query.name: query.text for query in job.queries.values()})
         self._session = session
-        note = self.room.note_problem
+        note = self.registry.note_problem
         self._player = Player(pieces, session.push, self._finish, note, pace)
 
     def start(self) -> None:
@@ -60,4 +60,4 @@ class EmbeddedJob:
 
     def _finish(self) -> None:
         self._session.finish()
-        self.room.note_end()
+        self.registry.note_end()

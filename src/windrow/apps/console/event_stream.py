@@ -33,7 +33,7 @@ class FeedEvents:
 
     async def __call__(self, request: Request) -> Response:
         """The stream."""
-        query = self._standing.room.query(request.path_params["name"])
+        query = self._standing.registry.query(request.path_params["name"])
         ring = query.ring("changes")
         after = count_of(request, "after", ring.last, _LARGEST_NUMBER)
         last = request.headers.get("last-event-id", "")

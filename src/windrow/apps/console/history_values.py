@@ -9,16 +9,16 @@ import pyarrow.compute as pc
 
 from windrow.apps.console.json_rows import plain_columns, plain_rows
 from windrow.apps.console.refusals import no_such_history
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.errors import UnsupportedError
 
 __all__ = ["histories_of", "series_values", "tree_values"]
 
 
-def histories_of(room: Room) -> list[dict[str, Any]]:
+def histories_of(registry: Registry) -> list[dict[str, Any]]:
     """All histories of a session."""
-    with room.runner.lock:
-        table, schemas = room.table("histories"), room.runner.session.past.schemas
+    with registry.runner.lock:
+        table, schemas = registry.table("histories"), registry.runner.session.past.schemas
     found = []
     for values in plain_rows(table):
         row = dict(zip(table.column_names, values, strict=True))
@@ -39,7 +39,7 @@ def histories_of(room: Room) -> list[dict[str, Any]]:
 
 
 def series_values(
-    room: Room,
+    registry: Registry,
     stream: str,
     measure: str | None,
     interval: tuple[int | None, int | None],
@@ -47,13 +47,13 @@ def series_values(
     group: list[str],
 ) -> dict[str, Any]:
     """A history as columns of a chart."""
-    _check(room, stream)
+    _check(registry, stream)
     if not measure:
-        measures = room.runner.session.past.schemas[stream].measures
+        measures = registry.runner.session.past.schemas[stream].measures
         measure = measures[0].name if measures else None
-    with room.runner.lock:
-        room.table("histories")  # rows that were pushed one by one are in it from now on
-        table = room.runner.session.past.series(stream, measure, interval, points, group)
+    with registry.runner.lock:
+        registry.table("histories")  # rows that were pushed one by one are in it from now on
+        table = registry.runner.session.past.series(stream, measure, interval, points, group)
     columns = plain_columns(table)
     # The newest interval is the finest.
     grain_us = columns["to_us"][-1] - columns["from_us"][-1] if table.num_rows else None
@@ -61,13 +61,13 @@ def series_values(
     return {"stream": stream, "measure": measure, "grain_us": grain_us, **columns}
 
 
-def tree_values(room: Room, stream: str, limit: int, group: list[str]) -> dict[str, Any]:
+def tree_values(registry: Registry, stream: str, limit: int, group: list[str]) -> dict[str, Any]:
     """A history as levels of nodes; of too many the newest are shown."""
-    _check(room, stream)
-    with room.runner.lock:
-        room.table("histories")
-        table = room.runner.session.past.tree(stream, group)
-        levels = room.runner.session.past.schemas[stream].levels
+    _check(registry, stream)
+    with registry.runner.lock:
+        registry.table("histories")
+        table = registry.runner.session.past.tree(stream, group)
+        levels = registry.runner.session.past.schemas[stream].levels
     shown = table
     if table.num_rows > limit:
         order = pc.sort_indices(table, [("start_us", "descending"), ("level", "descending")])
@@ -87,8 +87,8 @@ def _nodes(table: pa.Table, grain_us: int) -> list[dict[str, Any]]:
     ]
 
 
-def _check(room: Room, stream: str) -> None:
-    session = room.runner.session
+def _check(registry: Registry, stream: str) -> None:
+    session = registry.runner.session
     if stream not in session.past.schemas:
         raise no_such_history(stream, list(session.past.schemas))
     if not hasattr(session.past, "series"):

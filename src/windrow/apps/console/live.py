@@ -132,7 +132,7 @@ class _Client:
     """What one client watches, and what it was sent."""
 
     def __init__(self, standing: Standing) -> None:
-        self._room, self._pictures = standing.room, standing.pictures
+        self._registry, self._pictures = standing.registry, standing.pictures
         self._told: dict[str, Any] = {}
         self._watched = _Watched()
         self.problem: dict[str, Any] | None = None
@@ -141,7 +141,7 @@ class _Client:
         """Another query, or none."""
         name = wanted.get("query")
         if name is not None:
-            self._room.query(name)  # refused where there is none
+            self._registry.query(name)  # refused where there is none
         after = {feed: wanted.get(f"{feed}_after") for feed in wanted.get("feeds", _FEEDS)}
         self._watched = _Watched(name, bool(wanted.get("histories")), after)
         self._told.pop("histories", None)
@@ -153,7 +153,7 @@ class _Client:
             name: picture[name] for name in _SECTIONS if self._is_news(name, picture[name])
         }
         if watched.with_histories:
-            histories = histories_of(self._room)
+            histories = histories_of(self._registry)
             if self._is_news("histories", histories):
                 message["histories"] = histories
         if watched.query is not None:
@@ -173,7 +173,7 @@ class _Client:
 
     def _feeds(self, name: str, places: dict[str, int | None]) -> dict[str, Any]:
         try:
-            followed, found = self._room.query(name), {}
+            followed, found = self._registry.query(name), {}
         except RequestError as error:  # it has ended, and made room for another
             self._watched = _Watched()
             return {"error": error_of(error)}

@@ -12,7 +12,7 @@ from windrow.apps.console.followed import FollowedQuery
 from windrow.apps.console.json_rows import plain_rows
 from windrow.apps.console.meter import Meter
 from windrow.apps.console.refusals import error_of
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.turns import turns_of, width_at_us
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.runtime.ledger import LEDGER_COUNTS
@@ -29,10 +29,10 @@ Followed = Mapping[FollowedQuery, Mapping[str, Any]]  # queries, and how each st
 
 
 class Pictures:
-    """Takes pictures of a room, at most one in PICTURE_S."""
+    """Takes pictures of a registry, at most one in PICTURE_S."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
         self._started_us = _now_us()
         self._taking = threading.Lock()
         self._taken_at = 0.0
@@ -55,47 +55,47 @@ class Pictures:
             return self._last
 
     def _take(self) -> Picture:
-        room = self._room
-        with room.runner.lock:
+        registry = self._registry
+        with registry.runner.lock:
             streams = self._streams()
-            asked = room.table("queries").to_pylist()
+            asked = registry.table("queries").to_pylist()
             reach = {each["name"]: each for each in streams}
-            followed = {each: room.runner.standing(each.handle) for each in room.queries()}
+            followed = {each: registry.runner.standing(each.handle) for each in registry.queries()}
             queries = [self._query(*each, asked, reach) for each in followed.items()]
             return {
                 "session": self._session(),
                 "streams": streams,
                 "queries": queries,
                 "windows": self._windows(asked, followed),
-                "batches": room.runner.batches(),
+                "batches": registry.runner.batches(),
             }
 
     def _session(self) -> dict[str, Any]:
-        room = self._room
+        registry = self._registry
         return {
-            "runner": room.runner.kind,
+            "runner": registry.runner.kind,
             "version": __version__,
-            "title": room.title,
-            "read_only": room.is_read_only,
-            "memory_bytes": room.runner.session.memory,
-            "bytes": room.runner.nbytes,
+            "title": registry.title,
+            "read_only": registry.is_read_only,
+            "memory_bytes": registry.runner.session.memory,
+            "bytes": registry.runner.nbytes,
             "started_us": self._started_us,
             "now_us": _now_us(),
-            "error": None if room.problem is None else error_of(room.problem),
-            "errors": room.problems,
+            "error": None if registry.problem is None else error_of(registry.problem),
+            "errors": registry.problems,
         }
 
     def _streams(self) -> list[dict[str, Any]]:
-        room = self._room
+        registry = self._registry
         ledgers: dict[str, dict[str, int]] = {}
-        for row in room.table("ledger").to_pylist():
+        for row in registry.table("ledger").to_pylist():
             stream = row.pop("stream")
             row.pop("query", None)
             # On Spark each query counts for itself: the one that is furthest speaks for all.
             if stream not in ledgers or row["rows_in"] > ledgers[stream]["rows_in"]:
                 ledgers[stream] = row
         none = dict.fromkeys(LEDGER_COUNTS, 0)
-        table = room.table("streams")
+        table = registry.table("streams")
         found = []
         for row, values in zip(table.to_pylist(), plain_rows(table), strict=True):
             ledger = ledgers.get(row["stream"], none)
@@ -149,12 +149,12 @@ class Pictures:
         }
 
     def _windows(self, asked: list[dict[str, Any]], followed: Followed) -> dict[str, Any]:
-        room = self._room
+        registry = self._registry
         aliases: dict[str, list[str]] = {}
         for row in asked:
             aliases.setdefault(row["window"], []).append(row["alias"])
         windows = []
-        for row in room.table("windows").to_pylist():
+        for row in registry.table("windows").to_pylist():
             alias = sorted(set(aliases.get(row["window"], [])))
             windows.append(
                 {
@@ -171,8 +171,8 @@ class Pictures:
                     **self._widths(row, followed),
                 }
             )
-        budget = room.runner.session.memory
-        return {"windows": windows, "budget_bytes": budget, "bytes": room.runner.nbytes}
+        budget = registry.runner.session.memory
+        return {"windows": windows, "budget_bytes": budget, "bytes": registry.runner.nbytes}
 
     def _widths(self, row: Mapping[str, Any], followed: Followed) -> dict[str, Any]:
         """How wide a window is, when, and the turns of the first of its readers that takes any."""
@@ -196,7 +196,7 @@ class Pictures:
             return None
         for position, entry in enumerate(query.handle.plan.inputs):
             if entry.stream.name == stream:
-                lifetime = self._room.runner.lifetime(query.handle, position)
+                lifetime = self._registry.runner.lifetime(query.handle, position)
                 if lifetime is not None and lifetime.turn_growth_us:
                     return lifetime
         return None

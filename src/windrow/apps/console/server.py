@@ -13,7 +13,7 @@ from windrow.apps.console.app import application
 from windrow.apps.console.door import Door, timed_protocol
 from windrow.apps.console.hosts import Hosts
 from windrow.apps.console.limits import CONNECTIONS_LIMIT, MESSAGE_BYTES_LIMIT
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.token import Secrets
 from windrow.errors import BindingError
 from windrow.host_names import is_loopback
@@ -49,10 +49,14 @@ class ConsoleServer:
     """A console that listens; run() serves, in this thread, until stop() or a signal."""
 
     def __init__(
-        self, room: Room, address: Address, usual_port: int = 0, secrets: Secrets | None = None
+        self,
+        registry: Registry,
+        address: Address,
+        usual_port: int = 0,
+        secrets: Secrets | None = None,
     ) -> None:
         address.check()
-        self._room = room
+        self._registry = registry
         self._socket = _listening(address, usual_port)
         self.port = int(self._socket.getsockname()[1])
         self.host = address.host
@@ -62,7 +66,7 @@ class ConsoleServer:
         names = (*address.names, *([address.host] if is_named else []))
         hosts = Hosts(self.port, names, address.is_remote)
         config = uvicorn.Config(
-            application(room, hosts, self.secrets, door),
+            application(registry, hosts, self.secrets, door),
             http=timed_protocol(door),
             log_level="warning",
             # The application has none; a second Ctrl-C would cut it off with a traceback.
@@ -97,11 +101,11 @@ class ConsoleServer:
         """Serves until stop() is called or, in the main thread, Ctrl-C or SIGTERM."""
         watching = threading.Thread(target=self._tell_ready, args=(when_ready,), daemon=True)
         watching.start()
-        self._room.start()
+        self._registry.start()
         try:
             self._server.run(sockets=[self._socket])
         finally:
-            self._room.close()
+            self._registry.close()
             self._socket.close()
 
     def stop(self) -> None:

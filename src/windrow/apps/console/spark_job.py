@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from windrow.apps.console.paced_files import pieces_by_time
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.spark_runner import SparkRunner
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.parquet.whole_files import write_whole
@@ -28,7 +28,7 @@ TRIGGER = "1 second"
 
 
 class SparkJob:
-    """A room with the job's session in it.
+    """A registry with the job's session in it.
 
     Neither the checkpoint nor the sinks of the script are touched: the console shows, and another
     run of the script resumes where it was. At a pace, rows come as small files in a folder of the
@@ -64,11 +64,13 @@ class SparkJob:
                     source = FileSource("parquet", str(self._folder / name))
                 self._session.stream(name, schema.arrow, source=source, **schema.declared())
             trigger = job.settings.trigger or TRIGGER
-            self.room = Room(SparkRunner(self._session, trigger), title, is_read_only=read_only)
-            self.room.follow_all({query.name: query.text for query in job.queries.values()})
+            self.registry = Registry(
+                SparkRunner(self._session, trigger), title, is_read_only=read_only
+            )
+            self.registry.follow_all({query.name: query.text for query in job.queries.values()})
             if pieces is not None:
                 self._player = Player(
-                    pieces, self._write, self._finish, self.room.note_problem, pace
+                    pieces, self._write, self._finish, self.registry.note_problem, pace
                 )
             elif not any(source.is_endless for _, source in sources.values()):
                 self._ending = threading.Thread(target=self._finish, daemon=True)
@@ -97,7 +99,7 @@ class SparkJob:
         """
         for bad in rows.bad:
             message = f"{bad.file}, line {bad.line}: a row of stream {stream!r} was set aside"
-            self.room.note_problem(DataError("WD506", f"{message}: {bad.why}", hint="fix it"))
+            self.registry.note_problem(DataError("WD506", f"{message}: {bad.why}", hint="fix it"))
         self._files += 1
         target = self._folder / stream / f"{self._files:09d}.parquet"
         write_whole(pa.Table.from_batches([rows.batch]), target)
@@ -105,6 +107,6 @@ class SparkJob:
     def _finish(self) -> None:
         try:
             self._session.finish()
-            self.room.note_end()
+            self.registry.note_end()
         except WindrowError as error:
-            self.room.note_problem(error)
+            self.registry.note_problem(error)

@@ -1,4 +1,4 @@
-"""What all endpoints share: the room, its pictures, and the seats of those who listen."""
+"""What all endpoints share: the registry, its pictures, and the seats of those who listen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from windrow.apps.console.limits import LIVE_CLIENTS_LIMIT
 from windrow.apps.console.picture import Pictures
 from windrow.apps.console.refusals import too_many
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 
 __all__ = ["Seats", "Standing"]
 
@@ -36,6 +36,6 @@ class Seats:
 class Standing:
     """One of each for an application."""
 
-    room: Room
+    registry: Registry
     pictures: Pictures
     seats: Seats = field(default_factory=Seats)

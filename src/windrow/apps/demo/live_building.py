@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from windrow.apps.console.embedded_runner import EmbeddedRunner
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.demo.building import ALARM_QUERY, LATENESS, SCHEMAS
 from windrow.apps.demo.endless_building import PACE, PARTS, endless_building
 from windrow.embedded.session import EmbeddedSession
@@ -36,7 +36,7 @@ LEVELS = [("10 seconds", "5 minutes"), ("1 minute", "30 minutes"), ("10 minutes"
 
 
 class LiveBuilding:
-    """A room with the building in it; start() lets time run."""
+    """A registry with the building in it; start() lets time run."""
 
     def __init__(
         self,
@@ -50,15 +50,17 @@ class LiveBuilding:
         for name, schema in SCHEMAS.items():
             session.stream(name, schema, time="ts", lateness=LATENESS)
         session.history("temp", measures=["celsius"], by=["location"], levels=LEVELS)
-        self.room = Room(EmbeddedRunner(session), "A smart building", is_read_only=read_only)
-        self.room.follow_all(QUERIES)
+        self.registry = Registry(
+            EmbeddedRunner(session), "A smart building", is_read_only=read_only
+        )
+        self.registry.follow_all(QUERIES)
         self._session = session
         pieces = endless_building(seed)
         for piece in islice(pieces, PARTS_BEFORE):
             for name, rows in piece.rows.items():
                 session.push(name, rows)
         self._player = Player(
-            pieces, session.push, session.finish, self.room.note_problem, pace or PACE
+            pieces, session.push, session.finish, self.registry.note_problem, pace or PACE
         )
 
     def start(self) -> None:

@@ -40,24 +40,24 @@ class MissedRows:
         """Whether nothing is lacking, at any instant that it knows of."""
         return self._spans.is_empty and not self._gaps
 
-    def miss(self, position: int, times: Instants) -> None:
+    def miss(self, input_index: int, times: Instants) -> None:
         """Rows of an input with these times were refused; all are later than the clock."""
         if not times.size:
             return
-        window = self._windows[position]
+        window = self._windows[input_index]
         if window.traits.counts_whole_stream:
-            gap = self._gaps.setdefault(position, _RowsGap(window.rows, int(times.min())))
+            gap = self._gaps.setdefault(input_index, _RowsGap(window.rows, int(times.min())))
             gap.widen(times)
             return
         for first, last in _spans_of(window, np.sort(times)):
             self._spans.add(first, last)
 
-    def entered(self, position: int, times: Instants) -> None:
+    def entered(self, input_index: int, times: Instants) -> None:
         """The clock has passed rows of an input with these times, in order."""
-        gap = self._gaps.get(position)
+        gap = self._gaps.get(input_index)
         end = None if gap is None else gap.end(times)
         if gap is not None and end is not None:
-            del self._gaps[position]
+            del self._gaps[input_index]
             self._spans.add(gap.first, end)
 
     def lose(self, first: int, last: int) -> None:

@@ -1,4 +1,4 @@
-"""Cells: the rows of one join key and one group of a side, as dense codes.
+"""Cells: the rows of one join key and one group of an input, as dense codes.
 
 Needed only where GROUP BY names columns other than the join key; elsewhere a cell is a key.
 """
@@ -18,7 +18,7 @@ _LOW_MASK = (1 << _HIGH) - 1
 
 
 class Cells:
-    """Codes of (key, group) on one side."""
+    """Codes of (key, group) on one input."""
 
     def __init__(self) -> None:
         self._codes = WordCodes()
@@ -77,10 +77,10 @@ class CellLists:
             )
         self.arrays = arrays
 
-    def place(self, side: int, cells: Codes, keys: Codes, groups: Codes) -> None:
+    def place(self, input_index: int, cells: Codes, keys: Codes, groups: Codes) -> None:
         """Say which key and group new cells belong to."""
-        self.arrays.key_of_cell[2 * cells + side] = keys
-        self.arrays.group_of_cell[2 * cells + side] = groups
+        self.arrays.key_of_cell[2 * cells + input_index] = keys
+        self.arrays.group_of_cell[2 * cells + input_index] = groups
 
     @property
     def nbytes(self) -> int:

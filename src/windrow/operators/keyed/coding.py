@@ -28,30 +28,36 @@ class Coding:
 
     def __init__(self, shape: QueryShape) -> None:
         self._shape = shape
-        first = shape.sides[0]
+        first = shape.inputs[0]
         self._keys = KeyCoder([key.type.arrow for key in first.keys]) if first.keys else None
         self._groups = [
-            KeyCoder([part.type.arrow for part in side.groups]) if side.groups else None
-            for side in shape.sides
+            KeyCoder([part.type.arrow for part in input_shape.groups])
+            if input_shape.groups
+            else None
+            for input_shape in shape.inputs
         ]
         self._has_cells = shape.mode in (BY_LEFT, BY_RIGHT, BY_BOTH)
-        self._cells = [Cells() for _ in shape.sides]
+        self._cells = [Cells() for _ in shape.inputs]
         self._partitions = [
-            KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None
-            for side in shape.sides
+            KeyCoder([part.type.arrow for part in input_shape.partitions])
+            if input_shape.partitions
+            else None
+            for input_shape in shape.inputs
         ]
 
-    def acquire(self, side: int, rows: PreparedRows, aggregate: FactorisedAggregate) -> Codes:
+    def acquire(
+        self, input_index: int, rows: PreparedRows, aggregate: FactorisedAggregate
+    ) -> Codes:
         """The cell of each row, counted; rows that take no part get NO_CODE."""
         chosen = rows.takes_part
         if chosen is None:
             if self._keys is None or self._has_cells:
-                return self._acquire(side, rows, aggregate)
+                return self._acquire(input_index, rows, aggregate)
             codes = self._keys.acquire(rows.keys)
             self._reserve_keys(aggregate)
             return codes
         out = np.full(rows.size, NO_CODE, np.int32)
-        out[chosen] = self._acquire(side, rows.taking_part(), aggregate)
+        out[chosen] = self._acquire(input_index, rows.taking_part(), aggregate)
         return out
 
     def acquire_groups(
@@ -65,35 +71,37 @@ class Coding:
         aggregate.reserve(0, coder.capacity)
         return codes
 
-    def acquire_partitions(self, side: int, rows: PreparedRows) -> Codes | None:
+    def acquire_partitions(self, input_index: int, rows: PreparedRows) -> Codes | None:
         """The partition of each row, counted; None where the window has none."""
-        coder = self._partitions[side]
+        coder = self._partitions[input_index]
         return None if coder is None else coder.acquire(rows.partitions)
 
-    def release(self, side: int, cells: Codes) -> None:
+    def release(self, input_index: int, cells: Codes) -> None:
         """Rows of these cells have left."""
         cells = cells[cells != NO_CODE]
         if self._has_cells:
-            idle = self._cells[side].release(cells)
-            keys, groups = self._cells[side].parts(idle)
-            self._cells[side].forget(idle)
-            _release(self._groups[side], groups)
+            idle = self._cells[input_index].release(cells)
+            keys, groups = self._cells[input_index].parts(idle)
+            self._cells[input_index].forget(idle)
+            _release(self._groups[input_index], groups)
             _release(self._keys, keys)
         elif self._shape.mode == SINGLE:
             _release(self._groups[0], cells)
         else:
             _release(self._keys, cells)
 
-    def release_partitions(self, side: int, partitions: Codes) -> Codes:
+    def release_partitions(self, input_index: int, partitions: Codes) -> Codes:
         """Rows of these partitions have left; returns the partitions without rows."""
-        coder = self._partitions[side]
+        coder = self._partitions[input_index]
         return np.empty(0, np.int32) if coder is None else coder.release(partitions)
 
     def group_columns(self, groups: Codes, pairs: FactorisedAggregate) -> list[pa.Array]:
         """The values of the group columns (constants left out) of output groups."""
-        sides = self._side_columns(groups, pairs)
+        inputs = self._input_columns(groups, pairs)
         return [
-            sides[place.side][place.index] if place.kind == "side" else sides[0][place.index]
+            inputs[place.input_index][place.index]
+            if place.kind == "input"
+            else inputs[0][place.index]
             for place in self._shape.group_places
             if place.kind != "constant"
         ]
@@ -110,7 +118,9 @@ class Coding:
         for coder, codes in parts:
             coder.release(codes)
 
-    def row_columns(self, side: int, cells: Codes, columns: PreparedColumns) -> list[pa.Array]:
+    def row_columns(
+        self, input_index: int, cells: Codes, columns: PreparedColumns
+    ) -> list[pa.Array]:
         """The key and group columns of rows, by their cells; NULL for rows that take no part."""
         schema = columns.schema
         types = [*schema.types[columns.keys], *schema.types[columns.groups]]
@@ -118,8 +128,8 @@ class Coding:
         chosen = cells[live]
         keys, groups = chosen, chosen
         if self._has_cells:
-            keys, groups = self._cells[side].parts(chosen)
-        values = _values(self._keys, keys) + _values(self._groups[side], groups)
+            keys, groups = self._cells[input_index].parts(chosen)
+        values = _values(self._keys, keys) + _values(self._groups[input_index], groups)
         if live.all():
             return values
         places = np.where(live, np.cumsum(live) - 1, 0)
@@ -128,11 +138,11 @@ class Coding:
             return [pa.nulls(cells.size, kind) for kind in types]
         return [column.take(index) for column in values]
 
-    def partition_columns(self, side: int, partitions: Codes) -> list[pa.Array]:
+    def partition_columns(self, input_index: int, partitions: Codes) -> list[pa.Array]:
         """The partition columns of rows."""
-        return _values(self._partitions[side], partitions)
+        return _values(self._partitions[input_index], partitions)
 
-    def _side_columns(
+    def _input_columns(
         self, groups: Codes, aggregate: FactorisedAggregate
     ) -> Sequence[Sequence[pa.Array]]:
         mode = self._shape.mode
@@ -154,7 +164,9 @@ class Coding:
             found = [(coder, groups) for coder in self._groups]
         return [(coder, codes) for coder, codes in found if coder is not None]
 
-    def _acquire(self, side: int, rows: PreparedRows, aggregate: FactorisedAggregate) -> Codes:
+    def _acquire(
+        self, input_index: int, rows: PreparedRows, aggregate: FactorisedAggregate
+    ) -> Codes:
         """The cells of rows that all take part."""
         if self._shape.mode == SINGLE:
             return self.acquire_groups(rows.groups, rows.size, aggregate)
@@ -163,10 +175,10 @@ class Coding:
         if not self._has_cells:
             self._reserve_keys(aggregate)
             return keys
-        grouping = self._groups[side]
+        grouping = self._groups[input_index]
         none = np.zeros(rows.size, np.int32)
         groups = none if grouping is None else grouping.acquire(rows.groups)
-        return self._acquire_cells(side, keys, groups, aggregate)
+        return self._acquire_cells(input_index, keys, groups, aggregate)
 
     def _reserve_keys(self, aggregate: FactorisedAggregate) -> None:
         """Have room for a cell of each key."""
@@ -175,20 +187,20 @@ class Coding:
             aggregate.reserve(capacity, capacity if self._shape.mode == BY_KEY else 1)
 
     def _acquire_cells(
-        self, side: int, keys: Codes, groups: Codes, aggregate: FactorisedAggregate
+        self, input_index: int, keys: Codes, groups: Codes, aggregate: FactorisedAggregate
     ) -> Codes:
-        cells, fresh = self._cells[side].acquire(keys, groups)
+        cells, fresh = self._cells[input_index].acquire(keys, groups)
         capacity = max(each.capacity for each in self._cells)
         named = self._groups[0 if self._shape.mode == BY_LEFT else 1]
         both = self._shape.mode == BY_BOTH
         group_count = aggregate.pairs.capacity if both else self._capacity(named)
         aggregate.reserve(capacity, group_count)
         aggregate.lists.reserve(capacity, self._capacity(self._keys))
-        fresh_keys, fresh_groups = self._cells[side].parts(fresh)
-        aggregate.lists.place(side, fresh, fresh_keys, fresh_groups)
+        fresh_keys, fresh_groups = self._cells[input_index].parts(fresh)
+        aggregate.lists.place(input_index, fresh, fresh_keys, fresh_groups)
         # Keys and groups were counted for every row; they count once for each cell.
         self._count_once(self._keys, keys, fresh_keys)
-        self._count_once(self._groups[side], groups, fresh_groups)
+        self._count_once(self._groups[input_index], groups, fresh_groups)
         return cells
 
     def _count_once(self, coder: KeyCoder | None, by_row: Codes, by_cell: Codes) -> None:

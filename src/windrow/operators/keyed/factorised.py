@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
+from windrow.operators.group_updates import GroupUpdates, OutputRoom
 from windrow.operators.keyed import kernels
 from windrow.operators.keyed.cells import CellLists
 from windrow.operators.keyed.state import EventArrays, KeyedState, grown
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
-from windrow.operators.touches import OutputRoom, Touches
 from windrow.rows.grouping import BY_KEY, SINGLE, WHOLE
 from windrow.windows.codes import Codes, WordCodes
 from windrow.windows.kernels import largest_magnitude, merge_events
@@ -19,7 +19,7 @@ from windrow.windows.window import EventColumns, Window
 
 __all__ = ["FactorisedAggregate"]
 
-# Events of a side are worked on in pieces that stay in the cache.
+# Events of an input are worked on in pieces that stay in the cache.
 CHUNK = 8192
 # Sums stay below this in narrow lanes.
 NARROW_LIMIT = 1 << 62
@@ -55,11 +55,11 @@ class FactorisedAggregate:
         # Loops over so few plain lanes are unrolled; () where lanes carry, or are many.
         self._is_unrolled = not layout.is_wide and self._lane_count <= UNROLLED_LANES
         self._fixed = [(0,) * len(kinds) for kinds in layout.kinds]
-        # Lanes that a side leaves zero may be others in another layout.
+        # Lanes that an input leaves zero may be others in another layout.
         self._share = np.zeros((0, 0), np.int64)
 
-    def admit(self, side: int, values: Matrix, valid: NDArray[np.uint8], count: int) -> None:
-        """Make the layout fit rows that are about to enter this side's window.
+    def admit(self, input_index: int, values: Matrix, valid: NDArray[np.uint8], count: int) -> None:
+        """Make the layout fit rows that are about to enter this input's window.
 
         count: how many rows they stand for.
         """
@@ -68,15 +68,15 @@ class FactorisedAggregate:
             layout = layout.nullable()
         if not layout.is_wide:
             largest = -int(largest_magnitude(values)) if values.size else 0
-            self._largest[side] = max(self._largest[side], 1, largest)
+            self._largest[input_index] = max(self._largest[input_index], 1, largest)
             bound = max(self._largest)
             for number, window in enumerate(self._windows):
                 rows = window.counted_rows
-                bound *= max(rows + count + self._rows_gone if number == side else rows, 1)
+                bound *= max(rows + count + self._rows_gone if number == input_index else rows, 1)
             if bound >= NARROW_LIMIT:
                 layout = layout.reaching(0, 0)
         if layout.is_wide:
-            layout = self._reaching(layout, side, values, valid)
+            layout = self._reaching(layout, input_index, values, valid)
         if layout is not self._layout:
             self._change_layout(layout)
 
@@ -119,8 +119,8 @@ class FactorisedAggregate:
         """So many rows will never leave: they stay in the sums, but not in the window."""
         self._rows_gone += count
 
-    def advance(self, until: int, grid_us: int = 1) -> Touches:
-        """Run the windows up to and including `until`; touches at multiples of the grid."""
+    def advance(self, until: int, grid_us: int = 1) -> GroupUpdates:
+        """Run the windows up to and including `until`; updates at multiples of the grid."""
         self._room.fit(self._lane_count)
         for window in self._windows:
             window.open(until)
@@ -130,7 +130,7 @@ class FactorisedAggregate:
             self._run_pair(until, grid_us)
         return self._room.take(self._layout, until)
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant, for output on a grid after a rebuild."""
         state, room = self.state, self._room
         live = np.flatnonzero(state.group_count).astype(np.int32)
@@ -204,14 +204,14 @@ class FactorisedAggregate:
         stop = position.copy()
         has_more = np.array([True, True])
         while True:
-            for side, window in enumerate(self._windows):
-                if position[side] == stop[side] and has_more[side]:
-                    first = side * CHUNK
+            for input_index, window in enumerate(self._windows):
+                if position[input_index] == stop[input_index] and has_more[input_index]:
+                    first = input_index * CHUNK
                     size = window.fill(self._events, first, CHUNK, until, grid_us)
                     self._weigh(window, first, size)
-                    self._fill_share(side, first, size)
-                    position[side], stop[side] = first, first + size
-                    has_more[side] = size == CHUNK
+                    self._fill_share(input_index, first, size)
+                    position[input_index], stop[input_index] = first, first + size
+                    has_more[input_index] = size == CHUNK
             count = merge_events(self._events.at, position, stop, has_more, self._order)
             if count == 0 and not has_more.any():
                 return
@@ -243,16 +243,16 @@ class FactorisedAggregate:
             else:
                 room.reserve(2 * room.at.size)
 
-    def _fill_share(self, side: int, first: int, size: int) -> None:
-        layout, columns = self._layout, self._windows[side].columns
+    def _fill_share(self, input_index: int, first: int, size: int) -> None:
+        layout, columns = self._layout, self._windows[input_index].columns
         if self._share.shape[1] != self._lane_count or not self._share.shape[0]:
             self._share = np.zeros((self._events.at.size, self._lane_count), np.int64)
         store = columns.store
         words = (columns.chosen, store.values, store.valid)
         rows = (first, size, self._events.row, columns.codes, *words)
-        value = layout.first_value(side)
+        value = layout.first_value(input_index)
         if layout.is_wide:
-            kinds = np.array(layout.kinds[side], np.int64)
+            kinds = np.array(layout.kinds[input_index], np.int64)
             offset = value * layout.width
             share_wide(
                 *rows,
@@ -269,11 +269,11 @@ class FactorisedAggregate:
         share_narrow(*rows, value, valid_offset, self._cells, self._share)
 
     def _reaching(
-        self, layout: LaneLayout, side: int, values: Matrix, valid: NDArray[np.uint8]
+        self, layout: LaneLayout, input_index: int, values: Matrix, valid: NDArray[np.uint8]
     ) -> LaneLayout:
         found = np.array([1 << 30, -1, 0], np.int64)
         none = np.empty(0, np.uint8)
-        for value, kind in enumerate(layout.kinds[side]):
+        for value, kind in enumerate(layout.kinds[input_index]):
             limb_range(values[value], valid[value] if valid.size else none, kind, found)
         low, high, special = (int(each) for each in found)
         return (layout.nullable() if special else layout).reaching(low, high)
@@ -302,11 +302,11 @@ class FactorisedAggregate:
 
 
 def _cell_counts(count: Vector, layout: LaneLayout) -> Matrix:
-    """For each cell and value the rows behind it: none where the value is the other side's."""
+    """For each cell and value the rows behind it: none where the value is the other input's."""
     out = np.zeros((count.size, layout.value_count), np.int64)
-    for side, kinds in enumerate(layout.kinds):
-        first = layout.first_value(side)
-        out[side::2, first : first + len(kinds)] = count[side::2, None]
+    for input_index, kinds in enumerate(layout.kinds):
+        first = layout.first_value(input_index)
+        out[input_index::2, first : first + len(kinds)] = count[input_index::2, None]
     return out
 
 

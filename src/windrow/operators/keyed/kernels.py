@@ -1,9 +1,9 @@
 """Factorised aggregates: one window, or an equi-join of two, at every instant in O(1) a row.
 
 Purpose: COUNT, SUM and AVG of a join without forming its pairs.
-Needs: rows entering and leaving in time order; aggregates that are sums over rows of one side (a
+Needs: rows entering and leaving in time order; aggregates that are sums over rows of one input (a
     row counts once for every partner, so its part is its own lanes times the number of partners).
-Time: O(1) a row entering or leaving; O(cells under its key) when groups divide the other side.
+Time: O(1) a row entering or leaving; O(cells under its key) when groups divide the other input.
 Space: O(rows + keys), never O(pairs).
 Source: paper 1 (the identity behind IC), with the per-key payloads of factorised view maintenance.
 
@@ -14,8 +14,8 @@ matters: an index that may be negative costs a test at every access.
 
 Events are columns: at, sign (1 enters, -1 leaves), cell (EMPTY takes no part), share (the lanes
 that the row adds for each partner). `order` lists them in time; an event from `right_from` on is
-of the right side. Both sides use one layout of lanes and leave those of the other side zero, so
-that no branch depends on the side. masks: LIMB_MASK for a limb that carries into the next lane, -1
+of the right input. Both inputs use one layout of lanes and leave those of the other input zero, so
+that no branch depends on the input. masks: LIMB_MASK for a limb that carries into the next lane, -1
 for a plain lane; no masks at all say that every lane is plain.
 
 Output: the state of a group is written at every event that changes it, over what was written for it
@@ -90,8 +90,8 @@ def run_whole_plain(left, right, left_fixed, right_fixed, until, grid, state, ou
     """A join of two closed time windows without groups, all lanes plain, straight from the windows.
 
     This is what is most often asked: rows are merged, counted and put out in one pass, with one
-    branch that cannot be foreseen, on the side. Row 2 * key + side of count and lanes holds the
-    rows of a side. `left_fixed` and `right_fixed` are tuples as long as the sides have values:
+    branch that cannot be foreseen, on the input. Row 2 * key + input of count and lanes holds the
+    rows of an input. `left_fixed` and `right_fixed` are tuples as long as the inputs have values:
     their length is known when the loops over lanes are compiled. A state that did not change is
     written over by the next one. There must be room for one row an event.
     """
@@ -193,7 +193,7 @@ def run_whole_plain(left, right, left_fixed, right_fixed, until, grid, state, ou
 def apply_keyed_plain(size, order, right_from, events, fixed, mode, state, output):
     """A join whose groups are its keys (mode 1) or that has none (mode 0), all lanes plain.
 
-    A cell is a key; row 2 * key + side of count and lanes holds the rows of a side. `fixed` is a
+    A cell is a key; row 2 * key + input of count and lanes holds the rows of an input. `fixed` is a
     tuple as long as there are lanes. Nothing branches on the data; a state that did not change is
     written over by the next one.
     """
@@ -313,9 +313,9 @@ def apply_keyed(size, order, right_from, events, masks, mode, state, output):
 
 @njit(cache=True)
 def apply_cells(start, size, order, right_from, events, masks, mode, state, cells, pairs, output):
-    """A join whose groups come from columns beside the key: every key has a list of cells a side.
+    """A join whose groups come from columns beside the key: every key has a list of cells an input.
 
-    Row 2 * cell + side of count, lanes and the arrays of cells, row 2 * key + side of first_cell
+    Row 2 * cell + input of count, lanes and the arrays of cells, row 2 * key + input of first_cell
     and cells_of_key. Returns how far it came: the output or the table of pairs may be full.
     """
     at, sign, cell, share = events
@@ -452,8 +452,8 @@ def best_so_far(
     and out_states: tallies, ranks, whether there is one.
     """
     row = first
-    for touch in range(out_at.size + 1):
-        while row < end and (touch == out_at.size or times[row] <= out_at[touch]):
+    for update in range(out_at.size + 1):
+        while row < end and (update == out_at.size or times[row] <= out_at[update]):
             group = groups[row]
             for tally in range(tallies):
                 code = words[tally, row]
@@ -467,6 +467,6 @@ def best_so_far(
                     states[group, extreme] = words[extreme, row]
                     states[group, flag] = 1
             row += 1
-        if touch < out_at.size:
+        if update < out_at.size:
             for column in range(states.shape[1]):
-                out_states[touch, column] = states[out_group[touch], column]
+                out_states[update, column] = states[out_group[update], column]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.keyed.coding import Coding, GroupParts
 from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import NeedsSingleRowsError, Operator, OperatorMark, WorkDone
 from windrow.operators.partial import Partial
-from windrow.operators.touched_groups import TouchedGroups
-from windrow.operators.touches import Touches
+from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.model import QueryPlan
 from windrow.rows.grouping import BY_BOTH, SINGLE, WHOLE
 from windrow.rows.prepare import prepared_columns, window_of
@@ -61,56 +61,58 @@ class FactorisedOperator(Operator):
         self._grid_us = grid_us
         self._shape = shape
         self._readers = tuple(readers)
-        columns = [prepared_columns(plan, side) for side in range(len(plan.inputs))]
+        columns = [prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))]
         super().__init__(_windows(plan, shape, self._readers), columns)
         self._coding = Coding(shape)
         self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
         if shape.mode in (WHOLE, SINGLE):
             self._aggregate.reserve(0, 1)
-        self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._groups = UpdatedGroups(is_grouped=bool(shape.group_places))
         self._waiting: GroupParts = []
         self._entered = [0] * len(self._windows)
         self._is_weighted = False  # whether any row has stood for several
 
     takes_weights = True
 
-    def append(self, side: int, rows: PreparedRows) -> None:
+    def append(self, input_index: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
         if rows.size:
-            self._take(side, rows)
+            self._take(input_index, rows)
 
     def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
-        touches = self._with_extras(self._aggregate.advance(until, self._grid_us), until)
-        partial = self._groups.partial(touches, self._columns_of)
+        updates = self._with_extras(self._aggregate.advance(until, self._grid_us), until)
+        partial = self._groups.partial(updates, self._columns_of)
         if self._grid_us > 1:
             self._hold_waiting()
-        self._reclaim(touches)
+        self._reclaim(updates)
         return partial
 
     def _hold_waiting(self) -> None:
-        """A group whose touch waits for the grid keeps its code until then."""
+        """A group whose update waits for the grid keeps its code until then."""
         waiting = self._coding.retain_groups(self._aggregate.waiting_groups(), self._aggregate)
         self._coding.release_groups(self._waiting)
         self._waiting = waiting
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
-        self._aggregate.touch_all(at)
+        self._aggregate.put_out_all(at)
 
-    def rows(self, side: int) -> pa.RecordBatch:
+    def rows(self, input_index: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order."""
-        window, schema = self._windows[side], self._columns[side].schema
+        window, schema = self._windows[input_index], self._columns[input_index].schema
         places = np.concatenate([window.held(), window.waiting()])
         columns = window.columns
         if self._readers:  # rows of the others that take no part here
             places = places[columns.codes[places] != NO_CODE]
         arrays = [pa.array(columns.times[places])]
-        arrays += self._coding.row_columns(side, columns.codes[places], self._columns[side])
+        arrays += self._coding.row_columns(
+            input_index, columns.codes[places], self._columns[input_index]
+        )
         if columns.partitions.size:
-            arrays += self._coding.partition_columns(side, columns.partitions[places])
+            arrays += self._coding.partition_columns(input_index, columns.partitions[places])
         valid = columns.valid[:, places] if columns.valid.size else columns.valid
-        types = schema.types[self._columns[side].values]
+        types = schema.types[self._columns[input_index].values]
         arrays += value_columns(columns.values[:, places], valid, types)
         if TAKES_PART in schema.names:
             arrays.append(pa.array(columns.codes[places] >= 0))
@@ -178,33 +180,35 @@ class FactorisedOperator(Operator):
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))
 
-    def _take(self, side: int, rows: PreparedRows) -> Codes:
+    def _take(self, input_index: int, rows: PreparedRows) -> Codes:
         """Put rows into their window; returns their cells."""
         values, valid = rows.words
         weights = rows.weights
         count = rows.size if weights is None else int(weights.sum())
-        self._aggregate.admit(side, values, valid, count)
+        self._aggregate.admit(input_index, values, valid, count)
         if (weights is not None or self._is_weighted) and self._aggregate.is_wide:
             raise NeedsSingleRowsError
         self._is_weighted = self._is_weighted or weights is not None
-        cells = self._coding.acquire(side, rows, self._aggregate)
+        cells = self._coding.acquire(input_index, rows, self._aggregate)
         partitions = None
-        if self._shape.sides[side].partitions:
-            partitions = self._coding.acquire_partitions(side, rows)
-        self._windows[side].columns.append(rows.times, cells, values, valid, partitions, weights)
-        self._entered[side] += count
+        if self._shape.inputs[input_index].partitions:
+            partitions = self._coding.acquire_partitions(input_index, rows)
+        self._windows[input_index].columns.append(
+            rows.times, cells, values, valid, partitions, weights
+        )
+        self._entered[input_index] += count
         return cells
 
-    def _with_extras(self, touches: Touches, _until: int) -> Touches:
-        """Touches with what an operator has in addition to sums; this one has nothing."""
-        return touches
+    def _with_extras(self, updates: GroupUpdates, _until: int) -> GroupUpdates:
+        """Updates with what an operator has in addition to sums; this one has nothing."""
+        return updates
 
     def _columns_of(self, groups: Codes) -> list[pa.Array]:
         return self._coding.group_columns(groups, self._aggregate)
 
-    def _reclaim(self, touches: Touches) -> None:
+    def _reclaim(self, updates: GroupUpdates) -> None:
         """Free what rows that have left had."""
-        for side, window in enumerate(self._windows):
+        for input_index, window in enumerate(self._windows):
             gone = window.close()
             if window.is_endless:  # only one window alone can be: its sums are all that is needed
                 self._aggregate.forget_rows(window.drop_held())
@@ -212,14 +216,14 @@ class FactorisedOperator(Operator):
                 continue
             columns = window.columns
             if columns.partitions.size:
-                empty = self._coding.release_partitions(side, columns.partitions[gone])
+                empty = self._coding.release_partitions(input_index, columns.partitions[gone])
                 window.forget_partitions(empty)
-            self._coding.release(side, columns.codes[gone])
+            self._coding.release(input_index, columns.codes[gone])
             window.reclaim(gone)
         if self._shape.mode == BY_BOTH:
             # One that is to be put out once more has its code until then.
             waiting = self._aggregate.waiting_groups()
-            self._aggregate.release_groups(np.setdiff1d(touches.group, waiting))
+            self._aggregate.release_groups(np.setdiff1d(updates.group, waiting))
 
 
 def _windows(
@@ -227,8 +231,8 @@ def _windows(
 ) -> tuple[Window, ...]:
     if not readers:
         return tuple(
-            window_of(entry.window, len(side.values))
-            for entry, side in zip(plan.inputs, shape.sides, strict=True)
+            window_of(entry.window, len(input_shape.values))
+            for entry, input_shape in zip(plan.inputs, shape.inputs, strict=True)
         )
     windows = []
     for entry, reader in zip(plan.inputs, readers, strict=True):

@@ -71,15 +71,19 @@ class GroupCodes:
 
     def __init__(self, shape: QueryShape) -> None:
         columns = shape.group_columns
-        sides = sorted({part.source for part in columns if isinstance(part, ColumnRef)})
+        inputs = sorted({part.source for part in columns if isinstance(part, ColumnRef)})
         self._columns = columns
-        self._of_side = {
-            side: [part for part in columns if isinstance(part, ColumnRef) and part.source == side]
-            for side in sides
+        self._of_input = {
+            input_index: [
+                part
+                for part in columns
+                if isinstance(part, ColumnRef) and part.source == input_index
+            ]
+            for input_index in inputs
         }
         self._by_row = {
-            side: RowCodes([part.type.arrow for part in parts], skips_null=False)
-            for side, parts in self._of_side.items()
+            input_index: RowCodes([part.type.arrow for part in parts], skips_null=False)
+            for input_index, parts in self._of_input.items()
         }
         self._joined = [part for part in columns if not isinstance(part, ColumnRef)]
         types = [part.type.arrow for part in self._joined]
@@ -88,20 +92,20 @@ class GroupCodes:
         self._folded = SweptTuples(parts) if parts > 1 else None
         self._waiting: list[Codes] = []
 
-    def append(self, side: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
-        """Rows of this side have come."""
-        if side in self._by_row:
-            columns = [rows.column(part) for part in self._of_side[side]]
-            self._by_row[side].append(slots, columns, capacity)
+    def append(self, input_index: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
+        """Rows of this input have come."""
+        if input_index in self._by_row:
+            columns = [rows.column(part) for part in self._of_input[input_index]]
+            self._by_row[input_index].append(slots, columns, capacity)
 
-    def release(self, side: int, slots: Vector) -> None:
-        """Rows of this side have left."""
-        if side in self._by_row:
-            self._by_row[side].release(slots)
+    def release(self, input_index: int, slots: Vector) -> None:
+        """Rows of this input have left."""
+        if input_index in self._by_row:
+            self._by_row[input_index].release(slots)
 
     def of(self, slots: Slots, evaluate: Evaluate) -> Codes:
         """The groups of joined rows; none where there are no groups."""
-        parts = [codes.of(slots[side]) for side, codes in self._by_row.items()]
+        parts = [codes.of(slots[input_index]) for input_index, codes in self._by_row.items()]
         if self._by_block is not None:
             parts.append(self._by_block.encode([evaluate(part) for part in self._joined]))
         if self._folded is not None:
@@ -112,8 +116,8 @@ class GroupCodes:
         """The values of the group columns, constants left out."""
         found: dict[Expr, pa.Array] = {}
         parts = self._parts(groups)
-        for (side, codes), part in zip(self._by_row.items(), parts, strict=False):
-            found |= zip(self._of_side[side], codes.coder.columns(part), strict=True)
+        for (input_index, codes), part in zip(self._by_row.items(), parts, strict=False):
+            found |= zip(self._of_input[input_index], codes.coder.columns(part), strict=True)
         if self._by_block is not None:
             found |= zip(self._joined, self._by_block.coder.columns(parts[-1]), strict=True)
         return [found[part] for part in self._columns]
@@ -169,16 +173,24 @@ class DistinctCodes:
         else:
             self._by_block = BlockCodes(types)
 
-    def append(self, side: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
-        """Rows of this side have come."""
+    def append(self, input_index: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
+        """Rows of this input have come."""
         argument = self._argument
-        if self._by_row is not None and isinstance(argument, ColumnRef) and argument.source == side:
+        if (
+            self._by_row is not None
+            and isinstance(argument, ColumnRef)
+            and argument.source == input_index
+        ):
             self._by_row.append(slots, [rows.column(argument)], capacity)
 
-    def release(self, side: int, slots: Vector) -> None:
-        """Rows of this side have left."""
+    def release(self, input_index: int, slots: Vector) -> None:
+        """Rows of this input have left."""
         argument = self._argument
-        if self._by_row is not None and isinstance(argument, ColumnRef) and argument.source == side:
+        if (
+            self._by_row is not None
+            and isinstance(argument, ColumnRef)
+            and argument.source == input_index
+        ):
             self._by_row.release(slots)
 
     def of(self, slots: Slots, evaluate: Evaluate) -> Codes:

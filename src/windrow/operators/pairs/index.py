@@ -102,13 +102,15 @@ class JoinIndex:
             runs[:, before:, index_kernels.ROOM] = EMPTY
         self.arrays = IndexArrays(code_of, position, runs, arena, arena_control)
 
-    def place(self, side: int, variable: int, slots: NDArray[np.int64], codes: Codes) -> None:
+    def place(
+        self, input_index: int, variable: int, slots: NDArray[np.int64], codes: Codes
+    ) -> None:
         """The codes of rows that are to enter."""
-        self.arrays.code_of[self.places.index((side, variable)), slots] = codes
+        self.arrays.code_of[self.places.index((input_index, variable)), slots] = codes
 
-    def codes_of(self, side: int, variable: int, slots: NDArray[np.int64]) -> Codes:
+    def codes_of(self, input_index: int, variable: int, slots: NDArray[np.int64]) -> Codes:
         """The codes of rows."""
-        codes: Codes = self.arrays.code_of[self.places.index((side, variable)), slots]
+        codes: Codes = self.arrays.code_of[self.places.index((input_index, variable)), slots]
         return codes
 
     def grow_arena(self) -> None:
@@ -126,13 +128,13 @@ class JoinIndex:
         self._is_ordered = True
         statistics = self.probing.statistics
         usual = []
-        for index, (side, variable) in enumerate(self.places):
+        for index, (input_index, variable) in enumerate(self.places):
             lookups, found = (int(each) for each in statistics[index])
             if lookups < FEW_LOOKUPS:
-                lookups, found = max(codes[variable], 1), rows[side]
+                lookups, found = max(codes[variable], 1), rows[input_index]
             usual.append(found / lookups)
-        for side in range(self._inputs):
-            self._choose_order(side, rows, usual)
+        for input_index in range(self._inputs):
+            self._choose_order(input_index, rows, usual)
         statistics[statistics[:, 0] > MANY_LOOKUPS] //= 2
 
     def _choose_order(self, first: int, rows: Sequence[int], usual: list[float]) -> None:
@@ -141,38 +143,38 @@ class JoinIndex:
             best = min(
                 self._candidates(bound, rows, usual), key=lambda each: (each[0], each[1], each[2])
             )
-            _, side, index, source, checks = best
-            self.probing.step_input[first, depth] = side
+            _, input_index, index, source, checks = best
+            self.probing.step_input[first, depth] = input_index
             self.probing.step_index[first, depth] = index
             self.probing.step_code[first, depth] = source
             self.probing.check_count[first, depth] = len(checks)
             for place, pair in enumerate(checks):
                 self.probing.checks[first, depth, place] = pair
-            bound.append(side)
+            bound.append(input_index)
 
     def _candidates(
         self, bound: list[int], rows: Sequence[int], usual: list[float]
     ) -> list[tuple[float, int, int, int, list[tuple[int, int]]]]:
         """Inputs to probe next: expected matches, input, index, whence its code, checks."""
         found = []
-        for side in range(self._inputs):
-            if side in bound:
+        for input_index in range(self._inputs):
+            if input_index in bound:
                 continue
-            shared = self._shared(side, bound)
+            shared = self._shared(input_index, bound)
             if not shared:
                 continue
             shared.sort(key=lambda pair: (usual[pair[0]], pair[0]))
             expected = usual[shared[0][0]]
             for index, _ in shared[1:]:
-                expected *= usual[index] / max(rows[side], 1)
-            found.append((expected, side, *shared[0], shared[1:]))
+                expected *= usual[index] / max(rows[input_index], 1)
+            found.append((expected, input_index, *shared[0], shared[1:]))
         return found
 
-    def _shared(self, side: int, bound: list[int]) -> list[tuple[int, int]]:
+    def _shared(self, input_index: int, bound: list[int]) -> list[tuple[int, int]]:
         """Pairs of indexes, of this input and of a bound one, of every variable they share."""
         pairs = []
         for index, (owner, variable) in enumerate(self.places):
-            if owner != side:
+            if owner != input_index:
                 continue
             sources = [
                 other for other, place in enumerate(self.places)
@@ -181,7 +183,7 @@ class JoinIndex:
             if sources:
                 pairs.append((index, sources[0]))
         # The variable without keys is there for inputs that share no other.
-        telling = [pair for pair in pairs if self._variables[self.places[pair[0]][1]][side]]
+        telling = [pair for pair in pairs if self._variables[self.places[pair[0]][1]][input_index]]
         return telling or pairs
 
     @property

@@ -45,12 +45,12 @@ class Words:
         """The lanes that joined rows add."""
         return Shares(self.measure_kinds, self._kinds, self.terms)
 
-    def of_side(self, side: int) -> list[tuple[int, str]]:
-        """The words that are value columns of this side, by name."""
+    def of_input(self, input_index: int) -> list[tuple[int, str]]:
+        """The words that are value columns of this input, by name."""
         return [
             (word, source.column)
             for word, source in enumerate(self.sources)
-            if isinstance(source, ColumnRef) and source.source == side
+            if isinstance(source, ColumnRef) and source.source == input_index
         ]
 
     def valid_of(self, word: int, rows: JoinedRows) -> NDArray[np.uint8]:

@@ -29,11 +29,11 @@ NEEDS_ROOM = 2
 
 
 @inlined
-def write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress):
+def write_event(at, input_index, slot, sign, out_at, out_input, out_slot, out_sign, progress):
     """One event more."""
     used = progress[USED]
     out_at[used] = at
-    out_input[used] = side
+    out_input[used] = input_index
     out_slot[used] = slot
     out_sign[used] = sign
     progress[USED] = used + 1
@@ -52,12 +52,12 @@ def pass_by_key(size, of, negated, events, index_arrays, output, progress):
     for event in range(progress[EVENT], size):
         progress[EVENT] = event
         at = event_at[event]
-        side = event_input[event]
+        input_index = event_input[event]
         slot = event_slot[event]
         sign = event_sign[event]
         index = 0
         many = 1
-        if side == negated:
+        if input_index == negated:
             index = 1
             code = code_of[1, slot]
             before = runs[1, code, SIZE]
@@ -68,17 +68,21 @@ def pass_by_key(size, of, negated, events, index_arrays, output, progress):
             progress[STATUS] = NEEDS_ROOM
             progress[ROOM] = many
             return
-        if side != of and side != negated:
-            write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress)
+        if input_index != of and input_index != negated:
+            write_event(
+                at, input_index, slot, sign, out_at, out_input, out_slot, out_sign, progress
+            )
             continue
         if sign < 0:
             remove_row(slot, index, index + 1, code_of, position, runs, arena, arena_control)
         elif not insert_row(slot, index, index + 1, code_of, position, runs, arena, arena_control):
             progress[STATUS] = NEEDS_ARENA
             return
-        if side == of:
+        if input_index == of:
             if runs[1, code_of[0, slot], SIZE] == 0:
-                write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress)
+                write_event(
+                    at, input_index, slot, sign, out_at, out_input, out_slot, out_sign, progress
+                )
             continue
         if many > 0:
             start = runs[0, code, START]
@@ -107,10 +111,10 @@ def pass_by_matches(
         if not is_whole and (row == rows or row_event[row] != event):
             break
         at = event_at[event]
-        side = event_input[event]
+        input_index = event_input[event]
         slot = event_slot[event]
         sign = event_sign[event]
-        if side == negated:
+        if input_index == negated:
             while row < rows and row_event[row] == event:
                 other = row_slot[0, row]
                 before = matches[other]
@@ -121,14 +125,16 @@ def pass_by_matches(
                     )
                 row += 1
             continue
-        if side == of and sign > 0:
+        if input_index == of and sign > 0:
             while row < rows and row_event[row] == event:
                 matches[slot] += 1
                 row += 1
         if not is_whole:
             break
-        if side != of or matches[slot] == 0:
-            write_event(at, side, slot, sign, out_at, out_input, out_slot, out_sign, progress)
-        if side == of and sign < 0:
+        if input_index != of or matches[slot] == 0:
+            write_event(
+                at, input_index, slot, sign, out_at, out_input, out_slot, out_sign, progress
+            )
+        if input_index == of and sign < 0:
             matches[slot] = 0
     progress[EVENT] = next_event

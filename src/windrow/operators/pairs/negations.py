@@ -39,15 +39,15 @@ class Negations:
     def __init__(self, shape: QueryShape, rows: Sequence[SlotRows], block: int = BLOCK) -> None:
         self._each = [NegatedInput(part, shape, rows, block) for part in shape.negations]
 
-    def append(self, side: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
-        """Rows of this side, counting or negated, have come; slots are below the capacity."""
+    def append(self, input_index: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
+        """Rows of this input, counting or negated, have come; slots are below the capacity."""
         for each in self._each:
-            each.append(side, slots, rows, capacity)
+            each.append(input_index, slots, rows, capacity)
 
-    def release(self, side: int, slots: Vector) -> None:
-        """Rows of this side have left."""
+    def release(self, input_index: int, slots: Vector) -> None:
+        """Rows of this input have left."""
         for each in self._each:
-            each.release(side, slots)
+            each.release(input_index, slots)
 
     def passed(self, events: MergedEvents) -> Iterator[MergedEvents]:
         """The events of the rows that nothing matches, of joined inputs only."""
@@ -74,34 +74,34 @@ class NegatedInput:
         self, shape: NegationShape, query: QueryShape, rows: Sequence[SlotRows], block: int
     ) -> None:
         self._shape = shape
-        keys = query.sides[shape.side].keys
+        keys = query.inputs[shape.negated].keys
         self._coder = KeyCoder([key.type.arrow for key in keys]) if keys else None
         self.stage: UnmatchedRows
         if shape.residual is None:
-            self.stage = UnmatchedByKey(shape.of, shape.side)
+            self.stage = UnmatchedByKey(shape.of, shape.negated)
             return
         condition = _renumbered(shape.residual, shape)
-        pair = ResidualFilter(condition, [rows[shape.of], rows[shape.side]])
-        self.stage = UnmatchedByCondition(shape.of, shape.side, pair.kept, block)
+        pair = ResidualFilter(condition, [rows[shape.of], rows[shape.negated]])
+        self.stage = UnmatchedByCondition(shape.of, shape.negated, pair.kept, block)
 
-    def append(self, side: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
+    def append(self, input_index: int, slots: Vector, rows: PreparedRows, capacity: int) -> None:
         """Rows have come."""
-        if side == self._shape.of:
+        if input_index == self._shape.of:
             columns = [rows.batch.column(name) for name in self._shape.of_columns]
-        elif side == self._shape.side:
+        elif input_index == self._shape.negated:
             columns = rows.keys[: len(self._shape.of_columns)]
         else:
             return
         codes = self._codes(columns, slots.size)
         self.stage.reserve_slots(capacity)
         self.stage.index.reserve(capacity, 1 if self._coder is None else self._coder.capacity + 1)
-        place(self.stage, int(side == self._shape.side), slots, codes)
+        place(self.stage, int(input_index == self._shape.negated), slots, codes)
 
-    def release(self, side: int, slots: Vector) -> None:
+    def release(self, input_index: int, slots: Vector) -> None:
         """Rows have left."""
-        if self._coder is None or side not in (self._shape.of, self._shape.side):
+        if self._coder is None or input_index not in (self._shape.of, self._shape.negated):
             return
-        codes = self.stage.index.codes_of(int(side == self._shape.side), 0, slots)
+        codes = self.stage.index.codes_of(int(input_index == self._shape.negated), 0, slots)
         self._coder.release(codes[codes != NULL_CODE] - 1)
 
     @property
@@ -133,7 +133,7 @@ def _without_null(columns: list[pa.Array]) -> NDArray[np.bool_] | None:
 def _renumbered(part: Expr, shape: NegationShape) -> Expr:
     """The condition over inputs 0, whose rows count, and 1, the negated one."""
     if isinstance(part, ColumnRef):
-        return replace(part, source=int(part.source == shape.side))
+        return replace(part, source=int(part.source == shape.negated))
     if isinstance(part, Call):
         return replace(part, arguments=tuple(_renumbered(each, shape) for each in part.arguments))
     return part

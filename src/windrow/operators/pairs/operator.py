@@ -24,7 +24,7 @@ from windrow.operators.pairs.sums.incremental import Incremental
 from windrow.operators.pairs.sums.states import GroupStates
 from windrow.operators.partial import Partial
 from windrow.operators.select.joined_rows import LiveResults
-from windrow.operators.touched_groups import TouchedGroups
+from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of, prepared_columns, window_of
@@ -57,17 +57,21 @@ class PairOperator(Operator):
         self._grid_us = grid_us
         super().__init__(
             (window_of(entry.window, 1) for entry in plan.inputs),
-            (prepared_columns(plan, side) for side in range(len(plan.inputs))),
+            (prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))),
         )
         self._rows = [SlotRows(columns) for columns in self._columns]
         self._partitions = [
-            KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None
-            for side in shape.sides
+            KeyCoder([part.type.arrow for part in input_shape.partitions])
+            if input_shape.partitions
+            else None
+            for input_shape in shape.inputs
         ]
-        self._variables = join_variables([side.variables for side in shape.sides[:inputs]])
+        self._variables = join_variables(
+            [input_shape.variables for input_shape in shape.inputs[:inputs]]
+        )
         self._index = JoinIndex(inputs, self._variables)
         self._coders = [
-            KeyCoder([shape.sides[min(each)].keys[key].type.arrow for key in each[min(each)]])
+            KeyCoder([shape.inputs[min(each)].keys[key].type.arrow for key in each[min(each)]])
             if each[min(each)]
             else None
             for each in self._variables
@@ -90,7 +94,7 @@ class PairOperator(Operator):
         # Only charges with extremes over windows that count rows are ever probed again.
         is_ranked_again = bool(self._algorithm.pauses_leave.any())
         self._again = Prober(self._index, inputs, block if is_ranked_again else 0)
-        self._touched = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._updated = UpdatedGroups(is_grouped=bool(shape.group_places))
         self._entered = [0] * len(plan.inputs)
         self._kept = 0
 
@@ -109,57 +113,57 @@ class PairOperator(Operator):
         is_grouped = bool(shape.group_columns)
         return Charged(self._states, self._shares, leaves_by_time, is_grouped=is_grouped)
 
-    def append(self, side: int, rows: PreparedRows) -> None:
+    def append(self, input_index: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
         if rows.size == 0:
             return
         times = rows.times
-        slots = self._rows[side].append(rows.batch)
+        slots = self._rows[input_index].append(rows.batch)
         marks, live_slots, live = slots, slots, rows.taking_part()
         if rows.takes_part is not None:
             # A row that only counts has its slot's complement.
             marks = np.where(rows.takes_part, slots, ~slots)
             live_slots = slots[rows.takes_part]
-        self._code(side, live_slots, live)
-        self._expect(side, slots, times)
-        coder = self._partitions[side]
+        self._code(input_index, live_slots, live)
+        self._expect(input_index, slots, times)
+        coder = self._partitions[input_index]
         partitions = None if coder is None else coder.acquire(rows.partitions)
         codes = np.zeros(rows.size, np.int32)
-        self._windows[side].append(times, codes, marks[None, :], partitions=partitions)
-        self._entered[side] += rows.size
-        self._admit(side, live)
+        self._windows[input_index].append(times, codes, marks[None, :], partitions=partitions)
+        self._entered[input_index] += rows.size
+        self._admit(input_index, live)
 
-    def _code(self, side: int, slots: Vector, rows: PreparedRows) -> None:
+    def _code(self, input_index: int, slots: Vector, rows: PreparedRows) -> None:
         """Join variables, groups and distinct values of rows that take part."""
         capacity = max(each.capacity for each in self._rows)
         if self._negations is not None:
-            self._negations.append(side, slots, rows, capacity)
+            self._negations.append(input_index, slots, rows, capacity)
         for number, variable in enumerate(self._variables):
             coder = self._coders[number]
-            if side in variable:
+            if input_index in variable:
                 codes = np.zeros(slots.size, np.int32)
                 if coder is not None:
-                    codes = coder.acquire([rows.keys[key] for key in variable[side]])
+                    codes = coder.acquire([rows.keys[key] for key in variable[input_index]])
                 self._index.reserve(capacity, 1 if coder is None else coder.capacity)
-                self._index.place(side, number, slots, codes)
-        self._groups.append(side, slots, rows, capacity)
+                self._index.place(input_index, number, slots, codes)
+        self._groups.append(input_index, slots, rows, capacity)
         for each in self._distincts:
-            each.append(side, slots, rows, capacity)
+            each.append(input_index, slots, rows, capacity)
 
-    def _expect(self, side: int, slots: Vector, times: Vector) -> None:
-        if isinstance(self._algorithm, Incremental) or side >= len(self._plan.joined):
+    def _expect(self, input_index: int, slots: Vector, times: Vector) -> None:
+        if isinstance(self._algorithm, Incremental) or input_index >= len(self._plan.joined):
             return
         self._algorithm.reserve_slots(max(each.capacity for each in self._rows))
         if isinstance(self._algorithm, (Charged, LiveResults)):
-            window = self._plan.inputs[side].window
+            window = self._plan.inputs[input_index].window
             leave = np.full(times.size, END_OF_TIME)
             if window.traits.leaves_by_time:
                 leave = np.minimum(lifetime_of(window).leave(times), END_OF_TIME)
-            self._algorithm.expect(side, slots, leave)
+            self._algorithm.expect(input_index, slots, leave)
 
-    def _admit(self, side: int, rows: PreparedRows) -> None:
+    def _admit(self, input_index: int, rows: PreparedRows) -> None:
         """Make the layout fit the values of rows that are about to enter."""
-        for word, name in self._words.of_side(side):
+        for word, name in self._words.of_input(input_index):
             words, valid = summed_words(rows.batch.column(name))
             self._shares.admit(word, words, NO_FLAGS if valid is None else valid)
         self._fit()
@@ -188,8 +192,8 @@ class PairOperator(Operator):
                 self._run(events)
         if isinstance(algorithm, LiveResults):
             algorithm.close()
-        touches = self._states.take(until)
-        found = self._touched.partial(touches, self._groups.columns)
+        updates = self._states.take(until)
+        found = self._updated.partial(updates, self._groups.columns)
         self._let_go()
         return found
 
@@ -225,9 +229,9 @@ class PairOperator(Operator):
 
     def _rank_again(self, charged: Charged) -> None:
         """Find the extremes of charges whose best joined row has gone."""
-        sides, slots = charged.stale_rows()
-        if sides.size:
-            events = self._merger.probing(sides, slots)
+        inputs, slots = charged.stale_rows()
+        if inputs.size:
+            events = self._merger.probing(inputs, slots)
             self._again.begin()
             is_done = False
             while not is_done:
@@ -238,29 +242,29 @@ class PairOperator(Operator):
     def _let_go(self) -> None:
         waiting = self._states.waiting()
         self._groups.hold(waiting)
-        for side, window in enumerate(self._windows):
+        for input_index, window in enumerate(self._windows):
             gone = window.close()
             if gone is None:
                 continue
-            columns, coder = window.columns, self._partitions[side]
+            columns, coder = window.columns, self._partitions[input_index]
             if coder is not None:
                 window.forget_partitions(coder.release(columns.partitions[gone]))
             marks = columns.values[0, gone]
-            self._forget(side, marks[marks >= 0])
-            self._rows[side].release(np.where(marks < 0, ~marks, marks))
+            self._forget(input_index, marks[marks >= 0])
+            self._rows[input_index].release(np.where(marks < 0, ~marks, marks))
             window.reclaim(gone)
         self._sweep(waiting)
 
-    def _forget(self, side: int, slots: Vector) -> None:
+    def _forget(self, input_index: int, slots: Vector) -> None:
         for number, variable in enumerate(self._variables):
             coder = self._coders[number]
-            if side in variable and coder is not None:
-                coder.release(self._index.codes_of(side, number, slots))
+            if input_index in variable and coder is not None:
+                coder.release(self._index.codes_of(input_index, number, slots))
         if self._negations is not None:
-            self._negations.release(side, slots)
-        self._groups.release(side, slots)
+            self._negations.release(input_index, slots)
+        self._groups.release(input_index, slots)
         for each in self._distincts:
-            each.release(side, slots)
+            each.release(input_index, slots)
 
     def _sweep(self, waiting: Codes) -> None:
         """Forget codes of groups, values and charges without joined rows, when they are many."""
@@ -277,35 +281,38 @@ class PairOperator(Operator):
         for number, each in enumerate(self._distincts):
             each.sweep(partial(states.live_values, number))
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
-        self._states.touch_all(at)
+        self._states.put_out_all(at)
         self._groups.hold(self._states.waiting())
 
-    def rows(self, side: int) -> pa.RecordBatch:
+    def rows(self, input_index: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order."""
-        window, columns = self._windows[side], self._columns[side]
+        window, columns = self._windows[input_index], self._columns[input_index]
         places = np.concatenate([window.held(), window.waiting()])
         marks = window.columns.values[0, places]
         slots = np.where(marks < 0, ~marks, marks).astype(np.int32)
-        coder = self._partitions[side]
+        coder = self._partitions[input_index]
         partitions = [] if coder is None else coder.columns(window.columns.partitions[places])
         named = {TIME: pa.array(window.columns.times[places]), TAKES_PART: pa.array(marks >= 0)}
         named |= dict(zip(columns.schema.names[columns.partitions], partitions, strict=True))
-        named |= {name: self._rows[side].column(name, slots) for name in self._rows[side].names}
+        named |= {
+            name: self._rows[input_index].column(name, slots)
+            for name in self._rows[input_index].names
+        }
         arrays = [named[name] for name in columns.schema.names]
         return pa.RecordBatch.from_arrays(arrays, schema=columns.schema)
 
-    def change_lifetime(self, side: int, lifetime: Lifetime) -> None:
-        """Rows of the side leave by this lifetime from now on."""
+    def change_lifetime(self, input_index: int, lifetime: Lifetime) -> None:
+        """Rows of the input leave by this lifetime from now on."""
         # What was charged, or noted to expire, was so by the lifetime of before.
         assert not isinstance(self._algorithm, (Charged, LiveResults)), (
             "it knows in advance who leaves"
         )
-        super().change_lifetime(side, lifetime)
+        super().change_lifetime(input_index, lifetime)
 
     def window_bytes(self) -> list[int]:
-        """Bytes of each side's rows."""
+        """Bytes of each input's rows."""
         return [
             window.nbytes + rows.nbytes
             for window, rows in zip(self._windows, self._rows, strict=True)

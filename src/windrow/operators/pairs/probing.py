@@ -59,12 +59,12 @@ class EventMerger:
                 return True
         return False
 
-    def probing(self, sides: Vector, slots: Vector) -> MergedEvents:
+    def probing(self, inputs: Vector, slots: Vector) -> MergedEvents:
         """Events that only probe."""
-        events = MergedEvents(sides.size)
-        events.input[:], events.slot[:] = sides, slots
+        events = MergedEvents(inputs.size)
+        events.input[:], events.slot[:] = inputs, slots
         events.sign[:] = 0
-        events.count = sides.size
+        events.count = inputs.size
         return events
 
     @property

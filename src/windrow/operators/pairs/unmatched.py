@@ -45,9 +45,9 @@ class UnmatchedRows(Protocol):
         """Bytes held."""
 
 
-def place(stage: UnmatchedRows, side: int, slots: NDArray[np.int64], codes: Codes) -> None:
-    """The codes of rows that are to enter; side 0 holds those that count, 1 the negated ones."""
-    stage.index.place(side, 0, slots, codes)
+def place(stage: UnmatchedRows, input_index: int, slots: NDArray[np.int64], codes: Codes) -> None:
+    """The codes of rows that are to enter; input 0 holds those that count, 1 the negated ones."""
+    stage.index.place(input_index, 0, slots, codes)
 
 
 class UnmatchedByKey:
@@ -134,12 +134,12 @@ class UnmatchedByCondition:
 
     def _own(self, events: MergedEvents) -> tuple[MergedEvents, NDArray[np.int64]]:
         """The events of the two inputs, as inputs 0 and 1, and which events they are."""
-        side = events.input[: events.count]
-        numbers = np.flatnonzero((side == self.of) | (side == self.negated))
+        inputs = events.input[: events.count]
+        numbers = np.flatnonzero((inputs == self.of) | (inputs == self.negated))
         own = MergedEvents(numbers.size)
         own.count = numbers.size
         own.at[:] = events.at[numbers]
-        own.input[:] = side[numbers] == self.negated
+        own.input[:] = inputs[numbers] == self.negated
         own.slot[:] = events.slot[numbers]
         own.sign[:] = events.sign[numbers]
         return own, numbers

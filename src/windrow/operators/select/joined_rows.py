@@ -56,9 +56,9 @@ class LiveResults:
             self._leave = np.pad(self._leave, ((0, 0), (0, more)))
         self._rows.reserve(slots, 1)
 
-    def expect(self, side: int, slots: Vector, leave: Vector) -> None:
+    def expect(self, input_index: int, slots: Vector, leave: Vector) -> None:
         """When rows leave by time."""
-        self._leave[side, slots] = np.minimum(leave, EXPIRY_LIMIT)
+        self._leave[input_index, slots] = np.minimum(leave, EXPIRY_LIMIT)
 
     def open(self, until: int) -> None:
         """Events up to and including this instant follow."""

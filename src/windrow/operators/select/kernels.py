@@ -199,10 +199,10 @@ def run_early(next_event, events, early_place, rows, endless, grid, results, row
             result_code[result] = row_code[row]
             result_expiry[result] = row_expiry[row]
             state[result] = IS_LIVE if row_expiry[row] >= endless else IS_LIVE | IS_QUEUED
-            for side in range(early_place.size):
-                number = early_place[side]
+            for input_index in range(early_place.size):
+                number = early_place[input_index]
                 if number != EMPTY:
-                    link(result, row_slot[side, row] * owners + number, number, results)
+                    link(result, row_slot[input_index, row] * owners + number, number, results)
             write_change(event_at[event], row_code[row], 1, output, progress)
             row += 1
             progress[ROW] = row

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.lanes import Matrix
-from windrow.operators.touches import Touches
 from windrow.operators.tree import extremes_kernels, linear_kernels
 from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
@@ -16,14 +16,14 @@ from windrow.windows.window import EventColumns, Window
 
 __all__ = ["CHUNK", "TreeAggregate"]
 
-# Events of a side are worked on in pieces that stay in the cache; a power of two.
+# Events of an input are worked on in pieces that stay in the cache; a power of two.
 CHUNK = 8192
 
 
 class TreeAggregate:
     """The first tree's cells are the codes of the windows' rows.
 
-    cell_values: for every further tree and side the number of the value that holds the cell.
+    cell_values: for every further tree and input the number of the value that holds the cell.
     """
 
     def __init__(
@@ -47,22 +47,22 @@ class TreeAggregate:
         """All trees, in the order of their cells."""
         return [self._linear, *self._extremes]
 
-    def advance(self, until: int, grid_us: int) -> Touches:
-        """Run the windows up to and including `until`; touches at multiples of the grid.
+    def advance(self, until: int, grid_us: int) -> GroupUpdates:
+        """Run the windows up to and including `until`; updates at multiples of the grid.
 
         Extras: tallies, words and flags of each tree in turn.
         """
         for window in self._windows:
             window.open(until)
         self._run(until, grid_us)
-        return self._touches(until)
+        return self._updates(until)
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant, for output on a grid after a rebuild."""
-        self._linear.touch_all(at)
+        self._linear.put_out_all(at)
 
     def waiting_groups(self) -> Codes:
-        """The groups of touches that are not due yet."""
+        """The groups of updates that are not due yet."""
         room = self._linear.room
         return np.unique(room.group[: room.used])
 
@@ -72,50 +72,54 @@ class TreeAggregate:
         return sum(tree.nbytes for tree in self.trees)
 
     def _run(self, until: int, grid_us: int) -> None:
-        sides = len(self._windows)
-        position = np.arange(sides, dtype=np.int64) * CHUNK
+        inputs = len(self._windows)
+        position = np.arange(inputs, dtype=np.int64) * CHUNK
         stop = position.copy()
-        has_more = np.ones(sides, np.bool_)
+        has_more = np.ones(inputs, np.bool_)
         while True:
-            for side, window in enumerate(self._windows):
-                if position[side] == stop[side] and has_more[side]:
-                    first = side * CHUNK
+            for input_index, window in enumerate(self._windows):
+                if position[input_index] == stop[input_index] and has_more[input_index]:
+                    first = input_index * CHUNK
                     size = window.fill(self._events, first, CHUNK, until, grid_us)
-                    self._read(side, first, size, window)
-                    position[side], stop[side] = first, first + size
-                    has_more[side] = size == CHUNK
-            count = linear_kernels.merge_sides(
-                self._events.at, position, stop, has_more, (0,) * sides, self._order
+                    self._read(input_index, first, size, window)
+                    position[input_index], stop[input_index] = first, first + size
+                    has_more[input_index] = size == CHUNK
+            count = linear_kernels.merge_inputs(
+                self._events.at, position, stop, has_more, (0,) * inputs, self._order
             )
             if count == 0 and not has_more.any():
                 return
             for tree in self.trees:
                 tree.apply(int(count), self._order, self._events)
 
-    def _read(self, side: int, first: int, size: int, window: Window) -> None:
+    def _read(self, input_index: int, first: int, size: int, window: Window) -> None:
         columns, rows = window.columns, self._events.row
         for index, tree in enumerate(self.trees):
-            cells = columns.values[self._cell_values[index - 1][side]] if index else columns.codes
+            cells = (
+                columns.values[self._cell_values[index - 1][input_index]]
+                if index
+                else columns.codes
+            )
             linear_kernels.gather_codes(first, size, rows, cells, tree.cells)
-            tree.read(side, first, size, rows, columns)
+            tree.read(input_index, first, size, rows, columns)
 
-    def _touches(self, until: int) -> Touches:
-        touches = self._linear.take(until)
+    def _updates(self, until: int) -> GroupUpdates:
+        updates = self._linear.take(until)
         if not self._extremes:
-            return touches
-        highest = int(touches.group.max(initial=-1)) + 1
-        extras = np.zeros((touches.at.size, sum(tree.width for tree in self._extremes)), np.int64)
+            return updates
+        highest = int(updates.group.max(initial=-1)) + 1
+        extras = np.zeros((updates.at.size, sum(tree.width for tree in self._extremes)), np.int64)
         first = 0
         for index, tree in enumerate(self._extremes):
             changes = tree.take(until)
             self._current[index] = _grown(self._current[index], highest)
             extremes_kernels.lay_extras(
-                touches.at, touches.group, changes.at, changes.group, changes.extras,
+                updates.at, updates.group, changes.at, changes.group, changes.extras,
                 self._current[index], extras, first,
             )  # fmt: skip
             first += tree.width
-        states = (touches.count, touches.lanes, touches.layout)
-        return Touches(touches.at, touches.group, *states, extras)
+        states = (updates.count, updates.lanes, updates.layout)
+        return GroupUpdates(updates.at, updates.group, *states, extras)
 
 
 def _grown(array: Matrix, size: int) -> Matrix:

@@ -26,9 +26,9 @@ Flags = NDArray[np.uint8]
 
 
 class TermBounds:
-    """Watches the values of all sides and says which layout their sums need.
+    """Watches the values of all inputs and says which layout their sums need.
 
-    kinds: of every value of every side, INTEGER or DOUBLE.
+    kinds: of every value of every input, INTEGER or DOUBLE.
     """
 
     def __init__(self, measures: Sequence[MeasureTerms], kinds: Sequence[Sequence[int]]) -> None:
@@ -44,28 +44,30 @@ class TermBounds:
         self._digits: dict[Term, int] = {}
         self.layout = self._fitted(TermLayout(tuple(measures), lanes))
 
-    def takes(self, side: int, values: Matrix, valid: Flags) -> bool:
+    def takes(self, input_index: int, values: Matrix, valid: Flags) -> bool:
         """Whether products can take these values: no factor may be NaN or infinite."""
         return not any(
             count_special(values[value], _flags(valid, value))
-            for value in self._values(self._strict, side)
-            if self._kinds[side][value] == DOUBLE
+            for value in self._values(self._strict, input_index)
+            if self._kinds[input_index][value] == DOUBLE
         )
 
-    def admit(self, side: int, values: Matrix, valid: Flags, rows: int) -> TermLayout:
+    def admit(self, input_index: int, values: Matrix, valid: Flags, rows: int) -> TermLayout:
         """The layout that holds all sums when the input's window has this many rows in all."""
         layout = self.layout
         is_nullable = layout.lanes.is_nullable
-        for value in self._values(self._measured, side):
+        for value in self._values(self._measured, input_index):
             flags = _flags(valid, value)
             is_nullable |= bool(flags.size and not flags.all())
-            if self._kinds[side][value] == DOUBLE:
-                is_nullable |= self._see_doubles((side, value), values[value], flags)
+            if self._kinds[input_index][value] == DOUBLE:
+                is_nullable |= self._see_doubles((input_index, value), values[value], flags)
             else:
                 seen = -int(largest_magnitude(values[value : value + 1]))
-                self._largest[side, value] = max(self._largest[side, value], seen)
+                self._largest[input_index, value] = max(self._largest[input_index, value], seen)
         # Powers of two: the layout does not change with every row.
-        self._rows[side] = max(self._rows[side], 1 << (rows - 1).bit_length() if rows else 1)
+        self._rows[input_index] = max(
+            self._rows[input_index], 1 << (rows - 1).bit_length() if rows else 1
+        )
         if is_nullable:
             layout = replace(layout, lanes=layout.lanes.nullable())
         self.layout = self._fitted(layout)
@@ -101,15 +103,15 @@ class TermBounds:
         return prod(self._rows) * prod(largest)
 
     def _size(self, factor: Factor) -> int:
-        side, value = factor
-        if self._kinds[side][value] != DOUBLE:
+        input_index, value = factor
+        if self._kinds[input_index][value] != DOUBLE:
             return self._largest[factor]
         low, high = self._limbs.get(factor, (0, 0))
         return 1 << (LIMB_BITS * (high - low))
 
     @staticmethod
-    def _values(chosen: set[Factor], side: int) -> list[int]:
-        return sorted(value for there, value in chosen if there == side)
+    def _values(chosen: set[Factor], input_index: int) -> list[int]:
+        return sorted(value for there, value in chosen if there == input_index)
 
 
 def _reaching(layout: TermLayout) -> LaneLayout:

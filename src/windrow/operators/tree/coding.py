@@ -39,23 +39,31 @@ class TreeCoding:
         self._values = [KeyCoder([each.argument.type.arrow]) for each in shape.distincts]
         self._pairs = [WordCodes() for _ in shape.distincts]
         self._partitions = [
-            KeyCoder([part.type.arrow for part in side.partitions]) if side.partitions else None
-            for side in shape.sides
+            KeyCoder([part.type.arrow for part in input_shape.partitions])
+            if input_shape.partitions
+            else None
+            for input_shape in shape.inputs
         ]
         self._texts = [
-            {i: KeyCoder([kind]) for i, kind in enumerate(side.value_types) if _is_text(kind)}
-            for side in shape.sides
+            {
+                i: KeyCoder([kind])
+                for i, kind in enumerate(input_shape.value_types)
+                if _is_text(kind)
+            }
+            for input_shape in shape.inputs
         ]
 
-    def acquire(self, side: int, rows: PreparedRows) -> dict[int, Codes]:
+    def acquire(self, input_index: int, rows: PreparedRows) -> dict[int, Codes]:
         """The codes of rows by source, each counted once a row; NULL values have a code too."""
         sources, codes = self._sources, dict[int, Codes]()
-        for source in sources.side_edges(side):
-            columns = [self._key(side, rows, variable) for variable in sources.edges[source]]
+        for source in sources.input_edges(input_index):
+            columns = [self._key(input_index, rows, variable) for variable in sources.edges[source]]
             codes[source] = self._coders[source].acquire(columns)
-        if sources.has_group_coder and side in sources.roots:
-            codes[sources.group] = self._coders[sources.group].acquire(self._groups(side, rows))
-        for distinct in sources.distincts(side):
+        if sources.has_group_coder and input_index in sources.roots:
+            codes[sources.group] = self._coders[sources.group].acquire(
+                self._groups(input_index, rows)
+            )
+        for distinct in sources.distincts(input_index):
             values = self._values[distinct].acquire([self.distinct_column(distinct, rows)])
             codes[sources.pair(distinct)] = self._pair(distinct, values, codes)
         return codes
@@ -115,19 +123,19 @@ class TreeCoding:
         if self._sources.group != NOTHING:
             self._coders[self._sources.group].release(groups)
 
-    def acquire_partitions(self, side: int, rows: PreparedRows) -> Codes | None:
+    def acquire_partitions(self, input_index: int, rows: PreparedRows) -> Codes | None:
         """The partition of each row, counted; None where the window has none."""
-        coder = self._partitions[side]
+        coder = self._partitions[input_index]
         return None if coder is None else coder.acquire(rows.partitions)
 
-    def release_partitions(self, side: int, partitions: Codes) -> Codes:
+    def release_partitions(self, input_index: int, partitions: Codes) -> Codes:
         """Rows of these partitions have left; returns the partitions without rows."""
-        coder = self._partitions[side]
+        coder = self._partitions[input_index]
         return np.empty(0, np.int32) if coder is None else coder.release(partitions)
 
-    def words(self, side: int, rows: PreparedRows) -> tuple[Matrix, Flags]:
+    def words(self, input_index: int, rows: PreparedRows) -> tuple[Matrix, Flags]:
         """The values as words and flags (no rows when every one is valid); texts are left 0."""
-        kinds = self._shape.sides[side].value_types
+        kinds = self._shape.inputs[input_index].value_types
         words = np.zeros((len(kinds), rows.size), np.int64)
         valid: Flags = np.empty((0, 0), np.uint8)
         for index, kind in enumerate(kinds):
@@ -143,39 +151,39 @@ class TreeCoding:
                 valid[index] = column.is_valid().to_numpy(zero_copy_only=False)
         return words, valid
 
-    def acquire_texts(self, side: int, rows: PreparedRows, words: Matrix) -> None:
+    def acquire_texts(self, input_index: int, rows: PreparedRows, words: Matrix) -> None:
         """Write the codes of texts, counted."""
-        for index, coder in self._texts[side].items():
+        for index, coder in self._texts[input_index].items():
             words[index] = coder.acquire([rows.values[index]])
 
-    def release_texts(self, side: int, words: Matrix) -> None:
+    def release_texts(self, input_index: int, words: Matrix) -> None:
         """Rows of these words have left."""
-        for index, coder in self._texts[side].items():
+        for index, coder in self._texts[input_index].items():
             coder.release(words[index].astype(np.int32))
 
     def row_columns(
-        self, side: int, codes: CodesOf, partitions: Codes, words: Matrix, valid: Flags
+        self, input_index: int, codes: CodesOf, partitions: Codes, words: Matrix, valid: Flags
     ) -> dict[str, pa.Array]:
         """The columns of prepared rows by name; without a code keys and groups are NULL."""
-        shape, sources = self._shape.sides[side], self._sources
+        shape, sources = self._shape.inputs[input_index], self._sources
         out: dict[str, pa.Array] = {}
-        for source in sources.side_edges(side):
+        for source in sources.input_edges(input_index):
             columns = self._columns(source, codes[source])
             for variable, column in zip(sources.edges[source], columns, strict=True):
                 out[column_name(KEY, shape.variables.index(variable))] = column
-        if sources.has_group_coder and side in sources.roots:
+        if sources.has_group_coder and input_index in sources.roots:
             columns = self._columns(sources.group, codes[sources.group])
             for expression, column in zip(self._shape.group_columns, columns, strict=True):
                 if isinstance(expression, ColumnRef) and part_of(expression)[0] == GROUP:
                     out[expression.column] = column
-        coder = self._partitions[side]
+        coder = self._partitions[input_index]
         if coder is not None:
             found = coder.columns(partitions)
             out |= {column_name(PARTITION, i): column for i, column in enumerate(found)}
         for index, kind in enumerate(shape.value_types):
             missing = valid[index] == 0 if valid.size else np.zeros(words.shape[1], np.bool_)
-            if index in self._texts[side]:
-                value = self._texts[side][index].columns(words[index].astype(np.int32))[0]
+            if index in self._texts[input_index]:
+                value = self._texts[input_index][index].columns(words[index].astype(np.int32))[0]
             else:
                 value = array_of_words(words[index], missing, kind)
             out[column_name(VALUE, index)] = value
@@ -184,7 +192,7 @@ class TreeCoding:
     @property
     def nbytes(self) -> int:
         """Bytes of all tables."""
-        texts = [coder for side in self._texts for coder in side.values()]
+        texts = [coder for of_input in self._texts for coder in of_input.values()]
         partitions = [coder for coder in self._partitions if coder is not None]
         coders = [*self._coders, *self._values, *partitions, *texts]
         return sum(each.nbytes for each in coders) + sum(each.nbytes for each in self._pairs)
@@ -208,23 +216,23 @@ class TreeCoding:
     def _edge_types(self, edge: tuple[int, ...]) -> list[pa.DataType]:
         types = {
             variable: key.type.arrow
-            for side in self._shape.sides
-            for variable, key in zip(side.variables, side.keys, strict=True)
+            for input_shape in self._shape.inputs
+            for variable, key in zip(input_shape.variables, input_shape.keys, strict=True)
         }
         return [types[variable] for variable in edge]
 
-    def _key(self, side: int, rows: PreparedRows, variable: int) -> pa.Array:
-        return rows.keys[self._shape.sides[side].variables.index(variable)]
+    def _key(self, input_index: int, rows: PreparedRows, variable: int) -> pa.Array:
+        return rows.keys[self._shape.inputs[input_index].variables.index(variable)]
 
-    def _groups(self, side: int, rows: PreparedRows) -> list[pa.Array]:
+    def _groups(self, input_index: int, rows: PreparedRows) -> list[pa.Array]:
         """The group columns as a root has them: its own, or by the join variable."""
         out = []
         for column in self._shape.group_columns:
             assert isinstance(column, ColumnRef)
             part, number = part_of(column)
             if part == KEY:
-                variables = self._shape.sides[column.source].variables
-                out.append(self._key(side, rows, variables[number]))
+                variables = self._shape.inputs[column.source].variables
+                out.append(self._key(input_index, rows, variables[number]))
             else:
                 out.append(rows.column(column))
         return out

@@ -35,16 +35,16 @@ MOST_NODES = 6
 
 
 @njit(cache=True)
-def merge_sides(at, position, stop, has_more, nodes, order):
-    """Merge the events of several windows by time; stop when a side runs dry that has more to come.
+def merge_inputs(at, position, stop, has_more, nodes, order):
+    """Merge the events of several windows by time; stop when one runs dry that has more to come.
 
-    position and stop say which events of each side are left to merge; `nodes` is a tuple as long as
-    there are sides. On a tie the lower side is first. Returns how many were ordered.
+    position and stop say which events of each input are left to merge; `nodes` is a tuple as long
+    as there are inputs. On a tie the lower input is first. Returns how many were ordered.
     """
-    sides = len(nodes)
+    inputs = len(nodes)
     count = 0
-    # Two or three sides, while all have events: everything in registers, and no branch on the data.
-    if sides == 2:
+    # Two or three inputs, while all have events: all in registers, and no branch on the data.
+    if inputs == 2:
         i, j = position[0], position[1]
         while count < order.size and i < stop[0] and j < stop[1]:
             takes_i = at[uint64(i)] <= at[uint64(j)]
@@ -53,7 +53,7 @@ def merge_sides(at, position, stop, has_more, nodes, order):
             j += not takes_i
             count += 1
         position[0], position[1] = i, j
-    if sides == 3:
+    if inputs == 3:
         i, j, k = position[0], position[1], position[2]
         while count < order.size and i < stop[0] and j < stop[1] and k < stop[2]:
             first = at[uint64(i)]
@@ -68,21 +68,21 @@ def merge_sides(at, position, stop, has_more, nodes, order):
             count += 1
         position[0], position[1], position[2] = i, j, k
     last = np.iinfo(np.int64).max
-    heads = np.empty(sides, np.int64)
-    for side in range(sides):
-        heads[side] = last
-        if position[side] < stop[side]:
-            heads[side] = at[position[side]]
-        elif has_more[side]:
+    heads = np.empty(inputs, np.int64)
+    for input_index in range(inputs):
+        heads[input_index] = last
+        if position[input_index] < stop[input_index]:
+            heads[input_index] = at[position[input_index]]
+        elif has_more[input_index]:
             return count
     while count < order.size:
         best = uint64(0)
         least = heads[0]
-        for number in range(1, sides):
-            side = uint64(number)
-            is_less = heads[side] < least
-            best = side if is_less else best
-            least = heads[side] if is_less else least
+        for number in range(1, inputs):
+            input_index = uint64(number)
+            is_less = heads[input_index] < least
+            best = input_index if is_less else best
+            least = heads[input_index] if is_less else least
         if least == last:
             break
         place = position[best]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE
+from windrow.operators.group_updates import GroupUpdates, OutputRoom
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
-from windrow.operators.touches import OutputRoom, Touches
 from windrow.operators.tree import linear_kernels, wide_kernels
 from windrow.operators.tree.arrays import SumArrays, TermEvents
 from windrow.operators.tree.structure import NOTHING, TreeShape, TreeStructure
@@ -24,7 +24,7 @@ NOWHERE = -1
 
 
 class LinearTree:
-    """COUNT and SUM per group. kinds: of every value of every side; chunk: events of a side."""
+    """COUNT and SUM per group. kinds: of every value of every input; chunk: events of an input."""
 
     def __init__(
         self, shape: TreeShape, layout: TermLayout, kinds: tuple[tuple[int, ...], ...], chunk: int
@@ -92,18 +92,20 @@ class LinearTree:
         self._fit()
         self.room.lanes[:waiting] = moved
 
-    def read(self, side: int, first: int, size: int, rows: Vector, columns: ColumnWindow) -> None:
-        """The weights of a side's next events."""
-        layout, count = self._layout, len(self._kinds[side])
+    def read(
+        self, input_index: int, first: int, size: int, rows: Vector, columns: ColumnWindow
+    ) -> None:
+        """The weights of an input's next events."""
+        layout, count = self._layout, len(self._kinds[input_index])
         if not self._share.shape[1]:
             return
         values, valid = columns.values[:count], columns.valid[:count]
-        column, guards, lows = term_columns(layout, side, count)
+        column, guards, lows = term_columns(layout, input_index, count)
         place = (first, size, rows, values, valid, column)
         if not layout.is_wide:
             linear_kernels.weigh(*place, guards, self._share)
             return
-        is_double = np.array([c >= 0 and self._kinds[side][c] == DOUBLE for c in column])
+        is_double = np.array([c >= 0 and self._kinds[input_index][c] == DOUBLE for c in column])
         role = np.array([ROLES.index(t.role) if t.role in ROLES else 0 for t in layout.terms])
         wide_kernels.weigh_wide(
             *place, is_double, np.array(lows), role, guards,
@@ -136,13 +138,13 @@ class LinearTree:
                 return
             self.room.reserve(self.room.at.size + self._most_groups)
 
-    def take(self, until: int) -> Touches:
+    def take(self, until: int) -> GroupUpdates:
         """What is due up to `until`; the lanes are those of the layout."""
-        touches = self.room.take(self._layout.lanes, until)
-        count, lanes = self._layout.read(touches.lanes)
-        return Touches(touches.at, touches.group, count, lanes, self._layout.lanes)
+        updates = self.room.take(self._layout.lanes, until)
+        count, lanes = self._layout.read(updates.lanes)
+        return GroupUpdates(updates.at, updates.group, count, lanes, self._layout.lanes)
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant."""
         group_terms = self._sums.group_terms
         live = np.flatnonzero(self._layout.words(group_terms, 0)).astype(np.int32)

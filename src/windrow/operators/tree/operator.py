@@ -7,11 +7,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE, INTEGER
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.operator import NeedsPairsError, Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.ranks import ranks_of_values
-from windrow.operators.touched_groups import TouchedGroups
-from windrow.operators.touches import Touches
 from windrow.operators.tree.aggregate import CHUNK, TreeAggregate
 from windrow.operators.tree.bounds import TermBounds
 from windrow.operators.tree.coding import Flags, Matrix, TreeCoding, argument_column
@@ -19,7 +18,8 @@ from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
 from windrow.operators.tree.sources import TreeSources
 from windrow.operators.tree.terms import MeasureTerms
-from windrow.operators.tree.words import Places, SideWords, Slots
+from windrow.operators.tree.words import InputWords, Places, Slots
+from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import prepared_columns, window_of
@@ -40,15 +40,17 @@ class TreeOperator(Operator):
         self._shape, self._grid_us = shape, grid_us
         self._sources = TreeSources(shape, found)
         self._coding = TreeCoding(shape, self._sources)
-        self._words = [SideWords(plan, self._sources, side) for side in range(len(plan.inputs))]
+        self._words = [
+            InputWords(plan, self._sources, input_index) for input_index in range(len(plan.inputs))
+        ]
         super().__init__(
             (
                 window_of(entry.window, words.count)
                 for entry, words in zip(plan.inputs, self._words, strict=True)
             ),
-            (prepared_columns(plan, side) for side in range(len(plan.inputs))),
+            (prepared_columns(plan, input_index) for input_index in range(len(plan.inputs))),
         )
-        self._kinds = tuple(_kinds(side.value_types) for side in shape.sides)
+        self._kinds = tuple(_kinds(input_shape.value_types) for input_shape in shape.inputs)
         self._bounds = TermBounds([_terms(each) for each in shape.measures], self._kinds)
         self._linear = self._linear_tree()
         self._extremes = [self._extremes_tree(root) for root in found.extreme_roots]
@@ -57,60 +59,60 @@ class TreeOperator(Operator):
         ]
         self._aggregate = TreeAggregate(self._windows, self._linear, self._extremes, cell_values)
         self._slots = [Slots() for _ in self._windows]
-        self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._groups = UpdatedGroups(is_grouped=bool(shape.group_places))
         self._waiting: Codes = np.empty(0, np.int32)
         self._entered = [0] * len(self._windows)
 
-    def append(self, side: int, rows: PreparedRows) -> None:
+    def append(self, input_index: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
         if rows.size == 0:
             return
         live = np.ones(rows.size, np.bool_) if rows.takes_part is None else rows.takes_part
-        words, flags = self._coding.words(side, rows)
+        words, flags = self._coding.words(input_index, rows)
         if live.all():
-            self._admit(side, words, flags, rows.size)
+            self._admit(input_index, words, flags, rows.size)
         else:
             words[:, ~live] = 0  # nobody asks for them, and nobody looks how wide they are
             some = flags[:, live] if flags.size else flags
-            self._admit(side, words[:, live], some, rows.size)
-        self._coding.acquire_texts(side, rows, words)
-        values, valid = self._words[side].widened(words, flags)
-        if self._words[side].ranks:
-            valid = self._fill_ranks(side, rows, values, valid)
-        cells = self._acquire_cells(side, live, rows.taking_part(), values)
-        if self._words[side].has_slot:
-            slots = self._slots[side]
+            self._admit(input_index, words[:, live], some, rows.size)
+        self._coding.acquire_texts(input_index, rows, words)
+        values, valid = self._words[input_index].widened(words, flags)
+        if self._words[input_index].ranks:
+            valid = self._fill_ranks(input_index, rows, values, valid)
+        cells = self._acquire_cells(input_index, live, rows.taking_part(), values)
+        if self._words[input_index].has_slot:
+            slots = self._slots[input_index]
             values[-1] = slots.take(rows.size)
-            self._extremes_of(side).reserve_slots(slots.size)
-        partitions = self._coding.acquire_partitions(side, rows)
-        self._windows[side].append(rows.times, cells, values, valid, partitions)
-        self._entered[side] += rows.size
+            self._extremes_of(input_index).reserve_slots(slots.size)
+        partitions = self._coding.acquire_partitions(input_index, rows)
+        self._windows[input_index].append(rows.times, cells, values, valid, partitions)
+        self._entered[input_index] += rows.size
 
     def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
-        touches = self._aggregate.advance(until, self._grid_us)
-        partial = self._groups.partial(self._in_order(touches), self._coding.group_columns)
-        # A group whose touch waits for the grid keeps its code until then.
+        updates = self._aggregate.advance(until, self._grid_us)
+        partial = self._groups.partial(self._in_order(updates), self._coding.group_columns)
+        # A group whose update waits for the grid keeps its code until then.
         waiting = self._aggregate.waiting_groups()
         self._coding.retain_groups(waiting)
         self._coding.release_groups(self._waiting)
         self._waiting = waiting
-        for side in range(len(self._windows)):
-            self._let_go(side)
+        for input_index in range(len(self._windows)):
+            self._let_go(input_index)
         return partial
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
-        self._aggregate.touch_all(at)
+        self._aggregate.put_out_all(at)
 
-    def rows(self, side: int) -> pa.RecordBatch:
+    def rows(self, input_index: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order."""
-        window, schema = self._windows[side], self._columns[side].schema
+        window, schema = self._windows[input_index], self._columns[input_index].schema
         columns = window.columns
         places = np.concatenate([window.held(), window.waiting()])
         live = columns.codes[places] != NO_CODE
         codes = {}
-        for source, found in self._codes(side, places[live]).items():
+        for source, found in self._codes(input_index, places[live]).items():
             codes[source] = np.full(places.size, NO_CODE, np.int32)
             codes[source][live] = found
         partitions = (
@@ -118,8 +120,8 @@ class TreeOperator(Operator):
         )
         valid = columns.valid[:, places] if columns.valid.size else columns.valid
         words = columns.values[:, places]
-        count = len(self._kinds[side])
-        named = self._coding.row_columns(side, codes, partitions, words[:count], valid)
+        count = len(self._kinds[input_index])
+        named = self._coding.row_columns(input_index, codes, partitions, words[:count], valid)
         named |= {TIME: pa.array(columns.times[places]), TAKES_PART: pa.array(live)}
         return pa.RecordBatch.from_arrays([named[name] for name in schema.names], schema=schema)
 
@@ -151,20 +153,22 @@ class TreeOperator(Operator):
     def _extremes_of(self, root: int) -> ExtremesTree:
         return self._extremes[self._sources.found.extreme_roots.index(root)]
 
-    def _admit(self, side: int, values: Matrix, valid: Flags, rows: int) -> None:
-        if not self._bounds.takes(side, values, valid):
+    def _admit(self, input_index: int, values: Matrix, valid: Flags, rows: int) -> None:
+        if not self._bounds.takes(input_index, values, valid):
             raise NeedsPairsError
-        columns = self._windows[side].columns
+        columns = self._windows[input_index].columns
         total = columns.end - columns.head + rows
-        self._linear.change_layout(self._bounds.admit(side, values, valid, total))
+        self._linear.change_layout(self._bounds.admit(input_index, values, valid, total))
 
-    def _fill_ranks(self, side: int, rows: PreparedRows, values: Matrix, valid: Flags) -> Flags:
+    def _fill_ranks(
+        self, input_index: int, rows: PreparedRows, values: Matrix, valid: Flags
+    ) -> Flags:
         """Write the ranks of a root's extremes; returns the flags with theirs."""
-        for index, extreme in enumerate(self._sources.extremes(side)):
+        for index, extreme in enumerate(self._sources.extremes(input_index)):
             spec = self._shape.extremes[extreme]
             column = argument_column(spec.argument, rows)
             words, present = ranks_of_values(column, is_max=spec.is_max)
-            place = self._words[side].plain + index
+            place = self._words[input_index].plain + index
             values[place] = words
             if present.size:
                 if not valid.size:
@@ -173,19 +177,19 @@ class TreeOperator(Operator):
         return valid
 
     def _acquire_cells(
-        self, side: int, live: NDArray[np.bool_], rows: PreparedRows, values: Matrix
+        self, input_index: int, live: NDArray[np.bool_], rows: PreparedRows, values: Matrix
     ) -> Codes:
         """The cells of the first tree; those of the others are written among the values."""
-        codes = self._coding.acquire(side, rows)
+        codes = self._coding.acquire(input_index, rows)
         capacities = self._coding.capacities()
         room = self._coding.group_room()
         first = np.full(live.size, NO_CODE, np.int32)
         for index, tree in enumerate(self._aggregate.trees):
-            cells = tree.structure.acquire(side, codes, capacities, rows.size)
+            cells = tree.structure.acquire(input_index, codes, capacities, rows.size)
             tree.reserve(*room)
-            if isinstance(tree, ExtremesTree) and side == tree.structure.shape.root:
-                self._place_pairs(tree, side, rows, cells, codes)
-            out = values[self._words[side].cells + index - 1] if index else first
+            if isinstance(tree, ExtremesTree) and input_index == tree.structure.shape.root:
+                self._place_pairs(tree, input_index, rows, cells, codes)
+            out = values[self._words[input_index].cells + index - 1] if index else first
             out[:] = NO_CODE
             out[live] = cells
         return first
@@ -193,24 +197,24 @@ class TreeOperator(Operator):
     def _place_pairs(
         self,
         tree: ExtremesTree,
-        side: int,
+        input_index: int,
         rows: PreparedRows,
         cells: Codes,
         codes: dict[int, Codes],
     ) -> None:
         capacities = self._coding.capacities()
-        for index, distinct in enumerate(self._sources.distincts(side)):
+        for index, distinct in enumerate(self._sources.distincts(input_index)):
             source = self._sources.pair(distinct)
             missing = self._coding.distinct_column(distinct, rows).is_null()
             pairs = np.where(missing.to_numpy(zero_copy_only=False), NO_CODE, codes[source])
             tree.place_pairs(index, cells, pairs.astype(np.int32), capacities[source])
 
-    def _in_order(self, touches: Touches) -> Touches:
-        """Extras as a touch has them: tallies, words, flags, each in the order of the query."""
+    def _in_order(self, updates: GroupUpdates) -> GroupUpdates:
+        """Extras as an update has them: tallies, words, flags, each in the order of the query."""
         sources, shape = self._sources, self._shape
         count = len(shape.distincts) + 2 * len(shape.extremes)
         if not count:
-            return touches
+            return updates
         order = np.empty(count, np.int64)
         first = 0
         for root in sources.found.extreme_roots:
@@ -220,46 +224,46 @@ class TreeOperator(Operator):
             for place in (*distincts, *words, *flags):
                 order[place] = first
                 first += 1
-        extras = touches.extras[:, order]
-        states = (touches.count, touches.lanes, touches.layout)
-        return Touches(touches.at, touches.group, *states, extras)
+        extras = updates.extras[:, order]
+        states = (updates.count, updates.lanes, updates.layout)
+        return GroupUpdates(updates.at, updates.group, *states, extras)
 
-    def _cells(self, side: int, index: int, places: Places | slice) -> Codes:
-        columns = self._windows[side].columns
+    def _cells(self, input_index: int, index: int, places: Places | slice) -> Codes:
+        columns = self._windows[input_index].columns
         if index == 0:
             return columns.codes[places]
-        cells = columns.values[self._words[side].cells + index - 1]
+        cells = columns.values[self._words[input_index].cells + index - 1]
         found: Codes = cells[places].astype(np.int32)
         return found
 
-    def _codes(self, side: int, places: Places | slice) -> dict[int, Codes]:
+    def _codes(self, input_index: int, places: Places | slice) -> dict[int, Codes]:
         """The codes, by source, that live rows brought."""
         found: dict[int, Codes] = {}
         for index, tree in enumerate(self._aggregate.trees):
-            for source in tree.structure.sources(side):
+            for source in tree.structure.sources(input_index):
                 if source not in found:
-                    cells = self._cells(side, index, places)
-                    found[source] = tree.structure.codes(side, source, cells)
+                    cells = self._cells(input_index, index, places)
+                    found[source] = tree.structure.codes(input_index, source, cells)
         return found
 
-    def _let_go(self, side: int) -> None:
-        window = self._windows[side]
+    def _let_go(self, input_index: int) -> None:
+        window = self._windows[input_index]
         places = window.close()
         if places is None:
             return
         columns = window.columns
         if columns.partitions.size:
-            empty = self._coding.release_partitions(side, columns.partitions[places])
+            empty = self._coding.release_partitions(input_index, columns.partitions[places])
             window.forget_partitions(empty)
         is_live = columns.codes[places] != NO_CODE
         live = places if is_live.all() else _listed(places)[is_live]
-        codes = self._codes(side, live)
+        codes = self._codes(input_index, live)
         for index, tree in enumerate(self._aggregate.trees):
-            tree.structure.release(side, self._cells(side, index, live))
+            tree.structure.release(input_index, self._cells(input_index, index, live))
         self._coding.release(codes)
-        self._coding.release_texts(side, columns.values[:, places])
-        if self._words[side].has_slot:
-            self._slots[side].give(columns.values[-1][places])
+        self._coding.release_texts(input_index, columns.values[:, places])
+        if self._words[input_index].has_slot:
+            self._slots[input_index].give(columns.values[-1][places])
         window.reclaim(places)
 
 

@@ -42,7 +42,7 @@ class TreeSources:
         for column in self.shape.group_columns:
             if not isinstance(column, ColumnRef) or column.column[0] != "k":
                 return None
-            found.append(self.shape.sides[column.source].variables[int(column.column[1:])])
+            found.append(self.shape.inputs[column.source].variables[int(column.column[1:])])
         return tuple(found)
 
     @cached_property
@@ -85,14 +85,14 @@ class TreeSources:
             identities[root] += (self.group,)
         return TreeShape(parents, edges, self.group, tuple(identities))
 
-    def side_edges(self, side: int) -> list[int]:
-        """The sources that rows of a side have codes of: its edges in any tree, and its groups."""
+    def input_edges(self, input_index: int) -> list[int]:
+        """The sources that an input's rows have codes of: its edges in any tree, and its groups."""
         found = set()
         for root in self.roots:
             for i, parent in enumerate(self._parents(root)):
-                if side in (i, parent):
+                if input_index in (i, parent):
                     found.add(self._source(self._edge(i, parent)))
-            if side == root and not self.has_group_coder:
+            if input_index == root and not self.has_group_coder:
                 found.add(self.group)
         return sorted(found - {NOTHING})
 

@@ -27,7 +27,7 @@ ROLES = (SUM, *SPECIAL)
 
 _SIGN_BIT = 1 << (LIMB_BITS - 1)
 
-Factor = tuple[int, int]  # side, number of its value
+Factor = tuple[int, int]  # input, number of its value
 
 
 @dataclass(frozen=True)
@@ -107,15 +107,15 @@ class TermLayout:
         """The lowest limb of a value."""
         return dict(self.lows).get(factor, INTEGER_LIMB)
 
-    def scale(self, term: Term, sides: frozenset[int]) -> int:
-        """A sum over these sides counts in 2**(32 * scale)."""
+    def scale(self, term: Term, inputs: frozenset[int]) -> int:
+        """A sum over these inputs counts in 2**(32 * scale)."""
         if term.role != SUM:
             return 0
-        return sum(self.low(each) - INTEGER_LIMB for each in term.factors if each[0] in sides)
+        return sum(self.low(each) - INTEGER_LIMB for each in term.factors if each[0] in inputs)
 
     def total_scale(self, term: Term) -> int:
-        """The scale of a sum over all sides."""
-        return self.scale(term, frozenset(side for side, _ in term.factors))
+        """The scale of a sum over all inputs."""
+        return self.scale(term, frozenset(input_index for input_index, _ in term.factors))
 
     def block(self, term: int) -> slice:
         """The digits of a term."""
@@ -157,40 +157,44 @@ class TermLayout:
         lanes[:, first : first + digits.shape[1]] += digits
 
 
-def moved_terms(numbers: Matrix, old: TermLayout, new: TermLayout, sides: frozenset[int]) -> Matrix:
-    """Rows of sums over the rows of these sides, in another layout that holds all they hold.
+def moved_terms(
+    numbers: Matrix, old: TermLayout, new: TermLayout, inputs: frozenset[int]
+) -> Matrix:
+    """Rows of sums over the rows of these inputs, in another layout that holds all they hold.
 
     Where valid rows were not counted apart all were valid: their count starts as that of all. So
-    does the count of special values over sides that do not have the value: each row of theirs joins
-    with every special one.
+    does the count of special values over inputs that do not have the value: each row of theirs
+    joins with every special one.
     """
     out = np.zeros((numbers.shape[0], new.width), np.int64)
     for index, term in enumerate(new.terms):
         if term in old.terms:
             source = old.terms.index(term)
-        elif term.role == VALID or _weighs_one(term, sides):
+        elif term.role == VALID or _weighs_one(term, inputs):
             source = 0
         else:
             continue
-        if _all_zero(term, old, new, sides):
+        if _all_zero(term, old, new, inputs):
             continue
         if not new.is_wide:
             out[:, index] = numbers[:, source]
             continue
         digits = numbers[:, old.block(source)] if old.is_wide else _digits(numbers[:, source])
-        moved_by = old.scale(old.terms[source], sides) - new.scale(term, sides)
+        moved_by = old.scale(old.terms[source], inputs) - new.scale(term, inputs)
         out[:, new.block(index)] = _extended(digits, moved_by, new.digits[index])
     return out
 
 
-def _weighs_one(term: Term, sides: frozenset[int]) -> bool:
-    return term.role in SPECIAL and not any(side in sides for side, _ in term.factors)
+def _weighs_one(term: Term, inputs: frozenset[int]) -> bool:
+    return term.role in SPECIAL and not any(
+        input_index in inputs for input_index, _ in term.factors
+    )
 
 
-def _all_zero(term: Term, old: TermLayout, new: TermLayout, sides: frozenset[int]) -> bool:
+def _all_zero(term: Term, old: TermLayout, new: TermLayout, inputs: frozenset[int]) -> bool:
     """Whether a double of the term had no value but 0 so far: then it had no scale yet either."""
     fresh = dict(new.lows).keys() - dict(old.lows).keys()
-    return term.role == SUM and any(each in fresh and each[0] in sides for each in term.factors)
+    return term.role == SUM and any(each in fresh and each[0] in inputs for each in term.factors)
 
 
 def _digits(words: Vector) -> Matrix:
@@ -209,18 +213,18 @@ def _extended(digits: Matrix, moved_by: int, count: int) -> Matrix:
 
 
 def term_columns(
-    layout: TermLayout, side: int, value_count: int
+    layout: TermLayout, input_index: int, value_count: int
 ) -> tuple[Vector, Matrix, Sequence[int]]:
-    """For each term: this side's value (or -1), which values guard it, and its lowest limb."""
+    """For each term: this input's value (or -1), which values guard it, and its lowest limb."""
     column = np.full(len(layout.terms), -1, np.int64)
     guards = np.zeros((len(layout.terms), value_count), np.int64)
     lows = []
     for index, term in enumerate(layout.terms):
-        own = [value for there, value in term.factors if there == side]
+        own = [value for there, value in term.factors if there == input_index]
         if own:
             column[index] = own[0]
-        lows.append(layout.low((side, own[0])) if own else INTEGER_LIMB)
+        lows.append(layout.low((input_index, own[0])) if own else INTEGER_LIMB)
         if term.measure >= 0:
             guarding = layout.measures[term.measure].factors
-            guards[index, [value for there, value in guarding if there == side]] = 1
+            guards[index, [value for there, value in guarding if there == input_index]] = 1
     return column, guards, lows

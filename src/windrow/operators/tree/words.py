@@ -9,19 +9,19 @@ from windrow.operators.tree.coding import Flags, Matrix
 from windrow.operators.tree.sources import TreeSources
 from windrow.plan.model import QueryPlan
 
-__all__ = ["Places", "SideWords", "Slots"]
+__all__ = ["InputWords", "Places", "Slots"]
 
 Places = NDArray[np.int64]
 
 
-class SideWords:
+class InputWords:
     """Which word of a row holds what: its values, ranks, cells of further trees, its slot."""
 
-    def __init__(self, plan: QueryPlan, sources: TreeSources, side: int) -> None:
-        self.plain = len(sources.shape.sides[side].values)
-        self.ranks = len(sources.extremes(side))
+    def __init__(self, plan: QueryPlan, sources: TreeSources, input_index: int) -> None:
+        self.plain = len(sources.shape.inputs[input_index].values)
+        self.ranks = len(sources.extremes(input_index))
         self.cells = self.plain + self.ranks
-        is_out_of_order = plan.inputs[side].window.traits.counts_by_partition
+        is_out_of_order = plan.inputs[input_index].window.traits.counts_by_partition
         self.has_slot = bool(self.ranks) and is_out_of_order
         self.count = self.cells + len(sources.roots) - 1 + self.has_slot
 

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.keyed.operator import FactorisedOperator, SumsMark
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import OperatorMark
 from windrow.operators.ranks import ranks_of_values
-from windrow.operators.touches import Touches
 from windrow.operators.tree.coding import argument_column
 from windrow.operators.unbounded.best_values import EndlessExtras
 from windrow.plan.model import QueryPlan
@@ -39,8 +39,8 @@ class UnboundedOperator(FactorisedOperator):
     def __init__(self, plan: QueryPlan, shape: QueryShape, grid_us: int) -> None:
         columns = [measure.terms[0][0] for measure in shape.measures]
         types = tuple(column.type.arrow for column in columns)
-        side = replace(shape.sides[0], values=tuple(columns), value_types=types)
-        sums = replace(shape, sides=(side,), mode=SINGLE, extremes=(), distincts=())
+        input_index = replace(shape.inputs[0], values=tuple(columns), value_types=types)
+        sums = replace(shape, inputs=(input_index,), mode=SINGLE, extremes=(), distincts=())
         super().__init__(plan, sums, grid_us)
         self._summed = columns
         self._extremes, self._distincts = shape.extremes, shape.distincts
@@ -49,7 +49,7 @@ class UnboundedOperator(FactorisedOperator):
         self._schema = self._columns[0].schema
         self._waiting_rows = pa.Table.from_batches([], self._schema)
 
-    def append(self, side: int, rows: PreparedRows) -> None:
+    def append(self, input_index: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
         if rows.size == 0:
             return
@@ -57,11 +57,11 @@ class UnboundedOperator(FactorisedOperator):
         self._waiting_rows = pa.concat_tables([self._waiting_rows, came])
         summed = value_words([rows.column(each) for each in self._summed], rows.size)
         sums = PreparedRows(rows.batch, rows.columns, words=summed)
-        self._take_beside(rows, self._take(side, sums))
+        self._take_beside(rows, self._take(input_index, sums))
 
-    def rows(self, side: int) -> pa.RecordBatch:
+    def rows(self, input_index: int) -> pa.RecordBatch:
         """The rows that wait: those that came before are in the sums."""
-        del side  # there is one
+        del input_index  # there is one
         batches = self._waiting_rows.combine_chunks().to_batches()
         return batches[0] if batches else pa.RecordBatch.from_pylist([], self._schema)
 
@@ -114,10 +114,10 @@ class UnboundedOperator(FactorisedOperator):
         ]
         self._extras.append(rows.times, groups, values, ranks, present)
 
-    def _with_extras(self, touches: Touches, until: int) -> Touches:
+    def _with_extras(self, updates: GroupUpdates, until: int) -> GroupUpdates:
         times = self._waiting_rows.column(TIME)
         self._waiting_rows = self._waiting_rows.filter(pc.greater(times, until))
-        return replace(touches, extras=self._extras.advance(touches, until))
+        return replace(updates, extras=self._extras.advance(updates, until))
 
     def _lists(self, index: int, groups: Codes) -> pa.Array:
         """The values of each group, of one distinct."""

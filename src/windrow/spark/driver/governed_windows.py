@@ -45,7 +45,7 @@ class GovernedQuery(Protocol):
     def rows_per_second(self, span_us: int) -> float:
         """Rows of a query with ERROR that came within a span, held by a window or not."""
 
-    def ordered_lifetime(self, position: int) -> Lifetime:
+    def ordered_lifetime(self, input_index: int) -> Lifetime:
         """How long rows of an input stay, once all orders have reached the shards."""
 
     @property
@@ -84,12 +84,12 @@ class SparkInput(GovernedInput):
     @property
     def lifetime(self) -> Lifetime:
         """How long rows stay in the shards."""
-        return self.query.status.limits.lifetime(self.plan, self.position)
+        return self.query.status.limits.lifetime(self.plan, self.input_index)
 
     @property
     def ordered_lifetime(self) -> Lifetime:
         """How long rows stay once all orders have reached the shards."""
-        return self.query.ordered_lifetime(self.position)
+        return self.query.ordered_lifetime(self.input_index)
 
     @property
     def narrows_from_us(self) -> int:
@@ -104,7 +104,7 @@ class SparkInput(GovernedInput):
 
     def order(self, lifetime: Lifetime) -> None:
         """Let rows stay for that long, from the next batch on."""
-        self.query.order({self.position: lifetime})
+        self.query.order({self.input_index: lifetime})
 
 
 def windows_of(query: GovernedQuery) -> list[MeasuredWindow]:

@@ -24,7 +24,7 @@ from windrow.runtime.shard import Shard
 from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
 from windrow.spark.worker.clock import NEVER
-from windrow.spark.worker.pieces import PIECE_TOUCHES, run_in_pieces, trim
+from windrow.spark.worker.pieces import PIECE_UPDATES, run_in_pieces, trim
 from windrow.spark.worker.segments import Segment
 from windrow.spark.worker.waiting_times import WaitingTimes
 from windrow.spark.worker.window_report import WindowReport, window_reports
@@ -88,7 +88,7 @@ class LiveShard:
     def __init__(self, plan: QueryPlan, shard: Shard, keeps_ledger: bool) -> None:
         self._plan = plan
         self._shard = shard
-        self._pace = Pace(PIECE_TOUCHES)
+        self._pace = Pace(PIECE_UPDATES)
         self._times = WaitingTimes(instants_of(plan)) if keeps_ledger else None
 
     @classmethod
@@ -155,14 +155,19 @@ def _shard_of(
     clock_us, limits = header.clock_us, header.limits
     if not segments or segments[0][0].snapshot is None:
         everything = _all_rows([segment for segment, _ in segments])
-        held = {side: limits.held(plan, side, each) for side, each in everything.items()}
+        held = {
+            input_index: limits.held(plan, input_index, each)
+            for input_index, each in everything.items()
+        }
         return Shard.rebuild(plan, held, clock_us, grid_us, limits.lifetimes)
     # A snapshot and the segments after it: run on from it, then build it once more, because only a
     # shard that is built at the clock knows that every group is to be reported on the grid.
     shard = Shard.restore(plan, bytes(segments[0][0].snapshot), grid_us)
     for segment, entry in segments[1:]:
-        rows = {side: _one_batch(table) for side, table in segment.rows.items()}
-        changes = {side: shard.prepared(side, batch) for side, batch in rows.items()}
+        rows = {input_index: _one_batch(table) for input_index, table in segment.rows.items()}
+        changes = {
+            input_index: shard.prepared(input_index, batch) for input_index, batch in rows.items()
+        }
         shard.advance(changes, entry.clock_us)
     shard.advance({}, clock_us)
     return Shard.restore(plan, shard.snapshot(), grid_us) if grid_us > 1 else shard

@@ -18,10 +18,10 @@ from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["PIECE_TOUCHES", "Piece", "parts_of", "pieces_of", "run_in_pieces", "trim"]
+__all__ = ["PIECE_UPDATES", "Piece", "parts_of", "pieces_of", "run_in_pieces", "trim"]
 
 # So large that the batches of most jobs are one piece in every bucket.
-PIECE_TOUCHES = 500_000
+PIECE_UPDATES = 500_000
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Piece:
     parts: Parts
 
     def partial(self) -> Partial:
-        """The touches of it."""
+        """The updates of it."""
         return Partial.from_parts(*self.parts)
 
 
@@ -51,7 +51,9 @@ def run_in_pieces(
     until_us = max(until_us, shard.clock)
     if lifetimes:
         pieces += _changed(shard, lifetimes)
-    shard.take({side: shard.prepared(side, batch) for side, batch in rows.items()})
+    shard.take(
+        {input_index: shard.prepared(input_index, batch) for input_index, batch in rows.items()}
+    )
     if [piece.until_us for piece in pieces] != [until_us]:
         for stop, partial in pace.steps(shard, until_us):
             pieces.append(Piece(stop, partial.to_parts()))
@@ -84,7 +86,7 @@ def parts_of(pieces: Iterable[Piece]) -> Parts:
 def pieces_of(parts: Parts) -> list[Piece]:
     """The pieces again."""
     header, sections = parts
-    pairs = zip(sections[::2], sections[1::2], strict=True)  # touches and groups
+    pairs = zip(sections[::2], sections[1::2], strict=True)  # updates and groups
     return [
         Piece(until_us, Parts(named, pair))
         for (until_us, named), pair in zip(header["pieces"], pairs, strict=True)

@@ -23,14 +23,14 @@ class FeedEndpoints:
     """Results, answers and changes, as JSON or as Arrow IPC."""
 
     def __init__(self, standing: Standing) -> None:
-        self._room = standing.room
+        self._registry = standing.registry
 
     def result(self, request: Request) -> Response:
         """The answer now."""
         name = request.path_params["name"]
-        with self._room.runner.lock:
-            table = self._room.result(name)
-            at_us = self._room.clock_us(name)
+        with self._registry.runner.lock:
+            table = self._registry.result(name)
+            at_us = self._registry.clock_us(name)
         if wants_arrow(request):
             return arrow(table, {"at-us": at_us})
         shown = table.slice(0, RESULT_ROWS_LIMIT)
@@ -46,7 +46,7 @@ class FeedEndpoints:
         return self._piece(request, "changes")
 
     def _piece(self, request: Request, feed: str) -> Response:
-        ring = self._room.query(request.path_params["name"]).ring(feed)
+        ring = self._registry.query(request.path_params["name"]).ring(feed)
         limit = count_of(request, "limit", ANSWER_ROWS, ANSWER_ROWS_LIMIT)
         if "last" in request.query_params:
             piece = ring.newest(count_of(request, "last", 0, ANSWER_ROWS_LIMIT))

@@ -21,16 +21,16 @@ class HistoryEndpoints:
     """What can be asked about the past."""
 
     def __init__(self, standing: Standing) -> None:
-        self._room = standing.room
+        self._registry = standing.registry
 
     def list_all(self, request: Request) -> Response:  # noqa: ARG002 - all endpoints take it
         """All histories."""
-        return json_answer({"histories": histories_of(self._room)})
+        return json_answer({"histories": histories_of(self._registry)})
 
     async def ask(self, request: Request) -> Response:
         """The answer to a question."""
         text = query_text(await body_of(request, ("text",)))
-        table = await run_in_threadpool(self._room.ask, text)
+        table = await run_in_threadpool(self._registry.ask, text)
         if wants_arrow(request):
             return arrow(table, {})
         shown = table.slice(0, RESULT_ROWS_LIMIT)
@@ -43,10 +43,10 @@ class HistoryEndpoints:
         interval = (instant_given(request, "from_us"), instant_given(request, "to_us"))
         points = count_of(request, "points", POINTS, POINTS_LIMIT)
         measure, group = given.get("measure"), given.getlist("group")
-        return json_answer(series_values(self._room, stream, measure, interval, points, group))
+        return json_answer(series_values(self._registry, stream, measure, interval, points, group))
 
     def tree(self, request: Request) -> Response:
         """The nodes of a history, newest first dropped last."""
         limit = count_of(request, "limit", TREE_NODES_LIMIT, TREE_NODES_LIMIT)
         group = request.query_params.getlist("group")
-        return json_answer(tree_values(self._room, request.path_params["stream"], limit, group))
+        return json_answer(tree_values(self._registry, request.path_params["stream"], limit, group))

@@ -22,7 +22,7 @@ class QueryEndpoints:
     """What can be done with queries."""
 
     def __init__(self, standing: Standing) -> None:
-        self._room, self._pictures = standing.room, standing.pictures
+        self._registry, self._pictures = standing.registry, standing.pictures
 
     def list_all(self, request: Request) -> Response:  # noqa: ARG002 - all endpoints take it
         """All queries."""
@@ -34,18 +34,18 @@ class QueryEndpoints:
         text, name = query_text(values), text_of(values, "name", None)
         algorithm = text_of(values, "algorithm", None) or "auto"
         store = text_of(values, "store", None) or "auto"
-        added = await run_in_threadpool(self._room.add, text, name or None, algorithm, store)
+        added = await run_in_threadpool(self._registry.add, text, name or None, algorithm, store)
         shown = await run_in_threadpool(self._one, added.name)
         return json_answer(shown, HTTPStatus.CREATED)
 
     def get(self, request: Request) -> Response:
         """One query, with its plan."""
         name = request.path_params["name"]
-        return json_answer({**self._one(name), "explain": self._room.explained(name)})
+        return json_answer({**self._one(name), "explain": self._registry.explained(name)})
 
     def stop(self, request: Request) -> Response:
         """Stops a query."""
-        self._room.stop(request.path_params["name"])
+        self._registry.stop(request.path_params["name"])
         return json_answer(self._one(request.path_params["name"]))
 
     async def explain(self, request: Request) -> Response:
@@ -55,12 +55,12 @@ class QueryEndpoints:
 
     def _explained(self, text: str) -> dict[str, Any]:
         try:
-            plan, columns = self._room.explain(text)
+            plan, columns = self._registry.explain(text)
         except WindrowError as error:
             return {"ok": False, "error": error_of(error)}
         return {"ok": True, "plan": plan, "columns": columns}
 
     def _one(self, name: str) -> dict[str, Any]:
-        self._room.query(name)  # refused where there is none
+        self._registry.query(name)  # refused where there is none
         queries: list[dict[str, Any]] = self._pictures.fresh()["queries"]
         return next(each for each in queries if each["name"] == name)

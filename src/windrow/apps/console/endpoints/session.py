@@ -16,7 +16,7 @@ class SessionEndpoints:
     """How the session stands; none of these takes anything from the request but its form."""
 
     def __init__(self, standing: Standing) -> None:
-        self._room, self._pictures = standing.room, standing.pictures
+        self._registry, self._pictures = standing.registry, standing.pictures
 
     def session(self, request: Request) -> Response:  # noqa: ARG002 - all endpoints take it
         """The session itself."""
@@ -36,9 +36,9 @@ class SessionEndpoints:
 
     def decisions(self, request: Request) -> Response:
         """What the governor has decided lately."""
-        table = self._room.table("decisions")
+        table = self._registry.table("decisions")
         return arrow(table, {}) if wants_arrow(request) else json_answer(table_values(table))
 
     def metrics(self, request: Request) -> Response:  # noqa: ARG002 - all endpoints take it
         """For Prometheus."""
-        return PlainTextResponse(self._room.metrics(), headers={"content-type": CONTENT_TYPE})
+        return PlainTextResponse(self._registry.metrics(), headers={"content-type": CONTENT_TYPE})

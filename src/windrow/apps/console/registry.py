@@ -21,14 +21,14 @@ from windrow.plan.figures import assumed_figures
 from windrow.plan.history_explain import explain_history
 from windrow.plan.history_plan import HistoryPlan
 
-__all__ = ["Room"]
+__all__ = ["Registry"]
 
 # A row of the result has no value while this lasts.
 ROW_IS_MISSING = ("WD302", "WD303", "WD304")
 _LOG = logging.getLogger(__name__)
 
 
-class Room:
+class Registry:
     """May be used by any thread.
 
     title: what is being watched. is_read_only: whether queries can neither be added nor stopped.

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.apps.console.embedded_runner import EmbeddedRunner
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.embedded.session import EmbeddedSession
 
 SECOND_US = 1_000_000
@@ -18,19 +18,21 @@ RATE = 100  # rows a second and stream
 MEMORY = 760_000
 
 
-class TurningRoom:
+class TurningSession:
     """On each stream a query that needs its range, and a wider one that can wait."""
 
     def __init__(self) -> None:
         self.session = EmbeddedSession(MEMORY)
-        self.room = Room(EmbeddedRunner(self.session), "windows that take turns")
+        self.registry = Registry(EmbeddedRunner(self.session), "windows that take turns")
         for stream in STREAMS:
             self.session.stream(stream, "ts timestamp, k int, x double", time="ts")
             text = f"SELECT COUNT(*) AS n, SUM(x) AS total FROM {stream}"
-            self.room.follow(
+            self.registry.follow(
                 f"{text} [100 SECONDS] ERROR (1%) EVERY (50 SECONDS)", f"wide_{stream}"
             )
-            self.room.follow(f"SELECT COUNT(*) AS n FROM {stream} [80 SECONDS]", f"exact_{stream}")
+            self.registry.follow(
+                f"SELECT COUNT(*) AS n FROM {stream} [80 SECONDS]", f"exact_{stream}"
+            )
         self._random = np.random.default_rng(3)
         self.seconds = 0
 

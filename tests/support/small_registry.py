@@ -11,7 +11,7 @@ from windrow.apps.console.app import application
 from windrow.apps.console.embedded_runner import EmbeddedRunner
 from windrow.apps.console.guard import Guard
 from windrow.apps.console.hosts import Hosts
-from windrow.apps.console.room import Room
+from windrow.apps.console.registry import Registry
 from windrow.apps.console.token import Secrets
 from windrow.embedded.session import EmbeddedSession
 
@@ -44,7 +44,7 @@ def temp_rows(first: int, count: int) -> pa.Table:
     )
 
 
-def small_room(*, rows: int = 300, read_only: bool = False) -> Room:
+def small_registry(*, rows: int = 300, read_only: bool = False) -> Registry:
     """A session with some rows in it, its feeds read off; no thread runs."""
     session = EmbeddedSession("8 MB")
     session.stream("temp", "location string, ts timestamp, celsius double", time="ts", lateness=2)
@@ -54,21 +54,21 @@ def small_room(*, rows: int = 300, read_only: bool = False) -> Room:
         by=["location"],
         levels=[("1 second", "1 minute"), ("10 seconds", "10 minutes"), ("1 minute", "forever")],
     )
-    room = Room(EmbeddedRunner(session), "a small room", is_read_only=read_only)
-    room.follow_all(QUERIES)
+    registry = Registry(EmbeddedRunner(session), "a small session", is_read_only=read_only)
+    registry.follow_all(QUERIES)
     session.push("temp", temp_rows(0, rows))
-    room.collect()
-    return room
+    registry.collect()
+    return registry
 
 
-def guarded(room: Room) -> Guard:
-    return application(room, Hosts(PORT), SECRETS)
+def guarded(registry: Registry) -> Guard:
+    return application(registry, Hosts(PORT), SECRETS)
 
 
-def client_of(room: Room, **options: Any) -> TestClient:
+def client_of(registry: Registry, **options: Any) -> TestClient:
     """A client with the token."""
     return TestClient(
-        guarded(room),
+        guarded(registry),
         base_url=ORIGIN,
         headers={"authorization": f"Bearer {SECRETS.token}"},
         follow_redirects=False,

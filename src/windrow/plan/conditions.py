@@ -14,7 +14,7 @@ from windrow.plan.scope import Scope
 from windrow.plan.types import all_of
 from windrow.schema import BOOLEAN
 
-__all__ = ["Conditions", "conjuncts", "equality", "split"]
+__all__ = ["Conditions", "conjuncts", "equality", "split", "split_bound"]
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,23 @@ class Conditions:
 
 def split(scope: Scope, clauses: Sequence[exp.Expr], inputs: int) -> Conditions:
     """The conditions of all clauses together."""
+    found: list[Expr] = []
+    for node in (part for clause in clauses for part in conjuncts(clause)):
+        bound = scope.condition(node, "WHERE")
+        if len(inputs_of(bound)) > 1:
+            check_digits(scope, node, bound)
+        found.append(bound)
+    return split_bound(found, inputs)
+
+
+def split_bound(conditions: Sequence[Expr], inputs: int) -> Conditions:
+    """The same of conditions that are bound already; all of them hold."""
     filters: list[list[Expr]] = [[] for _ in range(inputs)]
     pairs: list[tuple[Expr, Expr]] = []
     residual: list[Expr] = []
-    for node in (part for clause in clauses for part in conjuncts(clause)):
-        bound = scope.condition(node, "WHERE")
+    for bound in conditions:
         reads = inputs_of(bound)
         pair = equality(bound)
-        if len(reads) > 1:
-            check_digits(scope, node, bound)
         if pair is not None:
             pairs.append(pair)
         elif len(reads) > 1:

@@ -1,0 +1,79 @@
+"""The plan of a query that is a tree: what runs, and what runners and the governor ask of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from windrow.plan.expressions import ColumnRef
+from windrow.plan.model import OutputColumn, PlanInput, QueryPlan, WindowSpec
+from windrow.plan.relations.algebra import Field, OrderKey, Relation, walk_relations
+from windrow.plan.relations.blocks import Block
+from windrow.schema import TIMESTAMP, Column, StreamSchema
+from windrow.window_kinds import UNBOUNDED
+
+__all__ = ["TreePlan"]
+
+
+@dataclass(frozen=True)
+class TreePlan:
+    """A query over relations.
+
+    bound: as it was written; relation: after all rules, with blocks as leaves. outputs: its columns
+    under the names that readers see. order: how result() is sorted; () as rows are.
+    """
+
+    text: str
+    bound: Relation
+    relation: Relation
+    outputs: tuple[Field, ...]
+    order: tuple[OrderKey, ...] = ()
+    every_us: int | None = None
+    duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+
+    kind = "tree"
+    algorithm = "tree"
+    store = "auto"
+    error_percent = None
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Its leaves with windows, each different one once."""
+        found = (each for each in walk_relations(self.relation) if isinstance(each, Block))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def inputs(self) -> tuple[PlanInput, ...]:
+        """All windows, those of each block together."""
+        return tuple(entry for block in self.blocks for entry in block.plan.inputs)
+
+    @cached_property
+    def streams(self) -> tuple[str, ...]:
+        """The streams read, each once."""
+        return tuple(dict.fromkeys(entry.stream.name for entry in self.inputs))
+
+    @cached_property
+    def inputs_of(self) -> Mapping[str, tuple[int, ...]]:
+        """The numbers of the inputs that read each stream."""
+        named = [(entry.stream.name, i) for i, entry in enumerate(self.inputs)]
+        return {stream: tuple(i for name, i in named if name == stream) for stream, _ in named}
+
+    @cached_property
+    def select(self) -> tuple[OutputColumn, ...]:
+        """The columns of the answer."""
+        return tuple(
+            OutputColumn(field.name, ColumnRef(0, field.name, field.type), field.type)
+            for field in self.outputs
+        )
+
+    @cached_property
+    def published(self) -> QueryPlan:
+        """How its rows are published: as those of a select, counted."""
+        columns = [Column(field.name, field.type) for field in self.outputs]
+        # No column of an answer has an empty name.
+        rows = StreamSchema("rows", (*columns, Column("", TIMESTAMP)), "")
+        entry = PlanInput(rows, "rows", WindowSpec(UNBOUNDED.name))
+        return QueryPlan(
+            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan"
+        )

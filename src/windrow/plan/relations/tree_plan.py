@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,6 +67,11 @@ class TreePlan:
             OutputColumn(field.name, ColumnRef(0, field.name, field.type), field.type)
             for field in self.outputs
         )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Equal for plans that mean the same rows."""
+        return hashlib.sha256(repr((self.relation, self.every_us)).encode()).hexdigest()
 
     @cached_property
     def published(self) -> QueryPlan:

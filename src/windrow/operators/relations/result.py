@@ -1,0 +1,52 @@
+"""The root of a tree: changes of its relation as what a publisher takes, rows counted by code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.operators.group_updates import GroupUpdates
+from windrow.operators.lanes import LaneLayout
+from windrow.operators.partial import Partial
+from windrow.operators.relations import result_kernels as kernels
+from windrow.operators.relations.changes import Changes
+from windrow.operators.relations.held_rows import HeldRows
+from windrow.operators.updated_groups import UpdatedGroups
+from windrow.windows.codes import Codes
+
+__all__ = ["TreeResult"]
+
+
+class TreeResult:
+    """The rows of the result, each different one once, with the number of its copies."""
+
+    def __init__(self, types: Sequence[pa.DataType]) -> None:
+        self._rows = HeldRows(types)
+        self._groups = UpdatedGroups(is_grouped=True)
+        self._layout = LaneLayout.smallest(((),))
+
+    def absorb(self, changes: Changes) -> Partial:
+        """The copies of every row that changed, at the end of each instant at which it did."""
+        codes = self._rows.acquire(changes.columns, changes.size)
+        at, code, weight = self._rows.net(changes.at, codes, changes.weight)
+        count = np.empty(at.size, np.int64)
+        kernels.running_counts(code, weight, self._rows.counts, count)
+        lanes = np.zeros((at.size, self._layout.lane_count), np.int64)
+        updates = GroupUpdates(at, code, count, lanes, self._layout)
+        partial = self._groups.partial(updates, self._columns)
+        self._rows.release(codes)
+        return partial
+
+    def _columns(self, codes: Codes) -> list[pa.Array]:
+        return list(self._rows.coder.columns(codes))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all rows."""
+        return self._rows.nbytes
+
+    def growth_bytes(self, changes: int) -> int:
+        """Peak of additional bytes while this many changes are taken."""
+        return self._rows.growth_bytes(changes)

@@ -1,0 +1,104 @@
+"""The operators of a tree, wired: changes of leaves go up, node by node, all to one instant.
+
+No operator is run before all its inputs are, and all are run to the same instant: so whatever a
+tree shows at an instant holds at that instant in every branch. Equal parts of a tree are one node,
+which all that read it share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from windrow.operators.relations.answer_window import AnswerWindowOperator
+from windrow.operators.relations.changes import Changes
+from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.registry import operator_of
+from windrow.plan.relations.algebra import Relation
+from windrow.plan.relations.blocks import Block
+
+__all__ = ["OperatorTree"]
+
+
+class OperatorTree:
+    """Operators in an order in which inputs come first; the last one is the root.
+
+    windows: operators that remember more than their input holds now, taken over from before.
+    """
+
+    def __init__(
+        self, relation: Relation, windows: Mapping[Relation, AnswerWindowOperator] | None = None
+    ) -> None:
+        self._nodes: list[Relation] = []
+        self._operators: list[RelationOperator | None] = []
+        self._inputs: list[tuple[int, ...]] = []
+        self._place: dict[Relation, int] = {}
+        self._add(relation, windows or {})
+        self.most_changes = 0  # that any node gave in the last step
+
+    def _add(self, relation: Relation, windows: Mapping[Relation, AnswerWindowOperator]) -> int:
+        known = self._place.get(relation)
+        if known is not None:
+            return known
+        inputs = tuple(self._add(part, windows) for part in relation.inputs)
+        operator = None
+        if not isinstance(relation, Block):
+            operator = windows.get(relation) or operator_of(relation)
+        self._nodes.append(relation)
+        self._operators.append(operator)
+        self._inputs.append(inputs)
+        self._place[relation] = len(self._nodes) - 1
+        return self._place[relation]
+
+    def advance(self, changes_of: Callable[[Block], Changes], until: int) -> Changes:
+        """The changes of the root up to `until`; changes_of: those of a leaf."""
+        found: list[Changes] = []
+        self.most_changes = 0
+        for node, operator, inputs in zip(
+            self._nodes, self._operators, self._inputs, strict=True
+        ):
+            if isinstance(node, Block):
+                found.append(changes_of(node))
+            else:
+                assert operator is not None
+                found.append(operator.advance([found[place] for place in inputs], until))
+            self.most_changes = max(self.most_changes, found[-1].size)
+        return found[-1]
+
+    def rebuild(self, held_in: Callable[[Block], Changes], at: int) -> Changes:
+        """Make new operators know what leaves hold, as if it had come at that instant.
+
+        Operators that remember more than that know it already, and are asked what they hold.
+        """
+        found: list[Changes] = []
+        for node, operator, inputs in zip(
+            self._nodes, self._operators, self._inputs, strict=True
+        ):
+            if isinstance(node, Block):
+                found.append(held_in(node))
+            elif isinstance(operator, AnswerWindowOperator):
+                found.append(operator.held(at))
+            else:
+                assert operator is not None
+                found.append(operator.advance([found[place] for place in inputs], at))
+        return found[-1]
+
+    @property
+    def windows(self) -> dict[Relation, AnswerWindowOperator]:
+        """The operators that remember more than their input holds now."""
+        pairs = zip(self._nodes, self._operators, strict=True)
+        return {node: each for node, each in pairs if isinstance(each, AnswerWindowOperator)}
+
+    def sizes(self) -> Sequence[tuple[Relation, int]]:
+        """Every node with an operator, and the bytes that this remembers."""
+        pairs = zip(self._nodes, self._operators, strict=True)
+        return [(node, each.nbytes) for node, each in pairs if each is not None]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all operators."""
+        return sum(each.nbytes for each in self._operators if each is not None)
+
+    def growth_bytes(self, changes: int) -> int:
+        """Peak of additional bytes that this many changes may need: one operator works at a time."""
+        grown = [each.growth_bytes(changes) for each in self._operators if each is not None]
+        return max(grown, default=0)

@@ -1,0 +1,247 @@
+"""The shard of a query that is a tree: leaves with windows, operators above them, and the result.
+
+It is asked what a shard of a single query is asked. Operators remember nothing but what follows
+from the relations of the leaves: a step that fails is undone in the leaves, and all operators are
+made anew from what these hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from windrow.errors import CheckpointError
+from windrow.event_time import START_OF_TIME
+from windrow.operators.partial import Partial
+from windrow.operators.relations.changes import Changes
+from windrow.operators.relations.result import TreeResult
+from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.tree_plan import TreePlan
+from windrow.rows.frames import pack, unpack
+from windrow.rows.prepared_rows import PreparedRows
+from windrow.runtime.trees.leaves import Leaf, leaf_of
+from windrow.runtime.trees.operator_tree import OperatorTree
+from windrow.windows.lifetime import Lifetime
+from windrow.windows.marks import DeepMark, Mark
+from windrow.windows.window import Window
+
+__all__ = ["TreeMark", "TreeShard"]
+
+
+class TreeMark(NamedTuple):
+    """How a tree was before a step."""
+
+    own: Mark
+    leaves: list[Any]
+    windows: list[DeepMark]
+
+
+class TreeShard:
+    """Runs a plan; with EVERY its relations change at the ticks only."""
+
+    algorithm = "tree"
+    # Rows of a tree cannot be let go early: what they gave is in operators above.
+    fixes_lifetimes = True
+
+    def __init__(self, plan: TreePlan) -> None:
+        self.plan = plan
+        self.clock = START_OF_TIME
+        self._grid_us = plan.every_us or 1
+        self._ran_until = START_OF_TIME
+        self._has_run = False
+        self._first_us: int | None = None
+        self._leaves: dict[Block, Leaf] = {
+            block: leaf_of(block, self._grid_us) for block in plan.blocks
+        }
+        self._owners = [
+            (leaf, number)
+            for leaf in self._leaves.values()
+            for number in range(len(leaf.plan.inputs))
+        ]
+        self._types = [field.type.arrow for field in plan.outputs]
+        self._begin()
+        self._is_first_result = True
+
+    def _begin(self) -> None:
+        self._tree = OperatorTree(self.plan.relation)
+        self._result = TreeResult(self._types)
+
+    # ---- a step
+
+    def take(self, changes: Mapping[int, PreparedRows]) -> None:
+        """Prepared rows, all later than the clock, wait for it."""
+        for number, rows in changes.items():
+            leaf, own = self._owners[number]
+            leaf.append({own: rows})
+            if rows.size:
+                first = int(rows.times.min())
+                self._first_us = first if self._first_us is None else min(self._first_us, first)
+
+    def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
+        """Take prepared rows and run to `until`, inclusive."""
+        if changes:
+            self.take(changes)
+        self.clock = max(self.clock, until)
+        return self._run(self._last_tick(self.clock))
+
+    def _last_tick(self, instant: int) -> int:
+        return instant // self._grid_us * self._grid_us
+
+    def _run(self, until: int) -> Partial:
+        for window in self._tree.windows.values():
+            if self._first_us is not None:
+                window.begin(self._first_us)
+        changes = self._tree.advance(lambda block: self._leaves[block].run(until), until)
+        self._ran_until, self._has_run = until, True
+        partial = self._result.absorb(changes)
+        return partial if self._is_first_result else replace(partial, codes=None)
+
+    @property
+    def step_changes(self) -> int:
+        """The most changes that any part of the last step had."""
+        return self._tree.most_changes
+
+    def next_stop(self, until: int, events: int) -> int:
+        """How far the clock may go, at most to `until`, for about so many events of a window."""
+        for window in self.windows:
+            until = window.next_stop(until, events)
+        return until
+
+    def event_count(self) -> int:
+        """A number that has grown by about one for each event of a window meanwhile."""
+        return sum(window.event_count for window in self.windows)
+
+    # ---- undone, or saved and restored
+
+    def mark(self, taking: Iterable[int] = ()) -> TreeMark:
+        """How it is now: rewind() goes back to it until keep() is called."""
+        del taking  # rows are not shared with other queries
+        windows = [DeepMark(window) for window in self._tree.windows.values()]
+        leaves = [leaf.mark(()) for leaf in self._leaves.values()]
+        return TreeMark(Mark(self), leaves, windows)
+
+    def keep(self, mark: TreeMark) -> None:
+        """The step since the mark is whole."""
+        for leaf, own in zip(self._leaves.values(), mark.leaves, strict=True):
+            leaf.keep(own)
+
+    def rewind(self, mark: TreeMark) -> None:
+        """Roll back to the mark: operators are made anew from what the leaves hold."""
+        mark.own.rewind()
+        for leaf, own in zip(self._leaves.values(), mark.leaves, strict=True):
+            leaf.rewind(own)
+        for window in mark.windows:
+            window.rewind()
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Operators and the result from the relations of the leaves, at the instant run to."""
+        self._tree = OperatorTree(self.plan.relation, self._tree.windows)
+        self._result = TreeResult(self._types)
+        self._is_first_result = False
+        if self._has_run:
+            at = self._ran_until
+            self._result.absorb(self._tree.rebuild(lambda block: self._held(block, at), at))
+
+    def _held(self, block: Block, at: int) -> Changes:
+        return self._leaves[block].held(at)
+
+    def snapshot(self) -> bytes:
+        """The rows of all leaves; everything else follows from them."""
+        header: dict[str, Any] = {
+            "plan": self.plan.fingerprint,
+            "clock": self.clock,
+            "ran_until": self._ran_until,
+            "has_run": self._has_run,
+            "first_us": self._first_us,
+        }
+        tables = {
+            f"{number}.{name}": table
+            for number, leaf in enumerate(self._leaves.values())
+            for name, table in leaf.saved().items()
+        }
+        for number, window in enumerate(self._tree.windows.values()):
+            tables |= {f"w{number}.{name}": each for name, each in window.saved().items()}
+        return pack("tree", header, tables)
+
+    @classmethod
+    def restore(cls, plan: TreePlan, data: bytes) -> TreeShard:
+        """The shard that snapshot() saved."""
+        header, tables = unpack("tree", data)
+        if header["plan"] != plan.fingerprint:
+            raise CheckpointError(
+                "WC105",
+                "the saved state belongs to another query",
+                hint="start the changed query with a new checkpoint",
+            )
+        shard = cls(plan)
+        shard.clock, shard._ran_until = header["clock"], header["ran_until"]
+        shard._has_run, shard._first_us = header["has_run"], header["first_us"]
+        for number, leaf in enumerate(shard._leaves.values()):
+            leaf.load(_named(tables, f"{number}."), shard._ran_until)
+        for number, window in enumerate(shard._tree.windows.values()):
+            window.load(_named(tables, f"w{number}."))
+        shard._rebuild()
+        return shard
+
+    # ---- what is so
+
+    def lifetime(self, input_index: int) -> Lifetime:
+        """How long rows of an input stay."""
+        leaf, own = self._owners[input_index]
+        return leaf.lifetime(own)
+
+    def change_lifetimes(self, lifetimes: Mapping[int, Lifetime]) -> None:
+        """Windows of a tree keep their width: its answers are exact."""
+        raise AssertionError(f"windows {sorted(lifetimes)} of a tree cannot be narrowed")
+
+    def close(self) -> None:
+        """Nothing is run any more."""
+        for leaf in self._leaves.values():
+            leaf.close()
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """The windows of all inputs."""
+        return tuple(window for leaf in self._leaves.values() for window in leaf.windows)
+
+    def window_statistics(self) -> list[tuple[int, int, int]]:
+        """Per input: its number, rows held, bytes (rows, and its part of everything else)."""
+        windows = self.windows
+        beside = (self.nbytes - sum(window.nbytes for window in windows)) // max(1, len(windows))
+        return [
+            (number, window.row_count, window.nbytes + beside)
+            for number, window in enumerate(windows)
+        ]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of leaves, operators and the result."""
+        leaves = sum(leaf.nbytes for leaf in self._leaves.values())
+        return leaves + self._tree.nbytes + self._result.nbytes
+
+    def growth_bytes(self, rows: int) -> int:
+        """Peak bytes, in addition to the windows, that this many rows may need."""
+        leaves = sum(leaf.growth_bytes(rows) for leaf in self._leaves.values())
+        return leaves + max(self._tree.growth_bytes(2 * rows), self._result.growth_bytes(2 * rows))
+
+    def prepared(self, input_index: int, batch: pa.RecordBatch) -> PreparedRows:
+        """Rows of an input that were saved or shuffled as a batch."""
+        leaf, own = self._owners[input_index]
+        return leaf.prepared(own, batch)
+
+    def sizes(self) -> list[tuple[object, int]]:
+        """Every node of the tree, and the bytes that it remembers."""
+        leaves = [(block, leaf.nbytes) for block, leaf in self._leaves.items()]
+        return [*leaves, *self._tree.sizes()]
+
+
+def _named(tables: Mapping[str, pa.Table], prefix: str) -> dict[str, pa.Table]:
+    return {
+        name.removeprefix(prefix): table
+        for name, table in tables.items()
+        if name.startswith(prefix)
+    }

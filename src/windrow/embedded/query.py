@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
+from windrow.embedded.query_parts import preparers_of
 from windrow.embedded.query_run import NEVER, QueryRun
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant
@@ -20,17 +21,20 @@ from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
 from windrow.output.change_limit import check_limit
+from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
+from windrow.plan.relations.explain import explain_tree
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.plan.planned_query import PlannedQuery
 from windrow.query import Query
 from windrow.rows.life import life_of
-from windrow.rows.prepare import Preparer
 from windrow.rows.shared_rows import QueryLife, RowPool
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
-from windrow.windows.instants import WaitingInstants
+from windrow.runtime.trees.tree_shard import TreeShard
+from windrow.windows.instants import NO_INSTANTS, WaitingInstants
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
@@ -50,12 +54,12 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     if one has. stopped: is told when a user stops it.
     """
 
-    plan: QueryPlan
+    plan: RunnablePlan
 
     def __init__(
         self,
         name: str,
-        plan: QueryPlan,
+        plan: RunnablePlan,
         clock: int,
         flush: Callable[[], None],
         lock: RLock,
@@ -68,19 +72,26 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._flush = flush
         self._stopped = stopped
         self._life = life_of(plan, first_us)
-        inner = None if plan.error_percent is None else inner_plan(plan)
-        run = plan if inner is None else inner.plan
         self.reading = QueryLife(self._life or NEVER)
-        self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
-        self._shard = self._new_shard(run, clock)
-        self._publisher = Publisher(run)
+        inner, self._readers = None, ()
+        if isinstance(plan, TreePlan):
+            self._shard = TreeShard(plan)
+            self._publisher = Publisher(plan.published)
+            self._preparers = preparers_of(plan)
+            self._publisher.absorb([(0, self._shard.advance({}, clock))], NO_INSTANTS, clock)
+        else:
+            inner = None if plan.error_percent is None else inner_plan(plan)
+            run = plan if inner is None else inner.plan
+            self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
+            self._shard = self._new_shard(run, clock)
+            self._publisher = Publisher(run)
+            self._preparers = preparers_of(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
         self._bounded = None if inner is None else BoundedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
-        self._preparers = [Preparer(run, input_index) for input_index in range(len(run.inputs))]
-        self._entries = [WaitingInstants() for _ in run.inputs]
+        self._entries = [WaitingInstants() for _ in plan.inputs]
         self._missed = None
         self._first_clock: int | None = None if clock == START_OF_TIME else clock
         self._taken = 0
@@ -119,6 +130,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     def _result(self) -> pa.Table:
         self._be_ready()
         result = (self._bounded or self._publisher).result()
+        if isinstance(self.plan, TreePlan) and self.plan.order:
+            result = in_order(result, self.plan)
         return self._noted(result, is_complete=not self.lacks_rows())
 
     @property
@@ -156,7 +169,10 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         """
         self._be_ready()
         shard = self._shard
-        text = explain(self.plan, shard.figures(), shard.algorithm)
+        if isinstance(shard, TreeShard):
+            text = explain_tree(shard.plan, dict(shard.sizes()))
+        else:
+            text = explain(shard.plan, shard.figures(), shard.algorithm)
         lines = [text, f"clock: {show_instant(shard.clock)}"]
         for input_index, rows, size in shard.window_statistics():
             alias = self.plan.inputs[input_index].alias

@@ -12,20 +12,23 @@ from numpy.typing import NDArray
 
 from windrow.governor.bounded.answers import BoundedMark
 from windrow.output.publish import PublisherMark
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.rows.prepare import Preparer
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shared_rows import Shares
 from windrow.rows.stream_rows import StreamRows
 from windrow.runtime.shard import ShardMark
+from windrow.runtime.trees.tree_shard import TreeMark
 from windrow.windows.marks import DeepMark, Mark
 
-__all__ = ["QueryMark", "QueryStep", "TakenRows"]
+__all__ = ["QueryMark", "QueryStep", "TakenRows", "preparers_of"]
 
 
 @dataclass
 class QueryMark:
     """How all parts of a query were before a part of a step; publisher: once it publishes."""
 
-    shard: ShardMark
+    shard: ShardMark | TreeMark
     publisher: PublisherMark | None
     bounded: BoundedMark | None
     others: Mark
@@ -54,3 +57,9 @@ class TakenRows(NamedTuple):
     batch: pa.RecordBatch
     instants: NDArray[np.int64]
     prepared: PreparedRows
+
+
+def preparers_of(plan: RunnablePlan) -> list[Preparer]:
+    """What prepares the rows of each input."""
+    plans = [block.plan for block in plan.blocks] if isinstance(plan, TreePlan) else [plan]
+    return [Preparer(each, number) for each in plans for number in range(len(each.inputs))]

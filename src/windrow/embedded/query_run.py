@@ -16,13 +16,14 @@ from windrow.governor.bounded.answers import BoundedAnswers
 from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.operators.partial import Partial
 from windrow.output.publish import Publisher
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer, lifetime_of
 from windrow.rows.shared_rows import QueryLife, RowReader
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
+from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.windows.instants import WaitingInstants, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
@@ -36,8 +37,8 @@ NEVER = (END_OF_TIME, START_OF_TIME)
 class QueryRun:
     """What a query in this process does when rows come and time moves on."""
 
-    plan: QueryPlan
-    _shard: Shard
+    plan: RunnablePlan
+    _shard: Shard | TreeShard
     _publisher: Publisher
     _bounded: BoundedAnswers | None
     _missed: MissedRows | None  # None while no row was refused

@@ -25,13 +25,13 @@ from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.metrics import exposition
 from windrow.metrics_server import MetricsServer
 from windrow.notebook.cards import session_card
-from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.planner import plan_query
+from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
@@ -130,7 +130,7 @@ class EmbeddedSession(Asking):
         select = parse_query(text)
         if reads_history(select):
             return self._follow(select, name)
-        plan = bind(select, self._catalog, algorithm, store)
+        plan = plan_query(select, self._catalog, algorithm, store)
         name = self._free_name(name)
         self._flush()
         clock = self._ingest.clock_of(plan.streams)
@@ -150,11 +150,11 @@ class EmbeddedSession(Asking):
             raise
         return query
 
-    def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
+    def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered."""
         select = parse_query(text)
         if not reads_history(select):
-            return bind(select, self._catalog)
+            return plan_query(select, self._catalog)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
         return bind_history(select, self._catalog, schemas, continuous=goes_on)
 

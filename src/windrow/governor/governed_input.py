@@ -8,7 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from windrow.plan.model import QueryPlan, WindowSpec
+from windrow.plan.model import WindowSpec
+from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.prepare import lifetime_of
 from windrow.windows.lifetime import Lifetime
 
@@ -20,7 +21,7 @@ class GovernedInput(ABC):
     """The input at `input_index` of a query; plan: as it was bound, with its ERROR."""
 
     query_name: str
-    plan: QueryPlan
+    plan: RunnablePlan
     input_index: int
 
     @property

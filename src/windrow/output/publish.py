@@ -18,6 +18,7 @@ from windrow.output.combine import CodedUpdates, Combiner, with_gone
 from windrow.output.due_instants import INSTANTS_LIMIT
 from windrow.output.feed import Feed, StateFeed
 from windrow.output.group_feed import GroupFeed
+from windrow.output.initial_rows import InitialRows
 from windrow.output.kernels import is_increasing
 from windrow.output.known_groups import KnownGroups
 from windrow.output.result_faults import ResultFaults
@@ -67,6 +68,7 @@ class Publisher:
         self._feed: Feed = self._selects or self._states
         self._rows = ResultRows(plan, self._shape, self._groups)
         self._faults = ResultFaults()
+        self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
         self._turns: tuple[int, int] | None = None
         # A select that one shard gives alone: rows go by the shard's own codes.
@@ -81,6 +83,8 @@ class Publisher:
         if not is_increasing(instants):
             instants = np.unique(instants)
         if self._selects is not None:
+            if len(partials) == 1:
+                partials = [(partials[0][0], self._dated(partials[0][1], instants, until))]
             self._record_rows(self._selects, partials, instants)
         else:
             self._record_states(self._updates(partials), instants)
@@ -94,7 +98,7 @@ class Publisher:
     def mark(self) -> PublisherMark:
         """How it is now: rewind() goes back to it. Of one shard alone, and before anything new."""
         self._feed.begin_step()
-        return PublisherMark(Mark(self, self._faults, *self._feed.parts))
+        return PublisherMark(Mark(self, self._faults, self._initial, *self._feed.parts))
 
     def rewind(self, mark: PublisherMark) -> None:
         """Roll back to the mark: what a failed step left behind is rebuilt from the feed."""
@@ -116,6 +120,17 @@ class Publisher:
             self._begin(updates)
         if updates.at.size:
             self._record(updates)
+
+    def _dated(self, partial: Partial, instants: Vector, until: int) -> Partial:
+        """Rows that a select has before any row has come wait for the first instant."""
+        partial = self._initial.held_back(partial)
+        if self._initial.waiting is None:
+            return partial
+        self._note_instants(partial.at, instants)
+        every = self._plan.every_us or 1
+        first = self._first_instant
+        first = END_OF_TIME if first == END_OF_TIME else -(-first // every) * every
+        return self._initial.released(partial, first) if first <= until else partial
 
     def _record_rows(
         self, feed: SelectFeed, partials: Sequence[tuple[int, Partial]], instants: Vector
@@ -221,6 +236,10 @@ class Publisher:
         if self._is_whole and self._first_instant == END_OF_TIME:
             found = self._rows.of(self._nothing(START_OF_TIME))
             return found.table.slice(0, int(found.many[0]))
+        waiting = self._initial.waiting
+        if waiting is not None:
+            rows = _rows_of_groups(waiting, self._select_table)
+            return rows(np.repeat(waiting.group, waiting.count))
         return self._feed.result()
 
     def snapshot(self) -> bytes:
@@ -246,6 +265,9 @@ class Publisher:
         tables = {"entities": groups, **self._feed.tables()}
         if self._cut is not None:
             tables["cut"] = self._cut
+        initial = self._initial.table()
+        if initial is not None:
+            tables["initial"] = initial
         if self._combiner is not None:
             tables["combiner"] = self._combiner.table(codes)
         return pack("publisher", header, tables)
@@ -268,6 +290,8 @@ class Publisher:
         publisher._turns = None if header["turns"] is None else tuple(header["turns"])
         new_code, codes = publisher._recode(tables["entities"])
         publisher._cut = tables.get("cut")
+        if "initial" in tables:
+            publisher._initial.load(tables["initial"], publisher._no_updates())
         publisher._feed.load(tables, new_code)
         if "faults" in header:
             publisher._faults.load(header["faults"], new_code)
@@ -370,6 +394,13 @@ class Publisher:
         extras = np.zeros((1, self._shape.extra_count), np.int64)
         when, group = np.array([at], np.int64), np.zeros(1, np.int32)
         return CodedUpdates(when, group, zero, lanes, layout, extras)
+
+    def _no_updates(self) -> Partial:
+        layout = LaneLayout.smallest(self._shape.kinds)
+        none = np.empty(0, np.int64)
+        lanes = np.zeros((0, layout.lane_count), np.int64)
+        groups = pa.RecordBatch.from_arrays([], names=[])
+        return Partial(none, none.astype(np.int32), none, lanes, layout, groups, 0)
 
     def _begin(self, updates: CodedUpdates) -> None:
         """An ungrouped aggregate shows its empty state from the first instant on."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from windrow.plan.expressions import GroupRef
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.model import QueryPlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 
 __all__ = ["AnswerShape", "answer_shape"]
 
@@ -23,9 +24,9 @@ class AnswerShape:
     every_us: int | None
 
 
-def answer_shape(plan: QueryPlan | HistoryPlan) -> AnswerShape:
+def answer_shape(plan: RunnablePlan | HistoryPlan) -> AnswerShape:
     """The shape of a query's answers; rows of a select have neither groups nor values."""
-    if isinstance(plan, QueryPlan) and plan.kind == "select":
+    if isinstance(plan, TreePlan) or (isinstance(plan, QueryPlan) and plan.kind == "select"):
         return AnswerShape((), (), plan.every_us)
     groups = [each.name for each in plan.select if isinstance(each.expression, GroupRef)]
     values = [

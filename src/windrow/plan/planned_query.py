@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.history_plan import HistoryPlan
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["PlannedQuery"]
 
@@ -12,7 +12,7 @@ __all__ = ["PlannedQuery"]
 class PlannedQuery:
     """A query with the plan that it runs by."""
 
-    plan: QueryPlan | HistoryPlan
+    plan: RunnablePlan | HistoryPlan
 
     @property
     def text(self) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.model import QueryPlan
+from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["ALWAYS", "in_life", "life_of"]
 
@@ -15,7 +15,7 @@ ALWAYS = (START_OF_TIME, END_OF_TIME)
 _SECOND_US = 1_000_000
 
 
-def life_of(plan: QueryPlan, first_us: int | None) -> tuple[int, int] | None:
+def life_of(plan: RunnablePlan, first_us: int | None) -> tuple[int, int] | None:
     """First and last instant; None while they depend on a first row that has not come.
 
     first_us: the time of the first row that arrived on the query's first stream.

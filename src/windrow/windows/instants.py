@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from windrow.windows import kernels
 
-__all__ = ["WaitingInstants", "merged"]
+__all__ = ["NO_INSTANTS", "WaitingInstants", "merged"]
 
 Instants = NDArray[np.int64]
-NONE: Instants = np.empty(0, np.int64)
+NO_INSTANTS: Instants = np.empty(0, np.int64)
 
 
 class WaitingInstants:
@@ -53,7 +53,7 @@ class WaitingInstants:
                 kept.append(_unpinned(run[place:]) if place else run)
         self._runs = kept
         if not passed:
-            return NONE
+            return NO_INSTANTS
         found = passed[0] if len(passed) == 1 else np.sort(np.concatenate(passed), kind="stable")
         self.count -= found.size
         return found

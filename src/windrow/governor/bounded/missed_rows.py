@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.event_time import END_OF_TIME
-from windrow.plan.model import QueryPlan, WindowSpec
+from windrow.plan.model import WindowSpec
+from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.prepare import lifetime_of
 from windrow.service_levels import INCOMPLETE
 from windrow.windows.instant_spans import InstantSpans
@@ -30,7 +31,7 @@ Instants = NDArray[np.int64]
 class MissedRows:
     """The instants at which answers of one query lack rows that were refused."""
 
-    def __init__(self, plan: QueryPlan) -> None:
+    def __init__(self, plan: RunnablePlan) -> None:
         self._windows = [entry.window for entry in plan.inputs]
         self._spans = InstantSpans()
         self._gaps: dict[int, _RowsGap] = {}

@@ -14,7 +14,7 @@ from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.window_kinds import UNBOUNDED
 
-__all__ = ["TreePlan"]
+__all__ = ["RunnablePlan", "TreePlan"]
 
 
 @dataclass(frozen=True)
@@ -83,3 +83,7 @@ class TreePlan:
         return QueryPlan(
             self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan"
         )
+
+
+# What a session runs.
+RunnablePlan = QueryPlan | TreePlan

@@ -1,0 +1,93 @@
+"""Rows that a result has before any row has come, such as the COUNT of nothing.
+
+They are shown as soon as somebody asks for the result, and told from the first instant on at which
+a row came: no answer and no change is earlier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.event_time import START_OF_TIME
+from windrow.operators.partial import Partial
+
+__all__ = ["InitialRows"]
+
+
+class InitialRows:
+    """Updates at the beginning of time, until there is an instant for them."""
+
+    def __init__(self) -> None:
+        self._waiting: Partial | None = None
+
+    @property
+    def waiting(self) -> Partial | None:
+        """Those that wait for an instant."""
+        return self._waiting
+
+    def held_back(self, partial: Partial) -> Partial:
+        """The updates of a partial result without those at the beginning of time, which wait."""
+        count = int(np.searchsorted(partial.at, START_OF_TIME, side="right"))
+        if not count:
+            return partial
+        self._waiting = _part(partial, slice(0, count))
+        return _part(partial, slice(count, None))
+
+    def released(self, partial: Partial, first_us: int) -> Partial:
+        """The updates with those that waited, as of the first instant."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            return partial
+        if waiting.codes is not None and partial.codes is not None:
+            # What changes at that very instant is never seen as it was before.
+            codes = partial.codes[partial.group[partial.at == first_us]]
+            stays = ~np.isin(waiting.codes[waiting.group], codes)
+            waiting = _part(waiting, stays)
+        return _joined(replace(waiting, at=np.full(waiting.size, first_us, np.int64)), partial)
+
+    def table(self) -> pa.Table | None:
+        """What waits, for saving."""
+        if self._waiting is None:
+            return None
+        counts = pa.array(self._waiting.count)
+        groups = self._waiting.groups.take(pa.array(self._waiting.group))
+        return pa.Table.from_batches([groups]).append_column("many", counts)
+
+    def load(self, table: pa.Table, like: Partial) -> None:
+        """Back from table(); like: a partial result without updates."""
+        size = table.num_rows
+        groups = table.drop_columns(["many"]).combine_chunks().to_batches()
+        at = np.full(size, START_OF_TIME, np.int64)
+        self._waiting = replace(
+            like, at=at, group=np.arange(size, dtype=np.int32),
+            count=table.column("many").to_numpy(), groups=groups[0], group_count=size,
+            lanes=np.zeros((size, like.lanes.shape[1]), np.int64), codes=None,
+        )  # fmt: skip
+
+
+def _part(partial: Partial, places: slice | np.ndarray) -> Partial:
+    extras = partial.extras[places] if partial.extras.size else partial.extras
+    return replace(
+        partial, at=partial.at[places], group=partial.group[places], count=partial.count[places],
+        lanes=partial.lanes[places], extras=extras,
+    )  # fmt: skip
+
+
+def _joined(first: Partial, second: Partial) -> Partial:
+    groups = pa.Table.from_batches([first.groups, second.groups]).combine_chunks().to_batches()
+    codes = None
+    if first.codes is not None and second.codes is not None:
+        codes = np.concatenate([first.codes, second.codes])
+    return replace(
+        second,
+        at=np.concatenate([first.at, second.at]),
+        group=np.concatenate([first.group, second.group + np.int32(first.group_count)]),
+        count=np.concatenate([first.count, second.count]),
+        lanes=np.concatenate([first.lanes, second.lanes]),
+        groups=groups[0] if groups else second.groups,
+        group_count=first.group_count + second.group_count,
+        codes=codes,
+    )

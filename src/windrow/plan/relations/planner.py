@@ -1,0 +1,98 @@
+"""From a parsed query to what runs it: one block where that is enough, a tree otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from windrow.errors import UnsupportedError
+from windrow.plan.binder import bind
+from windrow.plan.catalog import Catalog
+from windrow.plan.model import QueryPlan
+from windrow.plan.relations.binder import bind_query
+from windrow.plan.relations.blocks import with_blocks
+from windrow.plan.relations.algebra import Project
+from windrow.plan.relations.references import passed
+from windrow.plan.relations.rules.pipeline import rewritten_relation
+from windrow.plan.relations.tree_plan import TreePlan
+from windrow.sql.nested_query import NestedQuery
+from windrow.sql.statements import QueryText, Select, Source
+
+__all__ = ["plan_query", "tree_plan"]
+
+# What only a tree can run.
+_OF_TREES = (NestedQuery, exp.Window, exp.Filter, exp.Exists)
+
+
+def plan_query(
+    query: QueryText, catalog: Catalog, algorithm: str = "auto", store: str = "auto"
+) -> QueryPlan | TreePlan:
+    """The plan of a query over the streams and views of the catalog."""
+    if not isinstance(query, Select) or not _is_block(query, catalog):
+        _check_choices(algorithm, store)
+        return tree_plan(query, catalog)
+    try:
+        return bind(query, catalog, algorithm, store)
+    except UnsupportedError:
+        if query.error_percent is not None or (algorithm, store) != ("auto", "auto"):
+            raise
+        return tree_plan(query, catalog)
+
+
+def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
+    """The query as a tree, also where one block would do."""
+    bound = bind_query(query, catalog)
+    relation = rewritten_relation(bound.relation)
+    if relation.fields != bound.outputs:
+        relation = Project(relation, passed(bound.outputs))
+    return TreePlan(
+        bound.text,
+        bound.relation,
+        with_blocks(relation, bound.every_us, bound.text),
+        bound.outputs,
+        bound.order,
+        bound.every_us,
+        bound.duration,
+    )
+
+
+def _check_choices(algorithm: str, store: str) -> None:
+    for what, chosen in (("algorithm", algorithm), ("store", store)):
+        if chosen != "auto":
+            raise UnsupportedError(
+                "WU231",
+                f"the {what} of a query that is a tree cannot be {chosen!r}",
+                hint="leave the choice to 'auto': each part of the tree has its own; "
+                "explain() shows which",
+            )
+
+
+def _is_block(select: Select, catalog: Catalog) -> bool:
+    """Whether it says nothing but what one block can: windows, inner joins, one aggregate."""
+    is_plain = not (
+        select.grouping_sets or select.order_by or select.common_tables or select.offset
+    )
+    if not is_plain or select.qualify is not None or select.limit is not None:
+        return False
+    if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
+        return False
+    if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
+        return False
+    return all(each.find(*_OF_TREES) is None for each in _expressions(select))
+
+
+def _is_window(source: Source, catalog: Catalog) -> bool:
+    has_more = source.query is not None or source.joined or source.using or source.columns
+    if has_more or source.is_natural or source.join not in ("first", "inner", "anti"):
+        return False
+    return not catalog.has_view(source.stream)
+
+
+def _expressions(select: Select) -> Iterator[exp.Expr]:
+    yield from (item.expression for item in select.items)
+    yield from (source.on for source in select.sources if source.on is not None)
+    yield from select.group_by
+    for condition in (select.where, select.having):
+        if condition is not None:
+            yield condition

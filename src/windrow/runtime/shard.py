@@ -53,6 +53,9 @@ class Shard:
     readers: one for each input where the rows are shared with other queries.
     """
 
+    # More changes than those that it gives go through no part of it.
+    step_changes = 0
+
     def __init__(
         self,
         plan: QueryPlan,

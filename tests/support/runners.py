@@ -124,7 +124,7 @@ class ShardRunner:
             self._waiting = np.concatenate([self._waiting, entered])
             prepared[input_index] = self.preparers[input_index].prepare(batch)
         for bucket, shard in enumerate(self.shards):
-            shard.take(self._dealt(prepared, bucket))
+            shard.append(self._dealt(prepared, bucket))
         while True:
             stop = clock
             if self.step_events is not None:

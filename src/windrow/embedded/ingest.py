@@ -253,7 +253,7 @@ class Ingest:
         if is_first:
             self._note_first(stream)
         for shared in step.shared:
-            shared.take(step.rows, step.shares)
+            shared.append(step.rows, step.shares)
         return self._decide(step)
 
     def _refuse(

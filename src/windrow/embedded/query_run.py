@@ -210,7 +210,7 @@ class QueryRun:
                 self._entries[input_index].add(rows.instants)
                 if self._bounded is not None:
                     self._bounded.watch.take(rows.batch)
-            self._shard.take(changes)
+            self._shard.append(changes)
             if self._shard.clock < clock:
                 self._move(clock)
 

@@ -123,7 +123,7 @@ class OutputRoom:
         """Rows written."""
         return int(self.control[kernels.USED] - self.control[kernels.FIRST])
 
-    def take(self, layout: LaneLayout, until: int) -> GroupUpdates:
+    def drain(self, layout: LaneLayout, until: int) -> GroupUpdates:
         """What was written for instants up to `until`; later ones stay, to be written over."""
         control, at, group, count, lanes = self.arrays
         columns: list[NDArray[Any]] = [at, group, count, lanes]

@@ -165,7 +165,7 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         updates = GroupRowUpdates.joined(self._updates.since(self._answered_to))
         state, due = self._answered.copy(), self._due.after_all()
         which, rows = self._list(instants, updates, state)
-        table = with_answer_columns(instants[which], self._log.take(rows))
+        table = with_answer_columns(instants[which], self._log.read(rows))
         self._answered_to, self._answered, self._due = self._updates.end, state, due
         return table
 
@@ -180,7 +180,7 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         rows = np.stack([updates.previous_row, updates.row], axis=1).ravel()
         signs = np.tile(np.array([-1, 1], np.int8), updates.at.size)
         at = np.repeat(updates.at, 2)
-        table = self._log.take(np.repeat(rows, copies))
+        table = self._log.read(np.repeat(rows, copies))
         columns = [timestamps(np.repeat(at, copies)), pa.array(np.repeat(signs, copies))]
         names = ["at", "change", *table.schema.names]
         return pa.Table.from_arrays([*columns, *table.columns], names=names)
@@ -196,7 +196,7 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         if self._result is None:
             present = np.flatnonzero(self._now.many).astype(np.int32)
             present = present[np.argsort(self._rank(present), kind="stable")]
-            self._result = self._log.take(self._now.row[present])
+            self._result = self._log.read(self._now.row[present])
             self._result_cache_bytes = self._result.nbytes
         return self._result
 
@@ -289,8 +289,8 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
         both = (updates.previous_many > 0) & (updates.many > 0)
         if not both.any():
             return both
-        old = self._log.take(updates.previous_row[both])
-        new = self._log.take(updates.row[both])
+        old = self._log.read(updates.previous_row[both])
+        new = self._log.read(updates.row[both])
         same = equal_rows(old, new)
         both[both] = same
         return both

@@ -62,15 +62,15 @@ class RowLog:
                 total += _row_bytes(piece, numbers[low:high] - start)
         return total
 
-    def take(self, numbers: Numbers) -> pa.Table:
+    def read(self, numbers: Numbers) -> pa.Table:
         """The rows of these numbers."""
         if numbers.size == 0:
             return self._schema.empty_table()
         if _is_sorted(numbers):
-            return self._take_sorted(numbers)
+            return self._read_sorted(numbers)
         if FEW_PARTS * numbers.size < self.size:
             different, places = np.unique(numbers, return_inverse=True)
-            return self._take_sorted(different).take(pa.array(places)).combine_chunks()
+            return self._read_sorted(different).take(pa.array(places)).combine_chunks()
         return self.table().take(pa.array(numbers)).combine_chunks()
 
     def table(self) -> pa.Table:
@@ -96,7 +96,7 @@ class RowLog:
         """The same without looking at every row of the log."""
         kept = np.unique(np.concatenate(references))
         kept = kept[kept >= 0]
-        self._begin_with(self.take(kept))
+        self._begin_with(self.read(kept))
         return [
             np.where(numbers < 0, numbers, np.searchsorted(kept, numbers)) for numbers in references
         ]
@@ -105,7 +105,7 @@ class RowLog:
         self._rows = Backlog(joined_rows)
         self.append(joined_rows([rows]))
 
-    def _take_sorted(self, numbers: Numbers) -> pa.Table:
+    def _read_sorted(self, numbers: Numbers) -> pa.Table:
         # From the end: the newest are read most often.
         taken, after, high = [], self.size, numbers.size
         for piece in reversed(self._rows.parts):

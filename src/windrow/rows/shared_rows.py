@@ -122,7 +122,7 @@ class SharedRows:
                 reader.close()
         return self.store.mark()
 
-    def take(self, rows: StreamRows, shares: Shares) -> None:
+    def append(self, rows: StreamRows, shares: Shares) -> None:
         """Hold rows of the stream once, in order of arrival; shares: what each reader is given."""
         if not self.readers:
             return  # the last one left when a stop that was broken off was brought to its end
@@ -236,11 +236,11 @@ class RowPool:
             return ()
         return tuple(self.reader(plan, i, clock, query) for i in range(len(plan.inputs)))
 
-    def take(self, stream: str, rows: StreamRows) -> Shares:
+    def append(self, stream: str, rows: StreamRows) -> Shares:
         """Hold rows of a stream, and prepare them for all that read it."""
         shares = Shares()
         for shared in self.of(stream):
-            shared.take(rows, shares)
+            shared.append(rows, shares)
         return shares
 
     def of(self, stream: str) -> list[SharedRows]:

@@ -114,7 +114,7 @@ class Shard:
     def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
         """Take prepared rows, all later than the clock, and run to `until`, inclusive."""
         if changes:
-            self.take(changes)
+            self.append(changes)
         self.clock = max(self.clock, until)
         try:
             partial = self._operator.run(self.clock)
@@ -129,7 +129,7 @@ class Shard:
             self._reconsider()
         return partial
 
-    def take(self, changes: Mapping[int, PreparedRows]) -> None:
+    def append(self, changes: Mapping[int, PreparedRows]) -> None:
         """Take prepared rows, all later than the clock, and let them wait."""
         for input_index, rows in changes.items():
             try:

@@ -65,7 +65,7 @@ def shown(store: LiveRows, steps: list[tuple[list[Birth], int]]) -> Lives:
         slots = owner.astype(np.int32)[None, :]
         numbers = np.arange(at.size, dtype=np.int32)
         store.add(events, NewRows(numbers, slots, code.astype(np.int32), expiry), at.size)
-        found = [each.tolist() for each in store.take(until)]
+        found = [each.tolist() for each in store.drain(until)]
         assert found[0] == sorted(found[0])
         changes += zip(*found, strict=True)
     return added_up(changes)
@@ -137,7 +137,7 @@ def test_a_duplicate_prolongs_a_life_without_an_entry_of_its_own() -> None:
     lives = shown(store, [(rows, 9)])
     assert store.size == 1
     assert lives[9] == {3: 1}
-    assert [each.tolist() for each in store.take(17)] == [[17], [3], [-1]]
+    assert [each.tolist() for each in store.drain(17)] == [[17], [3], [-1]]
     assert store.size == 0
 
 
@@ -160,7 +160,7 @@ def test_rows_that_end_early(
         ]
         here.sort(key=lambda event: event[:2])
         run_early(store, here)
-        changes += zip(*(each.tolist() for each in store.take(until)), strict=True)
+        changes += zip(*(each.tolist() for each in store.drain(until)), strict=True)
         since = until
     endless = any(row.expiry >= EXPIRY_LIMIT for row in rows)
     assert added_up(changes) == with_early_ends(rows, ends)

@@ -46,10 +46,10 @@ def test_the_share_of_a_heavy_key_is_near_the_truth() -> None:
     rooms[1::10] = [None] * len(rooms[1::10])
     sampler = KeySampler(plan, [0, 1])
     sampler.add(1, prepared(rooms))
-    shares = heavy_shares(plan, sampler.take())
+    shares = heavy_shares(plan, sampler.drain())
     assert [(each["input"], each["key"]) for each in shares] == [("c", "hot"), ("c", "NULL")]
     assert [each["share"] for each in shares] == pytest.approx([0.25, 0.1], abs=0.06)
-    assert sampler.take() == []
+    assert sampler.drain() == []
 
 
 def test_of_small_batches_some_stand_for_all() -> None:
@@ -57,7 +57,7 @@ def test_of_small_batches_some_stand_for_all() -> None:
     sampler = KeySampler(plan, [0])
     for number in range(batches):
         sampler.add(0, prepared(["hot"] * 3_000 + ["cold"] * 2_000, number * SECOND))
-    found = {key: count for _, key, count in sampler.take()}
+    found = {key: count for _, key, count in sampler.drain()}
     assert found[None] == pytest.approx(5_000 * batches, rel=0.7)
     assert found["hot"] / found[None] == pytest.approx(0.6, abs=0.06)
 
@@ -75,7 +75,7 @@ def test_what_is_kept_is_bounded_and_fades() -> None:
 def test_queries_that_are_dealt_out_without_a_key_have_no_heavy_one() -> None:
     sampler = KeySampler(plan_of("SELECT COUNT(*) AS n FROM h [5 SECONDS]"), [0])
     sampler.add(0, prepared(["hot"] * ROWS_PER_SAMPLE))
-    assert sampler.take() == []
+    assert sampler.drain() == []
 
 
 @pytest.mark.parametrize("is_split", [False, True])

@@ -17,7 +17,7 @@ class OverdueRows:
     >>> rows.pass_to(10)
     >>> rows.keep(np.array([9, 12, 3]), np.array([0, 1, 2]))
     (array([12]), array([1]))
-    >>> rows.take(10, limit=5)
+    >>> rows.drain(10, limit=5)
     (array([3, 9]), array([2, 0]))
     """
 
@@ -57,7 +57,7 @@ class OverdueRows:
         self._first = 0
         self._is_sorted = False
 
-    def take(self, until: int, limit: int) -> tuple[Longs, Longs]:
+    def drain(self, until: int, limit: int) -> tuple[Longs, Longs]:
         """Give out the first rows at or before the instant, in order."""
         if not self._is_sorted:
             order = np.argsort(self._expiries, kind="stable")
@@ -74,7 +74,7 @@ class OverdueRows:
             self._first = 0
         return result
 
-    def take_after(self, instant: int) -> tuple[Longs, Longs]:
+    def drain_after(self, instant: int) -> tuple[Longs, Longs]:
         """Give out the rows after the instant, in whatever order."""
         first = self._first
         is_after = self._expiries[first:] > instant

@@ -128,7 +128,7 @@ class FactorisedAggregate:
             self._run_single(until, grid_us)
         elif not self._run_whole(until, grid_us):
             self._run_pair(until, grid_us)
-        return self._room.take(self._layout, until)
+        return self._room.drain(self._layout, until)
 
     def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant, for output on a grid after a rebuild."""

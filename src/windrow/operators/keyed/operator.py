@@ -77,7 +77,7 @@ class FactorisedOperator(Operator):
     def append(self, input_index: int, rows: PreparedRows) -> None:
         """Take prepared rows in order of arrival, all later than the clock."""
         if rows.size:
-            self._take(input_index, rows)
+            self._append(input_index, rows)
 
     def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
@@ -180,7 +180,7 @@ class FactorisedOperator(Operator):
         """Rows that entered; nothing is probed."""
         return WorkDone(tuple(self._entered))
 
-    def _take(self, input_index: int, rows: PreparedRows) -> Codes:
+    def _append(self, input_index: int, rows: PreparedRows) -> Codes:
         """Put rows into their window; returns their cells."""
         values, valid = rows.words
         weights = rows.weights

@@ -192,7 +192,7 @@ class PairOperator(Operator):
                 self._run(events)
         if isinstance(algorithm, LiveResults):
             algorithm.close()
-        updates = self._states.take(until)
+        updates = self._states.drain(until)
         found = self._updated.partial(updates, self._groups.columns)
         self._let_go()
         return found

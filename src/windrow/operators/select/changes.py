@@ -24,7 +24,7 @@ class Changes:
             deltas = np.full(at.size, delta, np.int64) if isinstance(delta, int) else delta
             self._parts.append((at, code.astype(np.int32), deltas))
 
-    def take(self) -> tuple[Longs, Codes, Longs]:
+    def drain(self) -> tuple[Longs, Codes, Longs]:
         """Instants, codes and deltas of all that was added, in order of time."""
         parts, self._parts = self._parts, []
         if not parts:

@@ -98,7 +98,7 @@ class LiveResults:
         return self._leave.nbytes + self._rows.nbytes
 
     def _put_out(self, until: int) -> None:
-        self._states.add_counts(*self._rows.take(until), is_distinct=self._is_distinct)
+        self._states.add_counts(*self._rows.drain(until), is_distinct=self._is_distinct)
 
 
 def _store(plan: QueryPlan, shape: QueryShape, grid_us: int) -> LiveRows:

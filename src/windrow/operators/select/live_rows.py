@@ -77,7 +77,7 @@ class LiveRows(Protocol):
     def add(self, events: RowEvents, rows: NewRows, next_event: int) -> None:
         """Rows begin; the events before next_event, and those rows, are through."""
 
-    def take(self, until: int) -> tuple[Longs, Codes, Longs]:
+    def drain(self, until: int) -> tuple[Longs, Codes, Longs]:
         """The changes up to `until`: instants, codes and deltas."""
 
     @property
@@ -109,11 +109,11 @@ class CountedRows:
         self._changes.add(events.at[rows.event], rows.code, 1)
         self._queue.enqueue(rows.expiry, rows.code)
 
-    def take(self, until: int) -> tuple[Longs, Codes, Longs]:
+    def drain(self, until: int) -> tuple[Longs, Codes, Longs]:
         """The changes up to `until`."""
         expiry, code = self._queue.dequeue(until)
         self._changes.add(_rounded(expiry, self._grid_us), code, -1)
-        return self._changes.take()
+        return self._changes.drain()
 
     @property
     def size(self) -> int:
@@ -163,7 +163,7 @@ class DistinctRows:
         used = int(counts[1])
         self._changes.add(at[:used], code[:used], delta[:used])
 
-    def take(self, until: int) -> tuple[Longs, Codes, Longs]:
+    def drain(self, until: int) -> tuple[Longs, Codes, Longs]:
         """The changes up to `until`."""
         again = 1
         while again:
@@ -175,7 +175,7 @@ class DistinctRows:
             )  # fmt: skip
             self._queue.enqueue(later[:again], codes[:again])
             self._changes.add(expiry[:ended], code[:ended], -1)
-        return self._changes.take()
+        return self._changes.drain()
 
     @property
     def size(self) -> int:
@@ -249,12 +249,12 @@ class EarlyRows:
         expiring = rows.expiry < EXPIRY_LIMIT
         self._queue.enqueue(rows.expiry[expiring], results[expiring])
 
-    def take(self, until: int) -> tuple[Longs, Codes, Longs]:
+    def drain(self, until: int) -> tuple[Longs, Codes, Longs]:
         """The changes up to `until`."""
         expiry, result = self._queue.dequeue(until)
         ended = kernels.end_results(expiry, result, self._grid_us, self._results, expiry, result)
         self._changes.add(expiry[:ended], result[:ended], -1)
-        return self._changes.take()
+        return self._changes.drain()
 
     @property
     def size(self) -> int:

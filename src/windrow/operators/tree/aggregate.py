@@ -104,14 +104,14 @@ class TreeAggregate:
             tree.read(input_index, first, size, rows, columns)
 
     def _updates(self, until: int) -> GroupUpdates:
-        updates = self._linear.take(until)
+        updates = self._linear.drain(until)
         if not self._extremes:
             return updates
         highest = int(updates.group.max(initial=-1)) + 1
         extras = np.zeros((updates.at.size, sum(tree.width for tree in self._extremes)), np.int64)
         first = 0
         for index, tree in enumerate(self._extremes):
-            changes = tree.take(until)
+            changes = tree.drain(until)
             self._current[index] = _grown(self._current[index], highest)
             extremes_kernels.lay_extras(
                 updates.at, updates.group, changes.at, changes.group, changes.extras,

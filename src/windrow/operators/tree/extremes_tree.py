@@ -137,9 +137,9 @@ class ExtremesTree:
             else:
                 self.room.reserve(self.room.at.size + self._most_groups)
 
-    def take(self, until: int) -> GroupUpdates:
+    def drain(self, until: int) -> GroupUpdates:
         """The changes of extras that are due up to `until`."""
-        updates = self.room.take(_NO_LANES, until)
+        updates = self.room.drain(_NO_LANES, until)
         none = np.empty((updates.at.size, 0), np.int64)
         return GroupUpdates(
             updates.at, updates.group, updates.count, none, _NO_LANES, updates.lanes

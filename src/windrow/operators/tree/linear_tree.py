@@ -138,9 +138,9 @@ class LinearTree:
                 return
             self.room.reserve(self.room.at.size + self._most_groups)
 
-    def take(self, until: int) -> GroupUpdates:
+    def drain(self, until: int) -> GroupUpdates:
         """What is due up to `until`; the lanes are those of the layout."""
-        updates = self.room.take(self._layout.lanes, until)
+        updates = self.room.drain(self._layout.lanes, until)
         count, lanes = self._layout.read(updates.lanes)
         return GroupUpdates(updates.at, updates.group, count, lanes, self._layout.lanes)
 

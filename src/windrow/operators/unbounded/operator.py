@@ -57,7 +57,7 @@ class UnboundedOperator(FactorisedOperator):
         self._waiting_rows = pa.concat_tables([self._waiting_rows, came])
         summed = value_words([rows.column(each) for each in self._summed], rows.size)
         sums = PreparedRows(rows.batch, rows.columns, words=summed)
-        self._take_beside(rows, self._take(input_index, sums))
+        self._append_beside(rows, self._append(input_index, sums))
 
     def rows(self, input_index: int) -> pa.RecordBatch:
         """The rows that wait: those that came before are in the sums."""
@@ -101,7 +101,7 @@ class UnboundedOperator(FactorisedOperator):
         values = sum(coder.nbytes for coder in self._values)
         return super().nbytes + self._extras.nbytes + values + int(self._waiting_rows.nbytes)
 
-    def _take_beside(self, rows: PreparedRows, groups: Codes) -> None:
+    def _append_beside(self, rows: PreparedRows, groups: Codes) -> None:
         ranks = np.zeros((len(self._extremes), rows.size), np.int64)
         present = np.ones(ranks.shape, np.uint8)
         for index, extreme in enumerate(self._extremes):

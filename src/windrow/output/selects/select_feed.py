@@ -162,14 +162,14 @@ class SelectFeed(ToldUpdates[RowUpdates]):
 
     def _answers_at(self, instants: Vector, updates: RowUpdates) -> pa.Table:
         if not instants.size:
-            return with_answer_columns(instants, self._log.take(NONE))
+            return with_answer_columns(instants, self._log.read(NONE))
         copies = self._held[: self._log.size].copy()
         kernels.undo(updates.row, updates.before, copies)
         counts = np.empty(instants.size, np.int64)
         start = int(copies.sum())
         kernels.count_copies(instants, updates.at, updates.many, updates.before, start, counts)
         rows = self._listed(instants, updates, copies, counts)
-        return with_answer_columns(np.repeat(instants, counts), self._log.take(rows))
+        return with_answer_columns(np.repeat(instants, counts), self._log.read(rows))
 
     def _told(self, updates: RowUpdates) -> pa.Table:
         updates = self._in_order(updates)
@@ -178,7 +178,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         copies = np.abs(copies)
         if not bool((copies == 1).all()):
             at, rows, signs = (np.repeat(each, copies) for each in (at, rows, signs))
-        table = self._log.take(rows)
+        table = self._log.read(rows)
         columns = [timestamps(at), pa.array(signs), *table.columns]
         return pa.Table.from_arrays(columns, names=["at", "change", *table.schema.names])
 
@@ -204,7 +204,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
     def live_rows(self) -> tuple[Codes, pa.Table]:
         """The codes in use, and the rows that they mean."""
         codes = np.flatnonzero(self._row_of_code != kernels.ABSENT).astype(np.int32)
-        return codes, self._log.take(self._row_of_code[codes])
+        return codes, self._log.read(self._row_of_code[codes])
 
     def rename(self, old: Codes, new: Codes) -> None:
         """The rows that the old codes mean have new ones, and there are no others."""
@@ -292,7 +292,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         tied = np.flatnonzero(is_tied)
         starts = np.append(np.flatnonzero(np.diff(at[tied], prepend=at[tied[0]] - 1)), tied.size)
         order = np.arange(at.size)
-        order[tied] = tied[row_order(self._log.take(updates.row[tied]), starts)]
+        order[tied] = tied[row_order(self._log.read(updates.row[tied]), starts)]
         return RowUpdates(*(column[order] for column in updates.columns()))
 
     def _listed(
@@ -310,7 +310,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
         is_shown = copies > 0
         is_shown[updates.row] = True
         rows = np.flatnonzero(is_shown)
-        rows = rows[row_order(self._log.take(rows), np.array([0, rows.size]))]
+        rows = rows[row_order(self._log.read(rows), np.array([0, rows.size]))]
         rank = np.empty(self._log.size, np.int64)
         rank[rows] = np.arange(rows.size)
         ranks = rank[updates.row]

@@ -37,7 +37,7 @@ class SortedRows:
     def update(self, log: RowLog, held: Vector) -> pa.Table:
         """The rows that have copies now, in order; a row never comes back once it has none."""
         fresh = self.seen + np.flatnonzero(held[self.seen : log.size])
-        came = log.take(fresh)
+        came = log.read(fresh)
         stays = held[self.rows] > 0
         self.seen = log.size
         layout = layout_of(came)
@@ -85,7 +85,7 @@ class SortedRows:
 
     def _sort_all(self, log: RowLog, rows: Vector) -> None:
         """Texts too long for words: sort again."""
-        table = log.take(rows).combine_chunks()
+        table = log.read(rows).combine_chunks()
         order = row_order(table, np.array([0, rows.size]))
         self.rows, self._table = rows[order], table.take(pa.array(order))
         self._layout, self._words = layout_of(self._table), np.empty((0, 0), np.int64)

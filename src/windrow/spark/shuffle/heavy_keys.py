@@ -68,7 +68,7 @@ class KeySampler:
                 counts.get((position, shown), 0) + float(times[index]) * rows / size
             )
 
-    def take(self) -> Counts:
+    def drain(self) -> Counts:
         """What was found since the last call, the heaviest keys only."""
         counts = [[position, key, round(rows)] for (position, key), rows in self._counts.items()]
         self._counts = {}

@@ -160,7 +160,7 @@ class Packer(TaskPacker):
     def _add_ledger(self, packet: Packet, times: Instants) -> None:
         """What only the ledger bucket receives."""
         packet.times = pack_times(times)
-        packet.heavy = [] if self._sampler is None else self._sampler.take()
+        packet.heavy = [] if self._sampler is None else self._sampler.drain()
         if self._oldest:
             packet.oldest = table_bytes(pa.Table.from_batches(self._oldest))
         packet.bad = self._bad.to_bytes()

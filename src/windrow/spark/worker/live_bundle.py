@@ -136,7 +136,7 @@ class LiveBundle:
         """Rows that are shared are taken once, before any query takes its part of them."""
         shares = Shares()
         for stream, batch in rows.items():
-            shares |= self._pool.take(stream, cast_times(batch, self._times_of[stream]))
+            shares |= self._pool.append(stream, cast_times(batch, self._times_of[stream]))
         for member in self._members.values():
             member.take(rows, shares)
 
@@ -181,7 +181,7 @@ class _LiveMember:
             if isinstance(share, FaultError):
                 raise share
             prepared[position] = source.preparer.prepare(batch) if share is None else share
-        self.shard.take(prepared)
+        self.shard.append(prepared)
 
     def advance(self, clock_us: int) -> Parts:
         """Run to the clock; returns the output, as ShardOutput.by_member() splits it."""

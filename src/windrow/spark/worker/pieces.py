@@ -51,7 +51,7 @@ def run_in_pieces(
     until_us = max(until_us, shard.clock)
     if lifetimes:
         pieces += _changed(shard, lifetimes)
-    shard.take(
+    shard.append(
         {input_index: shard.prepared(input_index, batch) for input_index, batch in rows.items()}
     )
     if [piece.until_us for piece in pieces] != [until_us]:

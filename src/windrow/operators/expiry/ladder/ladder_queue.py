@@ -106,7 +106,7 @@ class LadderQueue:
     def dequeue(self, until: int, limit: int | None = None) -> tuple[Longs, Longs]:
         """Give out the rows at or before the instant, at most `limit` of them."""
         until, most = as_instant(until), as_limit(limit)
-        late = self._overdue.take(until, most) if self._overdue.size else None
+        late = self._overdue.drain(until, most) if self._overdue.size else None
         # If some are left, they expire later, and so does all in the ladder.
         if late and (self._overdue.size or late[0].size == most):
             return late

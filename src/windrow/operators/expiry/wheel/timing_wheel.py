@@ -80,7 +80,7 @@ class TimingWheel:
         until, most = as_instant(until), as_limit(limit)
         if not self._has_overdue:
             return self._remove(until, most)
-        late = self._overdue.take(until, most)
+        late = self._overdue.drain(until, most)
         self._has_overdue = self._overdue.size > 0
         # If some are left, they expire later, and so does all in the wheel.
         if self._has_overdue or late[0].size == most:
@@ -201,7 +201,7 @@ class TimingWheel:
         size, passed = self._wheel_size(), self._passed()
         wheel = np.empty(size, np.int64), np.empty(size, np.int64)
         wheel_kernels.copy_rows(*wheel, self._arena, self._slots)
-        expiries, items = joined([self._overdue.take_after(passed - slot_kernels.BIAS), wheel])
+        expiries, items = joined([self._overdue.drain_after(passed - slot_kernels.BIAS), wheel])
         chunks = max(FEWEST_CHUNKS, 2 * expiries.size // slot_kernels.CHUNK_ROWS)
         self._arena = np.empty((chunks * slot_kernels.CHUNK_ROWS, 2), np.int64)
         self._slots[:] = 0

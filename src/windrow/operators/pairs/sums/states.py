@@ -144,7 +144,7 @@ class GroupStates:
         self.reserve_updates(at.size)
         add_counts(at, group, delta, is_distinct, self.arrays, self.output)
 
-    def take(self, until: int) -> GroupUpdates:
+    def drain(self, until: int) -> GroupUpdates:
         """What was put out for instants up to `until`; later ones stay, to be written again."""
         self._write()
         control, columns = self.output.control, _columns(self.output)

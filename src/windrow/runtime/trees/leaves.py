@@ -202,7 +202,7 @@ class FusedLeaf(Leaf):
 
     def append(self, rows: Mapping[int, PreparedRows]) -> None:
         """Rows wait for the clock."""
-        self._shard.take(rows)
+        self._shard.append(rows)
 
     def run(self, until: int) -> Changes:
         """What changes in the result."""

@@ -71,7 +71,7 @@ class TreeShard:
 
     # ---- a step
 
-    def take(self, changes: Mapping[int, PreparedRows]) -> None:
+    def append(self, changes: Mapping[int, PreparedRows]) -> None:
         """Prepared rows, all later than the clock, wait for it."""
         for number, rows in changes.items():
             leaf, own = self._owners[number]
@@ -83,7 +83,7 @@ class TreeShard:
     def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
         """Take prepared rows and run to `until`, inclusive."""
         if changes:
-            self.take(changes)
+            self.append(changes)
         self.clock = max(self.clock, until)
         return self._run(self._last_tick(self.clock))
 

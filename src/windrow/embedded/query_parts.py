@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from windrow.governor.bounded.answers import BoundedMark
 from windrow.output.publish import PublisherMark
 from windrow.rows.prepared_rows import PreparedRows
-from windrow.rows.shared_rows import Shares
-from windrow.rows.stream_rows import StreamRows
+from windrow.rows.shared_rows import Shares, StreamRows
 from windrow.runtime.shard import ShardMark
 from windrow.windows.marks import DeepMark, Mark
 

@@ -12,8 +12,7 @@ from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.rows.grouping import BY_BOTH, BY_KEY, BY_LEFT, BY_RIGHT, SINGLE
 from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.windows.codes import NO_CODE, Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import NO_CODE, Codes, KeyCoder
 
 __all__ = ["Coding", "GroupParts"]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from windrow.operators.keyed.coding import Coding, GroupParts
 from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import NeedsSingleRowsError, Operator, OperatorMark, WorkDone
+from windrow.operators.operator import NeedsSingleRowsError, Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.touched_groups import TouchedGroups
 from windrow.operators.touches import Touches
@@ -22,10 +22,10 @@ from windrow.rows.prepared_names import TAKES_PART, WEIGHT
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
 from windrow.rows.shared_rows import RowReader
-from windrow.rows.value_words import value_columns
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.column_words import value_columns
 from windrow.windows.marks import Copies, Mark, set_back
-from windrow.windows.window import Window
+from windrow.windows.window import OperatorMark, Window
 
 __all__ = ["FactorisedOperator"]
 

@@ -12,6 +12,7 @@ last table counts rows; an inner table counts the outer codes that stand on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,16 @@ from numpy.typing import NDArray
 from windrow.windows import kernels
 from windrow.windows.column_words import NO_FLAGS, Flags, Words, array_of_words, words_of_array
 
-__all__ = ["NO_CODE", "NO_FLAGS", "Codes", "Flags", "KeyCoder", "TextCodes", "WordCodes"]
+__all__ = [
+    "NO_CODE",
+    "NO_FLAGS",
+    "Codes",
+    "Flags",
+    "KeyCoder",
+    "TextCodes",
+    "WordCodes",
+    "WordTables",
+]
 
 NO_CODE = kernels.EMPTY
 SMALLEST_TABLE = 1 << 6
@@ -31,6 +41,17 @@ _HIGH = 32
 _LOW_MASK = (1 << _HIGH) - 1
 
 Codes = NDArray[np.int32]
+
+
+class WordTables(NamedTuple):
+    """The arrays behind codes of words, for kernels that take and release them."""
+
+    slot_word: Words
+    slot_code: Codes
+    word_of_code: Words
+    free: Codes
+    counters: NDArray[np.int64]
+    references: NDArray[np.int64]
 
 
 class WordCodes:
@@ -120,6 +141,11 @@ class WordCodes:
         """The arrays behind it, for kernels that make codes (and check for room first)."""
         slots = (self._slot_word, self._slot_code)
         return (*slots, self._word_of_code, self._free, self._counters)
+
+    def counted_tables(self) -> WordTables:
+        """The same for kernels that encode and count one row, and forget codes of others."""
+        self._was_null = NO_CODE
+        return WordTables(*self.tables(), self._references)
 
     @property
     def capacity(self) -> int:
@@ -337,6 +363,13 @@ class KeyCoder:
             out.append(self._column_values(level, right))
         out.append(self._column_values(0, codes))
         return out[::-1]
+
+    @property
+    def whole_numbers(self) -> WordCodes | None:
+        """The codes of keys that are one whole number; None where keys are anything else."""
+        is_one = len(self._types) == 1 and pa.types.is_signed_integer(self._types[0])
+        found = self._columns[0] if is_one else None
+        return found if isinstance(found, WordCodes) else None
 
     @property
     def capacity(self) -> int:

@@ -220,6 +220,33 @@ def test_a_window_that_was_narrowed() -> None:
         assert state_bytes(single) == state_bytes(whole)
 
 
+def test_a_row_that_leaves_no_earlier_than_the_narrowing() -> None:
+    single, whole = new("summed"), new("summed")
+    given_steps = arguments(single, [*long_stream(10, 1, -1), Step(9, 0, 0, 1, 1, 8)])
+    for each in given_steps:
+        single.step(*each)
+        whole.step(*each)
+    last_us = given_steps[-1][-1]
+    for operator in (single, whole):
+        operator.change_lifetime(0, Lifetime(1, 2, floor_us=last_us + 10))
+    for side, until in ((1, last_us + 1), (0, last_us + 20)):
+        row = (last_us + 2, side, 1, [0], [5] * (1 - side), until)
+        found, expected = single.step(*row), Operator.step(whole, *row)
+        assert partial_bytes(found) == partial_bytes(expected)
+        assert state_bytes(single) == state_bytes(whole)
+
+
+def test_more_states_than_there_was_room_for() -> None:
+    single, whole = new("summed"), new("summed")
+    waiting = [Step(1, number % 2, 0, 1, 1, -2000) for number in range(1200)]
+    given_steps = arguments(single, [*waiting, Step(1, 0, 0, 1, 1, 10), Step(1, 1, 0, 1)])
+    for each in given_steps:
+        found, expected = single.step(*each), Operator.step(whole, *each)
+        assert partial_bytes(found) == partial_bytes(expected)
+    assert state_bytes(single) == state_bytes(whole)
+    assert single._aggregate._room.at.size > 1024
+
+
 def ways(monkeypatch: pytest.MonkeyPatch, form: str, steps: list[Step]) -> list[bool]:
     """Of each step whether it was one compiled call."""
     operator, found = new(form), []

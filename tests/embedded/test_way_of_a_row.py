@@ -76,7 +76,7 @@ def test_a_push_is_short(session: EmbeddedSession) -> None:
     calls = (way.calls - looking.calls).total()
     assert calls <= 100, (way.calls - looking.calls).most_common()
     assert len(way.files - looking.files) <= 25, sorted(way.files - looking.files)
-    assert way.calls["rows/stream_rows.py", "cast_times"] == 1
+    assert way.calls["rows/shared_rows.py", "cast_times"] == 1
 
 
 def test_a_push_and_a_read_are_short(session: EmbeddedSession) -> None:
@@ -87,8 +87,8 @@ def test_a_push_and_a_read_are_short(session: EmbeddedSession) -> None:
         query.answers()
 
     way = Way(push_and_read)
-    assert way.calls.total() <= 130, way.calls.most_common()
-    assert len(way.files) <= 30, sorted(way.files)
+    assert way.calls.total() <= 100, way.calls.most_common()
+    assert len(way.files) <= 25, sorted(way.files)
 
 
 def test_a_push_that_moves_the_clock_is_not_much_longer(session: EmbeddedSession) -> None:
@@ -103,7 +103,7 @@ def test_a_push_that_moves_the_clock_is_not_much_longer(session: EmbeddedSession
     way = Way(push_and_read)
     assert way.calls.total() <= 260, way.calls.most_common()
     assert len(way.files) <= 55, sorted(way.files)
-    assert way.calls["rows/stream_rows.py", "cast_times"] == 1
+    assert way.calls["rows/shared_rows.py", "cast_times"] == 1
 
 
 VALUES = {

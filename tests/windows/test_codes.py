@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from windrow.windows.codes import NO_FLAGS, TextCodes, WordCodes
+from windrow.windows.codes import NO_FLAGS, KeyCoder, TextCodes, WordCodes
 from windrow.windows.column_words import array_of_words, words_of_array
-from windrow.windows.key_coder import KeyCoder
 
 Key = tuple[object, ...]
 TYPES = [pa.int64(), pa.string(), pa.float64()]

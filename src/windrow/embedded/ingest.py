@@ -29,8 +29,7 @@ from windrow.errors import AdmissionError, BindingError, DataError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
 from windrow.plan.nearest import nearest
-from windrow.rows.shared_rows import RowPool, SharedRows, Shares
-from windrow.rows.stream_rows import StreamRows
+from windrow.rows.shared_rows import RowPool, SharedRows, Shares, StreamRows
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
 from windrow.windows.marks import Mark

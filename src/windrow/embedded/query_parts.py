@@ -15,8 +15,7 @@ from windrow.output.publish import PublisherMark
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.prepare import Preparer
 from windrow.rows.prepared_rows import PreparedRows
-from windrow.rows.shared_rows import Shares
-from windrow.rows.stream_rows import StreamRows
+from windrow.rows.shared_rows import Shares, StreamRows
 from windrow.runtime.shard import ShardMark
 from windrow.runtime.trees.tree_shard import TreeMark
 from windrow.windows.marks import DeepMark, Mark

@@ -22,7 +22,7 @@ from windrow.rows.conversion import batch_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.gathered_rows import GatheredRows
 from windrow.rows.given_rows import is_columns, rows_given
-from windrow.rows.stream_rows import StreamRows, cast_times
+from windrow.rows.shared_rows import StreamRows, cast_times
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
 from windrow.windows.completeness import Completeness

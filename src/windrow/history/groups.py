@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from windrow.history.cells.arena import Longs
 from windrow.schema import Column
-from windrow.windows.codes import Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import Codes, KeyCoder
 from windrow.windows.undo_log import UndoLog
 
 __all__ = ["Groups", "plain_column"]

@@ -18,13 +18,12 @@ from windrow.operators.partial import Partial
 from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.windows.codes import Codes
 from windrow.windows.lifetime import Lifetime
-from windrow.windows.window import Window, WindowMark
+from windrow.windows.window import OperatorMark, Window
 
 __all__ = [
     "NeedsPairsError",
     "NeedsSingleRowsError",
     "Operator",
-    "OperatorMark",
     "WorkDone",
     "growth_by_rows",
 ]
@@ -42,30 +41,6 @@ class NeedsPairsError(Exception):
 
     Never seen by users: the shard changes its algorithm.
     """
-
-
-class OperatorMark:
-    """How the windows of an operator were before a step.
-
-    An operator that was rolled back can only return its rows: sums, indexes and
-    codes are what the step that failed has left. The codes of rows that left since the mark still
-    have their meaning, as none is given to another key before rows come in again.
-    """
-
-    def __init__(self, windows: Sequence[Window]) -> None:
-        self._windows: list[tuple[Window, WindowMark]] = []
-        for window in windows:
-            self._windows.append((window, window.mark()))
-
-    def rewind(self) -> None:
-        """Let the windows hold what they held."""
-        for window, mark in self._windows:
-            window.rewind(mark)
-
-    def keep(self) -> None:
-        """The step is whole."""
-        for window, _ in self._windows:
-            window.keep()
 
 
 @dataclass(frozen=True)

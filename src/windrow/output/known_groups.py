@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.operators.lanes import Vector
+from windrow.windows.codes import KeyCoder
 from windrow.windows.kernels import renumber
-from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["IDLE_GROUPS", "KnownGroups"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from windrow.errors import BindingError, DataError
 from windrow.plan.expressions import GroupRef
 from windrow.plan.model import QueryPlan
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import KeyCoder
 
 __all__ = ["check_unique", "is_key_certain", "net_upserts", "own_key", "upsert_key"]
 

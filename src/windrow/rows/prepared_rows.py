@@ -27,8 +27,8 @@ from windrow.rows.prepared_names import (
     part_of,
 )
 from windrow.rows.shape import InputShape
-from windrow.rows.value_words import ValueWords, value_words
 from windrow.rows.weighted_rows import expanded
+from windrow.windows.column_words import ValueWords, value_words
 
 __all__ = ["PreparedColumns", "PreparedRows"]
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import starmap
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.plan.model import QueryPlan
@@ -23,17 +25,52 @@ from windrow.rows.life import ALWAYS, in_life
 from windrow.rows.prepare import prepared_columns
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
-from windrow.rows.stream_rows import StreamRows
-from windrow.rows.value_words import ValueWords, value_words
 from windrow.schema import StreamSchema
+from windrow.windows.column_words import ValueWords, value_words
 from windrow.windows.marks import Assignments
 from windrow.windows.row_store import RowStore, StoreMark
 from windrow.windows.window import Window
 
-__all__ = ["QueryLife", "RowPool", "RowReader", "SharedRows", "Shares", "can_share"]
+__all__ = [
+    "QueryLife",
+    "RowPool",
+    "RowReader",
+    "SharedRows",
+    "Shares",
+    "StreamRows",
+    "can_share",
+    "cast_times",
+]
 
 Value = tuple[Expr, pa.DataType]
 _SPAN = attrgetter("query.span")
+_WORD = pa.int64()
+
+
+class StreamRows(NamedTuple):
+    """Rows in order of arrival; times[i] is that of row i."""
+
+    batch: pa.RecordBatch
+    times: NDArray[np.int64]
+
+    def filtered(self, kept: NDArray[np.bool_]) -> StreamRows:
+        """The flagged rows."""
+        if kept.all():
+            return self
+        return StreamRows(self.batch.filter(pa.array(kept)), self.times[kept])
+
+    def part(self, start: int, count: int) -> StreamRows:
+        """So many rows from `start` on."""
+        return StreamRows(self.batch.slice(start, count), self.times[start : start + count])
+
+
+def cast_times(batch: pa.RecordBatch, time: str) -> StreamRows:
+    """The rows with their times; none of these is NULL.
+
+    >>> cast_times(pa.record_batch({"ts": [5, 7]}), "ts").times.tolist()
+    [5, 7]
+    """
+    return StreamRows(batch, batch.column(time).cast(_WORD).to_numpy(zero_copy_only=False))
 
 
 @dataclass

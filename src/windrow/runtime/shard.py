@@ -15,7 +15,7 @@ import pyarrow as pa
 from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import NeedsPairsError, NeedsSingleRowsError, Operator, OperatorMark
+from windrow.operators.operator import NeedsPairsError, NeedsSingleRowsError, Operator
 from windrow.operators.partial import Partial, one_batch
 from windrow.operators.registry import first_algorithm, operator_for
 from windrow.plan.cost import candidates
@@ -31,7 +31,7 @@ from windrow.rows.shared_rows import RowReader
 from windrow.runtime.choosing import Chooser
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 from windrow.windows.marks import Mark
-from windrow.windows.window import Window
+from windrow.windows.window import OperatorMark, Window
 
 __all__ = ["Shard", "ShardMark"]
 

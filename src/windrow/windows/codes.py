@@ -1,11 +1,18 @@
-"""Values to dense codes, recycled when their last user leaves.
+"""Values, and keys of several, to dense codes, recycled when their last user leaves.
 
 Purpose: arrays indexed by code replace hash tables keyed by values in every later loop.
 Time: one probe a row for words of 64 bits; one dictionary look-up per different text of a batch.
 Space: 12 bytes a slot at load <= 1/2, 16 a code.
+
+Each column of a key becomes a word of 64 bits or a text code; two or more are folded pairwise: the
+codes of the first two make a word, whose code is folded with that of the third, and so on. Only the
+last table counts rows; an inner table counts the outer codes that stand on it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +20,38 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.windows import kernels
-from windrow.windows.column_words import NO_FLAGS, Flags, Words, words_of_array
+from windrow.windows.column_words import NO_FLAGS, Flags, Words, array_of_words, words_of_array
 
-__all__ = ["NO_CODE", "NO_FLAGS", "Codes", "Flags", "TextCodes", "WordCodes"]
+__all__ = [
+    "NO_CODE",
+    "NO_FLAGS",
+    "Codes",
+    "Flags",
+    "KeyCoder",
+    "TextCodes",
+    "WordCodes",
+    "WordTables",
+]
 
 NO_CODE = kernels.EMPTY
 SMALLEST_TABLE = 1 << 6
+# A text that was not known: itself, if it is not long, and its entries.
+NEW_TEXT_BYTES = 256
+_HIGH = 32
+_LOW_MASK = (1 << _HIGH) - 1
 
 Codes = NDArray[np.int32]
+
+
+class WordTables(NamedTuple):
+    """The arrays behind codes of words, for kernels that take and release them."""
+
+    slot_word: Words
+    slot_code: Codes
+    word_of_code: Words
+    free: Codes
+    counters: NDArray[np.int64]
+    references: NDArray[np.int64]
 
 
 class WordCodes:
@@ -110,6 +141,11 @@ class WordCodes:
         """The arrays behind it, for kernels that make codes (and check for room first)."""
         slots = (self._slot_word, self._slot_code)
         return (*slots, self._word_of_code, self._free, self._counters)
+
+    def counted_tables(self) -> WordTables:
+        """The same for kernels that encode and count one row, and forget codes of others."""
+        self._was_null = NO_CODE
+        return WordTables(*self.tables(), self._references)
 
     @property
     def capacity(self) -> int:
@@ -272,3 +308,125 @@ class TextCodes:
             self._code_of_text[text] = code
             self._text_bytes += len((text or "").encode())
         return code
+
+
+class KeyCoder:
+    """Codes of keys with columns of these Arrow types; NULL is a value like any other.
+
+    >>> coder = KeyCoder([pa.int64(), pa.string()])
+    >>> coder.acquire([pa.array([1, 1, None]), pa.array(["a", "b", "a"])]).tolist()
+    [0, 1, 2]
+    """
+
+    def __init__(self, types: Sequence[pa.DataType]) -> None:
+        self._types = list(types)
+        self._columns: list[WordCodes | TextCodes] = [
+            TextCodes() if pa.types.is_string(kind) else WordCodes() for kind in self._types
+        ]
+        self._pairs = [WordCodes() for _ in self._types[1:]]
+        self._last = self._pairs[-1] if self._pairs else self._columns[0]
+
+    def acquire(self, columns: Sequence[pa.Array]) -> Codes:
+        """The code of each row's key, counted once for the row."""
+        if not self._pairs:
+            return self._columns[0].acquire(columns[0])
+        code = self._column_codes(0, columns[0])
+        for level, pairs in enumerate(self._pairs, 1):
+            right = self._column_codes(level, columns[level])
+            code = pairs.encode((code.astype(np.int64) << _HIGH) | right, NO_FLAGS)
+        self._retain(len(self._pairs), code)
+        return code
+
+    def retain(self, codes: Codes) -> None:
+        """Count one row more of each code."""
+        self._retain(len(self._pairs), codes)
+
+    def release(self, codes: Codes) -> Codes:
+        """Count one row less of each code; returns the codes without rows, free for other keys."""
+        return self._release(len(self._pairs), codes)
+
+    def recount(self, codes: Codes) -> None:
+        """Count these codes once each, whatever was counted before, and release all others."""
+        for level in range(len(self._pairs), 0, -1):
+            self._pairs[level - 1].recount(codes)
+            # An inner table counts the outer codes that stand on it, each of them once.
+            left, right = self._parts(level, np.unique(codes))
+            self._columns[level].recount(right)
+            codes = left
+        self._columns[0].recount(codes)
+
+    def columns(self, codes: Codes) -> list[pa.Array]:
+        """The key columns of codes."""
+        out: list[pa.Array] = []
+        for level in range(len(self._pairs), 0, -1):
+            codes, right = self._parts(level, codes)
+            out.append(self._column_values(level, right))
+        out.append(self._column_values(0, codes))
+        return out[::-1]
+
+    @property
+    def whole_numbers(self) -> WordCodes | None:
+        """The codes of keys that are one whole number; None where keys are anything else."""
+        is_one = len(self._types) == 1 and pa.types.is_signed_integer(self._types[0])
+        found = self._columns[0] if is_one else None
+        return found if isinstance(found, WordCodes) else None
+
+    @property
+    def capacity(self) -> int:
+        """Every code is below this."""
+        return self._last.capacity
+
+    @property
+    def size(self) -> int:
+        """Keys in use."""
+        return self._last.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(codes.nbytes for codes in (*self._columns, *self._pairs))
+
+    def growth_bytes(self, rows: int) -> int:
+        """Peak of additional bytes while this many rows are added."""
+        tables = (*self._columns, *self._pairs)
+        return sum(_growth_bytes(table, rows) for table in tables)
+
+    def _retain(self, level: int, codes: Codes) -> None:
+        if level == 0:
+            self._columns[0].retain(codes)
+            return
+        left, right = self._parts(level, self._pairs[level - 1].retain(codes))
+        self._columns[level].retain(right)
+        self._retain(level - 1, left)
+
+    def _release(self, level: int, codes: Codes) -> Codes:
+        table = self._pairs[level - 1] if level else self._columns[0]
+        idle = table.release(codes)
+        if level:
+            left, right = self._parts(level, idle)
+            column = self._columns[level]
+            column.forget(column.release(right))
+            self._release(level - 1, left)
+        table.forget(idle)
+        return idle
+
+    def _parts(self, level: int, codes: Codes) -> tuple[Codes, Codes]:
+        words, _ = self._pairs[level - 1].words(codes)
+        return (words >> _HIGH).astype(np.int32), (words & _LOW_MASK).astype(np.int32)
+
+    def _column_codes(self, level: int, column: pa.Array) -> Codes:
+        return self._columns[level].encode_column(column)
+
+    def _column_values(self, level: int, codes: Codes) -> pa.Array:
+        table = self._columns[level]
+        if isinstance(table, TextCodes):
+            return table.texts(codes)
+        return array_of_words(*table.words(codes), self._types[level])
+
+
+def _growth_bytes(table: WordCodes | TextCodes, rows: int) -> int:
+    is_text = isinstance(table, TextCodes)
+    if table.capacity - table.size >= rows:
+        return rows * NEW_TEXT_BYTES if is_text else 0
+    doubled = table.nbytes - table.text_bytes if isinstance(table, TextCodes) else table.nbytes
+    return 2 * doubled + rows * NEW_TEXT_BYTES * is_text

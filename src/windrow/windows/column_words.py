@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["NO_FLAGS", "Flags", "Words", "array_of_words", "words_of_array"]
+__all__ = [
+    "NO_FLAGS",
+    "Flags",
+    "ValueWords",
+    "Words",
+    "array_of_words",
+    "value_columns",
+    "value_words",
+    "words_of_array",
+]
 
 Words = NDArray[np.int64]
 Flags = NDArray[np.uint8]
 NO_FLAGS: Flags = np.empty(0, np.uint8)
+# Rows of words, and their flags of validity: no rows of flags while every value is valid.
+ValueWords = tuple[Words, Flags]
 _WORD = pa.int64()
 _WHOLE = frozenset([pa.int8(), pa.int16(), pa.int32(), pa.int64()])
 
@@ -77,3 +90,41 @@ def _decimals(words: Words, mask: NDArray[np.bool_] | None, kind: pa.DataType) -
     if mask is not None:
         validity = pa.array(~mask).buffers()[1]
     return pa.Array.from_buffers(kind, words.size, [validity, pa.py_buffer(pairs)])
+
+
+def value_words(columns: Sequence[pa.Array], size: int) -> ValueWords:
+    """The values of so many rows as words.
+
+    >>> value_words([pa.array([1, None])], 2)[0].tolist()
+    [[1, 0]]
+    """
+    words = np.empty((len(columns), size), np.int64)
+    flags: Flags = np.empty((0, 0), np.uint8)
+    for index, column in enumerate(columns):
+        if column.type == _WORD and not column.null_count:
+            words[index] = column.to_numpy()
+        elif pa.types.is_floating(column.type):
+            words[index] = _double_bits(column)
+        else:
+            words[index] = words_of_array(column)[0]
+        if column.null_count:
+            if not flags.size:
+                flags = np.ones(words.shape, np.uint8)
+            flags[index] = column.is_valid().to_numpy(zero_copy_only=False)
+    return words, flags
+
+
+def value_columns(words: Words, valid: Flags, types: Sequence[pa.DataType]) -> list[pa.Array]:
+    """The values back from their words and flags."""
+    none = np.zeros(words.shape[1], np.bool_)
+    return [
+        array_of_words(words[i], valid[i] == 0 if valid.size else none, kind)
+        for i, kind in enumerate(types)
+    ]
+
+
+def _double_bits(column: pa.Array) -> Words:
+    if column.null_count:
+        column = column.fill_null(0.0)
+    bits: Words = column.to_numpy(zero_copy_only=False).view(np.int64)
+    return bits

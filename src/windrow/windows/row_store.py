@@ -167,6 +167,11 @@ class RowStore:
             window.expect(start, end)
         self.appended = self._placed(start)
 
+    def took_one(self) -> None:
+        """A kernel has written a row behind the last one, and moved the window that reads it."""
+        self.appended = slice(self.end, self.end + 1)
+        self.end += 1
+
     def add_value(self, changes: Assignments) -> None:
         """One more word a row, zero in the rows that are there, once `changes` are made."""
         more = np.zeros((1, self.capacity), np.int64)

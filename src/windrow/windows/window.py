@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.row_store import RowStore
 
-__all__ = ["EventColumns", "Window", "WindowArrays", "WindowMark"]
+__all__ = ["EventColumns", "OperatorMark", "Window", "WindowArrays", "WindowMark"]
 
 NO_EVICTIONS: Rows = np.empty(0, np.int64)
 
@@ -271,3 +272,27 @@ class Window:
         """Bytes held."""
         beside = 0 if self._eviction is None else self._eviction.nbytes
         return self.columns.nbytes + beside
+
+
+class OperatorMark:
+    """How the windows of an operator were before a step.
+
+    An operator that was rolled back can only return its rows: sums, indexes and
+    codes are what the step that failed has left. The codes of rows that left since the mark still
+    have their meaning, as none is given to another key before rows come in again.
+    """
+
+    def __init__(self, windows: Sequence[Window]) -> None:
+        self._windows: list[tuple[Window, WindowMark]] = []
+        for window in windows:
+            self._windows.append((window, window.mark()))
+
+    def rewind(self) -> None:
+        """Let the windows hold what they held."""
+        for window, mark in self._windows:
+            window.rewind(mark)
+
+    def keep(self) -> None:
+        """The step is whole."""
+        for window, _ in self._windows:
+            window.keep()

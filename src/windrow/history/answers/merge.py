@@ -22,7 +22,7 @@ from windrow.history.sketches.kinds import kinds_of_sketches
 from windrow.history.sketches.sketch_answer import SketchAnswer
 from windrow.history.spec import HistorySpec
 from windrow.history.state_kernels import REAL_STEP
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import KeyCoder
 
 __all__ = ["merge_answers", "partial_of_table", "table_of_partial"]
 

@@ -12,8 +12,7 @@ from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.rows.grouping import BY_BOTH, BY_KEY, BY_LEFT, BY_RIGHT, SINGLE
 from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.windows.codes import NO_CODE, Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import NO_CODE, Codes, KeyCoder, WordCodes
 
 __all__ = ["Coding", "GroupParts"]
 
@@ -59,6 +58,11 @@ class Coding:
         out = np.full(rows.size, NO_CODE, np.int32)
         out[chosen] = self._acquire(input_index, rows.taking_part(), aggregate)
         return out
+
+    @property
+    def whole_keys(self) -> WordCodes | None:
+        """The codes of cells that are keys, these being one whole number; None elsewhere."""
+        return None if self._keys is None or self._has_cells else self._keys.whole_numbers
 
     def acquire_groups(
         self, columns: Sequence[pa.Array], size: int, aggregate: FactorisedAggregate

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 
 from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
 from windrow.operators.group_updates import GroupUpdates, OutputRoom
-from windrow.operators.keyed import kernels
+from windrow.operators.keyed import kernels, step_kernels
 from windrow.operators.keyed.cells import CellLists
-from windrow.operators.keyed.state import EventArrays, KeyedState, grown
+from windrow.operators.keyed.state import EventArrays, KeyedState, StepArrays, grown
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.rows.grouping import BY_KEY, SINGLE, WHOLE
 from windrow.windows.codes import Codes, WordCodes
 from windrow.windows.kernels import largest_magnitude, merge_events
 from windrow.windows.marks import Copies
-from windrow.windows.window import EventColumns, Window
+from windrow.windows.window import EventColumns, Window, WindowArrays
 
 __all__ = ["FactorisedAggregate"]
 
@@ -68,17 +68,21 @@ class FactorisedAggregate:
             layout = layout.nullable()
         if not layout.is_wide:
             largest = -int(largest_magnitude(values)) if values.size else 0
-            self._largest[input_index] = max(self._largest[input_index], 1, largest)
-            bound = max(self._largest)
-            for number, window in enumerate(self._windows):
-                rows = window.counted_rows
-                bound *= max(rows + count + self._rows_gone if number == input_index else rows, 1)
-            if bound >= NARROW_LIMIT:
+            if not self._stays_narrow(input_index, largest, count):
                 layout = layout.reaching(0, 0)
         if layout.is_wide:
             layout = self._reaching(layout, input_index, values, valid)
         if layout is not self._layout:
             self._change_layout(layout)
+
+    def _stays_narrow(self, input_index: int, largest: int, count: int) -> bool:
+        """Whether no sum can leave its lane when so many rows of such values come."""
+        self._largest[input_index] = max(self._largest[input_index], 1, largest)
+        bound = max(self._largest)
+        for number, window in enumerate(self._windows):
+            rows = window.counted_rows
+            bound *= max(rows + count + self._rows_gone if number == input_index else rows, 1)
+        return bound < NARROW_LIMIT
 
     def reserve(self, cells: int, groups: int) -> None:
         """Make room for cell and group codes below these."""
@@ -128,6 +132,30 @@ class FactorisedAggregate:
             self._run_single(until, grid_us)
         elif not self._run_whole(until, grid_us):
             self._run_pair(until, grid_us)
+        return self._room.drain(self._layout, until)
+
+    def step(
+        self, row: tuple[int, ...], input_index: int, keys: WordCodes, until: int, grid_us: int
+    ) -> GroupUpdates | None:
+        """Take a row (time, key, values) and run to `until`, in one compiled call.
+
+        None where batches go another way, or something has to grow first: nothing was done.
+        """
+        window, windows = self._windows[input_index], self._plain_windows()
+        store, lifetime = window.columns.store, window.lifetime
+        if windows is None or window.columns.is_shared or store.valid.size:
+            return None
+        if row[0] + lifetime.hold_us <= lifetime.floor_us:
+            return None
+        if not self._stays_narrow(input_index, max(map(abs, row[2:]), default=0), 1):
+            return None
+        self._room.fit(self._lane_count)
+        for each in self._windows:
+            each.open(until)
+        arrays = StepArrays(*windows, keys.counted_tables(), self.state, self._room.arrays)
+        if not step_kernels.step_whole_plain(row, input_index, until, grid_us, *self._fixed, arrays):
+            return None
+        store.took_one()
         return self._room.drain(self._layout, until)
 
     def put_out_all(self, at: int) -> None:
@@ -186,11 +214,10 @@ class FactorisedAggregate:
 
     def _run_whole(self, until: int, grid_us: int) -> bool:
         """Run without groups, closed time windows, plain lanes and no NULL; False: not so."""
-        if self._mode != WHOLE or not self._is_unrolled or self._layout.is_nullable:
+        windows = self._plain_windows()
+        if windows is None:
             return False
-        left, right = (window.plain_arrays() for window in self._windows)
-        if left is None or right is None:
-            return False
+        left, right = windows
         # Rows held may leave, rows that wait may enter and leave.
         self._room.reserve(left.most_events(until) + right.most_events(until))
         fixed = self._fixed
@@ -198,6 +225,13 @@ class FactorisedAggregate:
             left, right, fixed[0], fixed[1], until, grid_us, self.state, self._room.arrays
         )
         return True
+
+    def _plain_windows(self) -> tuple[WindowArrays, WindowArrays] | None:
+        """The arrays of both windows, where there are no groups, plain lanes and no NULL."""
+        if self._mode != WHOLE or not self._is_unrolled or self._layout.is_nullable:
+            return None
+        left, right = (window.plain_arrays() for window in self._windows)
+        return None if left is None or right is None else (left, right)
 
     def _run_pair(self, until: int, grid_us: int) -> None:
         position = np.array([0, CHUNK], np.int64)

@@ -12,20 +12,20 @@ from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.keyed.coding import Coding, GroupParts
 from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import NeedsSingleRowsError, Operator, OperatorMark, WorkDone
+from windrow.operators.operator import NeedsSingleRowsError, Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.model import QueryPlan
 from windrow.rows.grouping import BY_BOTH, SINGLE, WHOLE
 from windrow.rows.prepare import prepared_columns, window_of
 from windrow.rows.prepared_names import TAKES_PART, WEIGHT
-from windrow.rows.prepared_rows import PreparedRows
+from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.rows.shape import QueryShape
 from windrow.rows.shared_rows import RowReader
-from windrow.rows.value_words import value_columns
 from windrow.windows.codes import NO_CODE, Codes
+from windrow.windows.column_words import value_columns
 from windrow.windows.marks import Copies, Mark, set_back
-from windrow.windows.window import Window
+from windrow.windows.window import OperatorMark, Window
 
 __all__ = ["FactorisedOperator"]
 
@@ -71,6 +71,7 @@ class FactorisedOperator(Operator):
         self._waiting: GroupParts = []
         self._entered = [0] * len(self._windows)
         self._is_weighted = False  # whether any row has stood for several
+        self._bounds = [_whole_bounds(each) for each in columns]
 
     takes_weights = True
 
@@ -78,6 +79,34 @@ class FactorisedOperator(Operator):
         """Take prepared rows in order of arrival, all later than the clock."""
         if rows.size:
             self._append(input_index, rows)
+
+    def step(
+        self, at: int, input_index: int, weight: int, plain: Sequence[object], values: Sequence[object],
+        until: int,
+    ) -> Partial:  # fmt: skip
+        """Take one row, as scalars, and run to `until`: in one compiled call where that can be.
+
+        That is a join without groups by one whole number, of whole numbers that are not NULL; any
+        other row, and one for which something has to grow, goes the way of batches.
+        """
+        keys, updates = self._coding.whole_keys, None
+        if keys is not None and weight == 1 and len(plain) == 1:
+            row = self._whole_row(at, input_index, (*plain, *values))
+            if row is not None:
+                updates = self._aggregate.step(row, input_index, keys, until, self._grid_us)
+        if updates is None:
+            return super().step(at, input_index, weight, plain, values, until)
+        self._entered[input_index] += 1
+        return self._groups.partial(updates, self._columns_of)
+
+    def _whole_row(self, at: int, input_index: int, given: tuple[object, ...]) -> tuple[int, ...] | None:
+        """The time, key and values of a row, if all are whole numbers that their columns hold."""
+        row = [at]
+        for value, bound in zip(given, self._bounds[input_index], strict=True):
+            if type(value) is not int or not -bound <= value < bound:
+                return None
+            row.append(value)
+        return tuple(row)
 
     def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
@@ -224,6 +253,12 @@ class FactorisedOperator(Operator):
             # One that is to be put out once more has its code until then.
             waiting = self._aggregate.waiting_groups()
             self._aggregate.release_groups(np.setdiff1d(updates.group, waiting))
+
+
+def _whole_bounds(columns: PreparedColumns) -> list[int]:
+    """Behind the largest number of each column but the time; 0 where it has no whole numbers."""
+    kinds = columns.schema.types[columns.keys.start : columns.values.stop]
+    return [1 << each.bit_width - 1 if pa.types.is_signed_integer(each) else 0 for each in kinds]
 
 
 def _windows(

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.lanes import Matrix, Vector
-from windrow.windows.codes import Codes
+from windrow.operators.group_updates import OutputArrays
+from windrow.windows.codes import Codes, WordTables
+from windrow.windows.window import WindowArrays
 
-__all__ = ["CellArrays", "EventArrays", "KeyedState", "grown"]
+__all__ = ["CellArrays", "EventArrays", "KeyedState", "StepArrays", "grown"]
 
 
 class KeyedState(NamedTuple):
@@ -31,6 +33,16 @@ class KeyedState(NamedTuple):
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(array.nbytes for array in self)
+
+
+class StepArrays(NamedTuple):
+    """All that one row of a join without groups may change."""
+
+    left: WindowArrays
+    right: WindowArrays
+    keys: WordTables
+    state: KeyedState
+    output: OutputArrays
 
 
 class EventArrays(NamedTuple):

@@ -17,9 +17,8 @@ from windrow.operators.pairs.rows import RowCodes
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.windows.codes import Codes
+from windrow.windows.codes import Codes, KeyCoder
 from windrow.windows.kernels import EMPTY
-from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["DistinctCodes", "GroupCodes"]
 

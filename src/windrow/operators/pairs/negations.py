@@ -24,8 +24,7 @@ from windrow.operators.pairs.unmatched import (
 from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import NegationShape, QueryShape
-from windrow.windows.codes import Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import Codes, KeyCoder
 
 __all__ = ["Negations"]
 

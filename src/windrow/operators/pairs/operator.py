@@ -31,8 +31,7 @@ from windrow.rows.prepare import lifetime_of, prepared_columns, window_of
 from windrow.rows.prepared_names import TAKES_PART, TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.windows.codes import NO_FLAGS, Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import NO_FLAGS, Codes, KeyCoder
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["PairOperator"]

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from windrow.operators.lanes import Vector
 from windrow.operators.pairs.index_kernels import gather_words
 from windrow.rows.prepared_rows import PreparedColumns
-from windrow.windows.codes import Codes
+from windrow.windows.codes import Codes, KeyCoder
 from windrow.windows.column_words import array_of_words, words_of_array
 from windrow.windows.kernels import EMPTY
-from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["RowCodes", "SlotRows", "summed_words"]
 

@@ -15,9 +15,8 @@ from windrow.rows.evaluate import evaluate
 from windrow.rows.prepared_names import GROUP, KEY, PARTITION, VALUE, column_name, part_of
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, WordCodes
+from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, KeyCoder, WordCodes
 from windrow.windows.column_words import array_of_words, words_of_array
-from windrow.windows.key_coder import KeyCoder
 
 __all__ = ["TreeCoding", "argument_column"]
 

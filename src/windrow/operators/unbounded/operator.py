@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.keyed.operator import FactorisedOperator, SumsMark
 from windrow.operators.lanes import LaneLayout
-from windrow.operators.operator import OperatorMark
 from windrow.operators.ranks import ranks_of_values
 from windrow.operators.tree.coding import argument_column
 from windrow.operators.unbounded.best_values import EndlessExtras
@@ -24,9 +23,9 @@ from windrow.rows.grouping import SINGLE
 from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.rows.value_words import value_words
-from windrow.windows.codes import NO_CODE, Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import NO_CODE, Codes, KeyCoder
+from windrow.windows.column_words import value_words
+from windrow.windows.window import OperatorMark
 
 __all__ = ["UnboundedOperator"]
 

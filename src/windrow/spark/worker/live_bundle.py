@@ -18,8 +18,7 @@ from windrow.plan.model import QueryPlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import Parts
 from windrow.rows.prepare import Preparer, lifetime_of
-from windrow.rows.shared_rows import RowPool, Shares
-from windrow.rows.stream_rows import cast_times
+from windrow.rows.shared_rows import RowPool, Shares, cast_times
 from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
 from windrow.spark.processes.python_worker import plan_of

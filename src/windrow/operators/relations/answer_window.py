@@ -1,0 +1,153 @@
+"""The answers of a query as a stream through a window.
+
+At every tick all rows of the input enter as rows of a stream with that time, and leave as the
+window says. What is held is every answer in the window: the codes of its rows, and counts.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.errors import UnsupportedError
+from windrow.event_time import START_OF_TIME
+from windrow.operators.relations.changes import Changes, Vector, no_changes
+from windrow.operators.relations.held_rows import HeldRows
+from windrow.operators.relations.operator import RelationOperator
+from windrow.plan.relations.algebra import AnswerWindow
+from windrow.rows.prepare import lifetime_of
+from windrow.windows.codes import Codes
+
+__all__ = ["AnswerWindowOperator"]
+
+# A step over more ticks than this answers at the newest ones.
+TICKS_LIMIT = 1_000_000
+_EMPTY = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """Rows that enter the window, or leave it, at an instant; time: of the tick that gave them."""
+
+    at: int
+    time: int
+    codes: Codes
+    weight: Vector
+
+    @property
+    def nbytes(self) -> int:
+        return self.codes.nbytes + self.weight.nbytes
+
+
+class AnswerWindowOperator(RelationOperator):
+    """Holds the input, and the answers in the window."""
+
+    def __init__(self, node: AnswerWindow) -> None:
+        if not node.window.traits.leaves_by_time:
+            raise UnsupportedError(
+                "WU240",
+                "a window that counts rows over the answers of a query",
+                hint="write a window of time, such as [10 MINUTES], over (SELECT ... EVERY ...)",
+            )
+        self._types = [field.type.arrow for field in node.fields]
+        self._every = node.every_us
+        self._lifetime = lifetime_of(node.window)
+        self._rows = HeldRows([field.type.arrow for field in node.input.fields])
+        self._clock = START_OF_TIME
+        self._first: int | None = None
+        # Both in the order of their ticks, which is that of their instants, too.
+        self._entering: deque[_Answer] = deque()
+        self._leaving: deque[_Answer] = deque()
+
+    def begin(self, first_us: int) -> None:
+        """The first row of any stream has this time: from here on there are answers."""
+        self._first = first_us if self._first is None else min(first_us, self._first)
+
+    def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
+        """The rows that enter and leave the window until then."""
+        (changes,) = inputs
+        codes = self._rows.acquire(changes.columns, changes.size)
+        self._answer(changes, codes, self._ticks(until))
+        self._rows.release(codes)
+        self._clock = until
+        return self._given(until)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the input and of all answers in the window."""
+        queued = (*self._entering, *self._leaving)
+        return self._rows.nbytes + sum(answer.nbytes for answer in queued)
+
+    def growth_bytes(self, changes: int) -> int:
+        """Peak of additional bytes, with one more answer."""
+        return self._rows.growth_bytes(changes) + self._rows.counts.nbytes
+
+    def _ticks(self, until: int) -> Vector:
+        if self._first is None:
+            return _EMPTY
+        every = self._every
+        first = -(-max(self._first, self._clock + 1) // every) * every
+        excess = (until - first) // every + 1 - TICKS_LIMIT
+        return np.arange(first + max(excess, 0) * every, until + 1, every, dtype=np.int64)
+
+    def _answer(self, changes: Changes, codes: Codes, ticks: Vector) -> None:
+        """Count the changes; at each tick the rows that are held then are an answer."""
+        ends = np.searchsorted(changes.at, ticks, side="right")
+        done, tick = 0, 0
+        held: tuple[Codes, Vector] | None = None
+        while tick < ticks.size:
+            end = int(ends[tick])
+            if end > done or held is None:
+                self._count(changes, codes, done, end)
+                done, held = end, self._held()
+            if held[0].size:
+                self._enter(int(ticks[tick]), *held)
+                tick += 1
+            elif end == changes.size:
+                break
+            else:
+                # Nothing is held until something changes.
+                tick = int(np.searchsorted(ticks, changes.at[end]))
+        self._count(changes, codes, done, changes.size)
+
+    def _count(self, changes: Changes, codes: Codes, begin: int, end: int) -> None:
+        np.add.at(self._rows.counts[:, 0], codes[begin:end], changes.weight[begin:end])
+
+    def _held(self) -> tuple[Codes, Vector]:
+        codes = np.flatnonzero(self._rows.counts[:, 0]).astype(np.int32)
+        return codes, self._rows.counts[codes, 0]
+
+    def _enter(self, time: int, codes: Codes, weight: Vector) -> None:
+        tick = np.array([time])
+        self._rows.coder.retain(codes)
+        self._entering.append(_Answer(int(self._lifetime.enter(tick)[0]), time, codes, weight))
+        if not self._lifetime.is_endless:
+            self._rows.coder.retain(codes)
+            leave = int(self._lifetime.leave(tick)[0])
+            self._leaving.append(_Answer(leave, time, codes, -weight))
+
+    def _given(self, until: int) -> Changes:
+        """What enters and leaves until then, in time order."""
+        due = [*_due(self._entering, until), *_due(self._leaving, until)]
+        if not due:
+            return no_changes(self._types)
+        due.sort(key=lambda answer: answer.at)
+        sizes = [answer.codes.size for answer in due]
+        codes = np.concatenate([answer.codes for answer in due])
+        times = pa.array(np.repeat([answer.time for answer in due], sizes)).cast(self._types[0])
+        changes = Changes(
+            np.repeat([answer.at for answer in due], sizes),
+            np.concatenate([answer.weight for answer in due]),
+            (times, *self._rows.coder.columns(codes)),
+        )
+        self._rows.coder.release(codes)
+        return changes
+
+
+def _due(queue: deque[_Answer], until: int) -> Iterator[_Answer]:
+    while queue and queue[0].at <= until:
+        yield queue.popleft()

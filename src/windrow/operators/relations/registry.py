@@ -1,0 +1,45 @@
+"""Which operator runs a node of the algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from windrow.operators.relations.answer_window import AnswerWindowOperator
+from windrow.operators.relations.at_most_one import AtMostOneOperator
+from windrow.operators.relations.distinct import DistinctOperator
+from windrow.operators.relations.filter import FilterOperator
+from windrow.operators.relations.join import JoinOperator
+from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.project import ProjectOperator, ValuesOperator
+from windrow.operators.relations.set_operations import set_operator
+from windrow.plan.relations.algebra import (
+    AnswerWindow,
+    AtMostOne,
+    Distinct,
+    Filter,
+    Join,
+    Project,
+    Relation,
+    SetOperation,
+    Values,
+)
+
+__all__ = ["OPERATORS", "operator_of"]
+
+# Any: an operator is made of its own kind of node.
+OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
+    Filter: FilterOperator,
+    Project: ProjectOperator,
+    Values: ValuesOperator,
+    Join: JoinOperator,
+    Distinct: DistinctOperator,
+    SetOperation: set_operator,
+    AtMostOne: AtMostOneOperator,
+    AnswerWindow: AnswerWindowOperator,
+}
+
+
+def operator_of(node: Relation) -> RelationOperator:
+    """A new operator for the node, which holds nothing yet."""
+    return OPERATORS[type(node)](node)

@@ -51,7 +51,7 @@ def timed_run(
     tables = [data.table(number, repeats) for number in range(case.streams)]
     every = " EVERY (1 SECOND)" if each_second else ""
     session, query = _started(case, case.wql(window_s) + every, algorithm)
-    # An answer has all groups, a change only those that a row has touched.
+    # An answer has all groups, a change only those that a row has changed.
     read = query.changes if case.is_grouped and not each_second else query.answers
     began = time.process_time()
     for start in range(0, tables[0].num_rows, BATCH_ROWS):

@@ -18,10 +18,10 @@ def rooms() -> Picture:
         (("embedded/", "session in this process"), ("spark/", "session on Spark"), "orange"),
         (("jobs/", "script → job"), "plain"),
         (("connectors/", "files, Kafka, PostgreSQL, Delta, ...: sources and sinks"), "plain"),
-        (("runtime/", "shards: batches in, touches out; the ledger of rows"), "blue"),
+        (("runtime/", "shards: batches in, group updates out; the ledger of rows"), "blue"),
         (("governor/", "widths and turns under a budget; bounds of answers"), "green"),
         (("history/", "the past at coarser and coarser grain"), "green"),
-        (("output/", "touches of shards → answers, changes, the result"), "blue"),
+        (("output/", "group updates of shards → answers, changes, the result"), "blue"),
         (("operators/", "window changes → aggregate changes; rows that expire"), "green"),
         (("rows/", "batches checked, expressions evaluated, rows shared"), "green"),
         (

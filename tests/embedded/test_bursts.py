@@ -30,10 +30,10 @@ def stream_of(rows: int, keys: int) -> pa.Table:
 
 @pytest.fixture
 def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Small limits; and how much each step touches, as the publisher sees it."""
+    """Small limits; and how much each step updates, as the publisher sees it."""
     for module, name, value in (
-        (pace, "STEP_TOUCHES", STEP),
-        (group_feed, "TOUCHES_LIMIT", STEP),
+        (pace, "STEP_UPDATES", STEP),
+        (group_feed, "UPDATES_LIMIT", STEP),
         (select_feed, "ROWS_LET_BE", STEP),
     ):
         assert getattr(module, name) > value
@@ -55,7 +55,7 @@ def test_a_burst_is_released_in_bounded_steps(
     peak = peak_of_a_burst(sizes)
     assert sum(sizes) == ROWS
     assert max(sizes) <= STEP
-    monkeypatch.setattr(pace, "STEP_TOUCHES", 10 * ROWS)
+    monkeypatch.setattr(pace, "STEP_UPDATES", 10 * ROWS)
     uncut = peak_of_a_burst(sizes)
     assert max(sizes) == ROWS
     assert peak < 0.7 * uncut

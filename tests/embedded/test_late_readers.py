@@ -18,7 +18,7 @@ from windrow.output import group_feed, whole_feed
 )
 def test_answers_that_were_let_go_are_told_of(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (group_feed, whole_feed):
-        monkeypatch.setattr(module, "TOUCHES_LIMIT", 100)
+        monkeypatch.setattr(module, "UPDATES_LIMIT", 100)
     session = windrow.connect()
     session.stream("s", "ts timestamp, k bigint", time="ts")
     query = session.query(text, name="counted")

@@ -83,7 +83,7 @@ def states(partials: list[Partial]) -> dict[tuple[int, str], tuple[object, ...]]
     for partial in partials:
         groups = partial.groups.to_pylist() or [{}]
         for row in range(partial.size):
-            group = groups[partial.entity[row]] if partial.groups.num_columns else {}
+            group = groups[partial.group[row]] if partial.groups.num_columns else {}
             extras = partial.extras[row : row + 1].tolist()
             state = (int(partial.count[row]), sums(partial, row), extras)
             found[int(partial.at[row]), repr(group)] = state

@@ -1,4 +1,4 @@
-"""Steps larger than every buffer inside: many events, many groups, many touches at one instant."""
+"""Steps larger than every buffer inside: many events, many groups, many updates at one instant."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_instants_that_wait_are_in_few_runs() -> None:
 SCHEMA = pa.schema([("k", pa.int64()), ("x", pa.int64())])
 FEEDS: dict[str, Callable[[], Any]] = {
     "whole": lambda: WholeFeed(SCHEMA),
-    "groups": lambda: GroupFeed(SCHEMA, lambda entities: entities.astype(np.int64)),
+    "groups": lambda: GroupFeed(SCHEMA, lambda groups: groups.astype(np.int64)),
     "select": lambda: SelectFeed(SCHEMA),
 }
 READERS: dict[str, Callable[[Any], object]] = {
@@ -125,14 +125,14 @@ def test_a_step_costs_the_same_however_much_is_unread(
 
 def step(feed: Any, number: int) -> None:
     """A row takes the place of the one before it."""
-    at, entity = np.array([number, number + 1]), np.array([number % 5, (number + 1) % 5], np.int32)
+    at, group = np.array([number, number + 1]), np.array([number % 5, (number + 1) % 5], np.int32)
     many = np.array([1, 1])
     if isinstance(feed, SelectFeed):
-        feed.record(at, entity, entity, np.array([0, 1]), lambda codes: rows(codes, number))
+        feed.record(at, group, group, np.array([0, 1]), lambda codes: rows(codes, number))
     elif isinstance(feed, GroupFeed):
-        feed.record(at, entity, many, rows(entity, number))
+        feed.record(at, group, many, rows(group, number))
     else:
-        feed.record(at, entity * 0, many, rows(entity, number))
+        feed.record(at, group * 0, many, rows(group, number))
     feed.ask(at[1:])
     feed.trim()
 

@@ -19,7 +19,7 @@ from support.streams import Action, Push, instant, plan_of, queries, scenarios
 from windrow import backlog
 from windrow.errors import DataError
 from windrow.exact.kernels import INTEGER
-from windrow.operators import touches
+from windrow.operators import group_updates
 from windrow.operators.expiry.wheel import timing_wheel
 from windrow.operators.extremes import arena
 from windrow.operators.keyed import factorised
@@ -29,9 +29,9 @@ from windrow.operators.pairs import rows as pair_rows
 from windrow.operators.pairs import unmatched
 from windrow.operators.pairs.sums import states
 from windrow.operators.tree import extremes_tree
-from windrow.output import entities, group_feed, row_log, whole_feed
+from windrow.output import group_feed, known_groups, row_log, whole_feed
 from windrow.output.aggregate_values import aggregate_values, too_large
-from windrow.output.combine import EntityTouches
+from windrow.output.combine import CodedUpdates
 from windrow.output.selects import select_feed
 from windrow.plan.model import QueryPlan
 from windrow.rows.shape import shape_of
@@ -42,9 +42,9 @@ TINY = [
         tuple((module, "ROWS_LET_BE", 2) for module in (group_feed, select_feed)),
         id="rows let be",
     ),
-    pytest.param(((entities, "IDLE_ENTITIES", 0),), id="idle entities"),
+    pytest.param(((known_groups, "IDLE_GROUPS", 0),), id="idle groups"),
     pytest.param(((backlog, "FANOUT", 2), (row_log, "FEW_PARTS", 0)), id="pieces of the log"),
-    pytest.param(((factorised, "CHUNK", 2), (touches, "SMALLEST_OUTPUT", 1)), id="chunks"),
+    pytest.param(((factorised, "CHUNK", 2), (group_updates, "SMALLEST_OUTPUT", 1)), id="chunks"),
 ]
 # What there is room for at first, made so small that a few rows outgrow it; not 1 where NumPy would
 # take one value for any number of them.
@@ -58,7 +58,7 @@ FIRST_SIZES = (
     (codes, "SMALLEST_TABLE", 2),
     (extremes_tree, "SMALLEST_RING", 2),
     (states, "SMALLEST_OUTPUT", 2),
-    (touches, "SMALLEST_OUTPUT", 2),
+    (group_updates, "SMALLEST_OUTPUT", 2),
     (arena, "SMALLEST_ARENA", 2),
     (fifo_queue, "SMALLEST_RING", 2),
     (timing_wheel, "SMALLEST_ROOM", 2),
@@ -123,7 +123,7 @@ def test_what_nobody_reads_is_netted_and_counted(text: str, actions: list[Action
         return
     with pytest.MonkeyPatch.context() as patch:
         for module in (group_feed, whole_feed):
-            patch.setattr(module, "TOUCHES_LIMIT", 3)
+            patch.setattr(module, "UPDATES_LIMIT", 3)
         runner = played(plan, actions)
     found = [repr(row) for row in rows_of(runner.publisher.answers())]
     assert set(found) <= set(wanted[0])
@@ -170,9 +170,9 @@ def test_sums_that_cannot_be_shown(text: str, limb: int, code: str) -> None:
     lanes = np.zeros((1, layout.lane_count), np.int64)
     lanes[0, limb] = 1  # one row, 2 to the power of 32 * limb
     one = np.ones(1, np.int64)
-    touches = EntityTouches(one, np.zeros(1, np.int32), one, lanes, layout)
+    updates = CodedUpdates(one, np.zeros(1, np.int32), one, lanes, layout)
     aggregate = plan.aggregates[0]
-    values, faults = aggregate_values(aggregate, shape.readings[0], shape, touches)
+    values, faults = aggregate_values(aggregate, shape.readings[0], shape, updates)
     assert values.to_pylist() == [None]
     assert faults is not None
     assert faults.all()

@@ -61,15 +61,15 @@ def steps(draw: st.DrawFn) -> list[dict[int, int]]:
 )
 def test_the_result_is_a_sorted_list(
     known: list[tuple[object, ...]],
-    touched: list[dict[int, int]],
+    updated: list[dict[int, int]],
     reads: frozenset[int],
     let_be: int,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(select_feed, "ROWS_LET_BE", let_be)
-        patch.setattr(group_feed, "TOUCHES_LIMIT", 3)
+        patch.setattr(group_feed, "UPDATES_LIMIT", 3)
         feed, copies = SelectFeed(SCHEMA), Counter[int]()
-        for number, step in enumerate(touched):
+        for number, step in enumerate(updated):
             record(feed, known, number, step)
             for code, many in step.items():
                 copies[code] = many
@@ -97,10 +97,10 @@ def check_result(feed: SelectFeed, known: list[tuple[object, ...]], copies: Coun
     assert [key_of(row) for row in rows_of(feed.result())] == expected
 
 
-def test_netting_again_and_again_goes_over_a_touch_a_few_times(
+def test_netting_again_and_again_goes_over_an_update_a_few_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(group_feed, "TOUCHES_LIMIT", 10)
+    monkeypatch.setattr(group_feed, "UPDATES_LIMIT", 10)
     seen = 0
 
     def counted(row, *others):

@@ -176,7 +176,7 @@ def test_a_partial_result_survives_as_bytes(text: str, actions: list[Action]) ->
                 assert again.layout == partial.layout
                 assert again.groups.equals(partial.groups) or "nan" in str(again.groups.to_pydict())
                 assert again.group_count == partial.group_count
-                for name in ("at", "entity", "count", "lanes"):
+                for name in ("at", "group", "count", "lanes"):
                     left, right = getattr(again, name), getattr(partial, name)
                     assert left.dtype == right.dtype
                     assert left.shape == right.shape

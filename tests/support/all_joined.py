@@ -96,7 +96,7 @@ def _height(value: object) -> tuple[bool, object]:
 
 
 class Shown:
-    """The groups as the touches of partial results leave them."""
+    """The groups as the updates of partial results leave them."""
 
     def __init__(self, shape: QueryShape) -> None:
         self._shape = shape
@@ -104,17 +104,17 @@ class Shown:
         self._waiting: list[tuple[int, tuple[object, ...], State]] = []
 
     def take(self, partial: Partial) -> None:
-        """Keep the touches of one step."""
+        """Keep the updates of one step."""
         names = [tuple(row.values()) for row in partial.groups.to_pylist()] or [()]
         columns = [self._column(partial, place) for place in range(len(self._shape.readings))]
         order = list(partial.at)
         assert order == sorted(order)
-        for touch in range(partial.size):
-            state = (int(partial.count[touch]), *(column[touch] for column in columns))
-            name = names[partial.entity[touch]]
-            self._waiting.append((int(partial.at[touch]), name, state))
-        touched = [(at, name) for at, name, _ in self._waiting]
-        assert len(set(touched)) == len(touched), "one touch an instant and group"
+        for update in range(partial.size):
+            state = (int(partial.count[update]), *(column[update] for column in columns))
+            name = names[partial.group[update]]
+            self._waiting.append((int(partial.at[update]), name, state))
+        updated = [(at, name) for at, name, _ in self._waiting]
+        assert len(set(updated)) == len(updated), "one update an instant and group"
 
     def run(self, now: int) -> None:
         """Show the states at this instant."""
@@ -139,10 +139,10 @@ class Shown:
             extreme = shape.extremes[number]
             kind = extreme.argument.type.arrow
             return list(values_of_ranks(rank, present, kind, is_max=extreme.is_max).to_pylist())
-        return [self._sum(partial, reading.indexes[0], touch) for touch in range(partial.size)]
+        return [self._sum(partial, reading.indexes[0], update) for update in range(partial.size)]
 
-    def _sum(self, partial: Partial, value: int, touch: int) -> object:
-        rows = slice(touch, touch + 1)
+    def _sum(self, partial: Partial, value: int, update: int) -> object:
+        rows = slice(update, update + 1)
         read = read_value(partial.lanes[rows], partial.count[rows], partial.layout, value)
         valid = int(read.valid[0])
         if read.special.size and read.special.any():

@@ -151,15 +151,18 @@ class _Search:
     def least(self, query: str, change: _Change, part: float) -> float:
         """The least memory by the known groups, or by first fit, when the query is changed."""
         changed = self.changed(query, change, part)
-        touched = {each.window for each in changed}
+        affected = {each.window for each in changed}
         fresh = figures_of(
-            [self._states[name] for name in touched],
-            [*(d for name in touched for d in self._by_window[name] if d.query != query), *changed],
+            [self._states[name] for name in affected],
+            [
+                *(d for name in affected for d in self._by_window[name] if d.query != query),
+                *changed,
+            ],
         )
         by_name = {each.window: each for each in fresh}
         figures = [by_name.get(each.window, each) for each in self.figures]
         static = math.fsum(each.static_bytes for each in figures)
-        return static + self._shared(turning_windows(figures), touched)
+        return static + self._shared(turning_windows(figures), affected)
 
     def smallest(self, query: str, clause: str, least: float, fixed_bytes: float) -> Suggestion:
         """The smallest change that is enough, or that does as much as the largest one."""
@@ -176,11 +179,11 @@ class _Search:
         demands = tuple(self.changed(query, change, high))
         return Suggestion(query, clause, demands, least + fixed_bytes, least <= self.available)
 
-    def _shared(self, turning: TurningWindows, touched: set[str]) -> float:
+    def _shared(self, turning: TurningWindows, affected: set[str]) -> float:
         numbers: dict[int, int] = {}  # of groups that still have windows, without gaps
         groups = np.full(turning.size, -1, np.int64)
         for place, name in enumerate(turning.windows):
-            if name in self._groups and name not in touched:
+            if name in self._groups and name not in affected:
                 groups[place] = numbers.setdefault(self._groups[name], len(numbers))
         kernels.place_rest(turning.growth_us, turning.period_us, turning.exchange, groups)
         return min(_cost(turning, groups), _cost(turning, first_fit(turning)))

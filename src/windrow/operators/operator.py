@@ -136,7 +136,7 @@ class Operator(ABC):
         return OperatorMark(self._windows)
 
     @abstractmethod
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
 
     @abstractmethod

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.operators.group_updates import NO_EXTRAS
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
-from windrow.operators.touches import NO_EXTRAS
 from windrow.rows.frames import Parts, Section, table_bytes, table_of
 
 __all__ = ["Partial", "one_batch"]
@@ -22,16 +22,16 @@ __all__ = ["Partial", "one_batch"]
 
 @dataclass(frozen=True)
 class Partial:
-    """Touches in time order; `entity` numbers the rows of `groups` (group_count of them).
+    """Group updates in time order; `group` numbers the rows of `groups` (group_count of them).
 
-    extras: as in joins.touches.Touches; no rows where there are no such columns. complete_at: the
-    touches at this instant name every group that the shard holds rows of; any other has gone.
+    extras: as in GroupUpdates; no rows where there are no such columns. complete_at: the
+    updates at this instant name every group that the shard holds rows of; any other has gone.
     codes: what the shard itself calls each of the groups, in the process of the shard only; a code
-    means the same group until a touch says that the group is gone.
+    means the same group until an update says that the group is gone.
     """
 
     at: Vector
-    entity: NDArray[np.int32]
+    group: NDArray[np.int32]
     count: Vector
     lanes: Matrix
     layout: LaneLayout
@@ -43,7 +43,7 @@ class Partial:
 
     @property
     def size(self) -> int:
-        """Touches."""
+        """How many group updates."""
         return self.at.size
 
     def to_parts(self) -> Parts:
@@ -53,25 +53,25 @@ class Partial:
             "group_count": self.group_count,
             "complete_at": self.complete_at,
         }
-        columns = {"at": self.at, "entity": self.entity, "count": self.count}
+        columns = {"at": self.at, "entity": self.group, "count": self.count}
         lanes = {f"lane{i}": np.ascontiguousarray(lane) for i, lane in enumerate(self.lanes.T)}
         extras = {f"extra{i}": np.ascontiguousarray(part) for i, part in enumerate(self.extras.T)}
-        touches = pa.RecordBatch.from_pydict({**columns, **lanes, **extras})
-        return Parts(header, [table_bytes(touches), table_bytes(self.groups)])
+        updates = pa.RecordBatch.from_pydict({**columns, **lanes, **extras})
+        return Parts(header, [table_bytes(updates), table_bytes(self.groups)])
 
     @classmethod
     def from_parts(cls, header: Mapping[str, Any], sections: Sequence[Section]) -> Partial:
         """Back from to_parts()."""
         table, found_groups = map(table_of, sections)
         layout = LaneLayout.from_json(header["layout"])
-        touches = [column.to_numpy() for column in table.columns]
+        updates = [column.to_numpy() for column in table.columns]
         size, extra_from = table.num_rows, 3 + layout.lane_count
-        lanes = _matrix(touches[3:extra_from], size)
-        extras = _matrix(touches[extra_from:], size) if touches[extra_from:] else NO_EXTRAS
+        lanes = _matrix(updates[3:extra_from], size)
+        extras = _matrix(updates[extra_from:], size) if updates[extra_from:] else NO_EXTRAS
         groups = one_batch(found_groups)
-        at, entity, count = touches[:3]
+        at, group, count = updates[:3]
         named = (header["group_count"], extras, header["complete_at"])
-        return cls(at, entity, count, lanes, layout, groups, *named)
+        return cls(at, group, count, lanes, layout, groups, *named)
 
 
 def _matrix(columns: list[Vector], size: int) -> Matrix:

@@ -13,7 +13,7 @@ from windrow.aggregate_functions import Form
 from windrow.exact.kernels import INTEGER_LIMB, LIMB_BITS
 from windrow.operators.lanes import ValueLanes, Vector, read_value
 from windrow.operators.ranks import values_of_ranks
-from windrow.output.combine import EntityTouches
+from windrow.output.combine import CodedUpdates
 from windrow.output.variances import doubles_of, variances
 from windrow.plan.model import Aggregate
 from windrow.rows.shape import QueryShape, Reading
@@ -26,17 +26,17 @@ _LOW_WORD = (1 << 64) - 1
 
 
 def aggregate_values(
-    aggregate: Aggregate, reading: Reading, shape: QueryShape, touches: EntityTouches
+    aggregate: Aggregate, reading: Reading, shape: QueryShape, updates: CodedUpdates
 ) -> Values:
     """The value of one aggregate for each state, and where its type does not hold it."""
     if reading.form is Form.ROWS:
-        return pa.array(touches.count), None
+        return pa.array(updates.count), None
     if reading.form is Form.DISTINCT:
-        return pa.array(np.ascontiguousarray(touches.extras[:, reading.indexes[0]])), None
+        return pa.array(np.ascontiguousarray(updates.extras[:, reading.indexes[0]])), None
     if reading.form is Form.EXTREME:
-        return _extreme(aggregate, reading.indexes[0], shape, touches), None
+        return _extreme(aggregate, reading.indexes[0], shape, updates), None
     read = [
-        read_value(touches.lanes, touches.count, touches.layout, index) for index in reading.indexes
+        read_value(updates.lanes, updates.count, updates.layout, index) for index in reading.indexes
     ]
     if reading.form is Form.SPREAD:
         return variances(aggregate.traits, *read), None
@@ -53,11 +53,11 @@ def too_large(aggregate: Aggregate, shown: str) -> tuple[str, str, str]:
 
 
 def _extreme(
-    aggregate: Aggregate, index: int, shape: QueryShape, touches: EntityTouches
+    aggregate: Aggregate, index: int, shape: QueryShape, updates: CodedUpdates
 ) -> pa.Array:
     place = len(shape.distincts) + index
-    words = np.ascontiguousarray(touches.extras[:, place])
-    present = touches.extras[:, place + len(shape.extremes)] > 0
+    words = np.ascontiguousarray(updates.extras[:, place])
+    present = updates.extras[:, place + len(shape.extremes)] > 0
     extreme = shape.extremes[index]
     return values_of_ranks(words, present, aggregate.type.arrow, is_max=extreme.is_max)
 

@@ -1,4 +1,4 @@
-"""Touches of several shards as touches of the whole: exact states of a group add up over shards.
+"""Group updates of several shards as those of the whole: exact states add up over shards.
 
 Numbers of different values add up too (a value is in one shard only); extremes are the best of all.
 """
@@ -13,34 +13,34 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.operators.group_updates import NO_EXTRAS
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
-from windrow.operators.touches import NO_EXTRAS
 from windrow.output import kernels
 
-__all__ = ["Combiner", "EntityTouches", "with_gone"]
+__all__ = ["CodedUpdates", "Combiner", "with_gone"]
 
 # States in narrow lanes may be added over this many shards before a lane could run over.
 NARROW_LIMIT = 1 << 52
 
 
 @dataclass(frozen=True)
-class EntityTouches:
-    """States of entities (groups, by code) in time order."""
+class CodedUpdates:
+    """States of groups in time order, by the codes of KnownGroups."""
 
     at: Vector
-    entity: NDArray[np.int32]
+    group: NDArray[np.int32]
     count: Vector
     lanes: Matrix
     layout: LaneLayout
     extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
 
 
-def with_gone(touches: EntityTouches, alive: NDArray[np.int32], at: int) -> EntityTouches:
-    """Touches whose states at an instant are all there are: others that were alive have gone."""
-    first, end = np.searchsorted(touches.at, [at, at + 1])
-    gone = np.setdiff1d(alive, touches.entity[first:end])
+def with_gone(updates: CodedUpdates, alive: NDArray[np.int32], at: int) -> CodedUpdates:
+    """Updates whose states at an instant are all there are: others that were alive have gone."""
+    first, end = np.searchsorted(updates.at, [at, at + 1])
+    gone = np.setdiff1d(alive, updates.group[first:end])
     if not gone.size:
-        return touches
+        return updates
     zero = np.zeros(gone.size, np.int64)
 
     def widened(column: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
@@ -49,31 +49,31 @@ def with_gone(touches: EntityTouches, alive: NDArray[np.int32], at: int) -> Enti
     def empty(matrix: Matrix) -> Matrix:
         return np.zeros((gone.size, matrix.shape[1]), np.int64)
 
-    extras = touches.extras
+    extras = updates.extras
     if extras.shape[1]:
         extras = widened(extras, empty(extras))
-    return EntityTouches(
-        widened(touches.at, zero + at),
-        widened(touches.entity, gone.astype(np.int32)),
-        widened(touches.count, zero),
-        widened(touches.lanes, empty(touches.lanes)),
-        touches.layout,
+    return CodedUpdates(
+        widened(updates.at, zero + at),
+        widened(updates.group, gone.astype(np.int32)),
+        widened(updates.count, zero),
+        widened(updates.lanes, empty(updates.lanes)),
+        updates.layout,
         extras,
     )
 
 
-class TouchColumns(NamedTuple):
-    """Touches of entities in time order, as kernels take and give them."""
+class UpdateColumns(NamedTuple):
+    """Updates of groups in time order, as kernels take and give them."""
 
     at: Vector
-    entity: NDArray[np.int32]
+    group: NDArray[np.int32]
     row_count: Vector
     lanes: Matrix
     extras: Matrix
 
 
 class LastStates(NamedTuple):
-    """The last state by bucket and entity."""
+    """The last state by bucket and group."""
 
     row_count: Matrix
     lanes: NDArray[np.int64]
@@ -81,7 +81,7 @@ class LastStates(NamedTuple):
 
 
 class Combiner:
-    """Keeps the last state of every entity in every shard, so that the next one can replace it."""
+    """Keeps the last state of every group in every shard, so that the next one can replace it."""
 
     def __init__(self, layout: LaneLayout, tallies: int = 0, extremes: int = 0) -> None:
         self.layout = layout
@@ -93,29 +93,29 @@ class Combiner:
             np.zeros((0, 0, tallies + 2 * extremes), np.int64),
         )
 
-    def combine(self, parts: Sequence[tuple[int, EntityTouches]]) -> EntityTouches:
-        """One state per instant and entity, over all shards."""
-        self._fit([touches for _, touches in parts])
+    def combine(self, parts: Sequence[tuple[int, CodedUpdates]]) -> CodedUpdates:
+        """One state per instant and group, over all shards."""
+        self._fit([updates for _, updates in parts])
         self._reserve(
             [bucket for bucket, _ in parts],
-            max((int(touches.entity.max(initial=-1)) + 1 for _, touches in parts), default=0),
+            max((int(updates.group.max(initial=-1)) + 1 for _, updates in parts), default=0),
         )
-        touches, owner = self._joined(parts)
-        size, entities = touches.at.size, self._last.row_count.shape[1]
+        updates, owner = self._joined(parts)
+        size, groups = updates.at.size, self._last.row_count.shape[1]
         totals = (self._last.row_count.sum(axis=0), self._last.lanes.sum(axis=0))
-        out = TouchColumns(
+        out = UpdateColumns(
             np.empty(size, np.int64),
             np.empty(size, np.int32),
             np.empty(size, np.int64),
-            np.empty(touches.lanes.shape, np.int64),
-            np.empty(touches.extras.shape, np.int64),
+            np.empty(updates.lanes.shape, np.int64),
+            np.empty(updates.extras.shape, np.int64),
         )
         used = kernels.add_up(
-            touches, owner, self._tallies, self._extremes, self._last, totals,
-            np.zeros(entities, np.bool_), np.empty(entities, np.int32), out,
+            updates, owner, self._tallies, self._extremes, self._last, totals,
+            np.zeros(groups, np.bool_), np.empty(groups, np.int32), out,
         )  # fmt: skip
         states = (out.row_count[:used], out.lanes[:used], self.layout, out.extras[:used])
-        return EntityTouches(out.at[:used], out.entity[:used], *states)
+        return CodedUpdates(out.at[:used], out.group[:used], *states)
 
     @property
     def nbytes(self) -> int:
@@ -132,7 +132,7 @@ class Combiner:
         }
 
     def table(self, codes: NDArray[np.int32]) -> pa.Table:
-        """The states of these entities in every shard, for saving: a row per entity."""
+        """The states of these groups in every shard, for saving: a row per group."""
         columns = {}
         for place in range(len(self._buckets)):
             counts = self._states(self._last.row_count[place][:, None], codes)
@@ -145,7 +145,7 @@ class Combiner:
 
     @classmethod
     def load(cls, header: Mapping[str, Any], table: pa.Table, codes: NDArray[np.int32]) -> Combiner:
-        """Back from header() and table(); the entities of the rows have these codes now."""
+        """Back from header() and table(); the groups of the rows have these codes now."""
         layout = LaneLayout.from_json(header["layout"])
         combiner = cls(layout, header["tallies"], header["extremes"])
         combiner._reserve(list(header["buckets"]), int(codes.max(initial=-1)) + 1)
@@ -167,41 +167,41 @@ class Combiner:
         return out
 
     def alive_in(self, bucket: int) -> NDArray[np.int32]:
-        """The entities that have rows in a shard."""
+        """The groups that have rows in a shard."""
         if bucket not in self._buckets:
             return np.empty(0, np.int32)
         return np.flatnonzero(self._last.row_count[self._buckets.index(bucket)]).astype(np.int32)
 
     def alive(self) -> NDArray[np.bool_]:
-        """Which entities have rows in some shard."""
+        """Which groups have rows in some shard."""
         alive: NDArray[np.bool_] = (self._last.row_count != 0).any(axis=0)
         return alive
 
-    def _joined(self, parts: Sequence[tuple[int, EntityTouches]]) -> tuple[TouchColumns, Vector]:
-        at = np.concatenate([touches.at for _, touches in parts])
-        sizes = [touches.at.size for _, touches in parts]
+    def _joined(self, parts: Sequence[tuple[int, CodedUpdates]]) -> tuple[UpdateColumns, Vector]:
+        at = np.concatenate([updates.at for _, updates in parts])
+        sizes = [updates.at.size for _, updates in parts]
         stops = np.cumsum(sizes)
         order = np.empty(at.size, np.int64)
         kernels.merge_order(at, stops - sizes, stops, order)
-        entity = np.concatenate([touches.entity for _, touches in parts])
-        count = np.concatenate([touches.count for _, touches in parts])
-        lanes = np.concatenate([self._in_layout(touches) for _, touches in parts])
+        group = np.concatenate([updates.group for _, updates in parts])
+        count = np.concatenate([updates.count for _, updates in parts])
+        lanes = np.concatenate([self._in_layout(updates) for _, updates in parts])
         width = self._last.extras.shape[2]
         extras = np.empty((at.size, 0), np.int64)
         if width:
-            extras = np.concatenate([touches.extras for _, touches in parts])
+            extras = np.concatenate([updates.extras for _, updates in parts])
         owners = [self._buckets.index(bucket) for bucket, _ in parts]
         owner = np.repeat(np.array(owners, np.int64), sizes)
         states = (count[order], lanes[order], extras[order])
-        return TouchColumns(at[order], entity[order], *states), owner[order]
+        return UpdateColumns(at[order], group[order], *states), owner[order]
 
-    def _in_layout(self, touches: EntityTouches) -> Matrix:
-        if touches.layout == self.layout:
-            return touches.lanes
-        counts = np.repeat(touches.count[:, None], self.layout.value_count, axis=1)
-        return moved(touches.lanes, counts, touches.layout, self.layout)
+    def _in_layout(self, updates: CodedUpdates) -> Matrix:
+        if updates.layout == self.layout:
+            return updates.lanes
+        counts = np.repeat(updates.count[:, None], self.layout.value_count, axis=1)
+        return moved(updates.lanes, counts, updates.layout, self.layout)
 
-    def _fit(self, parts: Sequence[EntityTouches]) -> None:
+    def _fit(self, parts: Sequence[CodedUpdates]) -> None:
         """Take a layout that holds what all parts hold."""
         layout = self.layout
         for part in parts:
@@ -222,12 +222,12 @@ class Combiner:
         lanes = flat.reshape(shape[0], shape[1], layout.lane_count)
         self._last = self._last._replace(lanes=lanes)
 
-    def _reserve(self, buckets: list[int], entities: int) -> None:
+    def _reserve(self, buckets: list[int], groups: int) -> None:
         new = [bucket for bucket in buckets if bucket not in self._buckets]
         size = self._last.row_count.shape[1]
-        if not new and entities <= size:
+        if not new and groups <= size:
             return
-        size = max(64, 2 * entities) if entities > size else size
+        size = max(64, 2 * groups) if groups > size else size
         self._buckets = self._buckets + new
         count = np.zeros((len(self._buckets), size), np.int64)
         lanes = np.zeros((len(self._buckets), size, self.layout.lane_count), np.int64)

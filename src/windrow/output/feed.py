@@ -97,15 +97,15 @@ class Feed(BoundedFeed):
     # ---- groups and memory
 
     @abstractmethod
-    def entities_shown(self) -> NDArray[np.bool_]:
+    def groups_shown(self) -> NDArray[np.bool_]:
         """Which groups have a row now."""
 
     @abstractmethod
-    def entities_in_use(self) -> NDArray[np.bool_]:
+    def groups_in_use(self) -> NDArray[np.bool_]:
         """Which groups something here refers to."""
 
     @abstractmethod
-    def growth_bytes(self, entities: int) -> int:
+    def growth_bytes(self, groups: int) -> int:
         """Bytes that tables of this many groups may need, for a moment too."""
 
     @abstractmethod
@@ -121,5 +121,5 @@ class StateFeed(Feed):
     """A feed of states: each shows one row, or none."""
 
     @abstractmethod
-    def record(self, at: Vector, entity: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
+    def record(self, at: Vector, group: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
         """States in time order; row i of `rows` is what state i shows, if many[i] is 1."""

@@ -14,12 +14,12 @@ from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.partial import Partial
 from windrow.output.change_limit import cut_between_instants, first_instants
-from windrow.output.combine import Combiner, EntityTouches, with_gone
+from windrow.output.combine import CodedUpdates, Combiner, with_gone
 from windrow.output.due_instants import INSTANTS_LIMIT
-from windrow.output.entities import Entities
 from windrow.output.feed import Feed, StateFeed
 from windrow.output.group_feed import GroupFeed
 from windrow.output.kernels import is_increasing
+from windrow.output.known_groups import KnownGroups
 from windrow.output.result_faults import ResultFaults
 from windrow.output.result_rows import ResultRows
 from windrow.output.selects.select_feed import SelectFeed
@@ -54,7 +54,7 @@ class Publisher:
     def __init__(self, plan: QueryPlan) -> None:
         self._plan = plan
         self._shape = shape_of(plan)
-        self._entities = Entities([part.type.arrow for part in self._shape.group_columns])
+        self._groups = KnownGroups([part.type.arrow for part in self._shape.group_columns])
         self._combiner: Combiner | None = None
         self._alive = np.zeros(0, np.bool_)
         self._clock = START_OF_TIME
@@ -62,10 +62,10 @@ class Publisher:
         self._is_whole = not plan.group_by and not self._shape.is_select
         schema = pa.schema([(column.name, column.type.arrow) for column in plan.select])
         self._selects = SelectFeed(schema) if self._shape.is_select else None
-        states: StateFeed = GroupFeed(schema, self._entities.rank)
+        states: StateFeed = GroupFeed(schema, self._groups.rank)
         self._states = WholeFeed(schema) if self._is_whole else states
         self._feed: Feed = self._selects or self._states
-        self._rows = ResultRows(plan, self._shape, self._entities)
+        self._rows = ResultRows(plan, self._shape, self._groups)
         self._faults = ResultFaults()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
         self._turns: tuple[int, int] | None = None
@@ -83,7 +83,7 @@ class Publisher:
         if self._selects is not None:
             self._record_rows(self._selects, partials, instants)
         else:
-            self._record_states(self._touches(partials), instants)
+            self._record_states(self._updates(partials), instants)
         due = self._ticks(until) if self._plan.every_us else instants
         self._feed.ask(due)
         self._faults.ask(due)
@@ -102,38 +102,38 @@ class Publisher:
         mark.own.rewind()
         self._feed.derive()
         if not self._takes_codes:
-            self._entities.know(self._feed.entities_in_use())
+            self._groups.know(self._feed.groups_in_use())
         vars(self).update(vars(Publisher.restore(self._plan, self.snapshot())))
 
     def answer_at_turns(self, turns: tuple[int, int] | None) -> None:
         """Answer at the first of these instants and so far apart; None: at the ticks of EVERY."""
         self._turns = turns
 
-    def _record_states(self, touches: EntityTouches, instants: Vector) -> None:
+    def _record_states(self, updates: CodedUpdates, instants: Vector) -> None:
         is_first = self._first_instant == END_OF_TIME
-        self._note_instants(touches.at, instants)
+        self._note_instants(updates.at, instants)
         if is_first and self._first_instant < END_OF_TIME and self._is_whole:
-            self._begin(touches)
-        if touches.at.size:
-            self._record(touches)
+            self._begin(updates)
+        if updates.at.size:
+            self._record(updates)
 
     def _record_rows(
         self, feed: SelectFeed, partials: Sequence[tuple[int, Partial]], instants: Vector
     ) -> None:
-        """Touches of a select: the copies of rows."""
+        """Updates of a select: the copies of rows."""
         partial = partials[0][1]
         if len(partials) > 1 or partial.codes is None or partial.complete_at is not None:
             self._name_by_value(feed)
         if self._takes_codes and partial.codes is not None:
             self._note_instants(partial.at, instants)
-            code, copies = partial.codes[partial.entity], self._shown(partial.count)
+            code, copies = partial.codes[partial.group], self._shown(partial.count)
             rows_of = _rows_of_groups(partial, self._select_table)
-            feed.record(partial.at, code, partial.entity, copies, rows_of)
+            feed.record(partial.at, code, partial.group, copies, rows_of)
             return
-        touches = self._touches(partials)
-        self._note_instants(touches.at, instants)
-        copies = self._shown(touches.count)
-        feed.record(touches.at, touches.entity, touches.entity, copies, self._entity_rows)
+        updates = self._updates(partials)
+        self._note_instants(updates.at, instants)
+        copies = self._shown(updates.count)
+        feed.record(updates.at, updates.group, updates.group, copies, self._group_rows)
 
     def _name_by_value(self, feed: SelectFeed) -> None:
         """From now on rows are known by their values, as those of several shards must be."""
@@ -141,7 +141,7 @@ class Publisher:
             return
         self._takes_codes = False
         old, rows = feed.live_rows()
-        feed.rename(old, self._entities.codes_of(self._coded_columns(rows), old.size))
+        feed.rename(old, self._groups.codes_of(self._coded_columns(rows), old.size))
 
     def _coded_columns(self, rows: pa.Table) -> list[pa.Array]:
         """The columns of a select list that are no constants, in the types that they are coded."""
@@ -227,8 +227,8 @@ class Publisher:
         """Everything that the next step needs, and what nobody has read yet."""
         if self._selects is not None:
             self._name_by_value(self._selects)
-        codes = self._entities.known()
-        named = {f"g{i}": column for i, column in enumerate(self._entities.columns(codes))}
+        codes = self._groups.known()
+        named = {f"g{i}": column for i, column in enumerate(self._groups.columns(codes))}
         header = {
             "fingerprint": fingerprint(self._plan),
             "clock": self._clock,
@@ -242,8 +242,8 @@ class Publisher:
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
         alive = np.isin(codes, np.flatnonzero(self._alive))
-        entities = pa.table({"code": codes, "alive": alive, **named})
-        tables = {"entities": entities, **self._feed.tables()}
+        groups = pa.table({"code": codes, "alive": alive, **named})
+        tables = {"entities": groups, **self._feed.tables()}
         if self._cut is not None:
             tables["cut"] = self._cut
         if self._combiner is not None:
@@ -282,12 +282,12 @@ class Publisher:
             publisher._combiner = Combiner.load(header["combiner"], tables["combiner"], codes)
         return publisher
 
-    def _recode(self, entities: pa.Table) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """New codes for saved entities: by old code, and in the order saved."""
-        old = entities.column("code").to_numpy()
+    def _recode(self, groups: pa.Table) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """New codes for saved groups: by old code, and in the order saved."""
+        old = groups.column("code").to_numpy()
         new_code = np.zeros(int(old.max(initial=0)) + 1, np.int32)
-        columns = [column.combine_chunks() for column in entities.columns[2:]]
-        codes = self._entities.codes_of(columns, old.size)
+        columns = [column.combine_chunks() for column in groups.columns[2:]]
+        codes = self._groups.codes_of(columns, old.size)
         new_code[old] = codes
         return new_code, codes
 
@@ -311,7 +311,7 @@ class Publisher:
         """Bytes of the result, of what nobody has read, and of what groups are known by."""
         combined = 0 if self._combiner is None else self._combiner.nbytes
         cut = 0 if self._cut is None else self._cut.nbytes
-        return self._feed.nbytes + self._entities.nbytes + self._alive.nbytes + combined + cut
+        return self._feed.nbytes + self._groups.nbytes + self._alive.nbytes + combined + cut
 
     @property
     def unread_bytes(self) -> int:
@@ -321,15 +321,15 @@ class Publisher:
     def shrink(self, limit_bytes: int) -> None:
         """Drop unread output beyond this many bytes."""
         self._feed.shrink(limit_bytes)
-        self._entities.forget_others(self._entities_in_use()[0])
+        self._groups.forget_others(self._groups_in_use()[0])
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes that this many rows may need if each is a new group."""
-        entities = self._entities.size + rows
-        return self._entities.growth_bytes(rows) + self._feed.growth_bytes(entities)
+        groups = self._groups.size + rows
+        return self._groups.growth_bytes(rows) + self._feed.growth_bytes(groups)
 
-    def _touches(self, partials: Sequence[tuple[int, Partial]]) -> EntityTouches:
-        parts = [(bucket, self._of_entities(bucket, partial)) for bucket, partial in partials]
+    def _updates(self, partials: Sequence[tuple[int, Partial]]) -> CodedUpdates:
+        parts = [(bucket, self._of_groups(bucket, partial)) for bucket, partial in partials]
         if len(parts) == 1 and self._combiner is None:
             self._note_alive(parts[0][1])
             return parts[0][1]
@@ -341,51 +341,51 @@ class Publisher:
             )
         return self._combiner.combine(parts)
 
-    def _note_alive(self, touches: EntityTouches) -> None:
-        """Of one shard alone: which entities have rows. Only shards on a grid are asked for it."""
-        if self._plan.every_us is None or not touches.at.size:
+    def _note_alive(self, updates: CodedUpdates) -> None:
+        """Of one shard alone: which groups have rows. Only shards on a grid are asked for it."""
+        if self._plan.every_us is None or not updates.at.size:
             return
-        highest = int(touches.entity.max()) + 1
+        highest = int(updates.group.max()) + 1
         if highest > self._alive.size:
             self._alive = np.pad(self._alive, (0, 2 * highest - self._alive.size))
-        self._alive[touches.entity] = touches.count != 0
+        self._alive[updates.group] = updates.count != 0
 
-    def _of_entities(self, bucket: int, partial: Partial) -> EntityTouches:
-        codes = self._entities.codes_of(partial.groups.columns, partial.group_count)
-        entity = codes[partial.entity] if partial.group_count else partial.entity
+    def _of_groups(self, bucket: int, partial: Partial) -> CodedUpdates:
+        codes = self._groups.codes_of(partial.groups.columns, partial.group_count)
+        group = codes[partial.group] if partial.group_count else partial.group
         states = (partial.count, partial.lanes, partial.layout, partial.extras)
-        touches = EntityTouches(partial.at, entity, *states)
+        updates = CodedUpdates(partial.at, group, *states)
         if partial.complete_at is None:
-            return touches
+            return updates
         alive = np.flatnonzero(self._alive).astype(np.int32)
         if self._combiner is not None:
             alive = self._combiner.alive_in(bucket)
-        return with_gone(touches, alive, partial.complete_at)
+        return with_gone(updates, alive, partial.complete_at)
 
-    def _nothing(self, at: int) -> EntityTouches:
+    def _nothing(self, at: int) -> CodedUpdates:
         """The state of an ungrouped aggregate over no rows."""
         layout = LaneLayout.smallest(self._shape.kinds)
         zero = np.zeros(1, np.int64)
         lanes = np.zeros((1, layout.lane_count), np.int64)
         extras = np.zeros((1, self._shape.extra_count), np.int64)
-        when, entity = np.array([at], np.int64), np.zeros(1, np.int32)
-        return EntityTouches(when, entity, zero, lanes, layout, extras)
+        when, group = np.array([at], np.int64), np.zeros(1, np.int32)
+        return CodedUpdates(when, group, zero, lanes, layout, extras)
 
-    def _begin(self, touches: EntityTouches) -> None:
+    def _begin(self, updates: CodedUpdates) -> None:
         """An ungrouped aggregate shows its empty state from the first instant on."""
         earliest = self._first_instant
-        if not touches.at.size or touches.at[0] != earliest:
+        if not updates.at.size or updates.at[0] != earliest:
             self._record(self._nothing(earliest))
 
-    def _record(self, touches: EntityTouches) -> None:
-        """Take touches into the feed, and note those that have no value."""
-        found = self._rows.of(touches)
-        self._states.record(touches.at, touches.entity, found.many, found.table)
-        self._faults.record(touches.at, touches.entity, found.faults, found.words_of)
+    def _record(self, updates: CodedUpdates) -> None:
+        """Take updates into the feed, and note those that have no value."""
+        found = self._rows.of(updates)
+        self._states.record(updates.at, updates.group, found.many, found.table)
+        self._faults.record(updates.at, updates.group, found.faults, found.words_of)
 
-    def _entity_rows(self, entity: NDArray[np.int32]) -> pa.Table:
-        """The rows of a select that entities stand for."""
-        return self._select_table(self._entities.columns(entity), entity.size)
+    def _group_rows(self, group: NDArray[np.int32]) -> pa.Table:
+        """The rows of a select that groups stand for."""
+        return self._select_table(self._groups.columns(group), group.size)
 
     def _select_table(self, values: list[pa.Array], size: int) -> pa.Table:
         """Rows of a select from the values of what is no constant in it."""
@@ -417,22 +417,22 @@ class Publisher:
 
         Where most are only known because of what nobody has read, some of that goes first.
         """
-        if not self._entities.are_many:
+        if not self._groups.are_many:
             return
-        used, live = self._entities_in_use()
+        used, live = self._groups_in_use()
         unread = int(np.count_nonzero(used & ~live)) / max(1, int(np.count_nonzero(used)))
-        if unread * self._entities.nbytes > self.unread_limit // 2:
+        if unread * self._groups.nbytes > self.unread_limit // 2:
             self._feed.shrink(self.unread_limit // 4)
-            used, live = self._entities_in_use()
-        self._entities.forget_others(used)
+            used, live = self._groups_in_use()
+        self._groups.forget_others(used)
 
-    def _entities_in_use(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Flags of entities that something refers to, and of those that have rows."""
-        live = [self._feed.entities_shown(), self._alive]
+    def _groups_in_use(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Flags of groups that something refers to, and of those that have rows."""
+        live = [self._feed.groups_shown(), self._alive]
         if self._combiner is not None:
             live.append(self._combiner.alive())
-        live.append(self._faults.entities_in_use(0))
-        used = [self._feed.entities_in_use(), *live]
+        live.append(self._faults.groups_in_use(0))
+        used = [self._feed.groups_in_use(), *live]
         size = max(flags.size for flags in used)
         padded = [np.pad(flags, (0, size - flags.size)) for flags in used]
         return np.logical_or.reduce(padded), np.logical_or.reduce(padded[1:])

@@ -23,11 +23,11 @@ Flags = NDArray[np.bool_]
 Vector = NDArray[np.int64]
 # Text of an error: code, message, hint.
 Words = tuple[str, str, str]
-Span = tuple[int, int, Words | int]  # since, until, and the words or the touch to find them by
+Span = tuple[int, int, Words | int]  # since, until, and the words or the update to find them by
 
 
 class ResultFaults:
-    """The faults of a query's result; entities are groups."""
+    """The faults of a query's result, by the codes of its groups."""
 
     def __init__(self) -> None:
         self._standing: dict[int, Words] = {}
@@ -39,11 +39,11 @@ class ResultFaults:
     def record(
         self,
         at: Vector,
-        entity: NDArray[np.int32],
+        group: NDArray[np.int32],
         faults: Flags | None,
         words_of: Callable[[int], Words],
     ) -> None:
-        """Touches of a step in time order; words_of: says what is wrong with one of them."""
+        """Updates of a step in time order; words_of: says what is wrong with one of them."""
         if faults is None and not self._standing:
             return
         faults = np.zeros(at.size, np.bool_) if faults is None else faults
@@ -51,17 +51,17 @@ class ResultFaults:
         open_spans: dict[int, tuple[int, Words | int]] = {
             each: (START_OF_TIME, words) for each, words in self._standing.items()
         }
-        concerned = np.isin(entity, [*open_spans, *np.unique(entity[faults]).tolist()])
+        concerned = np.isin(group, [*open_spans, *np.unique(group[faults]).tolist()])
         for place in np.flatnonzero(concerned).tolist():
-            group, instant = int(entity[place]), int(at[place])
-            if group in open_spans:
-                since, words = open_spans.pop(group)
+            code, instant = int(group[place]), int(at[place])
+            if code in open_spans:
+                since, words = open_spans.pop(code)
                 self._spans.append((since, instant, words))
             if faults[place]:
-                open_spans[group] = (instant, place)
+                open_spans[code] = (instant, place)
                 self._in_changes = self._in_changes or words_of(place)
         self._spans += [(since, END_OF_TIME, words) for since, words in open_spans.values()]
-        self._standing = {group: self._found(words) for group, (_, words) in open_spans.items()}
+        self._standing = {code: self._found(words) for code, (_, words) in open_spans.items()}
 
     def ask(self, due: Vector) -> None:
         """Answers are due at these instants of the step."""
@@ -99,8 +99,8 @@ class ResultFaults:
         """Nobody will read the changes so far."""
         self._in_changes = None
 
-    def entities_in_use(self, size: int) -> Flags:
-        """The entities that lack their row, as flags of at least that size."""
+    def groups_in_use(self, size: int) -> Flags:
+        """The groups that lack their row, as flags of at least that size."""
         highest = max(self._standing, default=-1) + 1
         used = np.zeros(max(size, highest), np.bool_)
         used[list(self._standing)] = True
@@ -115,7 +115,7 @@ class ResultFaults:
         }
 
     def load(self, saved: dict[str, Any], new_code: NDArray[np.int32]) -> None:
-        """Back from saved(); entities have the codes new_code[old code] now."""
+        """Back from saved(); groups have the codes new_code[old code] now."""
         standing = {int(new_code[old]): tuple(words) for old, words in saved["standing"]}
         self._standing = {
             group: (words[0], words[1], words[2]) for group, words in standing.items()
@@ -135,5 +135,5 @@ def _error(words: Words, more: str) -> DataError:
     return DataError(code, message, hint=f"{hint}; {more}")
 
 
-def _unknown(_touch: int) -> Words:
+def _unknown(_update: int) -> Words:
     raise AssertionError("the group updates of this step are gone")

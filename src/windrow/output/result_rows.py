@@ -1,4 +1,4 @@
-"""Rows of a result: the select list over the groups and aggregates of each touch."""
+"""Rows of a result: the select list over the groups and aggregates of each group update."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from windrow.event_time import show_instant
 from windrow.operators.lanes import Vector
 from windrow.output.aggregate_values import aggregate_values, too_large
-from windrow.output.combine import EntityTouches
-from windrow.output.entities import Entities
+from windrow.output.combine import CodedUpdates
+from windrow.output.known_groups import KnownGroups
 from windrow.output.result_faults import Words
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef
 from windrow.plan.model import QueryPlan
@@ -29,9 +29,9 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class FoundRows:
-    """For each touch its row, and whether the result has it: many is 1 or 0.
+    """For each update its row, and whether the result has it: many is 1 or 0.
 
-    faults: touches that would be in the result, but have no value. words_of: what is wrong there.
+    faults: updates that would be in the result, but have no value. words_of: what is wrong there.
     """
 
     many: Vector
@@ -43,20 +43,20 @@ class FoundRows:
 class ResultRows:
     """Makes the rows of one query."""
 
-    def __init__(self, plan: QueryPlan, shape: QueryShape, entities: Entities) -> None:
-        self._plan, self._shape, self._entities = plan, shape, entities
+    def __init__(self, plan: QueryPlan, shape: QueryShape, groups: KnownGroups) -> None:
+        self._plan, self._shape, self._groups = plan, shape, groups
         self._is_whole = not plan.group_by and not shape.is_select
 
-    def of(self, touches: EntityTouches) -> FoundRows:
-        """The rows of touches."""
-        size, plan = touches.at.size, self._plan
-        columns, known = self._leaves(touches)
+    def of(self, updates: CodedUpdates) -> FoundRows:
+        """The rows of updates."""
+        size, plan = updates.at.size, self._plan
+        columns, known = self._leaves(updates)
         leaf = columns.__getitem__
         found = [evaluate_checked(item.expression, leaf, size, known) for item in plan.select]
         wrong = [(item.expression, each[1]) for item, each in zip(plan.select, found, strict=True)]
         many = np.ones(size, np.int64)
         if not self._is_whole:
-            many[touches.count == 0] = 0
+            many[updates.count == 0] = 0
         if plan.having is not None:
             kept, doubtful = filter_checked(plan.having, leaf, size, known)
             # What HAVING leaves out need not have values; what it cannot judge is not left out.
@@ -71,23 +71,23 @@ class ResultRows:
             faults = np.logical_or.reduce([flags for _, flags in faulty]) & (many > 0)
             many[faults] = 0
 
-        def words_of(touch: int) -> Words:
-            part = next(part for part, flags in faulty if flags[touch])
-            return self._words(part, touch, int(touches.at[touch]), columns, known)
+        def words_of(update: int) -> Words:
+            part = next(part for part, flags in faulty if flags[update])
+            return self._words(part, update, int(updates.at[update]), columns, known)
 
         return FoundRows(many, table, faults, words_of)
 
-    def _leaves(self, touches: EntityTouches) -> tuple[dict[Expr, pa.Array], dict[Expr, Flags]]:
-        """The groups and aggregates of each touch, and where an aggregate is beyond its type."""
+    def _leaves(self, updates: CodedUpdates) -> tuple[dict[Expr, pa.Array], dict[Expr, Flags]]:
+        """The groups and aggregates of each update, and where an aggregate is beyond its type."""
         columns: dict[Expr, pa.Array] = {}
         known: dict[Expr, Flags] = {}
         for index, aggregate in enumerate(self._plan.aggregates):
             part = AggregateRef(index, aggregate.type)
             reading = self._shape.readings[index]
-            columns[part], faults = aggregate_values(aggregate, reading, self._shape, touches)
+            columns[part], faults = aggregate_values(aggregate, reading, self._shape, updates)
             if faults is not None:
                 known[part] = faults
-        groups = self._group_columns(touches.entity)
+        groups = self._group_columns(updates.group)
         for index, expression in enumerate(self._plan.group_by):
             columns[GroupRef(index, expression.type)] = groups[index]
         return columns, known
@@ -95,37 +95,37 @@ class ResultRows:
     def _words(
         self,
         expression: Expr,
-        touch: int,
+        update: int,
         at: int,
         columns: dict[Expr, pa.Array],
         known: dict[Expr, Flags],
     ) -> Words:
-        """Code, message and hint for an expression that has no value in a touch."""
+        """Code, message and hint for an expression that has no value in an update."""
         plan = self._plan
         groups = [
-            f"{show(part, plan)} is {columns[GroupRef(index, part.type)][touch].as_py()!r}"
+            f"{show(part, plan)} is {columns[GroupRef(index, part.type)][update].as_py()!r}"
             for index, part in enumerate(plan.group_by)
         ]
         where = f" where {', '.join(groups)}" if groups else ""
         where += f", at {show_instant(at)}"
         for part, flags in known.items():
-            if flags[touch] and isinstance(part, AggregateRef):
+            if flags[update] and isinstance(part, AggregateRef):
                 aggregate = plan.aggregates[part.index]
                 code, message, hint = too_large(aggregate, show_aggregate(aggregate, plan))
                 return code, message + where, hint
-        culprit = culprit_in(expression, lambda part: columns[part].slice(touch, 1))
+        culprit = culprit_in(expression, lambda part: columns[part].slice(update, 1))
         message = show_fault(culprit, lambda leaf: show(leaf, plan))
         return "WD304", message + where, hint_for(culprit)
 
-    def _group_columns(self, entity: NDArray[np.int32]) -> list[pa.Array]:
-        """The group columns of each touch, in the order of the plan."""
+    def _group_columns(self, group: NDArray[np.int32]) -> list[pa.Array]:
+        """The group columns of each update, in the order of the plan."""
         if not self._shape.group_places:
             return []
-        distinct, places = self._entities.distinct(entity)
+        distinct, places = self._groups.distinct(group)
         index = pa.array(places)
-        found = iter(self._entities.columns(distinct))
+        found = iter(self._groups.columns(distinct))
         return [
-            self.constant(number, entity.size)
+            self.constant(number, group.size)
             if place.kind == "constant"
             else self.typed(next(found), number).take(index)
             for number, place in enumerate(self._shape.group_places)

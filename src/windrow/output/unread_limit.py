@@ -40,7 +40,7 @@ class BoundedFeed(ABC):
 
     def _lose_some(self, limit_bytes: int) -> bool:
         """Let go of a part; False where nothing is left."""
-        answers, changes = self._unread_touches()
+        answers, changes = self._unread_updates()
         if answers and answers >= changes:
             self._lose_answers((answers + 1) // 2)
         elif changes:
@@ -70,16 +70,16 @@ class BoundedFeed(ABC):
         """Bytes that stay when nothing is unread."""
 
     @abstractmethod
-    def _unread_touches(self) -> tuple[int, int]:
-        """How many touches answers() and changes() have not read; without netted ones."""
+    def _unread_updates(self) -> tuple[int, int]:
+        """How many updates answers() and changes() have not read; without netted ones."""
 
     @abstractmethod
     def _compact(self) -> None:
         """Drop what nothing refers to."""
 
     @abstractmethod
-    def _lose_answers(self, touches: int) -> None:
-        """Skip the first touches; answers between them are lost and counted."""
+    def _lose_answers(self, updates: int) -> None:
+        """Skip the first updates; answers between them are lost and counted."""
 
     @abstractmethod
     def _lose_instants(self) -> None: ...

@@ -1,7 +1,7 @@
 """The feed of an ungrouped aggregate: one row that changes, or none while HAVING is false.
 
-The same as Feed with one entity, in a third of the memory: a touch is a row, the row before a touch
-is that of the touch before it, and what both readers have read is cut off in front.
+The same as Feed with one group, in a third of the memory: an update is a row, the row before it is
+that of the update before it, and what both readers have read is cut off in front.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from windrow.output.unread_limit import UNREAD_BYTES
 __all__ = ["WholeFeed"]
 
 # What is buffered for an absent reader: beyond it changes are netted and answers dropped.
-TOUCHES_LIMIT = 1_000_000
+UPDATES_LIMIT = 1_000_000
 
 Vector = NDArray[np.int64]
 NONE: Vector = np.empty(0, np.int64)
@@ -32,7 +32,7 @@ NONE: Vector = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class RowStates:
-    """Touches in time order: the row from then on, and whether the result has it."""
+    """Updates in time order: the row from then on, and whether the result has it."""
 
     at: Vector
     present: NDArray[np.bool_]
@@ -51,14 +51,14 @@ class RowStates:
 
     @classmethod
     def viewed(cls, parts: list[RowStates]) -> RowStates:
-        """All touches of the parts, to be read at once: the rows stay where they are."""
+        """All updates of the parts, to be read at once: the rows stay where they are."""
         at = np.concatenate([part.at for part in parts])
         present = np.concatenate([part.present for part in parts])
         return cls(at, present, pa.concat_tables([part.rows for part in parts]))
 
     @classmethod
     def joined(cls, parts: list[RowStates]) -> RowStates:
-        """All touches of the parts; there is at least one."""
+        """All updates of the parts; there is at least one."""
         at = np.concatenate([part.at for part in parts])
         present = np.concatenate([part.present for part in parts])
         return cls(at, present, joined_rows([part.rows for part in parts]))
@@ -75,10 +75,10 @@ class WholeFeed(StateFeed):
     def __init__(self, schema: pa.Schema) -> None:
         self._none = RowStates(NONE, np.empty(0, np.bool_), schema.empty_table())
         self._no_answers = with_answer_columns(NONE, schema.empty_table())
-        self._touches: Backlog[RowStates] = Backlog(RowStates.joined)
-        self._answered = -1  # the last touch that answers() has gone over; -1: none
-        self._told = -1  # the last touch that changes() has told
-        # What changes() returned last, if that is another row than that of the last touch returned.
+        self._updates: Backlog[RowStates] = Backlog(RowStates.joined)
+        self._answered = -1  # the last update that answers() has gone over; -1: none
+        self._told = -1  # the last update that changes() has told
+        # What changes() returned last, if that is another row than that of the last one returned.
         self._told_apart: RowStates | None = None
         self.has_told = False  # whether changes() was ever read
         self.changes_netted = 0
@@ -87,7 +87,7 @@ class WholeFeed(StateFeed):
     @property
     def parts(self) -> tuple[object, ...]:
         """All objects with attributes that a step changes."""
-        return (self, self._touches, self._due, self._due.instants)
+        return (self, self._updates, self._due, self._due.instants)
 
     def begin_step(self) -> None:
         """Nothing is ever written over in place."""
@@ -98,10 +98,10 @@ class WholeFeed(StateFeed):
     def derive(self) -> None:
         """There is nothing to find again."""
 
-    def record(self, at: Vector, entity: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
-        """Take touches in time order; row i of `rows` is what touch i shows, if many[i] is 1."""
-        del entity  # there is one
-        self._touches.append(RowStates(at, many > 0, rows))
+    def record(self, at: Vector, group: NDArray[np.int32], many: Vector, rows: pa.Table) -> None:
+        """Take updates in time order; row i of `rows` is what update i shows, if many[i] is 1."""
+        del group  # there is one
+        self._updates.append(RowStates(at, many > 0, rows))
 
     def ask(self, instants: Vector) -> None:
         """An answer is due at each of these instants, all later than the previous ones."""
@@ -117,11 +117,11 @@ class WholeFeed(StateFeed):
         self._due.lost = count
 
     def trim(self, limit_bytes: int = UNREAD_BYTES) -> None:
-        """Keep within the limits: called after touches and instants of a step are in."""
-        if self._last - self._answered > TOUCHES_LIMIT:
+        """Keep within the limits: called after updates and instants of a step are in."""
+        if self._last - self._answered > UPDATES_LIMIT:
             self._due.lose()
             self._answered = self._last
-        if self._last - self._told > TOUCHES_LIMIT:
+        if self._last - self._told > UPDATES_LIMIT:
             self._net_changes()
         self._compact()
         self.keep_within(limit_bytes)
@@ -129,15 +129,15 @@ class WholeFeed(StateFeed):
     def answers(self) -> pa.Table:
         """The answers at all instants asked for since the last call."""
         if self._due.instants.end == self._due.next:
-            self._answered = self._touches.end - 1
+            self._answered = self._updates.end - 1
             return self._no_answers
         instants, due = self._due.all(), self._due.after_all()
-        touches, before = self._after(self._answered)
+        updates, before = self._after(self._answered)
         number = np.empty(instants.size, np.int64)
-        kernels.latest_touch(instants, touches.at[before:], before - 1, number)
+        kernels.latest_update(instants, updates.at[before:], before - 1, number)
         shown = number >= 0
-        shown[shown] = touches.present[number[shown]]
-        rows = taken_rows(touches.rows, number[shown])
+        shown[shown] = updates.present[number[shown]]
+        rows = taken_rows(updates.rows, number[shown])
         table = with_answer_columns(instants[shown], rows)
         self._answered, self._due = self._last, due
         return table
@@ -147,24 +147,24 @@ class WholeFeed(StateFeed):
         return self.first_changes(self._last - self._told)
 
     def unread_changes(self) -> Iterator[Vector]:
-        """The times of the touches whose changes nobody has read, in parts."""
-        return (part.at for part in self._touches.since(self._told + 1))
+        """The times of the updates whose changes nobody has read, in parts."""
+        return (part.at for part in self._updates.since(self._told + 1))
 
     def first_changes(self, count: int) -> pa.Table:
-        """Rows that came and went by the first `count` touches that nobody has read."""
-        touches, before = self._after(self._told, self._told + 1 + count, self._told_apart)
+        """Rows that came and went by the first `count` updates that nobody has read."""
+        updates, before = self._after(self._told, self._told + 1 + count, self._told_apart)
         number = np.arange(before, before + count)
-        comes = touches.present[number]
-        goes = np.concatenate([np.zeros(1 - before, np.bool_), touches.present])[:count]
+        comes = updates.present[number]
+        goes = np.concatenate([np.zeros(1 - before, np.bool_), updates.present])[:count]
         both = number[goes & comes]
-        rows = touches.rows
+        rows = updates.rows
         same = equal_rows(rows.take(pa.array(both - 1)), rows.take(pa.array(both)))
         goes[both[same] - before] = comes[both[same] - before] = False
         told = np.stack([goes, comes], axis=1).ravel()
         chosen = np.stack([number - 1, number], axis=1).ravel()[told]
         signs = np.tile(np.array([-1, 1], np.int8), count)[told]
         table = rows.take(pa.array(chosen))
-        columns = [timestamps(np.repeat(touches.at[number], 2)[told]), pa.array(signs)]
+        columns = [timestamps(np.repeat(updates.at[number], 2)[told]), pa.array(signs)]
         names = ["at", "change", *table.schema.names]
         given = pa.Table.from_arrays([*columns, *table.columns], names=names)
         self.has_told = True
@@ -187,15 +187,15 @@ class WholeFeed(StateFeed):
 
     def result(self) -> pa.Table:
         """The row now."""
-        now = RowStates.viewed([self._none, *self._touches.since(self._last)])
+        now = RowStates.viewed([self._none, *self._updates.since(self._last)])
         return now.rows.slice(0, int(np.count_nonzero(now.present)))
 
-    def entities_shown(self) -> NDArray[np.bool_]:
+    def groups_shown(self) -> NDArray[np.bool_]:
         """Which have a row now."""
-        return self.entities_in_use()
+        return self.groups_in_use()
 
-    def entities_in_use(self) -> NDArray[np.bool_]:
-        """The one entity is always in use."""
+    def groups_in_use(self) -> NDArray[np.bool_]:
+        """The one group is always in use."""
         return np.ones(1, np.bool_)
 
     def tables(self) -> dict[str, pa.Table]:
@@ -204,7 +204,7 @@ class WholeFeed(StateFeed):
         apart = [self._none]
         if self._told_apart is not None:  # answers() has read what comes after it
             apart, start = [self._told_apart], self._told + 1
-        saved = RowStates.joined([*apart, *self._touches.since(start)])
+        saved = RowStates.joined([*apart, *self._updates.since(start)])
         start -= len(apart[0])
         cursors = {"answered": [self._answered - start], "told": [self._told - start]}
         return {
@@ -217,29 +217,29 @@ class WholeFeed(StateFeed):
     def load(self, tables: Mapping[str, pa.Table], new_code: NDArray[np.int32]) -> None:
         """Back from tables()."""
         del new_code  # the one group has no code
-        touches = tables["touches"]
-        at, present = (touches.column(name).to_numpy() for name in ("at", "present"))
-        self._touches.append(RowStates(at, present, tables["rows"]))
+        updates = tables["touches"]
+        at, present = (updates.column(name).to_numpy() for name in ("at", "present"))
+        self._updates.append(RowStates(at, present, tables["rows"]))
         self._due.add(tables["instants"].column("instant").to_numpy())
         self._answered = tables["cursors"].column("answered")[0].as_py()
         self._told = tables["cursors"].column("told")[0].as_py()
 
     @property
     def _last(self) -> int:
-        """The number of the last touch."""
-        return self._touches.end - 1
+        """The number of the last update."""
+        return self._updates.end - 1
 
     def _after(
         self, number: int, until: int | None = None, apart: RowStates | None = None
     ) -> tuple[RowStates, int]:
-        """The touches after that number, with the one before them in front; whether there is one.
+        """The updates after that number, with the one before them in front; whether there is one.
 
-        apart: comes before them in the place of touch `number`.
+        apart: comes before them in the place of update `number`.
         """
         if apart is not None:
-            return RowStates.viewed([apart, *self._touches.since(number + 1, until)]), 1
-        touches = RowStates.viewed([self._none, *self._touches.since(max(number, 0), until)])
-        return touches, 1 if number >= 0 else 0
+            return RowStates.viewed([apart, *self._updates.since(number + 1, until)]), 1
+        updates = RowStates.viewed([self._none, *self._updates.since(max(number, 0), until)])
+        return updates, 1 if number >= 0 else 0
 
     def _net_changes(self) -> None:
         """Put one change in the place of those nobody has read: to the row that answers() knows.
@@ -249,7 +249,7 @@ class WholeFeed(StateFeed):
         start = max(self._answered, self._told + 1)
         if start > self._told + 1:
             if self._told_apart is None:
-                known = self._touches.since(max(self._told, 0), max(self._told, 0) + 1)[0]
+                known = self._updates.since(max(self._told, 0), max(self._told, 0) + 1)[0]
                 present = known.present & (self._told >= 0)
                 self._told_apart = RowStates.joined([replace(known, present=present)])
             self.changes_netted += start - 1 - self._told
@@ -259,11 +259,11 @@ class WholeFeed(StateFeed):
     def nbytes(self) -> int:
         """Bytes of rows and instants."""
         apart = 0 if self._told_apart is None else self._told_apart.nbytes
-        return self._touches.nbytes + self._due.nbytes + apart
+        return self._updates.nbytes + self._due.nbytes + apart
 
-    def growth_bytes(self, entities: int) -> int:
+    def growth_bytes(self, groups: int) -> int:
         """Bytes that tables of groups need: there are none."""
-        del entities
+        del groups
         return 0
 
     @property
@@ -272,20 +272,20 @@ class WholeFeed(StateFeed):
 
     def _result_bytes(self) -> int:
         return (
-            sum(part.nbytes for part in self._touches.since(self._last)) if self._last >= 0 else 0
+            sum(part.nbytes for part in self._updates.since(self._last)) if self._last >= 0 else 0
         )
 
-    def _unread_touches(self) -> tuple[int, int]:
+    def _unread_updates(self) -> tuple[int, int]:
         # Changes are netted to the row that answers() knows, and not beyond.
         return self._last - self._answered, max(0, self._answered - self._told - 1)
 
     def _compact(self) -> None:
         told = self._told if self._told_apart is None else self._told + 1
-        self._touches.drop_before(min(self._answered, told))
+        self._updates.drop_before(min(self._answered, told))
 
-    def _lose_answers(self, touches: int) -> None:
-        self._answered += touches
-        last = self._touches.since(self._answered, self._answered + 1)[0]
+    def _lose_answers(self, updates: int) -> None:
+        self._answered += updates
+        last = self._updates.since(self._answered, self._answered + 1)[0]
         self._due.lose_before(int(last.at[0]))
 
     def _lose_instants(self) -> None:

@@ -7,37 +7,37 @@ from collections.abc import Iterator
 from windrow.operators.partial import Partial
 from windrow.runtime.shard import Shard
 
-__all__ = ["STEP_TOUCHES", "Pace"]
+__all__ = ["STEP_UPDATES", "Pace"]
 
-# A step is meant to touch no more rows or groups than this; its output is published before the
+# A step is meant to update no more rows or groups than this; its output is published before the
 # next one.
-STEP_TOUCHES = 250_000
-# Touches per event are remembered from step to step, less and less.
+STEP_UPDATES = 250_000
+# Updates per event are remembered from step to step, less and less.
 FADING = 0.9
 
 
 class Pace:
-    """Learns how many touches an event brings: in a join, as many as a row has matches.
+    """Learns how many updates an event brings: in a join, as many as a row has matches.
 
     >>> pace = Pace()
-    >>> pace.note(events=10, touches=1000)
-    >>> pace.events == STEP_TOUCHES // 100
+    >>> pace.note(events=10, updates=1000)
+    >>> pace.events == STEP_UPDATES // 100
     True
     """
 
-    def __init__(self, touches: int | None = None) -> None:
-        self._touches = STEP_TOUCHES if touches is None else touches
-        self._touches_per_event = 1.0
+    def __init__(self, updates: int | None = None) -> None:
+        self._updates = STEP_UPDATES if updates is None else updates
+        self._updates_per_event = 1.0
 
-    def note(self, events: int, touches: int) -> None:
-        """A step had this many events and touches."""
-        faded = FADING * self._touches_per_event
-        self._touches_per_event = max(1.0, faded, touches / max(1, events))
+    def note(self, events: int, updates: int) -> None:
+        """A step had this many events and updates."""
+        faded = FADING * self._updates_per_event
+        self._updates_per_event = max(1.0, faded, updates / max(1, events))
 
     @property
     def events(self) -> int:
         """The events that a step may have."""
-        return max(1, int(self._touches / self._touches_per_event))
+        return max(1, int(self._updates / self._updates_per_event))
 
     def next_stop(self, shard: Shard, until: int) -> int:
         """How far the shard may go in one step, at most to `until`."""

@@ -1,4 +1,4 @@
-"""The shard: the windows of one query for one slice of the keys. Rows in, touches out.
+"""The shard: the windows of one query for one slice of the keys. Rows in, group updates out.
 
 Time is an argument. No clock, no thread, no I/O, no randomness: the same rows in the same order
 give the same bytes, however they were cut into batches.
@@ -323,7 +323,7 @@ class Shard:
         """
         if self._grid_us > 1:
             self._complete_at = (self.clock // self._grid_us + 1) * self._grid_us
-            self._operator.touch_all(self._complete_at)
+            self._operator.put_out_all(self._complete_at)
 
     def prepared(self, side: int, batch: pa.RecordBatch) -> PreparedRows:
         """Rows of an input that were saved or shuffled as a batch."""

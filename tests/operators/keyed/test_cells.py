@@ -73,13 +73,13 @@ def test_the_sums_of_a_join_are_those_of_its_pairs(
     aggregate.reserve(3, 3)
     for side, rows in enumerate((left, right)):
         fill(windows[side], aggregate, side, rows)
-    touches = aggregate.advance(100)
+    updates = aggregate.advance(100)
     state: dict[int, tuple[int, int, int]] = {}
     place = 0
     for t in range(101):
-        while place < touches.at.size and touches.at[place] == t:
-            lanes = touches.lanes[place].tolist()
-            state[int(touches.group[place])] = (int(touches.count[place]), lanes[0], lanes[1])
+        while place < updates.at.size and updates.at[place] == t:
+            lanes = updates.lanes[place].tolist()
+            state[int(updates.group[place])] = (int(updates.count[place]), lanes[0], lanes[1])
             place += 1
         wanted: Counter[tuple[int, int]] = Counter()
         for one in left:
@@ -93,7 +93,7 @@ def test_the_sums_of_a_join_are_those_of_its_pairs(
         for group, found in state.items():
             assert found == tuple(wanted[group, i] for i in range(3)), t
         assert {group for group, i in wanted if i == 0} <= set(state)
-    assert place == touches.at.size
+    assert place == updates.at.size
 
 
 @given(arrivals, st.integers(0, 9), st.integers(2, 7))

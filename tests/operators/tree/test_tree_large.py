@@ -131,17 +131,17 @@ def states(plan: QueryPlan, grid_us: int) -> States:
         for side, entry in enumerate(plan.inputs):
             if entry.stream.name in part:
                 operator.append(side, preparers[side].prepare(part[entry.stream.name]))
-        found |= dict(touches_of(operator.run(until)))
+        found |= dict(updates_of(operator.run(until)))
     return found
 
 
-def touches_of(partial: Partial) -> Iterator[tuple[tuple[int, object], State]]:
+def updates_of(partial: Partial) -> Iterator[tuple[tuple[int, object], State]]:
     groups = rows_of(pa.Table.from_batches([partial.groups])) or [()]
     for i in range(partial.size):
         lanes = tuple(partial.lanes[i].tolist()) if partial.count[i] else ()
         extras = tuple(partial.extras[i].tolist()) if partial.extras.size else ()
         state = (int(partial.count[i]), lanes, extras)
-        yield (int(partial.at[i]), groups[partial.entity[i]]), state
+        yield (int(partial.at[i]), groups[partial.group[i]]), state
 
 
 def in_pieces(

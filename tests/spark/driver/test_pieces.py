@@ -33,7 +33,7 @@ TICKING = "SELECT k, SUM(d) AS d FROM a [3 SECONDS] GROUP BY k EVERY (1 SECOND)"
 
 
 def published(
-    plan: QueryPlan, actions: list[Action], buckets: int, touches: int
+    plan: QueryPlan, actions: list[Action], buckets: int, updates: int
 ) -> tuple[list[list[str]], int]:
     """Answers, changes and result, and the number of pieces; all rows come before the clock moves.
 
@@ -57,7 +57,7 @@ def published(
             prepared = preparers[position].prepared_batch(rows[entry.stream.name])
             mine = bucket_of(plan, position, prepared, buckets) == bucket
             dealt[position] = prepared.filter(pa.array(mine))
-        data = run_in_pieces(Shard(plan, grid_us), dealt, clock_us, Pace(touches))
+        data = run_in_pieces(Shard(plan, grid_us), dealt, clock_us, Pace(updates))
         count += len(pieces_of(data))
         instants = waiting.release(clock_us)
         outputs.append(ShardOutput(bucket, clock_us, {}, data, instants, [], 0, 0, False))

@@ -88,13 +88,13 @@ class Bucket:
         )
 
 
-def touches(output: ShardOutput) -> list[tuple[object, ...]]:
+def updates(output: ShardOutput) -> list[tuple[object, ...]]:
     """What the partial result says, without the numbers that a shard happens to give its groups."""
     (piece,) = pieces_of(output.partial)
     partial = piece.partial()
     groups = [tuple(row.values()) for row in partial.groups.to_pylist()] or [()]
-    entities = [groups[i] if partial.groups.num_columns else () for i in partial.entity]
-    return sorted(zip(partial.at.tolist(), entities, partial.count.tolist(), strict=True))
+    found = [groups[i] if partial.groups.num_columns else () for i in partial.group]
+    return sorted(zip(partial.at.tolist(), found, partial.count.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("text", [JOIN, LAST, SLIDE])
@@ -108,7 +108,7 @@ def test_a_shard_that_is_built_again_goes_on_as_if_nothing_had_been(
         rebuilt.step.cache = LiveCache(lends=False)
         one, other = kept.batch(batch), rebuilt.batch(batch)
         assert (one.was_rebuilt, other.was_rebuilt) == (False, number > 0)
-        assert touches(one) == touches(other)
+        assert updates(one) == updates(other)
         assert one.instants.tolist() == other.instants.tolist()
         assert one.ledgers == other.ledgers
         assert one.clock_us == other.clock_us
@@ -121,7 +121,7 @@ def test_a_task_that_is_tried_again_applies_its_rows_once() -> None:
         bucket.batch(batch)  # its state is never committed
         bucket.state = before
         again, once = bucket.batch(batch), twin.batch(batch)
-        assert touches(again) == touches(once)
+        assert updates(again) == updates(once)
         assert again.ledgers == once.ledgers
 
 
@@ -180,7 +180,7 @@ def test_packets_are_ordered_by_task_not_by_arrival() -> None:
     packets = [p.take().column("packet")[0].as_py() for p in (first, second)]
     end = Packet("h", complete_through_us=9 * SECOND).to_bytes()
     one, other = Bucket(plan).run([*packets, end]), Bucket(plan).run([end, *packets[::-1]])
-    assert touches(one) == touches(other)
+    assert updates(one) == updates(other)
 
 
 @pytest.mark.parametrize("part", ["header", "segment"])
@@ -215,7 +215,7 @@ def test_a_shard_is_lent_to_another_process(monkeypatch: pytest.MonkeyPatch) -> 
         bucket.step.cache = holder if number in (0, 3) else borrower
         output, expected = bucket.batch(batch), twin.batch(batch)
         assert not output.was_rebuilt
-        assert touches(output) == touches(expected)
+        assert updates(output) == updates(expected)
         assert output.ledgers == expected.ledgers
 
 
@@ -233,7 +233,7 @@ def test_a_shard_whose_holder_breaks_off_is_built_again(monkeypatch: pytest.Monk
     bucket.step.cache = borrower
     output = bucket.batch(batches[1])
     assert output.was_rebuilt
-    assert touches(output) == touches(twin.batch(batches[1]))
+    assert updates(output) == updates(twin.batch(batches[1]))
 
 
 def test_without_a_safe_place_for_sockets_nothing_is_lent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +283,7 @@ def test_rows_that_are_damaged_are_set_aside_and_counted(text: str) -> None:
     for batch in batches:
         one = bucket.batch({**batch, "h": damaged(batch["h"])})
         other = twin.batch(batch)
-        assert touches(one) == touches(other)
+        assert updates(one) == updates(other)
         assert one.bad["h"]["why"].to_pylist() == [NOT_UTF8, BAD_TIME, BAD_TIME]
     ledger, without = one.ledgers["h"], other.ledgers["h"]
     assert (ledger.bad_value, without.bad_value) == (len(batches), 0)

@@ -229,17 +229,17 @@ def test_shards_from_segments_snapshots_and_lenders_obey_orders(
         rows = {"a": steady(20, 20 * number)}
         for one, twin in zip(kept.outputs(rows, orders), other.outputs(rows, orders), strict=True):
             assert twin.was_rebuilt == (number > 0 and not is_lent)
-            assert touches(one) == touches(twin)
+            assert updates(one) == updates(twin)
             assert one.windows[0].rows == twin.windows[0].rows
 
 
-def touches(output: ShardOutput) -> list[object]:
+def updates(output: ShardOutput) -> list[object]:
     """What the pieces say, without the numbers that a shard happens to give its groups."""
     found = []
     for piece in pieces_of(output.partial):
         partial = piece.partial()
         groups = [repr(row) for row in partial.groups.to_pylist()]
-        entities = [groups[number] for number in partial.entity]
-        states = zip(partial.at.tolist(), entities, partial.count.tolist(), strict=True)
+        named = [groups[number] for number in partial.group]
+        states = zip(partial.at.tolist(), named, partial.count.tolist(), strict=True)
         found.append((piece.until_us, sorted(states)))
     return found

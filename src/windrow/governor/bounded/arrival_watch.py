@@ -26,7 +26,7 @@ from windrow.governor.error_bounds.bounds import relative_error_bounds
 from windrow.governor.error_bounds.profile_state import ProfileState
 from windrow.governor.error_bounds.tail import HeldValues
 from windrow.governor.error_bounds.tolerance import tolerated_span_us
-from windrow.output.entities import Entities
+from windrow.output.known_groups import KnownGroups
 from windrow.rows.checked_columns import leaf_of
 from windrow.rows.evaluate import evaluate, evaluate_filter
 from windrow.rows.frames import pack, unpack
@@ -48,7 +48,7 @@ class ArrivalWatch:
         # Rows are known by the instant at which they enter: t - range <= it <= t is the window.
         self.range_us = self._lifetime.hold_us - 1
         self.profile = ArrivalProfile(max(1, self.range_us), len(inner.measures))
-        self._groups = Entities([part.type.arrow for part in plan.group_by])
+        self._groups = KnownGroups([part.type.arrow for part in plan.group_by])
         self._waiting = _Rows.none(len(inner.measures))
         self._cells = _no_cells(self.profile.range_us, len(inner.measures))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from windrow.governor.bounded.inner_plan import measures_of
 from windrow.governor.error_bounds.arrival_cells import ArrivalCells, cells_of, first_pane_us
-from windrow.output.entities import Entities
+from windrow.output.known_groups import KnownGroups
 from windrow.plan.expressions import Expr, inputs_of
 from windrow.plan.model import QueryPlan
 from windrow.rows.evaluate import evaluate
@@ -61,8 +61,8 @@ class ArrivalCounter:
         """Rows in order of arrival, by the instants at which they enter."""
         size = rows.num_rows
         columns = [_column(each, rows) for each in self._groups]
-        entities = Entities(self._types)
-        codes = entities.codes_of(columns, size)
+        known = KnownGroups(self._types)
+        codes = known.codes_of(columns, size)
         values = np.empty((len(self._measures), size))
         valid = np.ones(values.shape, np.uint8)
         for number, each in enumerate(self._measures):
@@ -72,9 +72,9 @@ class ArrivalCounter:
                 valid[number] = column.is_valid().to_numpy(zero_copy_only=False)
         entered = self._lifetime.enter(rows.column("ts").to_numpy(zero_copy_only=False))
         cells = cells_of(entered, codes, values, valid, self._pane_us)
-        distinct, places = entities.distinct(cells.groups)
+        distinct, places = known.distinct(cells.groups)
         names = [f"g{number}" for number in range(len(columns))]
-        groups = pa.Table.from_arrays(entities.columns(distinct), names=names)
+        groups = pa.Table.from_arrays(known.columns(distinct), names=names)
         return CountedArrivals(replace(cells, groups=places), groups)
 
 

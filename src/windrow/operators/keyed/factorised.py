@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import NO_LANE, limb_range, share_narrow, share_wide
+from windrow.operators.group_updates import GroupUpdates, OutputRoom
 from windrow.operators.keyed import kernels
 from windrow.operators.keyed.cells import CellLists
 from windrow.operators.keyed.state import EventArrays, KeyedState, grown
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
-from windrow.operators.touches import OutputRoom, Touches
 from windrow.rows.grouping import BY_KEY, SINGLE, WHOLE
 from windrow.windows.codes import Codes, WordCodes
 from windrow.windows.kernels import largest_magnitude, merge_events
@@ -119,8 +119,8 @@ class FactorisedAggregate:
         """So many rows will never leave: they stay in the sums, but not in the window."""
         self._rows_gone += count
 
-    def advance(self, until: int, grid_us: int = 1) -> Touches:
-        """Run the windows up to and including `until`; touches at multiples of the grid."""
+    def advance(self, until: int, grid_us: int = 1) -> GroupUpdates:
+        """Run the windows up to and including `until`; updates at multiples of the grid."""
         self._room.fit(self._lane_count)
         for window in self._windows:
             window.open(until)
@@ -130,7 +130,7 @@ class FactorisedAggregate:
             self._run_pair(until, grid_us)
         return self._room.take(self._layout, until)
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant, for output on a grid after a rebuild."""
         state, room = self.state, self._room
         live = np.flatnonzero(state.group_count).astype(np.int32)

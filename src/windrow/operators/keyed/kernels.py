@@ -452,8 +452,8 @@ def best_so_far(
     and out_states: tallies, ranks, whether there is one.
     """
     row = first
-    for touch in range(out_at.size + 1):
-        while row < end and (touch == out_at.size or times[row] <= out_at[touch]):
+    for update in range(out_at.size + 1):
+        while row < end and (update == out_at.size or times[row] <= out_at[update]):
             group = groups[row]
             for tally in range(tallies):
                 code = words[tally, row]
@@ -467,6 +467,6 @@ def best_so_far(
                     states[group, extreme] = words[extreme, row]
                     states[group, flag] = 1
             row += 1
-        if touch < out_at.size:
+        if update < out_at.size:
             for column in range(states.shape[1]):
-                out_states[touch, column] = states[out_group[touch], column]
+                out_states[update, column] = states[out_group[update], column]

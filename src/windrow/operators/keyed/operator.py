@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.keyed.coding import Coding, GroupParts
 from windrow.operators.keyed.factorised import FactorisedAggregate
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import NeedsSingleRowsError, Operator, OperatorMark, WorkDone
 from windrow.operators.partial import Partial
-from windrow.operators.touched_groups import TouchedGroups
-from windrow.operators.touches import Touches
+from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.model import QueryPlan
 from windrow.rows.grouping import BY_BOTH, SINGLE, WHOLE
 from windrow.rows.prepare import prepared_columns, window_of
@@ -67,7 +67,7 @@ class FactorisedOperator(Operator):
         self._aggregate = FactorisedAggregate(self._windows, shape.kinds, shape.mode)
         if shape.mode in (WHOLE, SINGLE):
             self._aggregate.reserve(0, 1)
-        self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._groups = UpdatedGroups(is_grouped=bool(shape.group_places))
         self._waiting: GroupParts = []
         self._entered = [0] * len(self._windows)
         self._is_weighted = False  # whether any row has stood for several
@@ -81,22 +81,22 @@ class FactorisedOperator(Operator):
 
     def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
-        touches = self._with_extras(self._aggregate.advance(until, self._grid_us), until)
-        partial = self._groups.partial(touches, self._columns_of)
+        updates = self._with_extras(self._aggregate.advance(until, self._grid_us), until)
+        partial = self._groups.partial(updates, self._columns_of)
         if self._grid_us > 1:
             self._hold_waiting()
-        self._reclaim(touches)
+        self._reclaim(updates)
         return partial
 
     def _hold_waiting(self) -> None:
-        """A group whose touch waits for the grid keeps its code until then."""
+        """A group whose update waits for the grid keeps its code until then."""
         waiting = self._coding.retain_groups(self._aggregate.waiting_groups(), self._aggregate)
         self._coding.release_groups(self._waiting)
         self._waiting = waiting
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
-        self._aggregate.touch_all(at)
+        self._aggregate.put_out_all(at)
 
     def rows(self, side: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order."""
@@ -195,14 +195,14 @@ class FactorisedOperator(Operator):
         self._entered[side] += count
         return cells
 
-    def _with_extras(self, touches: Touches, _until: int) -> Touches:
-        """Touches with what an operator has in addition to sums; this one has nothing."""
-        return touches
+    def _with_extras(self, updates: GroupUpdates, _until: int) -> GroupUpdates:
+        """Updates with what an operator has in addition to sums; this one has nothing."""
+        return updates
 
     def _columns_of(self, groups: Codes) -> list[pa.Array]:
         return self._coding.group_columns(groups, self._aggregate)
 
-    def _reclaim(self, touches: Touches) -> None:
+    def _reclaim(self, updates: GroupUpdates) -> None:
         """Free what rows that have left had."""
         for side, window in enumerate(self._windows):
             gone = window.close()
@@ -219,7 +219,7 @@ class FactorisedOperator(Operator):
         if self._shape.mode == BY_BOTH:
             # One that is to be put out once more has its code until then.
             waiting = self._aggregate.waiting_groups()
-            self._aggregate.release_groups(np.setdiff1d(touches.group, waiting))
+            self._aggregate.release_groups(np.setdiff1d(updates.group, waiting))
 
 
 def _windows(

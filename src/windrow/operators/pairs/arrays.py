@@ -19,7 +19,7 @@ __all__ = [
     "ProbeState",
     "RecordArrays",
     "ResultArrays",
-    "TouchArrays",
+    "UpdateArrays",
     "WholeArrays",
 ]
 
@@ -79,7 +79,7 @@ class GroupArrays(NamedTuple):
     tally_count: Matrix
 
 
-class TouchArrays(NamedTuple):
+class UpdateArrays(NamedTuple):
     """What is put out, and `control`, which says how far it is written."""
 
     control: Vector

@@ -21,7 +21,7 @@ from windrow.compiling.kernels import inlined, njit
 from windrow.exact.kernels import add_value
 from windrow.operators.extremes.kernels import VALUE, change, delete, insert
 from windrow.operators.keyed.kernels import FIRST, USED
-from windrow.operators.pairs.sums.kernels import add_lanes, come_to, count_value, touch
+from windrow.operators.pairs.sums.kernels import add_lanes, come_to, count_value, note_update
 from windrow.windows.kernels import EMPTY
 
 # Entries of a record: joined rows, their group, the row that they are charged to, and its list.
@@ -45,7 +45,7 @@ def charge_rows(next_event, rows, row_record, inputs, is_own, events, charged, s
     """Charged: a joined row is added to its group and to the record of the row that leaves first.
 
     Goes on where `progress` says, up to next_event and with what the block has of that. Returns
-    whether it came to the end: there may be no room for touches. is_own: a row's record has the
+    whether it came to the end: there may be no room for updates. is_own: a row's record has the
     row's own number. Otherwise a row has a list of records.
     """
     row_event, row_group, share, tally_code, rank, present = rows
@@ -92,7 +92,7 @@ def charge_rows(next_event, rows, row_record, inputs, is_own, events, charged, s
             group = 0
             if is_grouped:
                 group = row_group[row]
-            touch(group, at, states, output)
+            note_update(group, at, states, output)
             before = records[record, COUNT]
             records[record, COUNT] = before + factor
             row_count[group] += factor
@@ -137,7 +137,7 @@ def take_back(record, at, charged, states, output):
     group = charged.records[record, GROUP]
     count = charged.records[record, COUNT]
     if count != 0:
-        touch(group, at, states, output)
+        note_update(group, at, states, output)
         states.row_count[group] -= count
         add_lanes(group, charged.lanes, record, -1, states)
         for lane in range(charged.lanes.shape[1]):
@@ -155,9 +155,9 @@ def take_back(record, at, charged, states, output):
 
 @njit(cache=True)
 def charge_whole(next_event, rows, row_record, inputs, low_limb, events, charged, states, output):
-    """The same without groups, distinct values and extremes: a record a row, one touch an event.
+    """The same without groups, distinct values and extremes: a record a row, one update an event.
 
-    There must be room for a touch an event.
+    There must be room for an update an event.
     """
     row_event, share, words, kinds, delta = rows
     event_at, event_input, event_slot, event_sign = events
@@ -174,13 +174,13 @@ def charge_whole(next_event, rows, row_record, inputs, low_limb, events, charged
         owner = event_slot[event] * inputs + event_input[event]
         factor = event_sign[event]
         changed = 0
-        is_touched = False
+        is_updated = False
         for lane in range(width):
             delta[0, lane] = 0
         if factor < 0 and event > progress[GONE]:
             progress[GONE] = event
             changed = -records[owner, COUNT]
-            is_touched = changed != 0
+            is_updated = changed != 0
             records[owner, COUNT] = 0
             for lane in range(width):
                 delta[0, lane] = -record_lanes[owner, lane]
@@ -189,7 +189,7 @@ def charge_whole(next_event, rows, row_record, inputs, low_limb, events, charged
             record = uint64(row_record[uint64(row)])
             if factor > 0 or record != uint64(owner):
                 changed += factor
-                is_touched = True
+                is_updated = True
                 records[record, COUNT] += factor
                 for measure in range(measures):
                     word = words[uint64(measure), uint64(row)]
@@ -203,9 +203,9 @@ def charge_whole(next_event, rows, row_record, inputs, low_limb, events, charged
                         record_lanes[record, lane] += part
                         delta[0, lane] += part
             row += 1
-        if is_touched:
+        if is_updated:
             come_to(event_at[event], states, output)
-            touch(0, event_at[event], states, output)
+            note_update(0, event_at[event], states, output)
             row_count[0] += changed
             add_lanes(0, delta, 0, 1, states)
     progress[EVENT] = next_event

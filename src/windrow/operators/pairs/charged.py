@@ -104,13 +104,13 @@ class Charged:
                 event = int(progress[charge_kernels.EVENT])
                 owner = events.slot[event] * self._inputs + events.input[event]
                 leaving = 1 if is_own else int(self._charged.records_of[owner])
-                states.reserve_touches(leaving + rows.count + 1)
+                states.reserve_updates(leaving + rows.count + 1)
 
     def _apply_whole(
         self, events: MergedEvents, rows: JoinedRows, records: Vector, until: int
     ) -> None:
         states, layout = self._states, self._states.layout
-        states.reserve_touches(until - int(self._charged.progress[charge_kernels.EVENT]) + 1)
+        states.reserve_updates(until - int(self._charged.progress[charge_kernels.EVENT]) + 1)
         share, kinds = self._shares.of_or_direct(rows, layout)
         delta = np.empty((1, layout.lane_count), np.int64)
         whole = WholeArrays(rows.event, share, rows.words, kinds, delta)

@@ -24,7 +24,7 @@ from windrow.operators.pairs.sums.incremental import Incremental
 from windrow.operators.pairs.sums.states import GroupStates
 from windrow.operators.partial import Partial
 from windrow.operators.select.joined_rows import LiveResults
-from windrow.operators.touched_groups import TouchedGroups
+from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import lifetime_of, prepared_columns, window_of
@@ -90,7 +90,7 @@ class PairOperator(Operator):
         # Only charges with extremes over windows that count rows are ever probed again.
         is_ranked_again = bool(self._algorithm.pauses_leave.any())
         self._again = Prober(self._index, inputs, block if is_ranked_again else 0)
-        self._touched = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._updated = UpdatedGroups(is_grouped=bool(shape.group_places))
         self._entered = [0] * len(plan.inputs)
         self._kept = 0
 
@@ -188,8 +188,8 @@ class PairOperator(Operator):
                 self._run(events)
         if isinstance(algorithm, LiveResults):
             algorithm.close()
-        touches = self._states.take(until)
-        found = self._touched.partial(touches, self._groups.columns)
+        updates = self._states.take(until)
+        found = self._updated.partial(updates, self._groups.columns)
         self._let_go()
         return found
 
@@ -277,9 +277,9 @@ class PairOperator(Operator):
         for number, each in enumerate(self._distincts):
             each.sweep(partial(states.live_values, number))
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
-        self._states.touch_all(at)
+        self._states.put_out_all(at)
         self._groups.hold(self._states.waiting())
 
     def rows(self, side: int) -> pa.RecordBatch:

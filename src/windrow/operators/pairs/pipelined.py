@@ -69,7 +69,7 @@ class Pipelined:
             if not is_done:
                 event = int(progress[result_kernels.EVENT])
                 owner = events.slot[event] * self._inputs + events.input[event]
-                states.reserve_touches(int(self._results.results_of[owner]) + rows.count + 1)
+                states.reserve_updates(int(self._results.results_of[owner]) + rows.count + 1)
 
     def change_layout(self, layout: LaneLayout) -> None:
         """Move the lanes of all results; before the states change theirs."""

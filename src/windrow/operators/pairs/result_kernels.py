@@ -16,7 +16,7 @@ from __future__ import annotations
 from windrow.compiling.kernels import inlined, njit
 from windrow.operators.extremes.kernels import VALUE, delete, insert
 from windrow.operators.keyed.kernels import FIRST, USED
-from windrow.operators.pairs.sums.kernels import add_lanes, come_to, count_value, touch
+from windrow.operators.pairs.sums.kernels import add_lanes, come_to, count_value, note_update
 from windrow.windows.kernels import EMPTY
 
 # Entries of `progress`.
@@ -33,7 +33,7 @@ def keep_rows(next_event, rows, row_slot, events, results, states, output):
 
     Goes on where `progress` says, up to next_event and with what the block has of that; there must
     be room for one result a row. Returns whether it came to the end: there may be no room for
-    touches.
+    updates.
     """
     row_event, row_group = rows.event, rows.group
     event_at, event_input, event_slot, event_sign = events
@@ -72,7 +72,7 @@ def keep_rows(next_event, rows, row_slot, events, results, states, output):
             group = 0
             if is_grouped:
                 group = row_group[row]
-            touch(group, at, states, output)
+            note_update(group, at, states, output)
             result = take_place(results)
             is_live[result] = 1
             users[result] = inputs
@@ -136,7 +136,7 @@ def take_back(result, at, results, states, output):
     """The first row of a result leaves: its group loses what it added."""
     group = results.group[result]
     results.is_live[result] = 0
-    touch(group, at, states, output)
+    note_update(group, at, states, output)
     states.row_count[group] -= 1
     add_lanes(group, results.lanes, result, -1, states)
     for value in range(results.tally.shape[1]):

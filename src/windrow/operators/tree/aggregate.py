@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.lanes import Matrix
-from windrow.operators.touches import Touches
 from windrow.operators.tree import extremes_kernels, linear_kernels
 from windrow.operators.tree.extremes_tree import ExtremesTree
 from windrow.operators.tree.linear_tree import LinearTree
@@ -47,22 +47,22 @@ class TreeAggregate:
         """All trees, in the order of their cells."""
         return [self._linear, *self._extremes]
 
-    def advance(self, until: int, grid_us: int) -> Touches:
-        """Run the windows up to and including `until`; touches at multiples of the grid.
+    def advance(self, until: int, grid_us: int) -> GroupUpdates:
+        """Run the windows up to and including `until`; updates at multiples of the grid.
 
         Extras: tallies, words and flags of each tree in turn.
         """
         for window in self._windows:
             window.open(until)
         self._run(until, grid_us)
-        return self._touches(until)
+        return self._updates(until)
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant, for output on a grid after a rebuild."""
-        self._linear.touch_all(at)
+        self._linear.put_out_all(at)
 
     def waiting_groups(self) -> Codes:
-        """The groups of touches that are not due yet."""
+        """The groups of updates that are not due yet."""
         room = self._linear.room
         return np.unique(room.group[: room.used])
 
@@ -99,23 +99,23 @@ class TreeAggregate:
             linear_kernels.gather_codes(first, size, rows, cells, tree.cells)
             tree.read(side, first, size, rows, columns)
 
-    def _touches(self, until: int) -> Touches:
-        touches = self._linear.take(until)
+    def _updates(self, until: int) -> GroupUpdates:
+        updates = self._linear.take(until)
         if not self._extremes:
-            return touches
-        highest = int(touches.group.max(initial=-1)) + 1
-        extras = np.zeros((touches.at.size, sum(tree.width for tree in self._extremes)), np.int64)
+            return updates
+        highest = int(updates.group.max(initial=-1)) + 1
+        extras = np.zeros((updates.at.size, sum(tree.width for tree in self._extremes)), np.int64)
         first = 0
         for index, tree in enumerate(self._extremes):
             changes = tree.take(until)
             self._current[index] = _grown(self._current[index], highest)
             extremes_kernels.lay_extras(
-                touches.at, touches.group, changes.at, changes.group, changes.extras,
+                updates.at, updates.group, changes.at, changes.group, changes.extras,
                 self._current[index], extras, first,
             )  # fmt: skip
             first += tree.width
-        states = (touches.count, touches.lanes, touches.layout)
-        return Touches(touches.at, touches.group, *states, extras)
+        states = (updates.count, updates.lanes, updates.layout)
+        return GroupUpdates(updates.at, updates.group, *states, extras)
 
 
 def _grown(array: Matrix, size: int) -> Matrix:

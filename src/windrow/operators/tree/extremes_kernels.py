@@ -269,9 +269,9 @@ def gather_ranks(first, size, rows, values, valid, from_value, number_from, numb
 
 @njit(cache=True)
 def lay_extras(at, group, extreme_at, extreme_group, extras, current, out, first):
-    """Beside each touch the extras of its group at its instant; `current` is kept up to date.
+    """Beside each update the extras of its group at its instant; `current` is kept up to date.
 
-    Columns from `first` on are written. Whatever changes extras also touches the group.
+    Columns from `first` on are written. Whatever changes extras also updates the group.
     """
     change_index = 0
     start = 0

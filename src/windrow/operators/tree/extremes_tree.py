@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from windrow.operators.extremes.arena import empty_heap, grown_heap
 from windrow.operators.extremes.kernels import move_queues
+from windrow.operators.group_updates import GroupUpdates, OutputRoom
 from windrow.operators.lanes import LaneLayout, Vector
-from windrow.operators.touches import OutputRoom, Touches
 from windrow.operators.tree import extremes_kernels
 from windrow.operators.tree.arrays import ExtremeArrays, RankEvents
 from windrow.operators.tree.linear_tree import NOWHERE
@@ -135,11 +135,13 @@ class ExtremesTree:
             else:
                 self.room.reserve(self.room.at.size + self._most_groups)
 
-    def take(self, until: int) -> Touches:
+    def take(self, until: int) -> GroupUpdates:
         """The changes of extras that are due up to `until`."""
-        touches = self.room.take(_NO_LANES, until)
-        none = np.empty((touches.at.size, 0), np.int64)
-        return Touches(touches.at, touches.group, touches.count, none, _NO_LANES, touches.lanes)
+        updates = self.room.take(_NO_LANES, until)
+        none = np.empty((updates.at.size, 0), np.int64)
+        return GroupUpdates(
+            updates.at, updates.group, updates.count, none, _NO_LANES, updates.lanes
+        )
 
     def _lengthen(self) -> None:
         """Double the ring of queues."""

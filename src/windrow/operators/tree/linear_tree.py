@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE
+from windrow.operators.group_updates import GroupUpdates, OutputRoom
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
-from windrow.operators.touches import OutputRoom, Touches
 from windrow.operators.tree import linear_kernels, wide_kernels
 from windrow.operators.tree.arrays import SumArrays, TermEvents
 from windrow.operators.tree.structure import NOTHING, TreeShape, TreeStructure
@@ -136,13 +136,13 @@ class LinearTree:
                 return
             self.room.reserve(self.room.at.size + self._most_groups)
 
-    def take(self, until: int) -> Touches:
+    def take(self, until: int) -> GroupUpdates:
         """What is due up to `until`; the lanes are those of the layout."""
-        touches = self.room.take(self._layout.lanes, until)
-        count, lanes = self._layout.read(touches.lanes)
-        return Touches(touches.at, touches.group, count, lanes, self._layout.lanes)
+        updates = self.room.take(self._layout.lanes, until)
+        count, lanes = self._layout.read(updates.lanes)
+        return GroupUpdates(updates.at, updates.group, count, lanes, self._layout.lanes)
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant."""
         group_terms = self._sums.group_terms
         live = np.flatnonzero(self._layout.words(group_terms, 0)).astype(np.int32)

@@ -7,11 +7,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.exact.kernels import DOUBLE, INTEGER
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.operator import NeedsPairsError, Operator, WorkDone
 from windrow.operators.partial import Partial
 from windrow.operators.ranks import ranks_of_values
-from windrow.operators.touched_groups import TouchedGroups
-from windrow.operators.touches import Touches
 from windrow.operators.tree.aggregate import CHUNK, TreeAggregate
 from windrow.operators.tree.bounds import TermBounds
 from windrow.operators.tree.coding import Flags, Matrix, TreeCoding, argument_column
@@ -20,6 +19,7 @@ from windrow.operators.tree.linear_tree import LinearTree
 from windrow.operators.tree.sources import TreeSources
 from windrow.operators.tree.terms import MeasureTerms
 from windrow.operators.tree.words import Places, SideWords, Slots
+from windrow.operators.updated_groups import UpdatedGroups
 from windrow.plan.factorisation import factorisation
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import prepared_columns, window_of
@@ -57,7 +57,7 @@ class TreeOperator(Operator):
         ]
         self._aggregate = TreeAggregate(self._windows, self._linear, self._extremes, cell_values)
         self._slots = [Slots() for _ in self._windows]
-        self._groups = TouchedGroups(is_grouped=bool(shape.group_places))
+        self._groups = UpdatedGroups(is_grouped=bool(shape.group_places))
         self._waiting: Codes = np.empty(0, np.int32)
         self._entered = [0] * len(self._windows)
 
@@ -88,9 +88,9 @@ class TreeOperator(Operator):
 
     def run(self, until: int) -> Partial:
         """Run the windows up to and including `until`."""
-        touches = self._aggregate.advance(until, self._grid_us)
-        partial = self._groups.partial(self._in_order(touches), self._coding.group_columns)
-        # A group whose touch waits for the grid keeps its code until then.
+        updates = self._aggregate.advance(until, self._grid_us)
+        partial = self._groups.partial(self._in_order(updates), self._coding.group_columns)
+        # A group whose update waits for the grid keeps its code until then.
         waiting = self._aggregate.waiting_groups()
         self._coding.retain_groups(waiting)
         self._coding.release_groups(self._waiting)
@@ -99,9 +99,9 @@ class TreeOperator(Operator):
             self._let_go(side)
         return partial
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant: for output on a grid after a rebuild."""
-        self._aggregate.touch_all(at)
+        self._aggregate.put_out_all(at)
 
     def rows(self, side: int) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order."""
@@ -205,12 +205,12 @@ class TreeOperator(Operator):
             pairs = np.where(missing.to_numpy(zero_copy_only=False), NO_CODE, codes[source])
             tree.place_pairs(index, cells, pairs.astype(np.int32), capacities[source])
 
-    def _in_order(self, touches: Touches) -> Touches:
-        """Extras as a touch has them: tallies, words, flags, each in the order of the query."""
+    def _in_order(self, updates: GroupUpdates) -> GroupUpdates:
+        """Extras as an update has them: tallies, words, flags, each in the order of the query."""
         sources, shape = self._sources, self._shape
         count = len(shape.distincts) + 2 * len(shape.extremes)
         if not count:
-            return touches
+            return updates
         order = np.empty(count, np.int64)
         first = 0
         for root in sources.found.extreme_roots:
@@ -220,9 +220,9 @@ class TreeOperator(Operator):
             for place in (*distincts, *words, *flags):
                 order[place] = first
                 first += 1
-        extras = touches.extras[:, order]
-        states = (touches.count, touches.lanes, touches.layout)
-        return Touches(touches.at, touches.group, *states, extras)
+        extras = updates.extras[:, order]
+        states = (updates.count, updates.lanes, updates.layout)
+        return GroupUpdates(updates.at, updates.group, *states, extras)
 
     def _cells(self, side: int, index: int, places: Places | slice) -> Codes:
         columns = self._windows[side].columns

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.code_tuples import SweptTuples
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.keyed import kernels
 from windrow.operators.lanes import Matrix, Vector
-from windrow.operators.touches import Touches
 from windrow.windows.codes import NO_CODE, Codes
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import Copies
@@ -50,17 +50,17 @@ class EndlessExtras:
         self.window.append(times, groups, words, flags)
         self._reserve(int(groups.max(initial=-1)) + 1)
 
-    def advance(self, touches: Touches, until: int) -> Matrix:
-        """Apply the rows up to `until`; the extras of each touch, whose groups have rows."""
+    def advance(self, updates: GroupUpdates, until: int) -> Matrix:
+        """Apply the rows up to `until`; the extras of each update, whose groups have rows."""
         columns = self.window.columns
         waiting = columns.times[columns.tail : columns.end]
         first = columns.tail
         end = first + int(np.searchsorted(waiting, until, side="right"))
-        out = np.zeros((touches.at.size, self.states.shape[1]), np.int64)
+        out = np.zeros((updates.at.size, self.states.shape[1]), np.int64)
         kernels.best_so_far(
             first, end, columns.times, columns.codes, columns.values, columns.valid,
             self._tallies, self._extremes, self._is_seen, self.states,
-            touches.at, touches.group, out,
+            updates.at, updates.group, out,
         )  # fmt: skip
         columns.cursor[0] = columns.cursor[1] = end
         return out

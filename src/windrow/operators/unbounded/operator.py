@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.operators.group_updates import GroupUpdates
 from windrow.operators.keyed.operator import FactorisedOperator, SumsMark
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import OperatorMark
 from windrow.operators.ranks import ranks_of_values
-from windrow.operators.touches import Touches
 from windrow.operators.tree.coding import argument_column
 from windrow.operators.unbounded.best_values import EndlessExtras
 from windrow.plan.model import QueryPlan
@@ -114,10 +114,10 @@ class UnboundedOperator(FactorisedOperator):
         ]
         self._extras.append(rows.times, groups, values, ranks, present)
 
-    def _with_extras(self, touches: Touches, until: int) -> Touches:
+    def _with_extras(self, updates: GroupUpdates, until: int) -> GroupUpdates:
         times = self._waiting_rows.column(TIME)
         self._waiting_rows = self._waiting_rows.filter(pc.greater(times, until))
-        return replace(touches, extras=self._extras.advance(touches, until))
+        return replace(updates, extras=self._extras.advance(updates, until))
 
     def _lists(self, index: int, groups: Codes) -> pa.Array:
         """The values of each group, of one distinct."""

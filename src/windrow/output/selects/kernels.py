@@ -16,10 +16,10 @@ SHORT_RUN = 16
 def follow(
     at, code, group, many, next_row, row_of_code, held, fresh, out_at, out_row, out_many, out_before
 ):
-    """Turn touches of codes into touches of rows; a row lives from its first copy to its last.
+    """Turn updates of codes into updates of rows; a row lives from its first copy to its last.
 
-    held: copies of each row. fresh: the groups of the rows that begin, in order. Touches that leave
-    the number of copies as it was are left out. Returns touches, rows that began, rows that ended.
+    held: copies of each row. fresh: the groups of the rows that begin, in order. Updates that leave
+    the number of copies as it was are left out. Returns updates, rows that began, rows that ended.
     """
     used = 0
     begun = 0
@@ -53,47 +53,47 @@ def follow(
 
 @njit(cache=True)
 def undo(row, before, held):
-    """Take touches back, the last one first."""
+    """Take updates back, the last one first."""
     for i in range(row.size - 1, -1, -1):
         held[uint64(row[uint64(i)])] = before[uint64(i)]
 
 
 @njit(cache=True)
 def count_copies(instants, at, many, before, total, counts):
-    """How many rows the answer at each instant has; `total`: the rows before all touches."""
-    touch = 0
+    """How many rows the answer at each instant has; `total`: the rows before all updates."""
+    update = 0
     for j in range(instants.size):
-        while touch < at.size and at[uint64(touch)] <= instants[uint64(j)]:
-            total += many[uint64(touch)] - before[uint64(touch)]
-            touch += 1
+        while update < at.size and at[uint64(update)] <= instants[uint64(j)]:
+            total += many[uint64(update)] - before[uint64(update)]
+            update += 1
         counts[uint64(j)] = total
 
 
 @njit(cache=True)
-def list_copies(rows, copies, first_touch, touch_instant, touch_many, place, out):
+def list_copies(rows, copies, first_update, update_instant, update_many, place, out):
     """Write the answers of all instants, in which rows come in the order given.
 
-    copies: of each row before its touches, which are first_touch[i] to first_touch[i + 1];
-    touch_instant: the first instant that sees a touch. place: where each instant's next row goes.
+    copies: of each row before its updates, which are first_update[i] to first_update[i + 1];
+    update_instant: the first instant that sees it. place: where each instant's next row goes.
     """
     for i in range(rows.size):
         many = copies[i]
         since = 0
-        for touch in range(first_touch[i], first_touch[i + 1] + 1):
-            is_last = touch == first_touch[i + 1]
-            until = place.size if is_last else touch_instant[touch]
+        for update in range(first_update[i], first_update[i + 1] + 1):
+            is_last = update == first_update[i + 1]
+            until = place.size if is_last else update_instant[update]
             for j in range(since, until):
                 for _ in range(many):
                     out[uint64(place[uint64(j)])] = rows[i]
                     place[uint64(j)] += 1
             if not is_last:
-                many = touch_many[touch]
+                many = update_many[update]
                 since = until
 
 
 @njit(cache=True)
 def net(row, many, before, used, place, out_row, out_many, out_before):
-    """Add touches to those in `out`, one for each row; place[row]: where it is there, or ABSENT."""
+    """Add updates to those in `out`, one for each row; place[row]: where it is there, or ABSENT."""
     for i in range(row.size):
         which = uint64(row[uint64(i)])
         found = place[which]

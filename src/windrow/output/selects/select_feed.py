@@ -1,9 +1,9 @@
 """The feed of a select: rows come and go in a number of copies, and a row never changes.
 
 A row of the log is one life of a row of the result, from its first copy to its last. Whoever gives
-touches names rows by codes; a code means one row until a touch leaves it without copies, and may
+updates names rows by codes; a code means one row until an update leaves it without copies, and may
 mean another one after that. So nothing is hashed here, and the log has one row for each life, not
-one for each touch.
+one for each update.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from windrow.output.row_log import RowLog
 from windrow.output.selects import kernels
 from windrow.output.selects.order_words import row_order
 from windrow.output.selects.sorted_rows import SortedRows
-from windrow.output.told_touches import ToldTouches
+from windrow.output.told_updates import ToldUpdates
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.windows.marks import Copies, set_back
 
@@ -39,8 +39,8 @@ NONE: Vector = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
-class RowTouches:
-    """Touches in time order: a row of the log, its copies from then on, and those before."""
+class RowUpdates:
+    """Updates in time order: a row of the log, its copies from then on, and those before."""
 
     at: Vector
     row: Vector
@@ -50,8 +50,8 @@ class RowTouches:
     def __len__(self) -> int:
         return self.at.size
 
-    def __getitem__(self, places: slice) -> RowTouches:
-        return RowTouches(*(column[places] for column in self.columns()))
+    def __getitem__(self, places: slice) -> RowUpdates:
+        return RowUpdates(*(column[places] for column in self.columns()))
 
     @property
     def nbytes(self) -> int:
@@ -63,17 +63,17 @@ class RowTouches:
         return self.at, self.row, self.many, self.before
 
     @classmethod
-    def joined(cls, parts: list[RowTouches]) -> RowTouches:
-        """All touches of the parts."""
+    def joined(cls, parts: list[RowUpdates]) -> RowUpdates:
+        """All updates of the parts."""
         columns = zip(*(part.columns() for part in parts), strict=True)
         return cls(*map(np.concatenate, columns)) if parts else cls(NONE, NONE, NONE, NONE)
 
 
-class SelectFeed(ToldTouches[RowTouches]):
+class SelectFeed(ToldUpdates[RowUpdates]):
     """The rows of a select over time, read as answers, changes or result."""
 
     def __init__(self, schema: pa.Schema) -> None:
-        super().__init__(RowTouches.joined)
+        super().__init__(RowUpdates.joined)
         self._schema = schema
         self._log = RowLog(schema)
         self._held = np.zeros(SMALLEST, np.int64)  # copies of each row of the log
@@ -88,7 +88,7 @@ class SelectFeed(ToldTouches[RowTouches]):
     def parts(self) -> tuple[object, ...]:
         """All objects with attributes that a step changes."""
         both = (*self._log.parts, *self._due.parts)
-        return (self, self._touches, self._sorted, *both)
+        return (self, self._updates, self._sorted, *both)
 
     def begin_step(self) -> None:
         """What a step writes over is noted from now on."""
@@ -109,26 +109,26 @@ class SelectFeed(ToldTouches[RowTouches]):
         many: Vector,
         rows_of: Callable[[Codes], pa.Table],
     ) -> None:
-        """Take touches in time order: `many` copies of the row that a code means.
+        """Take updates in time order: `many` copies of the row that a code means.
 
-        group: what rows_of knows the row of a touch by.
+        group: what rows_of knows the row of an update by.
         """
         if at.size == 0:
             return
         self._reserve(int(code.max()) + 1, at.size)
         self._note_old(code, at.size)
-        touches = RowTouches(*(np.empty(at.size, np.int64) for _ in range(4)))
+        updates = RowUpdates(*(np.empty(at.size, np.int64) for _ in range(4)))
         fresh = np.empty(at.size, np.int32)
         used, begun, ended = kernels.follow(
             at, code, group, many, self._log.size, self._row_of_code, self._held, fresh,
-            *touches.columns(),
+            *updates.columns(),
         )  # fmt: skip
         self._live += begun - ended
         if begun:
             self._log.append(rows_of(fresh[:begun]))
         if used:
             self._result = None
-            self._touches.append(touches[:used])
+            self._updates.append(updates[:used])
             self._last_us = int(at[-1])
 
     def ask(self, instants: Vector) -> None:
@@ -136,18 +136,18 @@ class SelectFeed(ToldTouches[RowTouches]):
         self._due.add(instants)
 
     def trim(self, limit_bytes: int = UNREAD_BYTES) -> None:
-        """Keep within the limits: called after touches and instants of a step are in."""
+        """Keep within the limits: called after updates and instants of a step are in."""
         if self.starts_over:
-            self._told_to = self._touches.end
-        unanswered = self._touches.end - self._answered_to
-        if unanswered > group_feed.TOUCHES_LIMIT:
+            self._told_to = self._updates.end
+        unanswered = self._updates.end - self._answered_to
+        if unanswered > group_feed.UPDATES_LIMIT:
             self._due.lose()
-            self._answered_to, unanswered = self._touches.end, 0
+            self._answered_to, unanswered = self._updates.end, 0
         # Changes of all live rows stay however often they are netted: wait until they are twice
         # as many, or every step would go over all of them.
-        if self._untold > max(group_feed.TOUCHES_LIMIT, 2 * len(self._apart)):
+        if self._untold > max(group_feed.UPDATES_LIMIT, 2 * len(self._apart)):
             self._net_changes()
-        self._touches.drop_before(min(self._answered_to, self._told_to))
+        self._updates.drop_before(min(self._answered_to, self._told_to))
         if self._log.size > 2 * (self._live + max(unanswered, self._untold)) + ROWS_LET_BE:
             self._compact()
         self.keep_within(limit_bytes)
@@ -155,26 +155,26 @@ class SelectFeed(ToldTouches[RowTouches]):
     def answers(self) -> pa.Table:
         """The answers at all instants due since the last call."""
         instants, due = self._due.all(), self._due.after_all()
-        touches = RowTouches.joined(self._touches.since(self._answered_to))
-        table = self._answers_at(instants, touches)
-        self._answered_to, self._due = self._touches.end, due
+        updates = RowUpdates.joined(self._updates.since(self._answered_to))
+        table = self._answers_at(instants, updates)
+        self._answered_to, self._due = self._updates.end, due
         return table
 
-    def _answers_at(self, instants: Vector, touches: RowTouches) -> pa.Table:
+    def _answers_at(self, instants: Vector, updates: RowUpdates) -> pa.Table:
         if not instants.size:
             return with_answer_columns(instants, self._log.take(NONE))
         copies = self._held[: self._log.size].copy()
-        kernels.undo(touches.row, touches.before, copies)
+        kernels.undo(updates.row, updates.before, copies)
         counts = np.empty(instants.size, np.int64)
         start = int(copies.sum())
-        kernels.count_copies(instants, touches.at, touches.many, touches.before, start, counts)
-        rows = self._listed(instants, touches, copies, counts)
+        kernels.count_copies(instants, updates.at, updates.many, updates.before, start, counts)
+        rows = self._listed(instants, updates, copies, counts)
         return with_answer_columns(np.repeat(instants, counts), self._log.take(rows))
 
-    def _told(self, touches: RowTouches) -> pa.Table:
-        touches = self._in_order(touches)
-        copies = touches.many - touches.before
-        at, rows, signs = touches.at, touches.row, np.sign(copies).astype(np.int8)
+    def _told(self, updates: RowUpdates) -> pa.Table:
+        updates = self._in_order(updates)
+        copies = updates.many - updates.before
+        at, rows, signs = updates.at, updates.row, np.sign(copies).astype(np.int8)
         copies = np.abs(copies)
         if not bool((copies == 1).all()):
             at, rows, signs = (np.repeat(each, copies) for each in (at, rows, signs))
@@ -185,7 +185,7 @@ class SelectFeed(ToldTouches[RowTouches]):
     def drop_answers(self) -> None:
         """Nobody will read the answers that are due: let them go without counting them as lost."""
         self._due.drop()
-        self._answered_to = self._touches.end
+        self._answered_to = self._updates.end
 
     def result(self) -> pa.Table:
         """The rows of the result now; the same table while nothing changes."""
@@ -214,11 +214,11 @@ class SelectFeed(ToldTouches[RowTouches]):
         )
         self._row_of_code[new] = rows
 
-    def entities_shown(self) -> NDArray[np.bool_]:
+    def groups_shown(self) -> NDArray[np.bool_]:
         """Which have a row now."""
-        return self.entities_in_use()
+        return self.groups_in_use()
 
-    def entities_in_use(self) -> NDArray[np.bool_]:
+    def groups_in_use(self) -> NDArray[np.bool_]:
         """Which codes mean a row."""
         in_use: NDArray[np.bool_] = self._row_of_code != kernels.ABSENT
         return in_use
@@ -239,8 +239,8 @@ class SelectFeed(ToldTouches[RowTouches]):
             "rows": self._log.table(),
             "held": pa.table({"many": self._held[: self._log.size]}),
             "codes": pa.table({"code": codes, "row": self._row_of_code[codes]}),
-            "for_answers": _touch_table(self._touches.since(self._answered_to)),
-            "for_changes": _touch_table(self._changes_apart_and_since()),
+            "for_answers": _update_table(self._updates.since(self._answered_to)),
+            "for_changes": _update_table(self._changes_apart_and_since()),
             "instants": pa.table({"instant": self._due.all()}),
         }
 
@@ -252,8 +252,8 @@ class SelectFeed(ToldTouches[RowTouches]):
         self._held[: self._log.size] = tables["held"].column("many").to_numpy()
         self._live = int(np.count_nonzero(self._held))
         self._row_of_code[codes] = tables["codes"].column("row").to_numpy()
-        self._touches.append(_touches_of(tables["for_answers"]))
-        self._apart, self._told_to = _touches_of(tables["for_changes"]), self._touches.end
+        self._updates.append(_updates_of(tables["for_answers"]))
+        self._apart, self._told_to = _updates_of(tables["for_changes"]), self._updates.end
         self._due.add(tables["instants"].column("instant").to_numpy())
 
     def _reserve(self, codes: int, rows: int) -> None:
@@ -267,7 +267,7 @@ class SelectFeed(ToldTouches[RowTouches]):
             self._held = held
 
     def _note_old(self, code: Codes, most: int) -> None:
-        """What the rows of these codes are before they are touched, for a step that may fail."""
+        """What the rows of these codes are before they are updated, for a step that may fail."""
         if self._written is None:
             return
         rows = self._row_of_code[code]
@@ -280,11 +280,11 @@ class SelectFeed(ToldTouches[RowTouches]):
             (self._held, new, self._held[new].copy()),
         ]
 
-    def _in_order(self, touches: RowTouches) -> RowTouches:
-        """Touches of one instant ordered by their rows, as answers are."""
-        at = touches.at
+    def _in_order(self, updates: RowUpdates) -> RowUpdates:
+        """Updates of one instant ordered by their rows, as answers are."""
+        at = updates.at
         if is_increasing(at):
-            return touches
+            return updates
         same = at[1:] == at[:-1]
         is_tied = np.zeros(at.size, np.bool_)
         is_tied[1:] |= same
@@ -292,11 +292,11 @@ class SelectFeed(ToldTouches[RowTouches]):
         tied = np.flatnonzero(is_tied)
         starts = np.append(np.flatnonzero(np.diff(at[tied], prepend=at[tied[0]] - 1)), tied.size)
         order = np.arange(at.size)
-        order[tied] = tied[row_order(self._log.take(touches.row[tied]), starts)]
-        return RowTouches(*(column[order] for column in touches.columns()))
+        order[tied] = tied[row_order(self._log.take(updates.row[tied]), starts)]
+        return RowUpdates(*(column[order] for column in updates.columns()))
 
     def _listed(
-        self, instants: Vector, touches: RowTouches, copies: Vector, counts: Vector
+        self, instants: Vector, updates: RowUpdates, copies: Vector, counts: Vector
     ) -> Vector:
         """The rows of the answers, one instant after the other, in order."""
         total = int(counts.sum())
@@ -308,17 +308,17 @@ class SelectFeed(ToldTouches[RowTouches]):
                 hint="call answers() more often, give the query an EVERY clause, or read changes()",
             )
         is_shown = copies > 0
-        is_shown[touches.row] = True
+        is_shown[updates.row] = True
         rows = np.flatnonzero(is_shown)
         rows = rows[row_order(self._log.take(rows), np.array([0, rows.size]))]
         rank = np.empty(self._log.size, np.int64)
         rank[rows] = np.arange(rows.size)
-        ranks = rank[touches.row]
+        ranks = rank[updates.row]
         order = np.argsort(ranks, kind="stable")
         out = np.empty(total, np.int64)
         kernels.list_copies(
             rows, copies[rows], np.searchsorted(ranks[order], np.arange(rows.size + 1)),
-            np.searchsorted(instants, touches.at[order]), touches.many[order],
+            np.searchsorted(instants, updates.at[order]), updates.many[order],
             np.cumsum(counts) - counts, out,
         )  # fmt: skip
         return out
@@ -329,48 +329,48 @@ class SelectFeed(ToldTouches[RowTouches]):
         row, many, before = (np.empty(self._untold, np.int64) for _ in range(3))
         place = np.full(self._log.size, kernels.ABSENT, np.int64)
         for part in parts:
-            touches = (part.row, part.many, part.before)
-            used = kernels.net(*touches, used, place, row, many, before)
+            updates = (part.row, part.many, part.before)
+            used = kernels.net(*updates, used, place, row, many, before)
         # A row that came and went in the meantime is no change.
         changed = np.flatnonzero(many[:used] != before[:used])
         at = np.full(changed.size, parts[-1].at[-1], np.int64)
         self.changes_netted += self._untold - changed.size
-        self._apart = RowTouches(at, row[changed], many[changed], before[changed])
-        self._told_to = self._touches.end
+        self._apart = RowUpdates(at, row[changed], many[changed], before[changed])
+        self._told_to = self._updates.end
 
     @property
     def nbytes(self) -> int:
-        """Bytes of rows, touches and instants, and of what is known of each row and code."""
-        unread = self._touches.nbytes + self._apart.nbytes + self._due.nbytes
+        """Bytes of rows, updates and instants, and of what is known of each row and code."""
+        unread = self._updates.nbytes + self._apart.nbytes + self._due.nbytes
         cached = 0 if self._result is None else self._result_cache_bytes
         tables = self._held.nbytes + self._row_of_code.nbytes + self._sorted.nbytes
         return self._log.nbytes + unread + cached + tables
 
-    def growth_bytes(self, entities: int) -> int:
-        """Peak bytes that the tables need for this many entities."""
-        return 0 if entities <= self._row_of_code.size else 2 * 2 * 8 * entities
+    def growth_bytes(self, groups: int) -> int:
+        """Peak bytes that the tables need for this many groups."""
+        return 0 if groups <= self._row_of_code.size else 2 * 2 * 8 * groups
 
     def _result_bytes(self) -> int:
         rows = self._log.nbytes_of(np.flatnonzero(self._held[: self._log.size]))
         return rows + self._held.nbytes + self._row_of_code.nbytes + self._sorted.nbytes
 
-    def _lose_answers(self, touches: int) -> None:
-        end = self._answered_to + touches
-        self._due.lose_before(int(self._touches.since(end - 1, end)[0].at[0]))
+    def _lose_answers(self, updates: int) -> None:
+        end = self._answered_to + updates
+        self._due.lose_before(int(self._updates.since(end - 1, end)[0].at[0]))
         self._answered_to = end
 
     def _compact(self) -> None:
-        """Drop the rows without copies that no unread touch speaks of."""
-        self._touches.drop_before(min(self._answered_to, self._told_to))
+        """Drop the rows without copies that no unread update speaks of."""
+        self._updates.drop_before(min(self._answered_to, self._told_to))
         if not self._log.size:
             return
         used = self._held[: self._log.size] > 0
-        for part in (self._apart, *self._touches.parts):
+        for part in (self._apart, *self._updates.parts):
             used[part.row] = True
         new_number = np.cumsum(used) - 1
         self._apart = replace(self._apart, row=new_number[self._apart.row])
-        self._touches.replace(
-            [replace(part, row=new_number[part.row]) for part in self._touches.parts]
+        self._updates.replace(
+            [replace(part, row=new_number[part.row]) for part in self._updates.parts]
         )
         present = self._row_of_code != kernels.ABSENT
         self._row_of_code = np.where(present, new_number[self._row_of_code], kernels.ABSENT)
@@ -379,10 +379,10 @@ class SelectFeed(ToldTouches[RowTouches]):
         self._log.keep(used)
 
 
-def _touch_table(parts: list[RowTouches]) -> pa.Table:
-    names = [field.name for field in fields(RowTouches)]
-    return pa.table(dict(zip(names, RowTouches.joined(parts).columns(), strict=True)))
+def _update_table(parts: list[RowUpdates]) -> pa.Table:
+    names = [field.name for field in fields(RowUpdates)]
+    return pa.table(dict(zip(names, RowUpdates.joined(parts).columns(), strict=True)))
 
 
-def _touches_of(table: pa.Table) -> RowTouches:
-    return RowTouches(*(column.to_numpy() for column in table.columns))
+def _updates_of(table: pa.Table) -> RowUpdates:
+    return RowUpdates(*(column.to_numpy() for column in table.columns))

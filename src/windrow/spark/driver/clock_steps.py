@@ -1,6 +1,6 @@
 """A batch cut into steps of the clock that the publisher can take one after the other.
 
-What a large batch touches may be more than the publisher keeps for its readers at a time. Cuts fall
+What a large batch updates may be more than the publisher keeps for its readers at a time. Cuts fall
 between instants, so they do not show in any answer.
 """
 
@@ -16,9 +16,9 @@ from windrow.operators.partial import Partial
 from windrow.spark.worker.pieces import pieces_of
 from windrow.spark.worker.shard_output import ShardOutput
 
-__all__ = ["STEP_TOUCHES", "clock_steps"]
+__all__ = ["STEP_UPDATES", "clock_steps"]
 
-STEP_TOUCHES = 500_000
+STEP_UPDATES = 500_000
 
 Instants = NDArray[np.int64]
 Step = tuple[list[tuple[int, Partial]], Instants, int]
@@ -65,7 +65,7 @@ class Bucket:
         self._partial = self.pieces[0].partial()
 
     def partial(self, end_us: int) -> Partial:
-        """The touches up to this instant, and perhaps others before and after; it only grows."""
+        """The updates up to this instant, and perhaps others before and after; it only grows."""
         while self.pieces[self._place].until_us < end_us and self._place + 1 < len(self.pieces):
             self._place += 1
             self._partial = self.pieces[self._place].partial()
@@ -73,12 +73,12 @@ class Bucket:
 
 
 def _cuts(times: list[Instants], last_us: int) -> list[int]:
-    """Instants before the last one that leave about STEP_TOUCHES touches between them."""
+    """Instants before the last one that leave about STEP_UPDATES updates between them."""
     total = sum(each.size for each in times)
-    if total <= STEP_TOUCHES:
+    if total <= STEP_UPDATES:
         return []
     ordered = np.sort(np.concatenate(times))
-    return [int(cut) for cut in np.unique(ordered[STEP_TOUCHES::STEP_TOUCHES]) if cut < last_us]
+    return [int(cut) for cut in np.unique(ordered[STEP_UPDATES::STEP_UPDATES]) if cut < last_us]
 
 
 def _between(partial: Partial, after_us: int | None, until_us: int) -> Partial:
@@ -93,7 +93,7 @@ def _between(partial: Partial, after_us: int | None, until_us: int) -> Partial:
     return replace(
         partial,
         at=partial.at[first:end],
-        entity=partial.entity[first:end],
+        group=partial.group[first:end],
         count=partial.count[first:end],
         lanes=partial.lanes[first:end],
         extras=partial.extras[first:end],

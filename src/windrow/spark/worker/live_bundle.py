@@ -28,7 +28,7 @@ from windrow.spark.shuffle.event_times import pack_times
 from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
 from windrow.spark.worker.bundle_members import Member
 from windrow.spark.worker.live_shard import StepInput, StepResult, instants_of
-from windrow.spark.worker.pieces import PIECE_TOUCHES, run_in_pieces
+from windrow.spark.worker.pieces import PIECE_UPDATES, run_in_pieces
 from windrow.spark.worker.segments import Segment
 from windrow.spark.worker.waiting_times import WaitingTimes
 from windrow.spark.worker.window_report import WindowReport, window_reports
@@ -167,7 +167,7 @@ class _LiveMember:
         self._readers = pool.readers(plan, first_algorithm(plan), clock_us)
         self.shard = Shard(plan, grid_us, readers=self._readers)
         self.shard.advance({}, clock_us)
-        self._pace = Pace(PIECE_TOUCHES)
+        self._pace = Pace(PIECE_UPDATES)
         self.times = WaitingTimes(instants_of(plan))
 
     def take(self, rows: Rows, shares: Shares) -> None:

@@ -24,7 +24,7 @@ from windrow.runtime.shard import Shard
 from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.worker.bucket_header import BucketHeader, SegmentEntry
 from windrow.spark.worker.clock import NEVER
-from windrow.spark.worker.pieces import PIECE_TOUCHES, run_in_pieces, trim
+from windrow.spark.worker.pieces import PIECE_UPDATES, run_in_pieces, trim
 from windrow.spark.worker.segments import Segment
 from windrow.spark.worker.waiting_times import WaitingTimes
 from windrow.spark.worker.window_report import WindowReport, window_reports
@@ -88,7 +88,7 @@ class LiveShard:
     def __init__(self, plan: QueryPlan, shard: Shard, keeps_ledger: bool) -> None:
         self._plan = plan
         self._shard = shard
-        self._pace = Pace(PIECE_TOUCHES)
+        self._pace = Pace(PIECE_UPDATES)
         self._times = WaitingTimes(instants_of(plan)) if keeps_ledger else None
 
     @classmethod

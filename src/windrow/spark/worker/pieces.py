@@ -18,10 +18,10 @@ from windrow.runtime.pace import Pace
 from windrow.runtime.shard import Shard
 from windrow.windows.lifetime import Lifetime
 
-__all__ = ["PIECE_TOUCHES", "Piece", "parts_of", "pieces_of", "run_in_pieces", "trim"]
+__all__ = ["PIECE_UPDATES", "Piece", "parts_of", "pieces_of", "run_in_pieces", "trim"]
 
 # So large that the batches of most jobs are one piece in every bucket.
-PIECE_TOUCHES = 500_000
+PIECE_UPDATES = 500_000
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Piece:
     parts: Parts
 
     def partial(self) -> Partial:
-        """The touches of it."""
+        """The updates of it."""
         return Partial.from_parts(*self.parts)
 
 
@@ -84,7 +84,7 @@ def parts_of(pieces: Iterable[Piece]) -> Parts:
 def pieces_of(parts: Parts) -> list[Piece]:
     """The pieces again."""
     header, sections = parts
-    pairs = zip(sections[::2], sections[1::2], strict=True)  # touches and groups
+    pairs = zip(sections[::2], sections[1::2], strict=True)  # updates and groups
     return [
         Piece(until_us, Parts(named, pair))
         for (until_us, named), pair in zip(header["pieces"], pairs, strict=True)

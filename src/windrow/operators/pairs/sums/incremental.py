@@ -34,14 +34,14 @@ class Incremental:
         states = self._states
         if not rows.group.size and not rows.values.size:
             events_at_most = int(rows.event[-1] - rows.event[0]) + 1 if rows.count else 0
-            states.reserve_touches(events_at_most)
+            states.reserve_updates(events_at_most)
             share, kinds = self._shares.of_or_direct(rows, states.layout)
             delta = np.empty((1, states.layout.lane_count), np.int64)
             whole = WholeArrays(rows.event, share, rows.words, kinds, delta)
             low_limb = states.layout.low_limb
             kernels.add_whole(whole, low_limb, events.arrays, states.arrays, states.output)
             return
-        states.reserve_touches(rows.count)
+        states.reserve_updates(rows.count)
         share = self._shares.of(rows, states.layout)
         codes = states.tally_codes(rows)
         joined = JoinedArrays(rows.event, rows.group, share, codes, rows.rank, rows.present)

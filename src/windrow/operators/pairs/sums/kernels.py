@@ -6,7 +6,7 @@ Time: O(1) a joined row, twice in its life. Space: O(groups).
 Source: paper 1.
 
 The structures are those of ../arrays.py: rows (JoinedArrays or WholeArrays), events (MergedArrays),
-states (GroupArrays) and output (TouchArrays).
+states (GroupArrays) and output (UpdateArrays).
 
 Output: a group that changes gets a place for the instant; its state is written there when the
 instant is over. Places count from the beginning of time, as in keyed/kernels.py.
@@ -93,11 +93,11 @@ def share_wide_rows(
 @njit(cache=True)
 def write_states(states, output):
     """Write the states of the groups that changed at this instant."""
-    write_touched(states, output)
+    write_updates(states, output)
 
 
 @inlined
-def write_touched(states, output):
+def write_updates(states, output):
     """The same, within kernels."""
     row_count, lanes, _, tallies, roots, heap, _, _ = states
     control, _, out_group, out_count, out_lanes, out_extras = output
@@ -122,13 +122,13 @@ def write_touched(states, output):
 def come_to(at, states, output):
     """An event is at this instant: where it is a later one, what came before is written."""
     if at != output.control[NOW]:
-        write_touched(states, output)
+        write_updates(states, output)
         output.control[NOW] = at
         output.control[NOW_FROM] = output.control[USED]
 
 
 @inlined
-def touch(group, at, states, output):
+def note_update(group, at, states, output):
     """Have a place for a group's state at this instant."""
     if states.last_out[group] < output.control[NOW_FROM]:
         used = output.control[USED]
@@ -166,7 +166,7 @@ def count_value(group, value, code, change, states):
 def add_rows(rows, events, states, output):
     """Incremental: joined rows of a row that enters are added, of one that leaves subtracted.
 
-    There must be room for one touch a row.
+    There must be room for one update a row.
     """
     row_event, row_group, share, tally_code, _, _ = rows
     event_at, _, _, event_sign = events
@@ -180,7 +180,7 @@ def add_rows(rows, events, states, output):
         group = uint64(0)
         if is_grouped:
             group = uint64(row_group[row])
-        touch(group, event_at[event], states, output)
+        note_update(group, event_at[event], states, output)
         factor = event_sign[event]
         row_count[group] += factor
         add_lanes(group, share, row, factor, states)
@@ -192,7 +192,7 @@ def add_rows(rows, events, states, output):
 def add_counts(at, group, delta, is_distinct, states, output):
     """Groups that have a count and nothing else, by what it changes by, in order of time.
 
-    is_distinct: only whether there is any counts. There must be room for one touch each.
+    is_distinct: only whether there is any counts. There must be room for one update each.
     """
     row_count, last_out = states.row_count, states.last_out
     control, out_at, out_group, out_count, _, _ = output
@@ -246,7 +246,7 @@ def add_whole(rows, low_limb, events, states, output):
                     delta[0, uint64(number)] += share[uint64(row), uint64(number)]
             row += 1
         come_to(event_at[event], states, output)
-        touch(0, event_at[event], states, output)
+        note_update(0, event_at[event], states, output)
         factor = event_sign[event]
         row_count[0] += factor * (row - first)
         add_lanes(0, delta, 0, factor, states)

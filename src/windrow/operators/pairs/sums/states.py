@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from windrow.operators.code_tuples import SweptTuples
 from windrow.operators.extremes.arena import empty_heap, grown_heap
+from windrow.operators.group_updates import NO_EXTRAS, GroupUpdates
 from windrow.operators.keyed.kernels import FIRST, NOW, NOW_FROM, USED
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
-from windrow.operators.pairs.arrays import GroupArrays, TouchArrays
+from windrow.operators.pairs.arrays import GroupArrays, UpdateArrays
 from windrow.operators.pairs.block import JoinedRows
 from windrow.operators.pairs.sums.kernels import add_counts, write_states
-from windrow.operators.touches import NO_EXTRAS, Touches
 from windrow.windows.codes import Codes
 from windrow.windows.kernels import EMPTY
 
@@ -42,7 +42,7 @@ class GroupStates:
             tally_count=np.zeros((distincts, 0), np.int64),
         )
         self._values = [SweptTuples(2) for _ in range(distincts)]
-        self.output = TouchArrays(
+        self.output = UpdateArrays(
             control=np.zeros(4, np.int64),
             at=np.empty(SMALLEST_OUTPUT, np.int64),
             group=np.empty(SMALLEST_OUTPUT, np.int32),
@@ -75,12 +75,12 @@ class GroupStates:
         """Have room in the heaps for members below this number."""
         self.arrays = self.arrays._replace(heap=grown_heap(self.arrays.heap, members))
 
-    def reserve_touches(self, more: int) -> None:
-        """Reserve space for this many more touches."""
+    def reserve_updates(self, more: int) -> None:
+        """Reserve space for this many more updates."""
         output, used = self.output, self._used
         if used + more >= output.at.size:
             size = max(2 * output.at.size, used + more + 1)
-            self.output = TouchArrays(
+            self.output = UpdateArrays(
                 output.control, *(grown(each, size, 0) for each in _columns(output))
             )
 
@@ -118,7 +118,7 @@ class GroupStates:
         lanes = in_layout(self.output.lanes, self.output.row_count, old, layout)
         self.output = self.output._replace(lanes=lanes)
 
-    def touch_all(self, at: int) -> None:
+    def put_out_all(self, at: int) -> None:
         """Put out every live group at this later instant."""
         self._write()
         control, last_out = self.output.control, self.arrays.last_out
@@ -128,7 +128,7 @@ class GroupStates:
         else:
             control[NOW] = at
             control[NOW_FROM] = control[USED]
-        self.reserve_touches(live.size)
+        self.reserve_updates(live.size)
         rows = slice(self._used, self._used + live.size)
         self.output.at[rows], self.output.group[rows] = at, live
         last_out[live] = control[USED] + np.arange(live.size)
@@ -141,10 +141,10 @@ class GroupStates:
         """
         kept = self.arrays.lanes.shape[1] + self.output.extras.shape[1]
         assert not kept, "only counts are kept here"
-        self.reserve_touches(at.size)
+        self.reserve_updates(at.size)
         add_counts(at, group, delta, is_distinct, self.arrays, self.output)
 
-    def take(self, until: int) -> Touches:
+    def take(self, until: int) -> GroupUpdates:
         """What was put out for instants up to `until`; later ones stay, to be written again."""
         self._write()
         control, columns = self.output.control, _columns(self.output)
@@ -156,7 +156,7 @@ class GroupStates:
             column[: used - done] = column[done:used].copy()
         control[FIRST] += done
         control[NOW_FROM] = max(control[NOW_FROM], control[FIRST])
-        return Touches(
+        return GroupUpdates(
             at, group, count, lanes, self.layout, extras if extras.shape[1] else NO_EXTRAS
         )
 
@@ -179,7 +179,7 @@ class GroupStates:
         write_states(self.arrays, self.output)
 
 
-def _columns(output: TouchArrays) -> list[NDArray[Any]]:
+def _columns(output: UpdateArrays) -> list[NDArray[Any]]:
     return [output.at, output.group, output.row_count, output.lanes, output.extras]
 
 

@@ -1,6 +1,6 @@
-"""Touches that are kept until changes() returns them: shared by feeds of groups and selects.
+"""Updates that are kept until changes() returns them: shared by feeds of groups and selects.
 
-Changes that nobody reads are netted and then stand apart, before the touches that follow. Where
+Changes that nobody reads are netted and then stand apart, before the updates that follow. Where
 even these are too many, changes start over: the next ones are all rows of the result.
 """
 
@@ -20,11 +20,11 @@ from windrow.output.due_instants import DueInstants
 from windrow.output.feed import Feed
 from windrow.output.feed_columns import anew
 
-__all__ = ["ToldTouches"]
+__all__ = ["ToldUpdates"]
 
 
 class TimedPart(Part, Protocol):
-    """Touches in time order, as columns side by side."""
+    """Updates in time order, as columns side by side."""
 
     @property
     def at(self) -> NDArray[np.int64]:
@@ -34,13 +34,13 @@ class TimedPart(Part, Protocol):
 P = TypeVar("P", bound=TimedPart)
 
 
-class ToldTouches(Feed, Generic[P]):
-    """A log of touches with two readers; join: touches of parts as one part, none for no parts."""
+class ToldUpdates(Feed, Generic[P]):
+    """A log of updates with two readers; join: updates of parts as one part, none for no parts."""
 
     def __init__(self, join: Callable[[list[P]], P]) -> None:
         self._join = join
-        self._touches: Backlog[P] = Backlog(join)
-        self._answered_to = 0  # the number of the first touch that answers() has not gone over
+        self._updates: Backlog[P] = Backlog(join)
+        self._answered_to = 0  # the number of the first update that answers() has not gone over
         self._told_to = 0  # and of the first that changes() has not told
         self._apart = join([])  # untold changes that come before it
         self.has_told = False  # whether changes() was ever read
@@ -54,20 +54,20 @@ class ToldTouches(Feed, Generic[P]):
         return self.first_changes(self._untold)
 
     def unread_changes(self) -> Iterator[NDArray[np.int64]]:
-        """The times of the touches whose changes nobody has read, in parts."""
+        """The times of the updates whose changes nobody has read, in parts."""
         if self.starts_over:
             return iter([np.full(self.result().num_rows, self._last_us)])
         return (part.at for part in self._changes_apart_and_since())
 
     def first_changes(self, count: int) -> pa.Table:
-        """Rows that came and went by the first `count` touches that nobody has read."""
+        """Rows that came and went by the first `count` updates that nobody has read."""
         if self.starts_over:
             table = anew(self._last_us, self.result(), is_marked=self.has_told)
-            self.starts_over, self._told_to, self.has_told = False, self._touches.end, True
+            self.starts_over, self._told_to, self.has_told = False, self._updates.end, True
             return table
         apart = self._apart[:count]
         end = self._told_to + count - len(apart)
-        told = self._told(self._join([apart, *self._touches.since(self._told_to, end)]))
+        told = self._told(self._join([apart, *self._updates.since(self._told_to, end)]))
         self._apart, self._told_to, self.has_told = self._apart[count:], end, True
         return told
 
@@ -77,7 +77,7 @@ class ToldTouches(Feed, Generic[P]):
 
     def drop_changes(self) -> None:
         """Nobody will read the changes so far."""
-        self._apart, self._told_to = self._apart[:0], self._touches.end
+        self._apart, self._told_to = self._apart[:0], self._updates.end
         self.starts_over = False
 
     @abstractmethod
@@ -85,24 +85,24 @@ class ToldTouches(Feed, Generic[P]):
         """The rows of the result now."""
 
     @abstractmethod
-    def _told(self, touches: P) -> pa.Table:
-        """The changes that touches mean: at, change, then the row."""
+    def _told(self, updates: P) -> pa.Table:
+        """The changes that updates mean: at, change, then the row."""
 
     @property
     def _untold(self) -> int:
-        return len(self._apart) + self._touches.end - self._told_to
+        return len(self._apart) + self._updates.end - self._told_to
 
     def _changes_apart_and_since(self) -> list[P]:
-        """The touches that changes() has not returned."""
+        """The updates that changes() has not returned."""
         apart = [self._apart] if len(self._apart) else []
-        return [*apart, *self._touches.since(self._told_to)]
+        return [*apart, *self._updates.since(self._told_to)]
 
     @property
     def _instant_bytes(self) -> int:
         return self._due.nbytes
 
-    def _unread_touches(self) -> tuple[int, int]:
-        end = self._touches.end
+    def _unread_updates(self) -> tuple[int, int]:
+        end = self._updates.end
         return end - self._answered_to, end - self._told_to
 
     def _lose_instants(self) -> None:

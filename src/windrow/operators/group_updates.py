@@ -1,4 +1,4 @@
-"""What an aggregate puts out: the state of every group at each instant at which it changed."""
+"""Group updates: the state of every group at each instant at which it changed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from windrow.operators.keyed import kernels
 from windrow.operators.lanes import LaneLayout, Matrix, Vector
 from windrow.windows.codes import Codes
 
-__all__ = ["NO_EXTRAS", "OutputArrays", "OutputRoom", "Touches"]
+__all__ = ["NO_EXTRAS", "GroupUpdates", "OutputArrays", "OutputRoom"]
 
 SMALLEST_OUTPUT = 1024
 NO_EXTRAS: Matrix = np.empty((0, 0), np.int64)
 
 
 @dataclass(frozen=True)
-class Touches:
+class GroupUpdates:
     """Rows in time order; groups by code. A count of 0 says that the group is gone.
 
     extras: numbers of different values, then the ranks of extremes, then whether there is one.
@@ -34,7 +34,7 @@ class Touches:
 
 
 class OutputArrays(NamedTuple):
-    """What kernels write touches into; `control` is where they keep their place."""
+    """What kernels write group updates into; `control` is where they keep their place."""
 
     control: Vector
     at: Vector
@@ -44,7 +44,7 @@ class OutputArrays(NamedTuple):
 
 
 class OutputRoom:
-    """Touches on their way out: arrays that grow as kernels need them."""
+    """Group updates on their way out: arrays that grow as kernels need them."""
 
     def __init__(self) -> None:
         size = SMALLEST_OUTPUT
@@ -60,12 +60,12 @@ class OutputRoom:
 
     @property
     def control(self) -> Vector:
-        """The place of the next touch, and what kernels need to know of the last ones."""
+        """The place of the next update, and what kernels need to know of the last ones."""
         return self.arrays.control
 
     @property
     def at(self) -> Vector:
-        """When each touch was."""
+        """When each update was."""
         return self.arrays.at
 
     @property
@@ -123,7 +123,7 @@ class OutputRoom:
         """Rows written."""
         return int(self.control[kernels.USED] - self.control[kernels.FIRST])
 
-    def take(self, layout: LaneLayout, until: int) -> Touches:
+    def take(self, layout: LaneLayout, until: int) -> GroupUpdates:
         """What was written for instants up to `until`; later ones stay, to be written over."""
         control, at, group, count, lanes = self.arrays
         columns: list[NDArray[Any]] = [at, group, count, lanes]
@@ -131,7 +131,7 @@ class OutputRoom:
         done = used - first
         if control[kernels.NOW] > until:
             done = int(control[kernels.NOW_FROM]) - first
-        touches = Touches(
+        updates = GroupUpdates(
             at[:done].copy(), group[:done].copy(), count[:done].copy(), lanes[:done].copy(), layout
         )
         if first + done < used:
@@ -140,7 +140,7 @@ class OutputRoom:
         # What is taken is not written over, though a later step may be of the same instant.
         control[kernels.FIRST] = first + done
         control[kernels.NOW_FROM] = max(control[kernels.NOW_FROM], first + done)
-        return touches
+        return updates
 
 
 def _grown(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:

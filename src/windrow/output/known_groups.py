@@ -1,4 +1,4 @@
-"""Entities by their values: the groups of an aggregate, or the rows of a select, as codes."""
+"""Groups by their values, as codes; in a select, each different row is a group."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from windrow.operators.lanes import Vector
 from windrow.windows.kernels import renumber
 from windrow.windows.key_coder import KeyCoder
 
-__all__ = ["IDLE_ENTITIES", "Entities"]
+__all__ = ["IDLE_GROUPS", "KnownGroups"]
 
-# Entities that nothing refers to are forgotten when there may be this many more than those in use.
-IDLE_ENTITIES = 10_000
+# Groups that nothing refers to are forgotten when there may be this many more than those in use.
+IDLE_GROUPS = 10_000
 # The same in bytes, or this part of those in use if that is more.
 IDLE_BYTES = 1 << 18
 GROWTH_PARTS = 4
@@ -22,8 +22,8 @@ GROWTH_PARTS = 4
 Codes = NDArray[np.int32]
 
 
-class Entities:
-    """Codes of entities with columns of these types; without columns there is one, code 0."""
+class KnownGroups:
+    """Codes of groups with columns of these types; without columns there is one, code 0."""
 
     def __init__(self, types: list[pa.DataType]) -> None:
         self._coder = KeyCoder(types) if types else None
@@ -33,20 +33,20 @@ class Entities:
         self._bytes_in_use = 0
 
     def codes_of(self, columns: list[pa.Array], count: int) -> Codes:
-        """The codes of `count` entities; a code is an entity's for as long as it is known."""
+        """The codes of `count` groups; a code is a group's for as long as it is known."""
         if self._coder is None or not count:
             return np.zeros(count, np.int32)
         codes = self._coder.acquire(columns)
         if self._coder.capacity > self._known.size:
             more = np.zeros(self._coder.capacity - self._known.size, np.bool_)
             self._known = np.concatenate([self._known, more])
-        # An entity is counted once for as long as anything refers to it.
+        # A group is counted once for as long as anything refers to it.
         self._coder.release(codes[self._known[codes]])
         self._known[codes] = True
         return codes
 
     def columns(self, codes: Codes) -> list[pa.Array]:
-        """The values of entities."""
+        """The values of groups."""
         return [] if self._coder is None else self._coder.columns(codes)
 
     def know(self, used: NDArray[np.bool_]) -> None:
@@ -60,13 +60,13 @@ class Entities:
         self._known = known
 
     def known(self) -> Codes:
-        """The codes of all entities that are known."""
+        """The codes of all groups that are known."""
         if self._coder is None:
             return np.zeros(1, np.int32)
         return np.flatnonzero(self._known).astype(np.int32)
 
     def distinct(self, codes: Codes) -> tuple[Codes, Codes]:
-        """The different entities in order of appearance, and which of them each one is."""
+        """The different groups in order of appearance, and which of them each one is."""
         highest = int(codes.max(initial=-1)) + 1
         if highest > self._seen.size:
             self._seen = np.zeros(2 * highest, np.int64)
@@ -77,7 +77,7 @@ class Entities:
         return distinct[:count], places
 
     def rank(self, codes: Codes) -> Vector:
-        """Numbers that order entities by their values, NULL first."""
+        """Numbers that order groups by their values, NULL first."""
         if self._coder is None:
             return np.zeros(codes.size, np.int64)
         distinct, places = self.distinct(codes)
@@ -95,7 +95,7 @@ class Entities:
         """
         if self._coder is None:
             return False
-        are_many = self._coder.size > 2 * (self._in_use + IDLE_ENTITIES)
+        are_many = self._coder.size > 2 * (self._in_use + IDLE_GROUPS)
         return are_many or self._are_large
 
     @property
@@ -123,7 +123,7 @@ class Entities:
         return self._coder.growth_bytes(rows) + known
 
     def forget_others(self, used: NDArray[np.bool_]) -> None:
-        """Forget entities that are not used, when they are most of them."""
+        """Forget groups that are not used, when they are most of them."""
         if self._coder is None:
             return
         known = self.known()

@@ -28,9 +28,10 @@ from windrow.operators.pairs import index as pair_index
 from windrow.operators.pairs import rows as pair_rows
 from windrow.operators.pairs import unmatched
 from windrow.operators.pairs.sums import states
+from windrow.operators.sum_values import too_large
 from windrow.operators.tree import extremes_tree
 from windrow.output import group_feed, known_groups, row_log, whole_feed
-from windrow.output.aggregate_values import aggregate_values, too_large
+from windrow.output.aggregate_values import aggregate_values
 from windrow.output.combine import CodedUpdates
 from windrow.output.selects import select_feed
 from windrow.plan.model import QueryPlan

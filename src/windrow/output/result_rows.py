@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from windrow.event_time import show_instant
 from windrow.operators.lanes import Vector
-from windrow.output.aggregate_values import aggregate_values, too_large
+from windrow.operators.sum_values import too_large
+from windrow.output.aggregate_values import aggregate_values
 from windrow.output.combine import CodedUpdates
 from windrow.output.known_groups import KnownGroups
 from windrow.output.result_faults import Words

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from windrow.aggregate_functions import AggregateFunction
 from windrow.exact.kernels import LOWEST_BIT, to_doubles
 from windrow.operators.lanes import Matrix, ValueLanes, Vector
-from windrow.output.kernels import quick_variances
+from windrow.operators.variance_kernels import quick_variances
 
 __all__ = ["doubles_of", "variances"]
 

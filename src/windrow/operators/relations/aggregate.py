@@ -1,0 +1,161 @@
+"""GROUP BY over a relation that changes: a row for each group, kept true at every instant.
+
+Purpose: aggregates of rows that come and go, whatever makes them do so.
+Needs: changes in time order; only their sum after an instant counts.
+Time: O(1) a change for counts and sums and for different values, O(log n) amortised for extremes.
+Space: O(groups), plus the different values of each group for DISTINCT, MIN and MAX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from windrow.errors import DataError
+from windrow.event_time import START_OF_TIME, show_instant
+from windrow.operators.relations.aggregates.changed_rows import changed_rows
+from windrow.operators.relations.aggregates.distinct_values import DistinctValues
+from windrow.operators.relations.aggregates.extreme_values import ExtremeValues
+from windrow.operators.relations.aggregates.group_sums import GroupSums
+from windrow.operators.relations.aggregates.input_columns import InputColumns
+from windrow.operators.relations.aggregates.live_keys import LiveKeys
+from windrow.operators.relations.aggregates.places import PlaceFinder, Places
+from windrow.operators.relations.aggregates.shape import ALL_ROWS, shape_of_calls
+from windrow.operators.relations.aggregates.state_values import state_values
+from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
+from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.sum_values import too_large
+from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.relations.algebra import Aggregate
+from windrow.plan.show import show_with
+from windrow.windows.codes import Codes
+
+__all__ = ["AggregateOperator"]
+
+# Bytes of a change on its way: codes, weights, its place and the rows that follow from it.
+CHANGE_BYTES = 200
+
+
+class AggregateOperator(RelationOperator):
+    """Maintains an Aggregate of the algebra."""
+
+    def __init__(self, node: Aggregate) -> None:
+        self._node = node
+        self._shape = shape_of_calls(node.calls)
+        self._types = [field.type.arrow for field in node.fields]
+        groups = [item.expression.type.arrow for item in node.groups]
+        # Without groups there is one, code 0, which is always there.
+        self._keys = LiveKeys(groups) if groups else None
+        self._finder = PlaceFinder()
+        self._sums = GroupSums(self._shape.measures)
+        self._distincts = [
+            DistinctValues([part.type.arrow for part in parts]) for parts in self._shape.distincts
+        ]
+        self._extremes = [
+            ExtremeValues(each.argument.type.arrow, is_max=each.is_max)
+            for each in self._shape.extremes
+        ]
+        self._is_begun = False
+
+    def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
+        """Update the groups that changes name; their old rows leave, and their new ones enter."""
+        del until  # nothing happens between changes
+        (changes,) = inputs
+        parts = [] if self._is_begun or self._keys is not None else [self._first_row()]
+        self._is_begun = True
+        if changes.size:
+            parts.append(self._next_rows(changes))
+        return merged_changes(parts, self._types)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that it remembers."""
+        keys = 0 if self._keys is None else self._keys.nbytes
+        stores = (self._finder, self._sums, *self._distincts, *self._extremes)
+        return keys + sum(store.nbytes for store in stores)
+
+    def growth_bytes(self, changes: int) -> int:
+        """Peak of additional bytes that this many changes may need."""
+        keys = 0 if self._keys is None else self._keys.growth_bytes(changes)
+        values = sum(each.growth_bytes(changes) for each in (*self._distincts, *self._extremes))
+        lanes = 8 * self._sums.lane_count
+        states = 2 * (self._finder.nbytes + self._sums.nbytes)
+        return keys + values + states + changes * (CHANGE_BYTES + 4 * lanes)
+
+    def _first_row(self) -> Changes:
+        """The row of nothing, which an aggregate without groups begins with."""
+        none = np.empty(0, np.int64)
+        places = Places(np.zeros(1, np.int32), none, none, none, none, none)
+        fields = self._node.input.fields
+        nothing = no_changes([field.type.arrow for field in fields])
+        columns = InputColumns(nothing, fields)
+        _, values = self._states(columns, nothing.weight, np.empty(0, np.int32), places)
+        return Changes(np.array([START_OF_TIME]), np.array([1]), tuple(values))
+
+    def _next_rows(self, changes: Changes) -> Changes:
+        """What follows from changes, of which there are some."""
+        columns = InputColumns(changes, self._node.input.fields)
+        groups = np.zeros(changes.size, np.int32)
+        if self._keys is not None:
+            groups, _ = self._keys.codes_of(
+                [columns.column(i.expression) for i in self._node.groups]
+            )
+        capacity = 1 if self._keys is None else self._keys.capacity
+        places = self._finder.places(changes.at, groups, capacity)
+        counts, values = self._states(columns, changes.weight, groups, places)
+        if self._keys is None:
+            return changed_rows(places, np.ones(counts.size, np.bool_), [], values)
+        shown = self._keys.columns(places.groups)
+        found = changed_rows(places, counts > 0, shown, values)
+        self._keys.release_unused(places.groups, self._sums.counts)
+        return found
+
+    def _states(
+        self, columns: InputColumns, weight: Vector, groups: Codes, places: Places
+    ) -> tuple[Vector, list[pa.Array]]:
+        """Of each group before the changes and of each place: the rows, and the values of calls."""
+        self._reserve(1 if self._keys is None else self._keys.capacity)
+        weights = np.empty((1 + len(self._distincts), weight.size), np.int64)
+        weights[ALL_ROWS] = weight
+        for index, distinct in enumerate(self._distincts):
+            parts = [columns.column(part) for part in self._shape.distincts[index]]
+            weights[1 + index] = distinct.advance(groups, weight, parts)
+        sums = self._sums.advance(groups, weights, columns.words(self._shape.measures), places)
+        extremes = [
+            store.advance(groups, weight, columns.column(each.argument), places)
+            for store, each in zip(self._extremes, self._shape.extremes, strict=True)
+        ]
+        values = []
+        for index, reading in enumerate(self._shape.readings):
+            column, faults = state_values(reading, sums, extremes)
+            if faults is not None:
+                raise self._error(index, int(np.flatnonzero(faults)[0]), places)
+            values.append(column)
+        return sums.counts, values
+
+    def _reserve(self, groups: int) -> None:
+        for store in (self._sums, *self._extremes):
+            store.reserve(groups)
+
+    def _error(self, index: int, state: int, places: Places) -> DataError:
+        """What is wrong with the value of a call in a state."""
+        call = self._node.calls[index]
+        shown = ", ".join(show_with(part, self._named) for part in call.arguments)
+        function = self._shape.readings[index].aggregate
+        code, message, hint = too_large(function, function.traits.show(shown))
+        where = ""
+        if self._keys is not None:
+            number = places.numbers[state]
+            found = self._keys.columns(places.groups[number : number + 1])
+            parts = zip(self._node.groups, found, strict=True)
+            named = (f"{item.field.name} is {column[0].as_py()!r}" for item, column in parts)
+            where = f" where {', '.join(named)}"
+        at = show_instant(int(places.at[state - places.groups.size]))
+        return DataError(code, f"{message}{where}, at {at}", hint=hint)
+
+    def _named(self, leaf: Expr) -> str:
+        assert isinstance(leaf, ColumnRef)
+        names = {field.id: field.name for field in self._node.input.fields}
+        return names[leaf.column]

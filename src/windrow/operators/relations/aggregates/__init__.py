@@ -1,0 +1,1 @@
+"""What an aggregate over a changing relation remembers: sums, different values, extremes."""

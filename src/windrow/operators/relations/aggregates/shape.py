@@ -1,0 +1,151 @@
+"""What the calls of an aggregate need: numbers to sum, different values, extremes, each once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from windrow.aggregate_functions import COUNT, AggregateFunction, Form
+from windrow.exact.kernels import DOUBLE, INTEGER
+from windrow.operators.relations.aggregates.wide_decimals import is_wide_decimal
+from windrow.plan.expressions import Call, Expr
+from windrow.plan.model import Aggregate
+from windrow.plan.relations.algebra import AggregateCall
+from windrow.schema import DOUBLE as DOUBLE_TYPE
+
+__all__ = ["ALL_ROWS", "AggregateShape", "Extreme", "Measure", "Reading", "shape_of_calls"]
+
+Found = TypeVar("Found")
+ALL_ROWS = 0
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that is summed exactly, with the count of those that are there.
+
+    kind: INTEGER or DOUBLE. arguments: a number; or several values, or one that is not summed:
+    then only whether all are there counts (is_counted). weights: ALL_ROWS, or 1 + the number of
+    the distinct whose different values count once. from_bit: of a decimal of two words, at which
+    bit the part of it begins that is summed here.
+    """
+
+    kind: int
+    arguments: tuple[Expr, ...]
+    weights: int = ALL_ROWS
+    is_counted: bool = False
+    from_bit: int | None = None
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The largest or smallest value of the argument."""
+
+    argument: Expr
+    is_max: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the value of a call is read off a state: as that aggregate, from these measures.
+
+    Of a spread there are three: values, squares, what the squares were rounded by. Of an extreme
+    it is the number of the extreme.
+    """
+
+    aggregate: Aggregate
+    form: Form
+    indexes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class AggregateShape:
+    """distincts: the arguments whose different values are counted, group by group."""
+
+    measures: tuple[Measure, ...]
+    distincts: tuple[tuple[Expr, ...], ...]
+    extremes: tuple[Extreme, ...]
+    readings: tuple[Reading, ...]
+
+
+def shape_of_calls(calls: tuple[AggregateCall, ...]) -> AggregateShape:
+    """The shape of the calls of one aggregate."""
+    work = _Work()
+    readings = tuple(work.reading(call) for call in calls)
+    return AggregateShape(
+        tuple(work.measures), tuple(work.distincts), tuple(work.extremes), readings
+    )
+
+
+class _Work:
+    """Collects what calls need, each once."""
+
+    def __init__(self) -> None:
+        self.measures: list[Measure] = []
+        self.distincts: list[tuple[Expr, ...]] = []
+        self.extremes: list[Extreme] = []
+
+    def reading(self, call: AggregateCall) -> Reading:
+        """How the call is read, once what it needs is kept."""
+        argument = call.arguments[0] if call.arguments else None
+        aggregate = Aggregate(call.function, argument, 0, call.field.type)
+        function = aggregate.traits
+        measured = aggregate.measured
+        if function.form is Form.ROWS or measured is None:
+            return Reading(aggregate, Form.ROWS)
+        if function.form is Form.EXTREME:
+            extreme = Extreme(measured, function.is_greatest)
+            return Reading(aggregate, Form.EXTREME, (_place(self.extremes, extreme),))
+        arguments = (measured, *call.arguments[1:])
+        weights = ALL_ROWS
+        # What counts equal values as one is the same with DISTINCT.
+        if call.is_distinct or function.form is Form.DISTINCT:
+            weights = 1 + _place(self.distincts, arguments)
+        if function.form in (Form.COUNT, Form.DISTINCT):
+            counted = Aggregate(COUNT.name, argument, 0, call.field.type)
+            return Reading(counted, Form.COUNT, self._counted(arguments, weights))
+        return Reading(aggregate, function.form, self._summed(function, measured, weights))
+
+    def _counted(self, arguments: tuple[Expr, ...], weights: int) -> tuple[int, ...]:
+        is_summed = len(arguments) == 1 and _is_word(arguments[0])
+        summed = Measure(_kind(arguments[0]), arguments, weights)
+        if is_summed and summed in self.measures:
+            return (self.measures.index(summed),)
+        counted = Measure(INTEGER, arguments, weights, is_counted=True)
+        return (_place(self.measures, counted),)
+
+    def _summed(self, function: AggregateFunction, argument: Expr, weights: int) -> tuple[int, ...]:
+        if function.form is Form.SPREAD:
+            found = [Measure(DOUBLE, (part,), weights) for part in _squares(argument)]
+        elif function.form not in (Form.SUM, Form.MEAN):
+            raise AssertionError(f"{function.name} does not run over relations")
+        elif _is_word(argument):
+            found = [Measure(_kind(argument), (argument,), weights)]
+        else:
+            parts = (0, 32, 64)
+            found = [Measure(INTEGER, (argument,), weights, from_bit=bit) for bit in parts]
+        return tuple(_place(self.measures, each) for each in found)
+
+
+def _squares(argument: Expr) -> list[Expr]:
+    """The value, its square, and what the square was rounded by."""
+    if argument.type != DOUBLE_TYPE:
+        argument = Call("cast", (argument,), DOUBLE_TYPE)
+    parts: list[Expr] = [argument]
+    return parts + [
+        Call(function, (argument,), DOUBLE_TYPE) for function in ("square", "square_error")
+    ]
+
+
+def _is_word(argument: Expr) -> bool:
+    kind = argument.type
+    return kind.is_numeric and not is_wide_decimal(kind.arrow)
+
+
+def _kind(argument: Expr) -> int:
+    return DOUBLE if argument.type.is_float else INTEGER
+
+
+def _place(known: list[Found], found: Found) -> int:
+    if found not in known:
+        known.append(found)
+    return known.index(found)

@@ -1,0 +1,93 @@
+"""Loops over exact sums of values and squares: variances in pairs of doubles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from windrow.compiling.kernels import njit
+from windrow.exact.kernels import LIMB_BITS, LOWEST_BIT, carry_over, scale_by_power
+
+# This many limbs, squared, stay far inside the doubles, and so does a shift by this many bits.
+MOST_LIMBS = 12
+MOST_SHIFT = 320
+# A difference that kept so much of what it was taken from is good to the last digit.
+LEAST_SHARE = 2.0**-40
+_SPLITTER = 134217729.0
+
+
+@njit(cache=True)
+def quick_variances(values, squares, errors, low_limb, count, divisor, out, unsure):
+    """(count * squares - values**2) / count / divisor in pairs of doubles; squares plus errors.
+
+    A pair holds 106 bits. Where more than 40 of them cancel, or numbers are out of range, the row
+    is flagged in `unsure` and nothing is written.
+    """
+    width = values.shape[1]
+    exponent = LIMB_BITS * low_limb + LOWEST_BIT
+    in_range = width <= MOST_LIMBS and -MOST_SHIFT <= exponent <= MOST_SHIFT
+    work = np.empty(width, np.int64)
+    shift = scale_by_power(1.0, -exponent) if in_range else 1.0
+    for row in range(values.shape[0]):
+        unsure[row] = not in_range
+        if not in_range or count[row] == 0:
+            out[row] = 0.0
+            continue
+        for limb in range(width):
+            work[limb] = values[row, limb]
+        total_high, total_low = pair_of_limbs(work)
+        for limb in range(width):
+            work[limb] = squares[row, limb] + errors[row, limb]
+        square_high, square_low = pair_of_limbs(work)
+        number = np.float64(count[row])
+        left_high, left_low = times(square_high * shift, square_low * shift, number, 0.0)
+        right_high, right_low = times(total_high, total_low, total_high, total_low)
+        difference, rest = plus(left_high, left_low, -right_high, -right_low)
+        unsure[row] = abs(difference) < LEAST_SHARE * left_high or count[row] >= 1 << 53
+        quotient = (difference + rest) / number / np.float64(max(divisor[row], 1))
+        out[row] = scale_by_power(quotient, 2 * exponent)
+
+
+@njit(cache=True)
+def pair_of_limbs(limbs):
+    """Limbs as the sum of two doubles, in units of the lowest; the limbs are used up."""
+    sign = carry_over(limbs)
+    if sign < 0:
+        for limb in range(limbs.size):
+            limbs[limb] = -limbs[limb]
+        carry_over(limbs)
+    high = 0.0
+    low = 0.0
+    weight = 1.0
+    for limb in range(limbs.size):
+        high, low = plus(np.float64(limbs[limb]) * weight, 0.0, high, low)
+        weight *= 4294967296.0
+    return sign * high, sign * low
+
+
+@njit(cache=True)
+def plus(left_high, left_low, right_high, right_low):
+    """The sum of two pairs of doubles."""
+    total = left_high + right_high
+    part = total - left_high
+    error = (left_high - (total - part)) + (right_high - part)
+    error += left_low + right_low
+    high = total + error
+    return high, error - (high - total)
+
+
+@njit(cache=True)
+def times(left_high, left_low, right_high, right_low):
+    """The product of two pairs of doubles."""
+    product = left_high * right_high
+    split = _SPLITTER * left_high
+    left_top = split - (split - left_high)
+    left_rest = left_high - left_top
+    split = _SPLITTER * right_high
+    right_top = split - (split - right_high)
+    right_rest = right_high - right_top
+    error = left_top * right_top - product
+    error += left_top * right_rest + left_rest * right_top
+    error += left_rest * right_rest
+    error += left_high * right_low + left_low * right_high
+    high = product + error
+    return high, error - (high - product)

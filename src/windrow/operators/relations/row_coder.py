@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from windrow.schema import MAX_DECIMAL_DIGITS
 from windrow.windows.codes import Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import KeyCoder
 
 __all__ = ["RowCoder"]
 

@@ -17,7 +17,7 @@ from windrow.rows.prepared_names import TAKES_PART
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.windows.codes import NO_CODE, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import KeyCoder
 from windrow.windows.window import EventColumns
 
 __all__ = ["WindowScan"]

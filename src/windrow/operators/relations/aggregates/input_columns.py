@@ -12,7 +12,7 @@ from windrow.operators.relations.changes import Changes
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import Field
 from windrow.rows.evaluate import evaluate
-from windrow.rows.value_words import ValueWords, value_words
+from windrow.windows.column_words import ValueWords, value_words
 
 __all__ = ["InputColumns", "where_all_valid"]
 

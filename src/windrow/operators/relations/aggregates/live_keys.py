@@ -15,7 +15,7 @@ from windrow.operators.relations.aggregates.wide_decimals import (
     values_of_keys,
 )
 from windrow.windows.codes import Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import KeyCoder
 
 __all__ = ["LiveKeys"]
 

@@ -20,6 +20,8 @@ __all__ = [
     "Aggregate",
     "AggregateCall",
     "AnswerWindow",
+    "Apply",
+    "ApplyKind",
     "AtMostOne",
     "Distinct",
     "Field",
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 JoinKind = OneOf["inner", "left", "full", "semi", "anti"]
+ApplyKind = OneOf["scalar", "semi", "anti"]
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,38 @@ class Join(Relation):
 
     def with_inputs(self, *inputs: Relation) -> Relation:
         """The same join of others."""
+        left, right = inputs
+        return replace(self, left=left, right=right)
+
+
+@dataclass(frozen=True)
+class Apply(Relation):
+    """A sub-query asked anew for each row on the left: `right` may read fields of `left`.
+
+    scalar: every left row with the one row of the right, or with NULLs where it has none. semi and
+    anti: the left rows for which the right has a row, or none, for which the condition is true;
+    None: any row.
+    """
+
+    kind: ApplyKind
+    left: Relation
+    right: Relation
+    condition: Expr | None = None
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """Left and right."""
+        return self.left, self.right
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Left, then of a scalar one right."""
+        if self.kind == "scalar":
+            return (*self.left.fields, *self.right.fields)
+        return self.left.fields
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """The same of others."""
         left, right = inputs
         return replace(self, left=left, right=right)
 

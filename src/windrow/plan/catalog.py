@@ -1,4 +1,4 @@
-"""The catalog: which streams there are. Names are looked up as in Spark, whatever their case."""
+"""The catalog: which streams and views there are. Names are looked up as in Spark, in any case."""
 
 from __future__ import annotations
 
@@ -8,18 +8,30 @@ from dataclasses import dataclass
 from windrow.errors import BindingError, Place
 from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema
+from windrow.sql.statements import QueryText
 
-__all__ = ["Catalog"]
+__all__ = ["Catalog", "View"]
+
+
+@dataclass(frozen=True)
+class View:
+    """A query under a name; text: as it was written."""
+
+    name: str
+    query: QueryText
+    text: str
 
 
 @dataclass(frozen=True, init=False)
 class Catalog(Mapping[str, StreamSchema]):
-    """A frozen mapping of stream names to their schemas."""
+    """A frozen mapping of stream names to their schemas; views are apart from them."""
 
     streams: tuple[StreamSchema, ...]
+    views: tuple[View, ...]
 
-    def __init__(self, *streams: StreamSchema) -> None:
+    def __init__(self, *streams: StreamSchema, views: tuple[View, ...] = ()) -> None:
         object.__setattr__(self, "streams", streams)
+        object.__setattr__(self, "views", views)
 
     def __getitem__(self, name: str) -> StreamSchema:
         for stream in self.streams:
@@ -35,19 +47,40 @@ class Catalog(Mapping[str, StreamSchema]):
 
     def with_stream(self, schema: StreamSchema) -> Catalog:
         """The same catalog with one more stream; a name cannot be declared twice."""
-        if schema.name in self:
-            raise BindingError(
-                "WB200",
-                f"a stream {self[schema.name].name!r} exists already",
-                hint="stream names must differ by more than case",
-            )
-        return Catalog(*self.streams, schema)
+        self._check_free(schema.name)
+        return Catalog(*self.streams, schema, views=self.views)
+
+    def with_view(self, view: View) -> Catalog:
+        """The same catalog with one more view; its name is that of no stream."""
+        self._check_free(view.name)
+        return Catalog(*self.streams, views=(*self.views, view))
+
+    def view(self, name: str) -> View | None:
+        """The view of that name, if there is one."""
+        return next((each for each in self.views if each.name.lower() == name.lower()), None)
 
     def stream(self, name: str, place: Place | None = None) -> StreamSchema:
         """The stream of that name, or an error that names the nearest one."""
         if name in self:
             return self[name]
-        guess = nearest(name, self)
-        known = ", ".join(self) or "none yet; declare one first"
-        hint = f"did you mean {guess}?" if guess else f"the streams are: {known}"
+        names = [*self, *(view.name for view in self.views)]
+        guess = nearest(name, names)
+        known = ", ".join(names) or "none yet; declare one first"
+        listed = "streams and views" if self.views else "streams"
+        hint = f"did you mean {guess}?" if guess else f"the {listed} are: {known}"
         raise BindingError("WB201", f"there is no stream {name!r}", hint=hint, place=place)
+
+    def _check_free(self, name: str) -> None:
+        if name in self:
+            raise BindingError(
+                "WB200",
+                f"a stream {self[name].name!r} exists already",
+                hint="stream names must differ by more than case",
+            )
+        view = self.view(name)
+        if view is not None:
+            raise BindingError(
+                "WB207",
+                f"a view {view.name!r} exists already",
+                hint="names of streams and views must differ by more than case",
+            )

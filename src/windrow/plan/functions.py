@@ -26,6 +26,7 @@ from windrow.scalar_functions import (
 from windrow.schema import BIGINT, DOUBLE, INT, STRING, ColumnType, decimal
 from windrow.sql.elsewhere import FUNCTIONS
 from windrow.sql.functions import scalar_classes
+from windrow.sql.nested_query import without_queries
 
 __all__ = ["bind_function", "function_classes"]
 
@@ -71,7 +72,7 @@ def _arguments(node: exp.Expr) -> Nodes:
 def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
     if not isinstance(node, exp.Func) or isinstance(node, exp.RegexpLike):
         # RLIKE is an operator to its author, and a function to sqlglot.
-        form = f"the form {node.sql('spark')!r}"
+        form = f"the form {without_queries(node).sql('spark')!r}"
         return scope.refused("WU221", form, node, hint=_OTHER_FORMS.get(type(node), _NO_FORM))
     if name in _OTHER_AGGREGATES:
         hint = f"{_RUNNING_AGGREGATES} are supported"

@@ -22,6 +22,7 @@ from windrow.plan.types import (
     is_null,
 )
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
+from windrow.sql.nested_query import without_queries
 
 __all__ = ["bind_alike", "bind_together", "operator_binders"]
 
@@ -76,7 +77,7 @@ def _mismatch(scope: Scope, what: str, nodes: list[exp.Expr], bound: list[Expr])
     ]
     named = " and ".join(str(kind) for kind in dict.fromkeys(kind for _, kind in typed))
     castable = (
-        f"CAST({node.sql('spark')} AS {target})"
+        f"CAST({without_queries(node).sql('spark')} AS {target})"
         for node, kind in typed
         for _, target in typed
         if kind != target and can_cast(kind, target)

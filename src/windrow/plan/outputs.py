@@ -12,10 +12,11 @@ from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import OutputColumn
 from windrow.plan.names import Names
 from windrow.plan.scope import Scope
+from windrow.sql.nested_query import without_queries
 from windrow.sql.places import place_of
 from windrow.sql.statements import Select, SelectItem
 
-__all__ = ["RESERVED_NAMES", "aliases_of", "bind_items", "is_star"]
+__all__ = ["RESERVED_NAMES", "aliases_of", "bind_items", "check_reserved", "is_star", "item_name"]
 
 # Columns that answers() and changes() put before the select list.
 RESERVED_NAMES = frozenset(["at", "level", "error_bound", "change"])
@@ -39,7 +40,7 @@ def bind_items(
             bound = scope.bind(item.expression)
             if carried:
                 check_digits(scope, item.expression, bound)
-            columns = [OutputColumn(_name(item), bound, bound.type)]
+            columns = [OutputColumn(item_name(item), bound, bound.type)]
         for column in columns:
             _check_name(column.name, found, place, hint)
             found.append(column)
@@ -79,13 +80,14 @@ def _all_columns(
     ]
 
 
-def _name(item: SelectItem) -> str:
+def item_name(item: SelectItem) -> str:
+    """The name of a select item: its alias, its column, else what is written."""
     if item.alias:
         return item.alias
     node = item.expression.unnest()
     if isinstance(node, exp.Column):
         return node.name
-    bare = node.transform(_without_input)
+    bare = without_queries(node).transform(_without_input)
     return bare.sql("spark", normalize_functions="lower", comments=False)
 
 
@@ -93,7 +95,8 @@ def _without_input(node: exp.Expr) -> exp.Expr:
     return exp.column(node.this.copy()) if isinstance(node, exp.Column) and node.table else node
 
 
-def _check_name(name: str, found: Sequence[OutputColumn], place: Place | None, hint: str) -> None:
+def check_reserved(name: str, place: Place | None) -> None:
+    """Refuses the names of columns that answers() and changes() add."""
     if name.lower() in RESERVED_NAMES:
         raise BindingError(
             "WB251",
@@ -101,6 +104,10 @@ def _check_name(name: str, found: Sequence[OutputColumn], place: Place | None, h
             hint=f"give it another name: ... AS {name}_value",
             place=place,
         )
+
+
+def _check_name(name: str, found: Sequence[OutputColumn], place: Place | None, hint: str) -> None:
+    check_reserved(name, place)
     if any(name.lower() == column.name.lower() for column in found):
         raise BindingError(
             "WB250",

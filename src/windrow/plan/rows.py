@@ -11,7 +11,7 @@ from windrow.plan.names import Names
 from windrow.plan.scalars import scope_of
 from windrow.plan.scope import Scope
 
-__all__ = ["row_scope"]
+__all__ = ["misplaced", "row_scope"]
 
 _NO_ALIASES: Mapping[str, exp.Expr] = {}
 
@@ -21,7 +21,7 @@ def row_scope(names: Names, clause: str, aliases: Mapping[str, exp.Expr] = _NO_A
 
     def resolve(node: exp.Expr) -> Expr | None:
         if isinstance(node, exp.AggFunc):
-            raise _misplaced(scope, node, clause)
+            raise misplaced(scope, node, clause)
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return None
         written = aliases.get(node.name.lower())
@@ -34,7 +34,8 @@ def row_scope(names: Names, clause: str, aliases: Mapping[str, exp.Expr] = _NO_A
     return scope
 
 
-def _misplaced(scope: Scope, node: exp.AggFunc, clause: str) -> Exception:
+def misplaced(scope: Scope, node: exp.AggFunc, clause: str) -> Exception:
+    """The error for an aggregate in a clause of single rows."""
     if clause == "an aggregate":
         return scope.wrong(
             "WB241",

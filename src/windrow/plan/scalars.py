@@ -12,6 +12,7 @@ from windrow.plan.functions import bind_function, function_classes
 from windrow.plan.literals import bind_boolean, bind_literal, bind_null
 from windrow.plan.operators import operator_binders
 from windrow.plan.scope import Binder, Resolver, Scope
+from windrow.sql.nested_query import NestedQuery
 
 __all__ = ["scope_of"]
 
@@ -60,6 +61,9 @@ _BINDERS: Mapping[type[exp.Expr], Binder] = {
     exp.Exists: _subquery,
     exp.Subquery: _subquery,
     exp.Select: _subquery,
+    exp.Any: _subquery,
+    exp.All: _subquery,
+    NestedQuery: _subquery,
     exp.Window: _window_function,
     exp.Filter: _window_function,
     exp.WithinGroup: _window_function,

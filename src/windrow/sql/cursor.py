@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from windrow.errors import Place, QuerySyntaxError, UnsupportedError
-from windrow.sql.limits import check_text, check_tokens
+from windrow.sql.limits import MAX_QUERY_DEPTH, check_text, check_tokens
+from windrow.sql.statements import QueryText
 from windrow.sql.tokens import Token, tokens_of
 from windrow.sql.words import NOT_AN_ALIAS, RESERVED, nearest
 
 __all__ = ["Cursor"]
 
 
-class Cursor:
-    """Reads the tokens of one text from left to right."""
+# What may follow a query in brackets that is part of a larger query in brackets.
+_GOES_ON = frozenset(["UNION", "EXCEPT", "MINUS", "INTERSECT", "ORDER", "LIMIT", "OFFSET", "FETCH"])
 
-    def __init__(self, text: str) -> None:
+
+class Cursor:
+    """Reads the tokens of one text from left to right.
+
+    read_query: how a query in brackets is read, and whether it may have service clauses; it is
+    given from outside because queries and expressions contain each other.
+    """
+
+    def __init__(
+        self, text: str, read_query: Callable[[Cursor, bool], QueryText] | None = None
+    ) -> None:
         self.text = check_text(text)
         self._tokens = tokens_of(self.text)
         check_tokens(self._tokens, self.text)
         self._index = 0
+        self._read_query = read_query
+        self._query_depth = 0
 
     @property
     def token(self) -> Token:
@@ -65,6 +78,47 @@ class Cursor:
                 raise self.expected(f"'{word}'", possible=[word], hint=hint)
             self.consume()
         return first
+
+    def at_query(self, ahead: int = 0) -> bool:
+        """Whether a query begins there: SELECT, WITH, or VALUES and a row."""
+        token, following = self.ahead(ahead), self.ahead(ahead + 1)
+        if token.upper == "VALUES":
+            return following.upper == "(" or following.kind in ("number", "string")
+        return token.upper in ("SELECT", "WITH")
+
+    def at_query_in_brackets(self, ahead: int = 0) -> bool:
+        """Whether a bracket comes next with a query in it, which may begin with brackets, too."""
+        if self.ahead(ahead).upper != "(":
+            return False
+        if self.ahead(ahead + 1).upper != "(":
+            return self.at_query(ahead + 1)
+        if not self.at_query_in_brackets(ahead + 1):
+            return False
+        behind = self.ahead(self._closing(ahead + 1) + 1).upper
+        return behind == ")" or behind in _GOES_ON
+
+    def _closing(self, ahead: int) -> int:
+        depth = 0
+        for index in range(ahead, len(self._tokens) - self._index):
+            sign = self.ahead(index).upper
+            depth += (sign == "(") - (sign == ")")
+            if depth == 0:
+                return index
+        return len(self._tokens)
+
+    def query_in_brackets(self, *, service: bool = False) -> QueryText:
+        """Takes the bracket that comes next and the query in it."""
+        assert self._read_query is not None
+        opening = self.expect("(")
+        if self._query_depth == MAX_QUERY_DEPTH:
+            hint = "name inner queries by WITH or CREATE VIEW"
+            message = f"queries are nested deeper than {MAX_QUERY_DEPTH}"
+            raise self.wrong("WS137", message, hint, opening)
+        self._query_depth += 1
+        query = self._read_query(self, service)
+        self._query_depth -= 1
+        self.expect(")")
+        return query
 
     def at_name(self) -> bool:
         """Whether a name comes next: quoted, or a word that is not reserved."""

@@ -1,16 +1,17 @@
-"""CREATE STREAM, CREATE HISTORY, CREATE QUERY and SET."""
+"""CREATE STREAM, CREATE HISTORY, CREATE QUERY, CREATE VIEW and SET."""
 
 from __future__ import annotations
 
 from windrow.sql.cursor import Cursor
 from windrow.sql.endpoints import parse_endpoint, parse_option_name, parse_value
 from windrow.sql.operands import parse_type
-from windrow.sql.parser import parse_select
+from windrow.sql.queries import parse_query_text
 from windrow.sql.spans import parse_positive_span, parse_span
 from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateView,
     Endpoint,
     HistoryLevel,
     SetOption,
@@ -28,11 +29,13 @@ def parse_create(cursor: Cursor) -> Statement:
         return _history(cursor)
     if cursor.accept("QUERY"):
         return _query(cursor)
-    words = ["STREAM", "HISTORY", "QUERY"]
-    hint = "CREATE STREAM, CREATE HISTORY and CREATE QUERY are possible"
-    if cursor.at_any("VIEW", "MATERIALIZED"):
+    if cursor.accept("VIEW"):
+        return _view(cursor)
+    words = ["STREAM", "HISTORY", "QUERY", "VIEW"]
+    hint = "CREATE STREAM, CREATE HISTORY, CREATE QUERY and CREATE VIEW are possible"
+    if cursor.at_any("MATERIALIZED"):
         hint = "use CREATE QUERY name AS SELECT ...: its result is always up to date"
-    raise cursor.expected("STREAM, HISTORY or QUERY", possible=words, hint=hint)
+    raise cursor.expected("STREAM, HISTORY, QUERY or VIEW", possible=words, hint=hint)
 
 
 def parse_set(cursor: Cursor) -> SetOption:
@@ -145,6 +148,12 @@ def _level(cursor: Cursor) -> HistoryLevel:
 def _query(cursor: Cursor) -> CreateQuery:
     name = cursor.name("the query")
     cursor.expect("AS")
-    select = parse_select(cursor)
+    select = parse_query_text(cursor)
     sink = parse_endpoint(cursor, "a sink") if cursor.accept("INTO") else None
     return CreateQuery(name.text, select, sink, place=cursor.place(name))
+
+
+def _view(cursor: Cursor) -> CreateView:
+    name = cursor.name("the view")
+    cursor.expect("AS")
+    return CreateView(name.text, parse_query_text(cursor), place=cursor.place(name))

@@ -12,11 +12,29 @@ from windrow.scalar_functions import SCALAR_NAMES, ScalarFunction
 from windrow.sql.cursor import Cursor
 from windrow.sql.tokens import Token
 
-__all__ = ["AGGREGATES", "SCALARS", "aggregate_classes", "build_call", "scalar_classes"]
+__all__ = [
+    "AGGREGATES",
+    "SCALARS",
+    "WINDOW_FUNCTIONS",
+    "aggregate_classes",
+    "build_call",
+    "scalar_classes",
+]
 
 AGGREGATES = frozenset(SQL_NAMES)
 # IF is read as a call, and is a form of CASE.
 SCALARS = frozenset([*(name.upper() for name in SCALAR_NAMES), "IF"])
+
+# Those that are only known OVER a window, and those of grouping sets: how many arguments they have.
+# They stay anonymous, their names in capitals, so that their arguments are one list.
+WINDOW_FUNCTIONS = {
+    **dict.fromkeys(["ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"], (0, 0)),
+    **dict.fromkeys(["NTILE", "FIRST_VALUE", "LAST_VALUE"], (1, 1)),
+    **dict.fromkeys(["LAG", "LEAD"], (1, 3)),
+    "NTH_VALUE": (2, 2),
+}
+_GROUPING = {"GROUPING": (1, 1), "GROUPING_ID": (0, 64)}
+_COUNTED = {**WINDOW_FUNCTIONS, **_GROUPING}
 
 
 def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> exp.Expression:
@@ -25,6 +43,11 @@ def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> 
     Only known names go through sqlglot's table: its builders for the others may rewrite a call into
     something that prints differently.
     """
+    if name.upper in _COUNTED:
+        least, most = _COUNTED[name.upper]
+        if not least <= len(arguments) <= most:
+            raise _wrong_arguments(name, arguments, cursor)
+        return exp.Anonymous(this=name.upper, expressions=arguments)
     if name.upper not in AGGREGATES | SCALARS:
         return exp.Anonymous(this=name.text, expressions=arguments)
     try:

@@ -7,21 +7,27 @@ own recursion limit, so that hostile text ends in an error of ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
 from windrow.errors import QuerySyntaxError
+from windrow.sql.nested_query import NestedQuery
 from windrow.sql.places import place_at, place_of
+from windrow.sql.statements import QueryText
 from windrow.sql.tokens import Token
+from windrow.sql.walks import expressions_of, parts_of
 
 __all__ = [
     "MAX_DEPTH",
+    "MAX_GROUPING_SETS",
     "MAX_NAME_CHARS",
     "MAX_NUMBER_CHARS",
+    "MAX_QUERY_DEPTH",
     "MAX_TEXT_BYTES",
     "MAX_TOKENS",
     "MAX_TREE_DEPTH",
+    "check_query",
     "check_text",
     "check_tokens",
     "check_tree",
@@ -31,6 +37,8 @@ MAX_TEXT_BYTES = 64 * 1024
 MAX_TOKENS = 10_000
 MAX_DEPTH = 32  # brackets and CASE within each other; also NOT NOT ... and - - ... in a row
 MAX_TREE_DEPTH = 128  # an expression as a tree: `a OR b OR c` is a chain two deep
+MAX_QUERY_DEPTH = 16  # queries within each other, a query in brackets of any kind
+MAX_GROUPING_SETS = 256
 MAX_NUMBER_CHARS = 64
 MAX_NAME_CHARS = 255
 
@@ -128,3 +136,26 @@ def check_tree(expression: exp.Expression, text: str) -> exp.Expression:
         hint="write x IN (...) instead of x = ... OR x = ...",
         place=place_of(expression, text),
     )
+
+
+def check_query(query: QueryText, text: str, token: Token) -> QueryText:
+    """The query, if the way down through all its expressions and inner queries is not too long."""
+    level: list[exp.Expr | QueryText] = [query]
+    for _ in range(MAX_TREE_DEPTH):
+        level = [child for node in level for child in _children(node)]
+        if not level:
+            return query
+    raise QuerySyntaxError(
+        "WS105",
+        f"queries and operators within each other are more than {MAX_TREE_DEPTH} deep",
+        hint="split it into views, or into several queries",
+        place=token.place(text),
+    )
+
+
+def _children(node: exp.Expr | QueryText) -> Iterable[exp.Expr | QueryText]:
+    if isinstance(node, NestedQuery):
+        return [node.query]
+    if isinstance(node, exp.Expr):
+        return node.iter_expressions()
+    return [*expressions_of(node), *parts_of(node)]

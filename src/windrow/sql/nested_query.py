@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from windrow.sql.statements import QueryText
 
-__all__ = ["NestedQuery"]
+__all__ = ["NestedQuery", "without_queries"]
 
 
 class NestedQuery(exp.Expression):
@@ -26,3 +26,12 @@ class NestedQuery(exp.Expression):
         """The statement."""
         found: QueryText = self.args["query"]
         return found
+
+
+def without_queries(node: exp.Expr) -> exp.Expr:
+    """A copy in which every query within is the name `subquery`, which any dialect can print."""
+    return node.transform(lambda each: exp.column("subquery") if _is_query(each) else each)
+
+
+def _is_query(node: exp.Expr) -> bool:
+    return isinstance(node, NestedQuery)

@@ -11,10 +11,12 @@ from windrow.schema import ColumnType, type_named
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS
 from windrow.sql.functions import build_call
+from windrow.sql.nested_query import NestedQuery
 from windrow.sql.tokens import Token
+from windrow.sql.window_functions import parse_over
 from windrow.sql.words import needs_quotes
 
-__all__ = ["identifier", "mark", "parse_operand", "parse_type"]
+__all__ = ["identifier", "mark", "nested_query", "parse_operand", "parse_type"]
 
 Reader = Callable[[Cursor], exp.Expression]
 
@@ -57,7 +59,7 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
     if reader is not None:
         return reader(cursor, expression)
     if cursor.at("INTERVAL") and cursor.ahead().kind in ("number", "string"):
-        hint = "only windows have lengths of time; compare timestamps with TIMESTAMP '...'"
+        hint = "only windows and RANGE have lengths of time; compare with TIMESTAMP '...'"
         raise cursor.unsupported("WU106", "INTERVAL values are not supported", hint)
     if cursor.at_any("DATE", "TIMESTAMP") and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)
@@ -133,12 +135,13 @@ def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     elif cursor.accept("DISTINCT"):
         arguments.append(exp.Distinct(expressions=_arguments(cursor, expression)))
     elif not cursor.at(")"):
+        cursor.accept("ALL")
         arguments = _arguments(cursor, expression)
     if not cursor.accept(")"):
         hint = FUNCTIONS.get(name.text.lower(), "close the call with ), or write a comma")
         raise cursor.expected("')'", hint=hint)
-    _refuse_window_function(cursor)
-    return mark(build_call(name, arguments, cursor), name)
+    call = mark(build_call(name, arguments, cursor), name)
+    return _over(cursor, _filtered(cursor, call, expression), expression)
 
 
 def _arguments(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
@@ -148,21 +151,42 @@ def _arguments(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
     return arguments
 
 
-def _refuse_window_function(cursor: Cursor) -> None:
-    if cursor.at("OVER"):
-        hint = "the window comes after the stream: FROM s [10 MINUTES]"
-        raise cursor.unsupported("WU104", "window functions are not supported", hint)
-    if cursor.at_any("FILTER", "WITHIN") and cursor.ahead().upper in ("(", "GROUP"):
-        hint = "put the condition into the aggregate: SUM(CASE WHEN condition THEN x END)"
-        raise cursor.unsupported("WU109", f"{cursor.token.upper} is not supported", hint)
+def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    if cursor.at("WITHIN", "GROUP"):
+        hint = "write APPROX_PERCENTILE(x, 0.5)"
+        raise cursor.unsupported("WU109", "WITHIN GROUP is not supported", hint)
+    if not cursor.at("FILTER", "("):
+        return call
+    cursor.expect("FILTER", "(")
+    cursor.expect("WHERE", hint="write FILTER (WHERE condition)")
+    condition = expression(cursor)
+    cursor.expect(")")
+    return exp.Filter(this=call, expression=exp.Where(this=condition))
+
+
+def _over(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    if cursor.at("IGNORE", "NULLS"):
+        hint = "leave rows with NULL out in a query in FROM: WHERE x IS NOT NULL"
+        raise cursor.unsupported("WU104", "IGNORE NULLS is not supported", hint)
+    cursor.accept("RESPECT", "NULLS")
+    return parse_over(cursor, call, expression) if cursor.at("OVER") else call
+
+
+def nested_query(cursor: Cursor) -> exp.Expression:
+    """The query in brackets that comes next, as a node."""
+    opening = cursor.token
+    return mark(NestedQuery(query=cursor.query_in_brackets()), opening)
 
 
 def _brackets(cursor: Cursor, expression: Reader) -> exp.Expression:
+    if cursor.at_query_in_brackets():
+        return nested_query(cursor)
     opening = cursor.expect("(")
-    if cursor.at_any("SELECT", "WITH"):
-        hint = "a query reads streams: join this one, or compare with a literal"
-        raise cursor.unsupported("WU110", "a query as a value is not supported", hint)
     inside = expression(cursor)
+    if cursor.accept(","):
+        row = exp.Tuple(expressions=[inside, *_arguments(cursor, expression)])
+        cursor.expect(")")
+        return mark(row, opening)
     cursor.expect(")")
     return mark(exp.Paren(this=inside), opening)
 
@@ -224,8 +248,11 @@ def _constant(cursor: Cursor, _: Reader) -> exp.Expression:
 
 
 def _exists(cursor: Cursor, _: Reader) -> exp.Expression:
-    hint = "join the streams; NOT EXISTS (SELECT ...) is supported, as a condition of WHERE"
-    raise cursor.unsupported("WU107", "EXISTS (SELECT ...) is not supported", hint)
+    word = cursor.expect("EXISTS")
+    if not cursor.at_query_in_brackets():
+        hint = "write EXISTS (SELECT ...)"
+        raise cursor.expected("a query in brackets", hint=hint)
+    return mark(exp.Exists(this=nested_query(cursor)), word)
 
 
 _WORDS: dict[str, Callable[[Cursor, Reader], exp.Expression]] = {

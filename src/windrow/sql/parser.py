@@ -1,4 +1,4 @@
-"""SELECT: its list, its sources with their windows, its conditions and its service clauses."""
+"""SELECT up to QUALIFY: its list, its sources with their windows, its conditions and groups."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ from sqlglot import exp
 
 from windrow.errors import Place
 from windrow.sql.cursor import Cursor
+from windrow.sql.grouping import Groups, parse_groups
 from windrow.sql.limits import check_tree
+from windrow.sql.negations import is_simple_negation
+from windrow.sql.nested_query import NestedQuery
 from windrow.sql.operands import identifier, mark
 from windrow.sql.refusals import refuse_clause
 from windrow.sql.scalar import parse_conjunct, parse_expression, resume_expression
-from windrow.sql.service_clauses import ServiceClauses, parse_service_clauses
 from windrow.sql.sources import parse_sources
-from windrow.sql.statements import Select, SelectItem
+from windrow.sql.statements import Select, SelectItem, Source
+from windrow.sql.walks import expressions_of
+from windrow.sql.window_functions import Definitions, named_windows, parse_definitions
+from windrow.sql.words import CLAUSES, print_name
 
 __all__ = ["parse_select"]
+
+# What may follow the list of a SELECT without FROM.
+_AFTER_ITEMS = frozenset(
+    [*(clause.split()[0] for clause in CLAUSES), "MINUS", "FETCH", "SORT", "CLUSTER", "DISTRIBUTE"]
+)
 
 
 @dataclass
@@ -27,36 +37,46 @@ class _Conditions:
     not_exists: list[Select] = field(default_factory=list)
 
 
-def parse_select(cursor: Cursor, *, nested: bool = False) -> Select:
-    """The query that comes next; nested means inside NOT EXISTS, where fewer clauses make sense."""
+@dataclass
+class _AfterGroups:
+    """WINDOW and QUALIFY."""
+
+    windows: Definitions = field(default_factory=dict)
+    qualify: exp.Expression | None = None
+
+
+def parse_select(cursor: Cursor) -> tuple[Select, Definitions]:
+    """The SELECT that comes next, without what follows QUALIFY, and its named windows."""
     refuse_clause(cursor)
     first = cursor.token
     places = {"SELECT": cursor.place(cursor.expect("SELECT"))}
     distinct = cursor.accept("DISTINCT")
+    if not distinct:
+        cursor.accept("ALL")
     items = _items(cursor)
-    places["FROM"] = cursor.place()
-    sources = parse_sources(cursor)
-    conditions = _where(cursor, places, nested)
-    group_by = () if nested else _group_by(cursor, places)
-    having = None if nested else _having(cursor, places)
-    service = ServiceClauses() if nested else parse_service_clauses(cursor, sources)
+    sources = _from(cursor, places)
+    conditions = _where(cursor, places)
+    groups = _group_by(cursor, places)
+    having = _clause(cursor, places, "HAVING")
+    rest = _after_groups(cursor, places)
     refuse_clause(cursor)
-    return Select(
+    select = Select(
         text=cursor.text,
         items=items,
         sources=sources,
         distinct=distinct,
         where=conditions.where,
-        group_by=group_by,
+        group_by=groups.expressions,
         having=having,
-        error_percent=service.error_percent,
-        every_us=service.every_us,
-        duration=service.duration,
         not_exists=tuple(conditions.not_exists),
-        places=places | service.places,
+        places=places,
         start=first.start,
         end=cursor.before.end,
+        grouping_sets=groups.sets,
+        qualify=rest.qualify,
     )
+    named_windows(expressions_of(select), rest.windows, cursor)
+    return select, rest.windows
 
 
 def _items(cursor: Cursor) -> tuple[SelectItem, ...]:
@@ -95,61 +115,83 @@ def _checked(cursor: Cursor, expression: exp.Expression) -> exp.Expression:
     return check_tree(expression, cursor.text)
 
 
-def _where(cursor: Cursor, places: dict[str, Place], nested: bool) -> _Conditions:
+def _from(cursor: Cursor, places: dict[str, Place]) -> tuple[Source, ...]:
+    if cursor.at("FROM"):
+        places["FROM"] = cursor.place(cursor.consume())
+        return parse_sources(cursor)
+    token = cursor.token
+    ends = token.kind == "end" or token.upper in (")", ";") or token.upper in _AFTER_ITEMS
+    if not ends or cursor.ahead().upper in ("FROM", ","):
+        raise cursor.expected("FROM", possible=["FROM"], hint=_before_from(cursor))
+    return ()
+
+
+def _before_from(cursor: Cursor) -> str:
+    if cursor.token.kind == "word" and cursor.ahead().upper in ("FROM", ","):
+        return f"as a name for the column before it, write AS {print_name(cursor.token.text)}"
+    return "name the stream: FROM s [10 MINUTES]"
+
+
+def _where(cursor: Cursor, places: dict[str, Place]) -> _Conditions:
     conditions = _Conditions()
     if not cursor.at("WHERE"):
         return conditions
     places["WHERE"] = cursor.place(cursor.consume())
-    while True:
-        if cursor.at("NOT", "EXISTS", "("):
-            places.setdefault("NOT EXISTS", cursor.place())
-            conditions.not_exists.append(_not_exists(cursor, nested))
-        else:
-            conjunct = parse_conjunct(cursor)
-            left = conditions.where
-            conditions.where = conjunct if left is None else exp.And(this=left, expression=conjunct)
-        if not cursor.accept("AND"):
-            break
+    found = [_conjunct(cursor, places)]
+    while cursor.accept("AND"):
+        found.append(_conjunct(cursor, places))
     if cursor.at("OR"):
-        conditions.where = _or(cursor, conditions)
+        conditions.where = resume_expression(cursor, _all_of(found))
+    else:
+        rest = [each for each in found if not is_simple_negation(each)]
+        negated = [each.this.this for each in found if is_simple_negation(each)]
+        conditions.where = _all_of(rest) if rest else None
+        conditions.not_exists = [_negated(node) for node in negated]
     if conditions.where is not None:
         conditions.where = _checked(cursor, conditions.where)
     return conditions
 
 
-def _or(cursor: Cursor, conditions: _Conditions) -> exp.Expression:
-    if conditions.not_exists or conditions.where is None:
-        hint = "join it to the rest of WHERE with AND, and put the OR into brackets"
-        raise cursor.wrong("WS142", "NOT EXISTS cannot be one side of OR", hint)
-    return resume_expression(cursor, conditions.where)
+def _conjunct(cursor: Cursor, places: dict[str, Place]) -> exp.Expression:
+    if cursor.at("NOT", "EXISTS"):
+        places.setdefault("NOT EXISTS", cursor.place())
+    return parse_conjunct(cursor)
 
 
-def _not_exists(cursor: Cursor, nested: bool) -> Select:
-    if nested:
-        hint = "negate both streams in the outer WHERE"
-        raise cursor.unsupported("WU111", "NOT EXISTS within NOT EXISTS is not supported", hint)
-    cursor.expect("NOT", "EXISTS", "(")
-    select = parse_select(cursor, nested=True)
-    cursor.expect(")")
-    return select
+def _all_of(conditions: list[exp.Expression]) -> exp.Expression:
+    joined = conditions[0]
+    for condition in conditions[1:]:
+        joined = exp.And(this=joined, expression=condition)
+    return joined
 
 
-def _group_by(cursor: Cursor, places: dict[str, Place]) -> tuple[exp.Expression, ...]:
+def _negated(node: NestedQuery) -> Select:
+    assert isinstance(node.query, Select)
+    return node.query
+
+
+def _group_by(cursor: Cursor, places: dict[str, Place]) -> Groups:
     if not cursor.at("GROUP"):
-        return ()
+        return Groups()
     places["GROUP BY"] = cursor.place(cursor.consume())
     cursor.expect("BY")
-    if cursor.at_any("ROLLUP", "CUBE", "GROUPING") and cursor.ahead().upper in ("(", "SETS"):
-        hint = "register one query for each grouping"
-        raise cursor.unsupported("WU112", f"{cursor.token.upper} is not supported", hint)
-    groups = [_checked(cursor, parse_expression(cursor))]
-    while cursor.accept(","):
-        groups.append(_checked(cursor, parse_expression(cursor)))
-    return tuple(groups)
+    return parse_groups(cursor)
 
 
-def _having(cursor: Cursor, places: dict[str, Place]) -> exp.Expression | None:
-    if not cursor.at("HAVING"):
+def _clause(cursor: Cursor, places: dict[str, Place], word: str) -> exp.Expression | None:
+    """The condition of HAVING or QUALIFY, if the word comes next."""
+    if not cursor.at(word):
         return None
-    places["HAVING"] = cursor.place(cursor.consume())
+    places[word] = cursor.place(cursor.consume())
     return _checked(cursor, parse_expression(cursor))
+
+
+def _after_groups(cursor: Cursor, places: dict[str, Place]) -> _AfterGroups:
+    """Dialects differ in whether WINDOW or QUALIFY comes first: both are read."""
+    found = _AfterGroups(qualify=_clause(cursor, places, "QUALIFY"))
+    if cursor.at("WINDOW"):
+        places["WINDOW"] = cursor.place(cursor.consume())
+        found.windows = parse_definitions(cursor, parse_expression)
+    if found.qualify is None:
+        found.qualify = _clause(cursor, places, "QUALIFY")
+    return found

@@ -5,39 +5,17 @@ from __future__ import annotations
 from windrow.sql.cursor import Cursor
 from windrow.sql.words import nearest
 
-__all__ = ["refuse_clause", "refuse_join", "refuse_rest"]
+__all__ = ["refuse_clause", "refuse_rest"]
 
-_NO_ORDER = "an answer is a set of rows: sort them after you read them"
-_NO_LIMIT = "limit the answer with a window or HAVING, or truncate it after you read it"
-_NO_SET = "register one query for each part"
+_NO_SORT = "use ORDER BY: there are no partitions to sort or to place rows in"
 _CLAUSES = {
-    "ORDER": ("WU101", "ORDER BY", _NO_ORDER),
-    "SORT": ("WU101", "SORT BY", _NO_ORDER),
-    "CLUSTER": ("WU101", "CLUSTER BY", _NO_ORDER),
-    "DISTRIBUTE": ("WU101", "DISTRIBUTE BY", _NO_ORDER),
-    "LIMIT": ("WU102", "LIMIT", _NO_LIMIT),
-    "OFFSET": ("WU102", "OFFSET", _NO_LIMIT),
-    "FETCH": ("WU102", "FETCH", _NO_LIMIT),
-    "UNION": ("WU103", "UNION", _NO_SET),
-    "EXCEPT": ("WU103", "EXCEPT", "use LEFT ANTI JOIN"),
-    "MINUS": ("WU103", "MINUS", "use LEFT ANTI JOIN"),
-    "INTERSECT": ("WU103", "INTERSECT", "use JOIN and DISTINCT"),
-    "WITH": ("WU113", "WITH", "a query reads streams: write it as one SELECT over them"),
-    "QUALIFY": ("WU114", "QUALIFY", "use HAVING"),
-    "WINDOW": ("WU114", "WINDOW", "the window comes after the stream: FROM s [10 MINUTES]"),
+    "SORT": ("WU101", "SORT BY", _NO_SORT),
+    "CLUSTER": ("WU101", "CLUSTER BY", _NO_SORT),
+    "DISTRIBUTE": ("WU101", "DISTRIBUTE BY", _NO_SORT),
     "TABLESAMPLE": ("WU114", "TABLESAMPLE", "use ERROR (2%) to allow approximate answers"),
     "PIVOT": ("WU114", "PIVOT", "use GROUP BY"),
     "UNPIVOT": ("WU114", "UNPIVOT", "use GROUP BY"),
-}
-_JOINS = {
-    "LEFT": "use JOIN, or LEFT ANTI JOIN for rows without a match",
-    "RIGHT": "use JOIN, or swap the inputs and use LEFT ANTI JOIN",
-    "FULL": "use JOIN, or LEFT ANTI JOIN for rows without a match",
-    "CROSS": "omit CROSS and ON: then all rows join",
-    "NATURAL": "name the columns: JOIN ... ON a.k = b.k",
-    "SEMI": "use JOIN and DISTINCT",
-    "ANTI": "write LEFT ANTI JOIN",
-    "LATERAL": "join streams by equality of columns",
+    "LATERAL": ("WU115", "LATERAL", "join by conditions: JOIN (SELECT ...) AS b ON a.k = b.k"),
 }
 
 
@@ -47,16 +25,6 @@ def refuse_clause(cursor: Cursor) -> None:
     if refusal is not None:
         code, words, hint = refusal
         raise cursor.unsupported(code, f"{words} is not supported", hint)
-
-
-def refuse_join(cursor: Cursor) -> None:
-    """Fails if a join other than JOIN, INNER JOIN and LEFT ANTI JOIN comes next."""
-    word = cursor.token.upper
-    if word == "LEFT" and cursor.ahead().upper == "SEMI":
-        word = "SEMI"
-    hint = _JOINS.get(word)
-    if hint is not None:
-        raise cursor.unsupported("WU115", f"{word} joins are not supported", hint)
 
 
 def refuse_rest(cursor: Cursor, possible: tuple[str, ...]) -> None:
@@ -84,6 +52,9 @@ def _out_of_place(cursor: Cursor) -> str | None:
         return "INTO ends CREATE QUERY name AS SELECT ...; in Python start() takes the sink"
     if cursor.at_any("ERROR", "EVERY", "DURATION"):
         return "ERROR, EVERY and DURATION come before INTO"
-    if cursor.at_any("WHERE", "GROUP", "HAVING"):
-        return "the order is WHERE, GROUP BY, HAVING, then ERROR, EVERY and DURATION; each once"
+    if cursor.at_any("WHERE", "GROUP", "HAVING", "QUALIFY", "ORDER", "LIMIT", "OFFSET"):
+        return (
+            "the order is WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY, LIMIT, then ERROR, EVERY and "
+            "DURATION; each once"
+        )
     return None

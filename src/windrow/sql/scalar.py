@@ -14,7 +14,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from windrow.sql.cursor import Cursor
-from windrow.sql.operands import parse_operand
+from windrow.sql.operands import nested_query, parse_operand
 from windrow.sql.tokens import Token
 
 __all__ = ["parse_conjunct", "parse_expression", "resume_expression"]
@@ -50,6 +50,11 @@ _LIKES: dict[str, type[exp.Expression]] = {
     "ILIKE": exp.ILike,
     "RLIKE": exp.RegexpLike,
 }
+_QUANTIFIERS: dict[str, type[exp.Expression]] = {
+    "ANY": exp.Any,
+    "SOME": exp.Any,
+    "ALL": exp.All,
+}
 _PREDICATES = frozenset([*_COMPARISONS, *_LIKES, "IS", "IN", "BETWEEN", "NOT"])
 
 
@@ -83,9 +88,6 @@ def _negation(cursor: Cursor, power: int) -> exp.Expression:
     while cursor.at_any("NOT", "!"):
         cursor.consume()
         count += 1
-    if cursor.at("EXISTS", "("):
-        hint = "write WHERE condition AND NOT EXISTS (SELECT ...), outside brackets, OR and ON"
-        raise cursor.wrong("WS140", "NOT EXISTS is not allowed here", hint, first)
     negated = _parse(cursor, _PREDICATE)
     for _ in range(count):
         negated = exp.Not(this=negated)
@@ -128,7 +130,7 @@ def _predicate(cursor: Cursor, left: exp.Expression) -> exp.Expression:
     word = cursor.token.upper
     if word in _COMPARISONS:
         cursor.consume()
-        return _COMPARISONS[word](this=left, expression=_parse(cursor, _SUM))
+        return _COMPARISONS[word](this=left, expression=_compared(cursor))
     if cursor.accept("IS"):
         return _is(cursor, left)
     negated = cursor.accept("NOT")
@@ -139,27 +141,34 @@ def _predicate(cursor: Cursor, left: exp.Expression) -> exp.Expression:
     return exp.Not(this=predicate) if negated else predicate
 
 
+def _compared(cursor: Cursor) -> exp.Expression:
+    """What stands behind the sign: a sum, or ANY or ALL of the rows of a query."""
+    word = cursor.token.upper
+    if word in _QUANTIFIERS and cursor.at_query_in_brackets(1):
+        cursor.consume()
+        return _QUANTIFIERS[word](this=nested_query(cursor))
+    return _parse(cursor, _SUM)
+
+
 def _is(cursor: Cursor, left: exp.Expression) -> exp.Expression:
     negated = cursor.accept("NOT")
     if cursor.accept("DISTINCT", "FROM"):
         kind = exp.NullSafeEQ if negated else exp.NullSafeNEQ
         return kind(this=left, expression=_parse(cursor, _SUM))
-    if not cursor.at_any("NULL", "TRUE", "FALSE"):
-        words = ["NULL", "TRUE", "FALSE", "DISTINCT"]
-        raise cursor.expected("NULL, TRUE, FALSE or DISTINCT FROM", possible=words)
-    found = exp.Is(this=left, expression=parse_operand(cursor, parse_expression))
+    if not cursor.at_any("NULL", "TRUE", "FALSE", "UNKNOWN"):
+        words = ["NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT"]
+        raise cursor.expected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM", possible=words)
+    # To be unknown is to be NULL, of a condition.
+    value = exp.Null() if cursor.accept("UNKNOWN") else parse_operand(cursor, parse_expression)
+    found = exp.Is(this=left, expression=value)
     return exp.Not(this=found) if negated else found
 
 
 def _in(cursor: Cursor, left: exp.Expression) -> exp.Expression:
-    negated = cursor.before.upper == "NOT"
     cursor.expect("IN")
+    if cursor.at_query_in_brackets():
+        return exp.In(this=left, query=nested_query(cursor))
     cursor.expect("(")
-    if cursor.at_any("SELECT", "WITH"):
-        hint = "join the streams, or list the values: x IN (1, 2)"
-        if negated:
-            hint = "write NOT EXISTS (SELECT 1 FROM b [10 MINUTES] WHERE b.x = a.x)"
-        raise cursor.unsupported("WU105", "IN (SELECT ...) is not supported", hint)
     values = [parse_expression(cursor)]
     while cursor.accept(","):
         values.append(parse_expression(cursor))

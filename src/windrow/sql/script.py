@@ -9,21 +9,28 @@ from windrow.errors import QuerySyntaxError, WindrowError
 from windrow.sql.cursor import Cursor
 from windrow.sql.definitions import parse_create, parse_set
 from windrow.sql.elsewhere import STATEMENTS
-from windrow.sql.parser import parse_select
+from windrow.sql.queries import parse_query_text, read_nested
 from windrow.sql.refusals import refuse_clause, refuse_rest
-from windrow.sql.statements import CreateQuery, CreateStream, Explain, Select, Statement
+from windrow.sql.statements import (
+    CreateQuery,
+    CreateStream,
+    CreateView,
+    Explain,
+    QueryText,
+    Statement,
+)
 from windrow.sql.words import CLAUSES
 
 __all__ = ["parse_all", "parse_query", "parse_script", "parse_statement"]
 
 Result = TypeVar("Result")
-_BEGINNINGS = ("SELECT", "CREATE", "EXPLAIN", "SET")
+_BEGINNINGS = ("SELECT", "WITH", "VALUES", "CREATE", "EXPLAIN", "SET")
 
 
-def parse_query(text: str) -> Select:
-    """The one SELECT that the text holds."""
+def parse_query(text: str) -> QueryText:
+    """The one query that the text holds."""
     statement = parse_statement(text)
-    if isinstance(statement, Select):
+    if isinstance(statement, QueryText):
         return statement
     raise QuerySyntaxError(
         "WS160",
@@ -98,7 +105,7 @@ def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]
 
 def _reading(text: str, read: Callable[[Cursor], Result]) -> Result:
     try:
-        return read(Cursor(text))
+        return read(Cursor(text, read_nested))
     except RecursionError:
         # The limits keep our own depth small: only a caller that is deep itself gets here.
         raise QuerySyntaxError(
@@ -110,7 +117,7 @@ def _reading(text: str, read: Callable[[Cursor], Result]) -> Result:
 
 def _may_follow(statement: Statement) -> tuple[str, ...]:
     """Clauses that could continue a statement, including those that it already has."""
-    if isinstance(statement, Select | Explain):
+    if isinstance(statement, QueryText | Explain | CreateView):
         return CLAUSES[:-1]
     if isinstance(statement, CreateQuery):
         return CLAUSES if statement.sink is None else ()
@@ -127,12 +134,12 @@ def _skip_semicolons(cursor: Cursor) -> None:
 
 
 def _statement(cursor: Cursor) -> Statement:
-    if cursor.at("SELECT"):
-        return parse_select(cursor)
+    if cursor.at_query() or cursor.at_query_in_brackets():
+        return parse_query_text(cursor)
     if cursor.accept("CREATE"):
         return parse_create(cursor)
     if cursor.accept("EXPLAIN"):
-        return Explain(parse_select(cursor))
+        return Explain(parse_query_text(cursor))
     if cursor.accept("SET"):
         return parse_set(cursor)
     refuse_clause(cursor)

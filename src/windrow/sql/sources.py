@@ -1,4 +1,4 @@
-"""FROM: streams with their windows and aliases, joined by commas, JOIN or LEFT ANTI JOIN."""
+"""FROM: streams with their windows, queries and joins in brackets, and how they are joined."""
 
 from __future__ import annotations
 
@@ -6,23 +6,40 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from windrow.errors import QuerySyntaxError
 from windrow.sql.cursor import Cursor
 from windrow.sql.limits import check_tree
-from windrow.sql.refusals import refuse_join
+from windrow.sql.refusals import refuse_clause
 from windrow.sql.scalar import parse_expression
-from windrow.sql.statements import Source, Window
+from windrow.sql.statements import QueryText, Source, ValuesList, Window
+from windrow.sql.tokens import Token
 from windrow.sql.window_clause import parse_history_range, parse_window
-from windrow.sql.words import print_name
 from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["parse_sources"]
 
+# The words before JOIN, and the join that they mean.
+_JOINS = {
+    (): "inner",
+    ("INNER",): "inner",
+    ("CROSS",): "cross",
+    **{
+        words: kind
+        for kind in ("left", "right", "full")
+        for words in ((kind.upper(),), (kind.upper(), "OUTER"))
+    },
+    **{
+        words: kind
+        for kind in ("semi", "anti")
+        for words in ((kind.upper(),), ("LEFT", kind.upper()))
+    },
+}
+_JOIN_WORDS = frozenset(word for words in _JOINS for word in words)
+_NO_WINDOW = Window(UNBOUNDED.name, written=False)
+
 
 def parse_sources(cursor: Cursor) -> tuple[Source, ...]:
-    """FROM and all its sources."""
-    if not cursor.at("FROM"):
-        raise cursor.expected("FROM", possible=["FROM"], hint=_before_from(cursor))
-    cursor.consume()
+    """All sources of FROM, or of joins in brackets."""
     sources = [_source(cursor)]
     while True:
         joined = _joined(cursor)
@@ -31,44 +48,70 @@ def parse_sources(cursor: Cursor) -> tuple[Source, ...]:
         sources.append(joined)
 
 
-def _before_from(cursor: Cursor) -> str:
-    if cursor.token.kind == "word" and cursor.ahead().upper in ("FROM", ","):
-        return f"as a name for the column before it, write AS {print_name(cursor.token.text)}"
-    return "name the stream: FROM s [10 MINUTES]"
-
-
 def _joined(cursor: Cursor) -> Source | None:
     if cursor.accept(","):
-        return replace(_source(cursor), join="inner")
-    if cursor.accept("INNER", "JOIN") or cursor.accept("JOIN"):
-        source = _source(cursor)
-        return replace(source, join="inner", on=_on(cursor))
-    if cursor.at("LEFT", "ANTI"):
-        word = cursor.expect("LEFT", "ANTI", "JOIN")
-        source = _source(cursor)
-        on = _on(cursor)
-        if on is None:
-            hint = "write LEFT ANTI JOIN s [10 MINUTES] ON a.k = s.k"
-            raise cursor.wrong("WS145", "LEFT ANTI JOIN needs ON", hint, word)
-        return replace(source, join="anti", on=on)
-    refuse_join(cursor)
-    return None
+        return replace(_source(cursor), join="inner", is_comma=True)
+    first = cursor.token
+    is_natural = cursor.accept("NATURAL")
+    words = _join_words(cursor)
+    if not words and not is_natural and not cursor.at("JOIN"):
+        refuse_clause(cursor)
+        return None
+    cursor.expect("JOIN")
+    kind = _JOINS.get(words)
+    if kind is None:
+        hint = "swap the two inputs, and write LEFT SEMI JOIN or LEFT ANTI JOIN"
+        raise cursor.unsupported("WU115", f"{' '.join(words)} JOIN is not supported", hint, first)
+    if kind == "cross" and is_natural:
+        hint = "write NATURAL JOIN, or CROSS JOIN for all pairs"
+        raise cursor.wrong("WS144", "a CROSS JOIN cannot be NATURAL", hint, first)
+    source = _source(cursor)
+    if kind == "cross":
+        return replace(source, join="inner")
+    source = replace(source, join=kind, is_natural=is_natural)
+    return source if is_natural else _matched(cursor, source, first, words)
+
+
+def _join_words(cursor: Cursor) -> tuple[str, ...]:
+    words = []
+    while cursor.token.upper in _JOIN_WORDS:
+        words.append(cursor.consume().upper)
+    return tuple(words)
+
+
+def _matched(cursor: Cursor, source: Source, first: Token, words: tuple[str, ...]) -> Source:
+    """The source with its ON or USING, which only inner joins can do without."""
+    if cursor.accept("USING"):
+        return replace(source, using=_names(cursor))
+    on = _on(cursor)
+    if on is None and source.join != "inner":
+        join = f"{' '.join(words)} JOIN"
+        hint = f"write {join} s [10 MINUTES] ON a.k = s.k"
+        raise cursor.wrong("WS145", f"{join} needs ON", hint, first)
+    return replace(source, on=on)
 
 
 def _on(cursor: Cursor) -> exp.Expression | None:
-    if cursor.at("USING"):
-        hint = "write ON a.k = b.k"
-        raise cursor.unsupported("WU116", "USING is not supported", hint)
     if not cursor.accept("ON"):
         return None
     return check_tree(parse_expression(cursor), cursor.text)
 
 
+def _names(cursor: Cursor) -> tuple[str, ...]:
+    cursor.expect("(")
+    names = [cursor.name("a column").text]
+    while cursor.accept(","):
+        names.append(cursor.name("a column").text)
+    cursor.expect(")")
+    return tuple(names)
+
+
 def _source(cursor: Cursor) -> Source:
+    refuse_clause(cursor)
+    if cursor.at_query_in_brackets():
+        return _query(cursor)
     if cursor.at("("):
-        hint = "a query reads streams: write its joins and conditions here"
-        raise cursor.unsupported("WU117", "a query in FROM is not supported", hint)
-    refuse_join(cursor)
+        return _brackets(cursor)
     if cursor.at("HISTORY", "("):
         return _history(cursor)
     stream = cursor.name("a stream")
@@ -76,11 +119,53 @@ def _source(cursor: Cursor) -> Source:
         hint = "a window goes in square brackets after the stream: s [10 MINUTES]"
         raise cursor.expected("a window", hint=hint)
     window = parse_window(cursor)
-    alias = _alias(cursor, stream.text)
+    alias, columns = _alias(cursor, stream.text)
+    _refuse_window(cursor, f"{stream.text} [10 MINUTES] AS {alias}")
+    return Source(stream.text, alias, window, columns=columns, place=cursor.place(stream))
+
+
+def _query(cursor: Cursor) -> Source:
+    place = cursor.place()
+    query = cursor.query_in_brackets(service=True)
+    window = parse_window(cursor)
+    if not window.written:
+        _refuse_service(query)
+    alias, columns = _alias(cursor, "")
+    _refuse_window(cursor, f"(SELECT ...) [10 MINUTES] AS {alias}")
+    return Source("", alias, window, query=query, columns=columns, place=place)
+
+
+def _refuse_service(query: QueryText) -> None:
+    if isinstance(query, ValuesList):
+        return
+    for clause in ("ERROR", "EVERY", "DURATION"):
+        if clause in query.places:
+            hint = "the answers go through a window: (SELECT ... EVERY (10 SECONDS)) [1 HOUR]"
+            raise QuerySyntaxError(
+                "WS146",
+                f"a query in FROM with {clause} needs a window",
+                hint=hint,
+                place=query.places[clause],
+            )
+
+
+def _brackets(cursor: Cursor) -> Source:
+    """Joins in brackets; around a single source they mean nothing."""
+    place = cursor.place(cursor.expect("("))
+    sources = parse_sources(cursor)
+    cursor.expect(")")
+    _refuse_window(cursor, "(a [10 MINUTES] JOIN b [10 MINUTES] ON ...)")
+    if len(sources) > 1:
+        alias, columns = _alias(cursor, "")
+        return Source("", alias, _NO_WINDOW, joined=sources, columns=columns, place=place)
+    alias, columns = _alias(cursor, sources[0].alias)
+    return replace(sources[0], alias=alias, columns=columns or sources[0].columns)
+
+
+def _refuse_window(cursor: Cursor, instead: str) -> None:
     if cursor.at("["):
-        hint = f"the window comes before the alias: {stream.text} [10 MINUTES] AS {alias}"
+        hint = f"the window comes before the alias: {instead}"
         raise cursor.wrong("WS129", "a window is not allowed here", hint)
-    return Source(stream.text, alias, window, place=cursor.place(stream))
 
 
 def _history(cursor: Cursor) -> Source:
@@ -88,16 +173,23 @@ def _history(cursor: Cursor) -> Source:
     stream = cursor.name("a stream")
     cursor.expect(")")
     history = parse_history_range(cursor)
+    alias, columns = _alias(cursor, stream.text)
     return Source(
         stream.text,
-        _alias(cursor, stream.text),
-        Window(UNBOUNDED.name, written=False),
+        alias,
+        _NO_WINDOW,
         history=history,
+        columns=columns,
         place=cursor.place(stream),
     )
 
 
-def _alias(cursor: Cursor, otherwise: str) -> str:
+def _alias(cursor: Cursor, otherwise: str) -> tuple[str, tuple[str, ...]]:
+    """AS t (a, b): the name and the names of its columns, none where there are none."""
     if cursor.accept("AS"):
-        return cursor.name("the alias").text
-    return cursor.consume().text if cursor.at_alias() else otherwise
+        alias = cursor.name("the alias").text
+    elif cursor.at_alias():
+        alias = cursor.consume().text
+    else:
+        return otherwise, ()
+    return alias, _names(cursor) if cursor.at("(") else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Context, Decimal
 
 from windrow.errors import BindingError
@@ -16,13 +17,16 @@ from windrow.event_time import (
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import UNITS
 from windrow.sql.limits import MAX_NUMBER_CHARS
+from windrow.sql.tokens import Token
 from windrow.sql.words import NOT_AN_ALIAS, nearest
 
 __all__ = [
     "MAX_SPAN_US",
     "at_span",
+    "at_unit",
     "parse_instant",
     "parse_positive_span",
+    "parse_quoted_span",
     "parse_span",
     "parse_whole_number",
     "print_span",
@@ -31,7 +35,13 @@ __all__ = [
 MAX_SPAN_US = MAX_EVENT_TIME - MIN_EVENT_TIME
 _UNIT_WORDS = {word: size for unit, size in UNITS_US.items() for word in (unit, f"{unit}S")}
 _EXACT = Context(prec=2 * MAX_NUMBER_CHARS)  # no product of a number and a unit is rounded
+_NUMBER = re.compile(r"\d{1,40}(\.\d{1,20})?\Z", re.ASCII)
 _UNIT_LIST = "MICROSECOND, MILLISECOND, SECOND, MINUTE, HOUR or DAY"
+
+
+def at_unit(cursor: Cursor, ahead: int = 0) -> bool:
+    """Whether a unit of time comes next, or that many tokens behind."""
+    return cursor.ahead(ahead).upper in _UNIT_WORDS
 
 
 def at_span(cursor: Cursor) -> bool:
@@ -56,6 +66,22 @@ def parse_span(cursor: Cursor, what: str) -> int:
         raise cursor.expected(f"{what}", hint="write a number and a unit, such as 10 SECONDS")
     number = cursor.consume()
     span_us = _EXACT.multiply(Decimal(number.text), _unit_us(cursor))
+    return _whole(cursor, what, number, span_us)
+
+
+def parse_quoted_span(cursor: Cursor, what: str) -> int:
+    """`'10' SECONDS` or `'10 SECONDS'` in microseconds, as INTERVAL has them."""
+    token = cursor.consume()
+    number, _, unit = token.text.strip().partition(" ")
+    inside = _UNIT_WORDS.get(unit.strip().upper())
+    if not _NUMBER.match(number) or (unit and inside is None):
+        hint = "write it like INTERVAL '10' SECOND or INTERVAL '10 seconds'"
+        raise cursor.wrong("WS120", f"{token.text!r} is not a length of time", hint, token)
+    unit_us = inside or _unit_us(cursor)
+    return _whole(cursor, what, token, _EXACT.multiply(Decimal(number), unit_us))
+
+
+def _whole(cursor: Cursor, what: str, number: Token, span_us: Decimal) -> int:
     if span_us > MAX_SPAN_US:
         hint = "write [UNBOUNDED] to keep everything"
         raise cursor.wrong(
@@ -84,14 +110,15 @@ def _unit_us(cursor: Cursor) -> int:
 _AFTER_A_SPAN = NOT_AN_ALIAS | {"SLIDE", "FOR", "FOREVER", "MAX"}
 
 
-def parse_whole_number(cursor: Cursor, what: str, maximum: int) -> int:
-    """A whole number from 1 to the maximum."""
+def parse_whole_number(cursor: Cursor, what: str, maximum: int, minimum: int = 1) -> int:
+    """A whole number from the minimum, 0 or 1, to the maximum."""
     token = cursor.token
     if cursor.at("-") or token.kind != "number":
-        raise cursor.expected(f"{what}, a whole number above zero")
+        kind = "a whole number above zero" if minimum else "a whole number"
+        raise cursor.expected(f"{what}, {kind}")
     cursor.consume()
-    if not token.text.isdigit() or not 1 <= int(token.text) <= maximum:
-        hint = f"write a whole number from 1 to {maximum}"
+    if not token.text.isdigit() or not minimum <= int(token.text) <= maximum:
+        hint = f"write a whole number from {minimum} to {maximum}"
         raise cursor.wrong("WS125", f"{token.text} cannot be {what}", hint, token)
     return int(token.text)
 

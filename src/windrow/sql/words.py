@@ -13,8 +13,8 @@ __all__ = ["CLAUSES", "NOT_AN_ALIAS", "RESERVED", "nearest", "needs_quotes", "pr
 # A column or stream of such a name is written in backquotes.
 RESERVED = frozenset(
     [
-        *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION"),
-        *("EXCEPT", "INTERSECT", "WITH", "BY", "AS", "ON", "USING"),
+        *("SELECT", "ALL", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT"),
+        *("UNION", "EXCEPT", "INTERSECT", "WITH", "BY", "AS", "ON", "USING"),
         *("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "NATURAL", "SEMI"),
         *("ANTI", "LATERAL"),
         *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "ILIKE", "RLIKE"),
@@ -24,7 +24,10 @@ RESERVED = frozenset(
 )
 
 # What may follow the sources of a query, in the order in which it is written.
-CLAUSES = ("WHERE", "GROUP BY", "HAVING", "ERROR", "EVERY", "DURATION", "INTO")
+CLAUSES = (
+    *("WHERE", "GROUP BY", "HAVING", "WINDOW", "QUALIFY", "UNION", "INTERSECT", "EXCEPT"),
+    *("ORDER BY", "LIMIT", "OFFSET", "ERROR", "EVERY", "DURATION", "INTO"),
+)
 
 # Behind a source or an item these begin the next clause; as an alias they need AS or backquotes.
 NOT_AN_ALIAS = RESERVED | frozenset(

@@ -21,6 +21,7 @@ __all__ = [
     "AggregateCall",
     "AnswerWindow",
     "Apply",
+    "ApplyKind",
     "AtMostOne",
     "Distinct",
     "Field",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 JoinKind = OneOf["inner", "left", "full", "semi", "anti"]
+ApplyKind = OneOf["scalar", "semi", "anti"]
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,38 @@ class Join(Relation):
 
 
 @dataclass(frozen=True)
+class Apply(Relation):
+    """A sub-query asked anew for each row on the left: `right` may read fields of `left`.
+
+    scalar: every left row with the one row of the right, or with NULLs where it has none. semi and
+    anti: the left rows for which the right has a row, or none, for which the condition is true;
+    None: any row.
+    """
+
+    kind: ApplyKind
+    left: Relation
+    right: Relation
+    condition: Expr | None = None
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """Left and right."""
+        return self.left, self.right
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Left, then of a scalar one right."""
+        if self.kind == "scalar":
+            return (*self.left.fields, *self.right.fields)
+        return self.left.fields
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """The same of others."""
+        left, right = inputs
+        return replace(self, left=left, right=right)
+
+
+@dataclass(frozen=True)
 class SetOperation(Relation):
     """UNION ALL, INTERSECT or EXCEPT of inputs whose columns correspond by position.
 
@@ -345,33 +379,3 @@ def walk_relations(relation: Relation) -> Iterator[Relation]:
     yield relation
     for part in relation.inputs:
         yield from walk_relations(part)
-
-
-@dataclass(frozen=True)
-class Apply(Relation):
-    """A sub-query of an expression, for every row of `left`; `right` may read columns of left.
-
-    scalar: the columns of left, then those of right, NULL where right has no row (it has one at
-    most). semi and anti: the rows of left for which right has a row, or none, that fulfils the
-    condition. A rule (rules/unnest.py) turns every Apply into joins; none is ever run.
-    """
-
-    kind: OneOf["scalar", "semi", "anti"]
-    left: Relation
-    right: Relation
-    condition: Expr | None = None
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """Left and right."""
-        return self.left, self.right
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """Left, then right where it gives values."""
-        return (*self.left.fields, *self.right.fields) if self.kind == "scalar" else self.left.fields
-
-    def with_inputs(self, *inputs: Relation) -> Relation:
-        """The same of others."""
-        left, right = inputs
-        return replace(self, left=left, right=right)

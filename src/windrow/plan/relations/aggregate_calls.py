@@ -1,0 +1,186 @@
+"""Calls of aggregates: which function with which arguments, DISTINCT and FILTER included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from windrow.aggregate_functions import (
+    AggregateFunction,
+    Form,
+    Takes,
+)
+from windrow.plan.aggregates import FUNCTIONS, RUNNING
+from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.scope import Scope
+from windrow.plan.types import convert, is_null
+from windrow.schema import BIGINT, BOOLEAN, DOUBLE, ColumnType
+from windrow.sql.functions import AGGREGATES
+
+__all__ = ["BareCall", "bare_call", "function_name", "is_aggregate", "own_aggregates", "own_nodes"]
+
+# They have a value for each row, and need OVER.
+RANKING = ("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile")
+PLACED = ("lag", "lead", "first_value", "last_value", "nth_value")
+GROUPING = ("grouping", "grouping_id")
+
+
+@dataclass(frozen=True)
+class BareCall:
+    """An aggregate before it has a field: equal ones are computed once."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    is_distinct: bool
+    type: ColumnType
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name of a call in lower case, however it is kept; '' for what is no call."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower()
+    return node.sql_name().lower() if isinstance(node, exp.Func) else ""
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether it is an aggregate: a value of all rows of a group."""
+    if isinstance(node, exp.Filter):
+        return True
+    return isinstance(node, exp.AggFunc) and function_name(node) not in (
+        *RANKING,
+        *PLACED,
+        *GROUPING,
+    )
+
+
+def own_aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The aggregates over groups in it: those with OVER are none, though they may have some."""
+    return own_nodes(node, is_aggregate)
+
+
+def own_nodes(node: exp.Expr, is_wanted: Callable[[exp.Expr], bool]) -> Iterator[exp.Expr]:
+    """The outermost nodes that are wanted; the function before OVER itself is not looked at."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop(0)
+        if is_wanted(part):
+            yield part
+        elif isinstance(part, exp.Window):
+            waiting = [*_inside_window(part), *waiting]
+        else:
+            waiting = [*part.iter_expressions(), *waiting]
+
+
+def _inside_window(node: exp.Window) -> Iterator[exp.Expr]:
+    for child in node.iter_expressions():
+        called = child
+        while called is node.this and isinstance(called, (exp.Filter, exp.IgnoreNulls)):
+            yield from (each for each in called.iter_expressions() if each is not called.this)
+            called = called.this
+        yield from called.iter_expressions() if child is node.this else (child,)
+
+
+def bare_call(scope: Scope, node: exp.Expr, final: Callable[[Expr], Expr]) -> BareCall:
+    """The call; scope: that of its arguments, which single rows or groups give."""
+    condition = None
+    if isinstance(node, exp.Filter):
+        inner = node.expression
+        written = inner.this if isinstance(inner, exp.Where) else inner
+        condition = final(scope.condition(written, "FILTER"))
+        node = node.this
+    function = FUNCTIONS.get(type(node))
+    if function is None or function.laws.in_sketch:
+        raise _not_run(scope, node, function)
+    return _Caller(scope, final, function, node, condition).call()
+
+
+def _not_run(scope: Scope, node: exp.Expr, function: AggregateFunction | None) -> Exception:
+    name = function_name(node).upper()
+    if name not in AGGREGATES and not isinstance(node, exp.AggFunc):
+        message = "FILTER belongs to an aggregate"
+        return scope.wrong("WB240", message, node, hint="put the condition into CASE or WHERE")
+    what = f"the aggregate {name}"
+    if function is not None:
+        what = f"{function.sql_names[0]} over a window"
+    return scope.refused("WU205", what, node, hint=RUNNING)
+
+
+class _Caller:
+    """One call being bound."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        final: Callable[[Expr], Expr],
+        function: AggregateFunction,
+        node: exp.Expr,
+        condition: Expr | None,
+    ) -> None:
+        self._scope = scope
+        self._final = final
+        self._function = function
+        self._node = node
+        self._condition = condition
+
+    def call(self) -> BareCall:
+        """The call with its arguments."""
+        node, function = self._node, self._function
+        if node.this is None or node.expressions:
+            name = function.sql_names[0]
+            given = 0 if node.this is None else 1 + len(node.expressions)
+            message = f"{name} takes 1 argument, but got {given}"
+            raise self._scope.wrong("WB231", message, node, hint=f"write {name}(x)")
+        if function.star is not None and isinstance(node.this, exp.Star):
+            return self._of_rows(function.star)
+        if isinstance(node.this, exp.Distinct):
+            return self._distinct(node.this.expressions)
+        argument = self._final(self._scope.bind(node.this))
+        if function.star is not None and isinstance(argument, Literal) and not is_null(argument):
+            return self._of_rows(function.star)
+        return self._over((self._taken(argument, node.this),), is_distinct=False)
+
+    def _of_rows(self, star: str) -> BareCall:
+        if self._condition is None:
+            return BareCall(star, (), False, BIGINT)
+        return self._over((Literal(1, BIGINT),), is_distinct=False)
+
+    def _distinct(self, nodes: list[exp.Expr]) -> BareCall:
+        function = self._function
+        if len(nodes) > 1 and function.distinct is None:
+            name = function.sql_names[0]
+            message = f"{name}(DISTINCT ...) takes 1 argument, but got {len(nodes)}"
+            hint = f"write {name}(DISTINCT x); COUNT(DISTINCT a, b) accepts several"
+            raise self._scope.wrong("WB231", message, self._node, hint=hint)
+        bound = [self._taken(self._final(self._scope.bind(node)), node) for node in nodes]
+        # The least of the different values is the least of all.
+        return self._over(tuple(bound), is_distinct=not function.laws.is_idempotent)
+
+    def _over(self, arguments: tuple[Expr, ...], *, is_distinct: bool) -> BareCall:
+        kind = self._function.type_of(arguments[0].type)
+        if self._condition is not None:
+            first = arguments[0]
+            chosen = (self._condition, first, Literal(None, first.type))
+            arguments = (Call("case", chosen, first.type), *arguments[1:])
+        return BareCall(self._function.name, arguments, is_distinct, kind)
+
+    def _taken(self, argument: Expr, node: exp.Expr) -> Expr:
+        """The argument in a type that the function takes."""
+        takes = self._function.takes
+        if takes is Takes.ANYTHING or (takes is Takes.ORDERED and not is_null(argument)):
+            return argument
+        if is_null(argument):
+            argument = convert(argument, BOOLEAN if takes is Takes.TRUTH else DOUBLE)
+        is_right = argument.type == BOOLEAN if takes is Takes.TRUTH else argument.type.is_numeric
+        if not is_right:
+            hint = "COUNT takes any type; text becomes a number with CAST(... AS DOUBLE)"
+            raise self._scope.wrong(
+                "WB242",
+                f"{self._function.sql_names[0]} takes {takes.value}, but this is {argument.type}",
+                node,
+                hint="compare it with something, such as <> 0" if takes is Takes.TRUTH else hint,
+            )
+        return convert(argument, DOUBLE) if self._function.form is Form.SPREAD else argument
+
+

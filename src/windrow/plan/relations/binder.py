@@ -1,0 +1,124 @@
+"""From a parsed query to a tree of relations: every name a field, every expression typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from windrow.errors import UnsupportedError
+from windrow.plan.catalog import Catalog
+from windrow.plan.outputs import check_reserved
+from windrow.plan.relations.algebra import (
+    Aggregate,
+    Distinct,
+    Field,
+    Filter,
+    Join,
+    Project,
+    Relation,
+    Scan,
+    walk_relations,
+)
+from windrow.plan.relations.bound_query import BoundQuery
+from windrow.plan.relations.context import Answer, Context, Environment
+from windrow.plan.relations.endless import check_endless, check_slides
+from windrow.plan.relations.selects import bind_select
+from windrow.plan.relations.sets import bind_set, bind_values
+from windrow.sql.statements import CommonTable, QueryText, Select, SetQuery, ValuesList
+
+__all__ = ["bind_query"]
+
+
+def bind_query(query: QueryText, catalog: Catalog) -> BoundQuery:
+    """The relation of a query over the streams and views of the catalog."""
+    context = Context(catalog, _bind)
+    answer = context.bind(query, Environment())
+    check_endless(answer.relation, context.scans)
+    outputs = _outputs(query, answer.shown)
+    if isinstance(query, ValuesList):
+        return BoundQuery(query.text, answer.relation, outputs)
+    check_slides(query, context.scans.values())
+    if query.error_percent is not None and is_tree(answer.relation):
+        raise UnsupportedError(
+            "WU240",
+            "ERROR is not supported for a query of several blocks",
+            hint="ERROR bounds one block of aggregates over windows: omit it",
+            place=query.places.get("ERROR"),
+        )
+    return BoundQuery(
+        query.text,
+        answer.relation,
+        outputs,
+        answer.order,
+        query.every_us,
+        query.error_percent,
+        query.duration,
+    )
+
+
+def is_tree(relation: Relation) -> bool:
+    """Whether it is more than one block: windows, inner joins, filters, and one aggregation."""
+    nodes = list(walk_relations(relation))
+    if any(not isinstance(node, (Scan, Filter, Project, Aggregate, Distinct, Join)) for node in nodes):
+        return True
+    if any(isinstance(node, Join) and node.kind not in ("inner", "anti") for node in nodes):
+        return True
+    projects = sum(isinstance(node, Project) for node in nodes)
+    return projects > 1 or sum(isinstance(node, Aggregate) for node in nodes) > 1
+
+
+def _bind(query: QueryText, context: Context, environment: Environment) -> Answer:
+    if isinstance(query, ValuesList):
+        return bind_values(query, context)
+    if not environment.is_outermost:
+        _check_service(query)
+    inner = environment.with_common(query.common_tables)
+    if isinstance(query, SetQuery):
+        answer = bind_set(query, context, inner)
+    else:
+        answer = bind_select(query, context, inner)
+    _check_unread(query.common_tables, context, inner)
+    return answer
+
+
+def _check_service(query: Select | SetQuery) -> None:
+    for word, value in (("ERROR", query.error_percent), ("DURATION", query.duration)):
+        if value is not None:
+            raise UnsupportedError(
+                "WU240",
+                f"{word} is not supported in a query within another",
+                hint="write it at the end of the whole query, or omit it",
+                place=query.places.get(word),
+            )
+
+
+def _check_unread(
+    tables: Sequence[CommonTable], context: Context, environment: Environment
+) -> None:
+    """A common table that nobody reads is bound for its errors alone."""
+    for table in tables:
+        common = environment.common[table.name.lower()]
+        if id(table) not in context.common_read:
+            scans = dict(context.scans)
+            context.bind(table.query, common.environment.within())
+            context.scans = scans
+
+
+def _outputs(query: QueryText, shown: Sequence[Field]) -> tuple[Field, ...]:
+    """The fields under names of their own: equal ones are numbered."""
+    taken = {field.name.lower() for field in shown}
+    seen: set[str] = set()
+    found: list[Field] = []
+    for place, field in enumerate(shown):
+        items = query.items if isinstance(query, Select) else ()
+        check_reserved(field.name, items[place].place if len(items) == len(shown) else None)
+        name = field.name
+        number = 2
+        while name.lower() in seen:
+            name = f"{field.name}_{number}"
+            number += 1
+            if name.lower() in taken and name.lower() not in seen:
+                seen.add(name.lower())
+        seen.add(name.lower())
+        found.append(replace(field, name=name))
+    return tuple(found)

@@ -1,0 +1,241 @@
+"""A relation as a drawing: a line for each node in plain words, its inputs below it, indented."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from typing import Any
+
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
+from windrow.event_time import show_span
+from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.model import WindowSpec
+from windrow.plan.relations.algebra import (
+    Aggregate,
+    AggregateCall,
+    AnswerWindow,
+    Apply,
+    AtMostOne,
+    Distinct,
+    Field,
+    Filter,
+    Frame,
+    Item,
+    Join,
+    OrderKey,
+    Project,
+    Relation,
+    Scan,
+    SetOperation,
+    TopRows,
+    Values,
+    WindowCall,
+    WindowFunctions,
+    walk_relations,
+)
+from windrow.plan.show import show_with
+
+__all__ = ["show_relation"]
+
+_INDENT = "  "
+_JOINS = {
+    "inner": "join",
+    "left": "left join",
+    "full": "full join",
+    "semi": "semi join: rows with a match",
+    "anti": "anti join: rows without a match",
+}
+_APPLIES = {
+    "scalar": "for each row, the value of a sub-query",
+    "semi": "rows for which a sub-query has a row",
+    "anti": "rows for which a sub-query has no row",
+}
+
+
+def show_relation(relation: Relation) -> str:
+    """The tree, the result first. Columns that share a name are numbered."""
+    return "\n".join(_Drawing(relation).lines(relation, 0))
+
+
+class _Drawing:
+    """Draws nodes; every field has one label in the whole drawing."""
+
+    def __init__(self, root: Relation) -> None:
+        self._labels: dict[str, str] = {}
+        for node in reversed(list(walk_relations(root))):
+            for field in node.fields:
+                self._label(node, field)
+
+    def lines(self, node: Relation, depth: int) -> Iterable[str]:
+        """The line of the node, then those of its inputs."""
+        yield _INDENT * depth + self._words(node)
+        for part in node.inputs:
+            yield from self.lines(part, depth + 1)
+
+    def _label(self, node: Relation, field: Field) -> None:
+        if field.id in self._labels:
+            return
+        plain = f"{node.alias}.{field.name}" if isinstance(node, Scan) else field.name or "nothing"
+        label, number = plain, 2
+        taken = set(self._labels.values())
+        while label in taken:
+            label, number = f"{plain}#{number}", number + 1
+        self._labels[field.id] = label
+
+    def _words(self, node: Relation) -> str:
+        for kind, words in _WORDS.items():
+            if isinstance(node, kind):
+                return words(self, node)
+        return type(node).__name__.lower()
+
+    def _show(self, expression: Expr) -> str:
+        return show_with(expression, self._named)
+
+    def _named(self, leaf: Expr) -> str:
+        if isinstance(leaf, ColumnRef):
+            return self._labels.get(leaf.column, leaf.column)
+        return str(leaf)
+
+    def _list(self, expressions: Sequence[Expr]) -> str:
+        return ", ".join(map(self._show, expressions))
+
+    def _field(self, field: Field) -> str:
+        return self._labels[field.id]
+
+    def _fields(self, fields: Sequence[Field]) -> str:
+        return ", ".join(map(self._field, fields))
+
+    def _items(self, items: Sequence[Item]) -> str:
+        return ", ".join(f"{self._field(each.field)} = {self._show(each.expression)}" for each in items)
+
+    def _order(self, keys: Sequence[OrderKey]) -> str:
+        return ", ".join(map(self._key, keys))
+
+    def _key(self, key: OrderKey) -> str:
+        words = [self._show(key.expression)]
+        words += ["DESC"] if key.is_descending else []
+        if key.nulls_first == key.is_descending:  # otherwise it is as nobody need say
+            words.append("NULLS FIRST" if key.nulls_first else "NULLS LAST")
+        return " ".join(words)
+
+    def scan(self, node: Scan) -> str:
+        """A stream in its window."""
+        name = node.stream.name
+        alias = "" if node.alias == name else f" AS {node.alias}"
+        return f"{name} {self._window(node.window)}{alias}"
+
+    def values(self, node: Values) -> str:
+        """Constant rows."""
+        rows = ", ".join(f"({self._list(row)})" for row in node.rows)
+        return f"values {self._fields(node.fields)}: {rows}"
+
+    def filter(self, node: Filter) -> str:
+        """Its condition."""
+        return f"where {self._show(node.condition)}"
+
+    def project(self, node: Project) -> str:
+        """What is computed."""
+        return f"columns {self._items(node.items)}"
+
+    def distinct(self, _node: Distinct) -> str:
+        """Every row once."""
+        return "every different row once"
+
+    def at_most_one(self, node: AtMostOne) -> str:
+        """A row at most."""
+        return "at most one row" + (f" for each {self._list(node.by)}" if node.by else "")
+
+    def aggregate(self, node: Aggregate) -> str:
+        """Groups and aggregates."""
+        groups = f"a row for each {self._items(node.groups)}" if node.groups else "one row"
+        calls = ", ".join(map(self._call, node.calls))
+        return f"{groups}: {calls}" if calls else groups
+
+    def _call(self, call: AggregateCall) -> str:
+        word = "DISTINCT " if call.is_distinct else ""
+        inside = word + self._list(call.arguments) if call.arguments else "*"
+        return f"{self._field(call.field)} = {AGGREGATE_FUNCTIONS[call.function].show(inside)}"
+
+    def join(self, node: Join) -> str:
+        """The kind of join and its condition."""
+        on = " of all pairs" if node.condition is None else f" on {self._show(node.condition)}"
+        return _JOINS[node.kind] + on
+
+    def apply(self, node: Apply) -> str:
+        """The kind and the condition."""
+        on = "" if node.condition is None else f" with {self._show(node.condition)}"
+        return _APPLIES[node.kind] + on
+
+    def set_operation(self, node: SetOperation) -> str:
+        """The kind and its columns."""
+        word = f"{node.kind} all" if node.is_all else node.kind
+        return f"{word}: {self._fields(node.fields)}"
+
+    def top_rows(self, node: TopRows) -> str:
+        """How many, after how many, in which order."""
+        count = "all rows" if node.limit is None else f"the first {node.limit} rows"
+        words = [count]
+        words += [f"after {node.offset}"] if node.offset else []
+        words += [f"for each {self._list(node.partition)}"] if node.partition else []
+        words += [f"by {self._order(node.order)}"] if node.order else []
+        return " ".join(words)
+
+    def window_functions(self, node: WindowFunctions) -> str:
+        """Functions over partitions."""
+        calls = ", ".join(map(self._window_call, node.calls))
+        words = [f"with {calls}"]
+        words += [f"for each {self._list(node.partition)}"] if node.partition else []
+        words += [f"by {self._order(node.order)}"] if node.order else []
+        return " ".join(words)
+
+    def _window_call(self, call: WindowCall) -> str:
+        inside = self._list(call.arguments)
+        name = call.function.upper()
+        if call.function in AGGREGATE_FUNCTIONS:
+            shown = AGGREGATE_FUNCTIONS[call.function].show(inside or "*")
+        else:
+            shown = f"{name}({inside})"
+        return f"{self._field(call.field)} = {shown} over {_frame(call.frame)}"
+
+    def answer_window(self, node: AnswerWindow) -> str:
+        """Answers as a stream."""
+        every = show_span(node.every_us)
+        return f"answers every {every} {self._window(node.window)}, timed by {self._field(node.time)}"
+
+    def _window(self, window: WindowSpec) -> str:
+        inside = window.traits.shown.format(
+            length=show_span(window.length_us),
+            slide=show_span(window.slide_us),
+            rows=window.rows,
+            columns=self._list(window.partition_by),
+        )
+        return f"[{inside}]"
+
+
+def _frame(frame: Frame) -> str:
+    if frame.start is None and frame.end is None:
+        return "all rows"
+    return f"{frame.unit} {_bound(frame.start, 'first')} to {_bound(frame.end, 'last')}"
+
+
+def _bound(value: int | float | None, unbounded: str) -> str:
+    if value is None:
+        return unbounded
+    return "current" if value == 0 else f"{value:+}"
+
+
+_WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
+    Scan: _Drawing.scan,
+    Values: _Drawing.values,
+    Filter: _Drawing.filter,
+    Project: _Drawing.project,
+    Distinct: _Drawing.distinct,
+    AtMostOne: _Drawing.at_most_one,
+    Aggregate: _Drawing.aggregate,
+    Join: _Drawing.join,
+    Apply: _Drawing.apply,
+    SetOperation: _Drawing.set_operation,
+    TopRows: _Drawing.top_rows,
+    WindowFunctions: _Drawing.window_functions,
+    AnswerWindow: _Drawing.answer_window,
+}

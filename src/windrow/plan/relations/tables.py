@@ -1,0 +1,155 @@
+"""One item of FROM: a stream through its window, a view, a common table, or a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from windrow.errors import BindingError
+from windrow.plan.expressions import ColumnRef
+from windrow.plan.model import WindowSpec
+from windrow.plan.refusals import refusal
+from windrow.plan.relations.algebra import AnswerWindow, Field, Relation, Scan
+from windrow.plan.relations.context import Answer, Common, Context, Environment
+from windrow.plan.relations.visible import Table
+from windrow.plan.windows import bind_window
+from windrow.schema import TIMESTAMP, Column, StreamSchema
+from windrow.sql.statements import QueryText, Source, ValuesList
+
+__all__ = ["FromRows", "bind_table", "named_columns"]
+
+# What the answers of a query are timed by.
+ANSWER_TIME = "at"
+
+
+@dataclass(frozen=True)
+class FromRows:
+    """Rows of FROM as far as it is read: tables by qualifier, and the columns that * stands for."""
+
+    relation: Relation
+    tables: tuple[Table, ...]
+    columns: tuple[Field, ...]
+    hidden: tuple[Table, ...] = ()
+
+
+def bind_table(source: Source, context: Context, environment: Environment) -> FromRows:
+    """The rows of an item of FROM that is no join."""
+    if source.history is not None:
+        place = source.history.place or source.place
+        raise refusal("WU211", "HISTORY here", place, "make it the only input in FROM")
+    if source.query is not None:
+        return _of_query(source, source.query, context, environment.within())
+    common = environment.common.get(source.stream.lower())
+    if common is not None:
+        return _of_common(source, common, context, environment)
+    view = context.catalog.view(source.stream)
+    if view is not None:
+        if view.name.lower() in environment.views:
+            raise _recursion(f"the view {view.name!r} reads itself", source)
+        return _of_query(source, view.query, context, environment.within_view(view.name))
+    return _of_stream(source, context)
+
+
+def named_columns(
+    fields: tuple[Field, ...], names: tuple[str, ...], source_name: str, source: Source | None
+) -> tuple[Field, ...]:
+    """The fields under the names that AS t (a, b) gives them."""
+    if not names:
+        return fields
+    if len(names) != len(fields):
+        raise BindingError(
+            "WB261",
+            f"{source_name!r} has {len(fields)} columns, but {len(names)} names are given",
+            hint=f"name all of them: {', '.join(field.name for field in fields)}",
+            place=source.place if source is not None else None,
+        )
+    return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
+
+
+def _of_stream(source: Source, context: Context) -> FromRows:
+    stream = context.catalog.stream(source.stream, source.place)
+    window = bind_window(source.window, stream, 0)
+    given = tuple(context.fresh(column.name, column.type) for column in stream.columns)
+    columns = tuple(column.name for column in stream.columns)
+    scan = Scan(stream, source.alias, window, columns, given)
+    context.add_scan(scan, source)
+    shown = named_columns(given, source.columns, source.alias, source)
+    return FromRows(scan, (Table(source.alias, shown, stream.name),), shown)
+
+
+def _of_common(
+    source: Source, common: Common, context: Context, environment: Environment
+) -> FromRows:
+    inner = replace(
+        common.environment.within(), depth=environment.depth + 1, views=environment.views
+    )
+    context.common_read.add(id(common.table))
+    try:
+        return _of_query(source, common.table.query, context, inner, common.table.columns)
+    except BindingError as error:
+        if error.code == "WB201" and repr(common.table.name) in error.message:
+            raise _recursion(f"{common.table.name!r} reads itself", source) from None
+        raise
+
+
+def _of_query(
+    source: Source,
+    query: QueryText,
+    context: Context,
+    environment: Environment,
+    names: tuple[str, ...] = (),
+) -> FromRows:
+    answer = context.bind(query, environment)
+    alias = source.alias or "the query"
+    shown = named_columns(answer.shown, names, alias, source)
+    relation = answer.relation
+    every_us = None if isinstance(query, ValuesList) else query.every_us
+    if source.window.written:
+        relation, time = _through_window(source, answer, shown, every_us, context)
+        shown = (time, *shown)
+    elif every_us is not None:
+        raise BindingError(
+            "WB264",
+            f"{alias} has EVERY, but no window holds its answers",
+            hint="write a window behind it, such as [10 MINUTES], or omit EVERY",
+            place=source.place,
+        )
+    shown = named_columns(shown, source.columns, alias, source)
+    return FromRows(relation, (Table(source.alias, shown, source.stream),), shown)
+
+
+def _through_window(
+    source: Source,
+    answer: Answer,
+    shown: tuple[Field, ...],
+    every_us: int | None,
+    context: Context,
+) -> tuple[Relation, Field]:
+    """The answers as a stream in a window, and the field that times them."""
+    if every_us is None:
+        raise BindingError(
+            "WB263",
+            f"{source.alias or 'the query'} has a window, but no EVERY says when its rows are read",
+            hint="write EVERY (1 MINUTE) at its end, or omit the window: the query is a relation",
+            place=source.window.place or source.place,
+        )
+    time = context.fresh(ANSWER_TIME, TIMESTAMP)
+    window = _window_of(source, (time, *shown))
+    return AnswerWindow(answer.relation, every_us, window, time), time
+
+
+def _window_of(source: Source, fields: tuple[Field, ...]) -> WindowSpec:
+    by_name = {field.name: field for field in reversed(fields)}
+    columns = tuple(Column(name, field.type) for name, field in by_name.items())
+    name = source.alias or "the query"
+    window = bind_window(source.window, StreamSchema(name, columns, fields[0].name), 0)
+    parts = (part for part in window.partition_by if isinstance(part, ColumnRef))
+    return replace(window, partition_by=tuple(by_name[part.column].ref for part in parts))
+
+
+def _recursion(what: str, source: Source) -> BindingError:
+    return BindingError(
+        "WB260",
+        f"{what}: recursion is not possible",
+        hint="a query reads streams and what was named before it",
+        place=source.place,
+    )

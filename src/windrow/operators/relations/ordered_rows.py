@@ -1,0 +1,174 @@
+"""The rows of a changing relation in order within partitions, as nodes of trees in arrays.
+
+A row has a code as long as it is there; its code is its node in the tree of its partition. Rows
+with equal keys are ordered by their other columns: the order follows from what is there alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from windrow.operators.relations.changes import Changes, Vector
+from windrow.operators.relations.order_words import KeyOrder, Matrix, OrderWords
+from windrow.operators.relations.ordered_kernels import (
+    EMPTY,
+    FIRST,
+    HEAD_COLUMNS,
+    LINK_COLUMNS,
+    OrderedTree,
+)
+from windrow.operators.relations.row_codes import RowCodes
+from windrow.plan.expressions import Expr
+from windrow.plan.relations.algebra import Field, OrderKey
+from windrow.rows.evaluate import evaluate
+from windrow.windows.codes import Codes
+
+__all__ = ["CodedChanges", "OrderedRows", "expression_values"]
+
+_SMALLEST = 64
+
+
+@dataclass(frozen=True)
+class CodedChanges:
+    """Changes as codes: of rows, of partitions, and as they came."""
+
+    at: Vector
+    weight: Vector
+    rows: Codes
+    partitions: Codes
+    columns: tuple[pa.Array, ...]
+
+
+class OrderedRows:
+    """An ordered store of the rows of one relation. with_sizes: for rank_of() and row_at()."""
+
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        partition: Sequence[Expr],
+        order: Sequence[OrderKey],
+        *,
+        with_sizes: bool = False,
+    ) -> None:
+        self._fields = tuple(fields)
+        self._partition = tuple(partition)
+        self.key_count = len(order)
+        named = {*self._partition, *(key.expression for key in order)}
+        ties = [field.ref for field in fields if field.ref not in named]
+        self._ordered: list[Expr] = [*(key.expression for key in order), *ties]
+        keys = [
+            *(KeyOrder(k.expression.type.arrow, k.is_descending, k.nulls_first) for k in order),
+            *(KeyOrder(tie.type.arrow) for tie in ties),
+        ]
+        self._words = OrderWords(keys)
+        self._rows = RowCodes([field.type.arrow for field in fields])
+        self._partitions = RowCodes([part.type.arrow for part in self._partition])
+        self.tree = _empty_tree(self._words.width, with_sizes=with_sizes)
+
+    @property
+    def key_width(self) -> int:
+        """How many words of a row are of its keys: rows in which these are equal are peers."""
+        return self._words.width_of(self.key_count)
+
+    def load(self, changes: Changes) -> CodedChanges:
+        """Codes of changes, with room for all of them in the tree; release() must follow."""
+        columns = tuple(map(_one_zero, changes.columns))
+        rows = self._rows.acquire(columns, changes.size)
+        parts = expression_values(self._partition, self._fields, columns, changes.size)
+        partitions = self._partitions.acquire(parts, changes.size)
+        forms = self._words.forms()
+        keys = expression_values(self._ordered, self._fields, columns, changes.size)
+        words = self._words.encode(keys)
+        if forms != self._words.forms():
+            widened = self._words.widened(self.tree.words, forms)
+            self.tree = self.tree._replace(words=widened)
+        self._reserve()
+        if words.shape[1]:
+            self.tree.words[rows] = words
+        return CodedChanges(changes.at, changes.weight, rows, partitions, columns)
+
+    def release(self, coded: CodedChanges) -> None:
+        """Forget the rows and partitions that are not there any more after the changes."""
+        is_there: NDArray[np.bool_] = self.tree.counts[coded.rows] > 0
+        self._rows.release(coded.rows, is_there)
+        self._partitions.release(
+            coded.partitions, self.tree.heads[coded.partitions, FIRST] != EMPTY
+        )
+
+    def columns(self, codes: Codes) -> list[pa.Array]:
+        """The rows of codes: of those that are there, or were before the last release()."""
+        return self._rows.columns(codes)
+
+    @property
+    def capacity(self) -> int:
+        """Every code of a row is below this."""
+        return self.tree.counts.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        tree = sum(array.nbytes for array in self.tree)
+        return tree + self._rows.nbytes + self._partitions.nbytes
+
+    def growth_bytes(self, changes: int) -> int:
+        """Peak of additional bytes that this many changes may need."""
+        coders = self._rows.growth_bytes(changes) + self._partitions.growth_bytes(changes)
+        batch = changes * (8 * self._words.width + 64)
+        return coders + batch + 3 * sum(array.nbytes for array in self.tree)
+
+    def _reserve(self) -> None:
+        rows, partitions = self._rows.capacity, self._partitions.capacity
+        tree = self.tree
+        if rows > tree.counts.size:
+            tree = tree._replace(
+                links=_longer(tree.links, rows),
+                words=_longer(tree.words, rows),
+                counts=_longer(tree.counts, rows),
+                sizes=_longer(tree.sizes, rows) if tree.sizes.size else tree.sizes,
+            )
+        if partitions > tree.heads.shape[0]:
+            tree = tree._replace(heads=_longer(tree.heads, partitions, fill=EMPTY))
+        self.tree = tree
+
+
+def expression_values(
+    expressions: Sequence[Expr], fields: Sequence[Field], columns: Sequence[pa.Array], size: int
+) -> list[pa.Array]:
+    """The values of expressions over rows that have these fields."""
+    by_ref: dict[Expr, pa.Array] = {
+        field.ref: column for field, column in zip(fields, columns, strict=True)
+    }
+    return [
+        by_ref[each] if each in by_ref else evaluate(each, by_ref.__getitem__, size)
+        for each in expressions
+    ]
+
+
+def _one_zero(column: pa.Array) -> pa.Array:
+    """0.0 for -0.0: these are equal, so nothing computed of a row may tell them apart."""
+    if pa.types.is_floating(column.type):
+        return pc.add(column, pa.scalar(0.0, column.type))
+    return column
+
+
+def _empty_tree(width: int, *, with_sizes: bool) -> OrderedTree:
+    words: Matrix = np.empty((_SMALLEST, width), np.int64)
+    return OrderedTree(
+        links=np.full((_SMALLEST, LINK_COLUMNS), EMPTY, np.int32),
+        heads=np.full((_SMALLEST, HEAD_COLUMNS), EMPTY, np.int32),
+        words=words,
+        counts=np.zeros(_SMALLEST, np.int64),
+        sizes=np.zeros(_SMALLEST if with_sizes else 0, np.int64),
+    )
+
+
+def _longer(array: NDArray[np.generic], size: int, fill: int = 0) -> NDArray[np.generic]:
+    out = np.full((size, *array.shape[1:]), fill, array.dtype)
+    out[: array.shape[0]] = array
+    return out

@@ -1,0 +1,88 @@
+"""ORDER BY ... LIMIT and OFFSET, of the whole relation or of each partition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from windrow.operators.relations.changes import Changes, no_changes
+from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.ordered_kernels import EMPTY
+from windrow.operators.relations.ordered_rows import CodedChanges, OrderedRows
+from windrow.operators.relations.top_kernels import (
+    BELOW_ZERO,
+    NO_END,
+    NODE,
+    PREFIX_COLUMNS,
+    top_changes,
+)
+from windrow.plan.relations.algebra import TopRows
+
+__all__ = ["TopRowsOperator"]
+
+# Bytes of a change while its results are made: rows of output and lists of an instant.
+_CHANGE_BYTES = 96
+
+
+class TopRowsOperator(RelationOperator):
+    """Keeps all rows in order, and of each partition where its first rows end.
+
+    Work: O(log n) for a change behind the rows shown, and as many rows as enter and leave these.
+    """
+
+    def __init__(self, node: TopRows) -> None:
+        fields = node.input.fields
+        self._types = [field.type.arrow for field in fields]
+        self._rows = OrderedRows(fields, node.partition, node.order)
+        end = NO_END if node.limit is None else node.offset + node.limit
+        self._lengths = np.array([node.offset, end], np.int64)
+        self._prefixes = np.zeros((2, 0, PREFIX_COLUMNS), np.int64)
+        self._net = np.zeros(0, np.int64)
+        self._seen = np.zeros((0, 2), np.int64)
+
+    def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
+        """What enters and leaves the rows shown."""
+        del until
+        (changes,) = inputs
+        if not changes.size:
+            return no_changes(self._types)
+        coded = self._rows.load(changes)
+        self._reserve()
+        out = self._applied(coded)
+        codes = out[:, 1].astype(np.int32)
+        columns = tuple(self._rows.columns(codes))
+        self._rows.release(coded)
+        return Changes(np.ascontiguousarray(out[:, 0]), np.ascontiguousarray(out[:, 2]), columns)
+
+    def _applied(self, coded: CodedChanges) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        arrays = (coded.at, coded.weight, coded.rows, coded.partitions)
+        out = np.empty((coded.at.size, 3), np.int64)
+        count, out = top_changes(
+            arrays, self._rows.tree, self._prefixes, self._lengths, self._net, self._seen, out
+        )
+        assert count != BELOW_ZERO, "a row left that was not there"
+        return out[:count]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that it remembers."""
+        own = self._prefixes.nbytes + self._net.nbytes + self._seen.nbytes
+        return self._rows.nbytes + own
+
+    def growth_bytes(self, changes: int) -> int:
+        """Peak of additional bytes that this many changes may need."""
+        own = self._prefixes.nbytes + self._net.nbytes + self._seen.nbytes
+        return self._rows.growth_bytes(changes) + 3 * own + changes * _CHANGE_BYTES
+
+    def _reserve(self) -> None:
+        partitions = self._rows.tree.heads.shape[0]
+        if partitions > self._prefixes.shape[1]:
+            prefixes = np.zeros((2, partitions, PREFIX_COLUMNS), np.int64)
+            prefixes[:, :, NODE] = EMPTY
+            prefixes[:, : self._prefixes.shape[1]] = self._prefixes
+            self._prefixes = prefixes
+        if self._rows.capacity > self._net.size:
+            # Both are zero between two calls.
+            self._net = np.zeros(self._rows.capacity, np.int64)
+            self._seen = np.zeros((self._rows.capacity, 2), np.int64)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from support.form_runners import RUNNERS, assert_right
+from support.form_runners import RUNNERS, Given, assert_right, whole_model
 from support.query_forms import FORMS
 from support.runners import exactly
-from support.spark.spark_forms import forms_by_operator, on_spark
+from support.spark.spark_forms import finished_forms, forms_by_operator
+from support.streams import plan_of
+from windrow.spark.driver.session import SparkWindrowSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.long_spark]
 
@@ -29,10 +32,31 @@ GAPS = [
 def test_forms_give_what_the_oracle_says(
     names: list[str], spark: SparkSession, tmp_path: Path
 ) -> None:
-    for name, given in on_spark(spark, names, tmp_path).items():
-        text = FORMS[name].text
-        assert_right(text, given)
-        twin = RUNNERS["in process"](text, tmp_path)
-        assert exactly(given.answers) == exactly(twin.answers), name
-        assert sorted(exactly(given.changes)) == sorted(exactly(twin.changes)), name
-        assert exactly(given.result) == exactly(twin.result), name
+    with finished_forms(spark, names, tmp_path) as (session, queries):
+        for name, query in queries.items():
+            given = Given(query.answers(), query.changes(), query.result())
+            assert_right(FORMS[name].text, given)
+            twin = RUNNERS["in process"](FORMS[name].text, tmp_path)
+            assert exactly(given.answers) == exactly(twin.answers), name
+            assert sorted(exactly(given.changes)) == sorted(exactly(twin.changes)), name
+            assert exactly(given.result) == exactly(twin.result), name
+            assert all(f"{column.name} " in query.explain() for column in query.plan.select), name
+        assert_accounted_for(session, names)
+
+
+def assert_accounted_for(session: SparkWindrowSession, names: list[str]) -> None:
+    """Every window of every form is listed, and every row that these have read."""
+    plans = {name: plan_of(form.text) for name, form in FORMS.items()}
+    listed = Counter(name for each in session.windows()["queries"].to_pylist() for name in each)
+    assert listed == {name: len(plan.inputs) for name, plan in plans.items()}
+    found = {
+        (row["query"], row["stream"]): (row["rows_in"], row["applied"], row["late"])
+        for row in session.ledger().to_pylist()
+    }
+    assert found.keys() == {(name, stream) for name in FORMS for stream in plans[name].streams}
+    for name in names:
+        for stream in plans[name].streams:
+            model = whole_model().streams[stream]
+            late = sum(map(len, model.late))
+            counts = (model.rows_in, model.rows_in - late, late)
+            assert found[name, stream] == counts, (name, stream)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import windrow
-from support.form_runners import Given
 from support.query_forms import FORMS, PUSHES
 from support.runners import StreamModel
 from support.spark.stream_files import Files
 from support.streams import STREAMS, batch_of, plan_of
+from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.shuffle.carrier import SharedPartitioning, shared_partitioning
 
-__all__ = ["declared", "forms_by_operator", "on_spark"]
+__all__ = ["declared", "finished_forms", "forms_by_operator"]
 
 
-def on_spark(spark: SparkSession, names: list[str], folder: Path) -> dict[str, Given]:
-    """Forms that run in one operator, in a session that knows all forms."""
+@contextmanager
+def finished_forms(
+    spark: SparkSession, names: list[str], folder: Path
+) -> Iterator[tuple[SparkWindrowSession, dict[str, SparkQuery]]]:
+    """A session that knows all forms and has run these, in one operator, to the end."""
     session = windrow.connect(spark, checkpoint=folder / "checkpoint")
     declared(session, Files(spark, folder / "in"))
     for name, form in FORMS.items():
@@ -30,10 +34,7 @@ def on_spark(spark: SparkSession, names: list[str], folder: Path) -> dict[str, G
         queries = session.start(dict.fromkeys(names, "memory"))
         assert len({query.run for query in queries.values()}) == 1
         session.finish()
-        return {
-            name: Given(query.answers(), query.changes(), query.result())
-            for name, query in queries.items()
-        }
+        yield session, queries
     finally:
         session.stop()
 

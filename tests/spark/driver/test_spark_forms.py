@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+import windrow
 from support.form_runners import RUNNERS, Given, assert_right, whole_model
 from support.query_forms import FORMS
+from support.question_forms import ASKED_RUNNERS, HISTORY, QUESTIONS, assert_answered
 from support.runners import exactly
-from support.spark.spark_forms import finished_forms, forms_by_operator
+from support.spark.spark_forms import declared, finished_forms, forms_by_operator
+from support.spark.stream_files import Files
 from support.streams import plan_of
 from windrow.spark.driver.session import SparkWindrowSession
 
@@ -60,3 +63,19 @@ def assert_accounted_for(session: SparkWindrowSession, names: list[str]) -> None
             late = sum(map(len, model.late))
             counts = (model.rows_in, model.rows_in - late, late)
             assert found[name, stream] == counts, (name, stream)
+
+
+def test_questions_about_the_past_are_answered(spark: SparkSession, tmp_path: Path) -> None:
+    session = windrow.connect(spark, checkpoint=tmp_path / "checkpoint")
+    try:
+        declared(session, Files(spark, tmp_path / "in"))
+        session.history("a", **HISTORY)
+        session.finish()
+        for name, question in QUESTIONS.items():
+            table = session.ask(question.of_history)
+            assert_answered(question, table)
+            if name != "variances":  # The last bit of these depends on the number of buckets.
+                twin = ASKED_RUNNERS["in process"](question)
+                assert sorted(exactly(table)) == sorted(exactly(twin)), name
+    finally:
+        session.stop()

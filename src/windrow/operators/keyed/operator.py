@@ -99,7 +99,9 @@ class FactorisedOperator(Operator):
         self._entered[input_index] += 1
         return self._groups.partial(updates, self._columns_of)
 
-    def _whole_row(self, at: int, input_index: int, given: tuple[object, ...]) -> tuple[int, ...] | None:
+    def _whole_row(
+        self, at: int, input_index: int, given: tuple[object, ...]
+    ) -> tuple[int, ...] | None:
         """The time, key and values of a row, if all are whole numbers that their columns hold."""
         row = [at]
         for value, bound in zip(given, self._bounds[input_index], strict=True):

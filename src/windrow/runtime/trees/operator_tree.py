@@ -53,9 +53,7 @@ class OperatorTree:
         """The changes of the root up to `until`; changes_of: those of a leaf."""
         found: list[Changes] = []
         self.most_changes = 0
-        for node, operator, inputs in zip(
-            self._nodes, self._operators, self._inputs, strict=True
-        ):
+        for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
             if isinstance(node, Block):
                 found.append(changes_of(node))
             else:
@@ -70,9 +68,7 @@ class OperatorTree:
         Operators that remember more than that know it already, and are asked what they hold.
         """
         found: list[Changes] = []
-        for node, operator, inputs in zip(
-            self._nodes, self._operators, self._inputs, strict=True
-        ):
+        for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
             if isinstance(node, Block):
                 found.append(held_in(node))
             elif isinstance(operator, AnswerWindowOperator):

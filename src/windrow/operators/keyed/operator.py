@@ -81,8 +81,8 @@ class FactorisedOperator(Operator):
             self._append(input_index, rows)
 
     def step(
-        self, at: int, input_index: int, weight: int, plain: Sequence[object], values: Sequence[object],
-        until: int,
+        self, at: int, input_index: int, weight: int, plain: Sequence[object],
+        values: Sequence[object], until: int,
     ) -> Partial:  # fmt: skip
         """Take one row, as scalars, and run to `until`: in one compiled call where that can be.
 

@@ -95,6 +95,6 @@ class OperatorTree:
         return sum(each.nbytes for each in self._operators if each is not None)
 
     def growth_bytes(self, changes: int) -> int:
-        """Peak of additional bytes that this many changes may need: one operator works at a time."""
+        """Peak of additional bytes for this many changes: one operator works at a time."""
         grown = [each.growth_bytes(changes) for each in self._operators if each is not None]
         return max(grown, default=0)

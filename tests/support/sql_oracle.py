@@ -104,7 +104,7 @@ class SqlOracle:
     def rows_at(self, rows: Rows, ticks: Sequence[int], table: str) -> None:
         """Makes a table of the answers at all ticks, timed by `at`."""
         self._prepare(rows, ticks)
-        shown = f"SELECT CAST(NULL AS TIMESTAMPTZ) AS at, q.* FROM ({self.sql}) AS q LIMIT 0"
+        shown = f"SELECT CAST(NULL AS TIMESTAMPTZ) AS \"at\", q.* FROM ({self.sql}) AS q LIMIT 0"
         DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {shown}")
         for tick in ticks:
             self._show(tick)
@@ -173,7 +173,7 @@ class _HeldWindow:
             DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE all_{self.name} AS {made}")
         else:
             self.inner.rows_at(rows, self._ticks(rows, until), f"all_{self.name}")
-            text = f"SELECT epoch_us(at) FROM all_{self.name} ORDER BY rowid"
+            text = f"SELECT epoch_us(\"at\") FROM all_{self.name} ORDER BY rowid"
             self.times = [time for (time,) in DATABASE.execute(text).fetchall()]
         self.show(None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from windrow.plan.expressions import ColumnRef
@@ -46,8 +46,14 @@ class TreePlan:
 
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
-        """All windows, those of each block together."""
-        return tuple(entry for block in self.blocks for entry in block.plan.inputs)
+        """All windows, those of each block together; a name that comes again has a number."""
+        found: list[PlanInput] = []
+        seen: dict[str, int] = {}
+        for entry in (entry for block in self.blocks for entry in block.plan.inputs):
+            count = seen[entry.alias] = seen.get(entry.alias, 0) + 1
+            alias = entry.alias if count == 1 else f"{entry.alias}#{count}"
+            found.append(replace(entry, alias=alias))
+        return tuple(found)
 
     @cached_property
     def streams(self) -> tuple[str, ...]:

@@ -94,4 +94,5 @@ def test_every_example_binds() -> None:
         try:
             job_of(block.text, known)
         except UnsupportedError as error:
-            assert error.code == "WU231", error
+            if error.code != "WU231":  # read, but not run yet
+                raise

@@ -53,15 +53,24 @@ _PLAIN = {
 
 
 class SqlOracle:
-    """Answers of one query; `rows` are all rows ever applied, by stream, in order of arrival."""
+    """Answers of one query; `rows` are all rows ever applied, by stream, in order of arrival.
 
-    def __init__(self, query: str | QueryText, catalog: Catalog = CATALOG) -> None:
+    at_ticks: with EVERY changes come at ticks only, and the result is that of the last one.
+    """
+
+    def __init__(
+        self, query: str | QueryText, catalog: Catalog = CATALOG, *, at_ticks: bool = True
+    ) -> None:
         self.query = parse_query(query) if isinstance(query, str) else query
         self._every_us = getattr(self.query, "every_us", None)
+        self._at_ticks = at_ticks and self._every_us is not None
         self._windows = _Windows(catalog)
         text = self._windows.replaced(_without_service(self.query))
         self.sql = print_query(text, "duckdb")
         self._loaded: tuple[Rows, int] | None = None
+        duration = getattr(self.query, "duration", None) or ()
+        assert all(kind == "instant" for kind, _ in duration), "seconds are not known here"
+        self._life = tuple(value for _, value in duration) or (-(2**62), 2**62)
 
     def answer_at(self, rows: Rows, instant: int) -> list[Row]:
         """The answer at one instant."""
@@ -87,6 +96,7 @@ class SqlOracle:
     def answer_instants(self, rows: Rows, clock: int) -> list[int]:
         """Where an answer is due up to the clock."""
         self._prepare(rows, [clock])
+        clock = min(clock, self._life[1])
         entries = [t for window in self._windows.found for t in window.entries() if t <= clock]
         if not self._every_us or not entries:
             return sorted(set(entries))
@@ -97,9 +107,9 @@ class SqlOracle:
         """Every instant up to the clock at which the answer can change."""
         self._prepare(rows, [clock])
         moments = {t for window in self._windows.found for t in window.moments()}
-        if self._every_us:
+        if self._at_ticks:
             moments = {-(-t // self._every_us) * self._every_us for t in moments}
-        return sorted(t for t in moments if t <= clock)
+        return sorted(t for t in moments if t <= min(clock, self._life[1]))
 
     def rows_at(self, rows: Rows, ticks: Sequence[int], table: str) -> None:
         """Makes a table of the answers at all ticks, timed by `at`."""
@@ -112,14 +122,15 @@ class SqlOracle:
             DATABASE.execute(f"INSERT INTO {table} SELECT {at}, q.* FROM ({self.sql}) AS q")
 
     def _tick(self, instant: int) -> int:
-        return instant // self._every_us * self._every_us if self._every_us else instant
+        instant = min(instant, self._life[1])
+        return instant // self._every_us * self._every_us if self._at_ticks else instant
 
     def _prepare(self, rows: Rows, instants: Iterable[int]) -> None:
         until = max(instants, default=0)
         if self._loaded is not None and self._loaded[0] is rows and until <= self._loaded[1]:
             return
         for window in self._windows.found:
-            window.load(rows, until)
+            window.load(rows, until, self._life)
         self._loaded = rows, until
 
     def _show(self, instant: int) -> None:
@@ -162,10 +173,13 @@ class _HeldWindow:
     times: list[int] = field(default_factory=list)
     keys: list[tuple[object, ...]] = field(default_factory=list)
 
-    def load(self, rows: Rows, until: int) -> None:
-        """Lets DuckDB have all rows of the stream, and knows their times."""
+    def load(self, rows: Rows, until: int, life: tuple[int, ...]) -> None:
+        """Lets DuckDB have all rows of the stream that are of that time, and knows their times."""
         if self.inner is None:
             table = rows[self.stream]
+            times = table[self.time].cast(pa.int64())
+            is_alive = pc.and_(pc.greater_equal(times, life[0]), pc.less_equal(times, life[1]))
+            table = table.filter(is_alive)
             self.times = table[self.time].cast(pa.int64()).to_pylist()
             self._load_keys(table)
             DATABASE.register(f"given_{self.name}", _positive_zeros(table))

@@ -62,7 +62,9 @@ class _Writer:
             inner = self._query(max(depth - 2, 0), _Scope(()))
             self._tables.append(("common", inner.columns))
             tables = f"WITH common AS ({inner.text}) "
-        text = tables + self._query(depth, _Scope(())).text
+        text = self._query(depth, _Scope(())).text
+        # What nobody reads is no part of a query.
+        text = tables + text if "common AS" in text else text
         return text + (f" EVERY ({self._one(('1 SECOND', '1500 MILLISECONDS'))})"
                        if self._chance(0.15) else "")
 

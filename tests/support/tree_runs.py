@@ -13,7 +13,7 @@ from support.sql_oracle import SqlOracle
 from support.streams import CATALOG, Action
 from windrow.embedded.query_parts import preparers_of
 from windrow.output.publish import Publisher
-from windrow.plan.relations.planner import tree_plan
+from windrow.plan.relations.planner import plan_query, tree_plan
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.sql import parse_query
@@ -57,13 +57,15 @@ class TreeRunner:
             if batch is None:
                 continue
             times = batch.column(entry.stream.time).cast(pa.int64()).to_numpy(zero_copy_only=False)
-            entered = self._preparers[number].instants(times)
-            self._waiting = np.concatenate([self._waiting, entered])
+            if self.plan.answering[number]:
+                entered = self._preparers[number].instants(times)
+                self._waiting = np.concatenate([self._waiting, entered])
             prepared[number] = self._preparers[number].prepare(batch)
         self.shard.append(prepared)
         partial = self.shard.advance({}, clock)
         reached = self._waiting <= clock
-        self.publisher.absorb([(0, partial)], self._waiting[reached], clock)
+        entered = np.concatenate([self._waiting[reached], self.shard.entered])
+        self.publisher.absorb([(0, partial)], entered, clock)
         self._waiting = self._waiting[~reached]
 
     def restart(self) -> None:
@@ -90,11 +92,11 @@ def shard_run(
 
 def assert_tree_is_right(text: str, actions: Sequence[Action], told: Told) -> int:
     """Answers, changes and result are what DuckDB says; the number of instants compared."""
-    model, plan = Model(), tree_plan_of(text)
+    model, plan = Model(), plan_query(parse_query(text), CATALOG)
     for action in actions:
         model.take(action)
     judge = Judge(plan)
-    oracle = judge.oracle = SqlOracle(text)
+    oracle = judge.oracle = SqlOracle(text, at_ticks=isinstance(plan, TreePlan))
     rows, clock = model.rows(), model.last(plan)
     judge.check(rows, BEGINNING, clock, *told)
     return len({*oracle.answer_instants(rows, clock), *oracle.change_instants(rows, clock)})

@@ -17,8 +17,11 @@ __all__ = ["in_order"]
 
 
 def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
-    """The rows sorted by the keys; where they are equal, as they were."""
-    place = {field.id: number for number, field in enumerate(plan.outputs)}
+    """The rows sorted by the keys; where they are equal, as they were.
+
+    rows: of the relation of the plan; columns that only order them are left out.
+    """
+    place = {field.id: number for number, field in enumerate(plan.relation.fields)}
 
     def leaf(part: Expr) -> pa.Array:
         assert isinstance(part, ColumnRef)
@@ -28,7 +31,8 @@ def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
     for key in reversed(plan.order):
         values = evaluate(key.expression, leaf, rows.num_rows)
         order = order[_sorted(values.take(pa.array(order)), key)]
-    return rows.take(pa.array(order))
+    shown = rows.select(range(len(plan.outputs)))
+    return shown.rename_columns([field.name for field in plan.outputs]).take(pa.array(order))
 
 
 def _sorted(values: pa.Array, key: OrderKey) -> NDArray[np.int64]:

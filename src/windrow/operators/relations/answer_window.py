@@ -63,6 +63,7 @@ class AnswerWindowOperator(RelationOperator):
         # Both in the order of their ticks, which is that of their instants, too.
         self._entering: deque[_Answer] = deque()
         self._leaving: deque[_Answer] = deque()
+        self.entered = _EMPTY  # the instants at which answers entered in the last step
 
     def begin(self, first_us: int) -> None:
         """The first row of any stream has this time: from here on there are answers."""
@@ -179,7 +180,9 @@ class AnswerWindowOperator(RelationOperator):
 
     def _given(self, until: int) -> Changes:
         """What enters and leaves until then, in time order."""
-        due = [*_due(self._entering, until), *_due(self._leaving, until)]
+        coming = list(_due(self._entering, until))
+        self.entered = np.array([answer.at for answer in coming], np.int64)
+        due = [*coming, *_due(self._leaving, until)]
         if not due:
             return no_changes(self._types)
         due.sort(key=lambda answer: answer.at)

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from windrow.errors import UnsupportedError
+from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.algebra import Project
+from windrow.plan.relations.algebra import Field, Project
 from windrow.plan.relations.binder import bind_query
+from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.blocks import with_blocks
-from windrow.plan.relations.references import passed
+from windrow.plan.relations.references import passed, read_ids
 from windrow.plan.relations.rules.pipeline import rewritten_relation
-from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
@@ -44,17 +45,33 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     """The query as a tree, also where one block would do."""
     bound = bind_query(query, catalog)
     relation = rewritten_relation(bound.relation)
-    if relation.fields != bound.outputs:
-        relation = Project(relation, passed(bound.outputs))
-    return TreePlan(
+    shown = (*bound.outputs, *_hidden(bound))
+    if relation.fields != shown:
+        relation = Project(relation, passed(shown))
+    grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
+    plan = TreePlan(
         bound.text,
         bound.relation,
-        with_blocks(relation, bound.every_us, bound.text),
+        with_blocks(relation, grid_us, bound.text),
         bound.outputs,
         bound.order,
         bound.every_us,
         bound.duration,
     )
+    if not plan.streams:
+        raise BindingError(
+            "WB276",
+            "the query reads no stream, so there is no instant at which it would answer",
+            hint="read a stream somewhere in it, such as FROM s [10 MINUTES]",
+        )
+    return plan
+
+
+def _hidden(bound: BoundQuery) -> tuple[Field, ...]:
+    """The columns that only order the result."""
+    read = {name for key in bound.order for name in read_ids(key.expression)}
+    read -= {field.id for field in bound.outputs}
+    return tuple(field for field in bound.relation.fields if field.id in read)
 
 
 def _check_choices(algorithm: str, store: str) -> None:

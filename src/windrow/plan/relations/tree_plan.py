@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import OutputColumn, PlanInput, QueryPlan, WindowSpec
-from windrow.plan.relations.algebra import Field, OrderKey, Relation, walk_relations
+from windrow.plan.relations.algebra import (
+    AnswerWindow,
+    Field,
+    OrderKey,
+    Relation,
+    walk_relations,
+)
 from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.window_kinds import UNBOUNDED
 
-__all__ = ["RunnablePlan", "TreePlan"]
+__all__ = ["RunnablePlan", "TreePlan", "grid_of"]
 
 
 @dataclass(frozen=True)
 class TreePlan:
     """A query over relations.
 
-    bound: as it was written; relation: after all rules, with blocks as leaves. outputs: its columns
-    under the names that readers see. order: how result() is sorted; () as rows are.
+    bound: as it was written; relation: after all rules, with blocks as leaves: its first fields are
+    the outputs, those behind them are only there for the order. outputs: its columns under the
+    names that readers see. order: how result() is sorted; () as rows are.
     """
 
     text: str
@@ -54,6 +62,29 @@ class TreePlan:
             alias = entry.alias if count == 1 else f"{entry.alias}#{count}"
             found.append(replace(entry, alias=alias))
         return tuple(found)
+
+    @cached_property
+    def hidden(self) -> tuple[Field, ...]:
+        """The columns by which result() is sorted and that nobody sees."""
+        return self.relation.fields[len(self.outputs) :]
+
+    @cached_property
+    def grid_us(self) -> int:
+        """Its relations change at multiples of this only; those of the answer, at the ticks."""
+        return grid_of(self.relation, self.every_us)
+
+    @cached_property
+    def entered(self) -> frozenset[Relation]:
+        """The blocks and answer windows into which rows enter as those of streams do.
+
+        What is read to make the answers of a query inside it is not among them.
+        """
+        return frozenset(_entered(self.relation))
+
+    @cached_property
+    def answering(self) -> tuple[bool, ...]:
+        """Of each input, whether an answer is due when a row enters it."""
+        return tuple(block in self.entered for block in self.blocks for _ in block.plan.inputs)
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -89,6 +120,22 @@ class TreePlan:
         return QueryPlan(
             self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan"
         )
+
+
+def grid_of(relation: Relation, every_us: int | None) -> int:
+    """The span such that every tick, of the query and of queries inside it, is a multiple of it."""
+    if every_us is None:
+        return 1
+    inner = (node.every_us for node in walk_relations(relation) if isinstance(node, AnswerWindow))
+    return math.gcd(every_us, *inner)
+
+
+def _entered(relation: Relation) -> Iterator[Relation]:
+    if isinstance(relation, (Block, AnswerWindow)):
+        yield relation
+    else:
+        for part in relation.inputs:
+            yield from _entered(part)
 
 
 # What a session runs.

@@ -46,6 +46,8 @@ class HeldRows:
 
     def release(self, codes: Codes) -> Codes:
         """The batch with these codes is applied; returns codes that are free now."""
+        if not codes.size:
+            return codes
         out = np.empty(2 * codes.size, np.int32)
         size = kernels.unneeded_references(codes, self.counts, self._is_held, out)
         return self.coder.release(out[:size])

@@ -60,10 +60,6 @@ class JoinKeys:
         """One user less of each."""
         self._coder.release(codes[codes != kernels.NO_KEY])
 
-    def columns(self, codes: Codes) -> tuple[pa.Array, ...]:
-        """The keys of codes."""
-        return self._coder.columns(codes)
-
     @property
     def capacity(self) -> int:
         """Every code is below this."""

@@ -101,7 +101,8 @@ class PairJoin(RelationOperator):
         """The changes of the join, block by block."""
         left, right = (each.arrays() for each in self._inputs)
         self._grow_matches()
-        progress = np.array([0, join_kernels.NOT_BEGUN], np.int64)
+        progress = np.zeros(join_kernels.PROGRESS_ENTRIES, np.int64)
+        progress[join_kernels.WALKING] = join_kernels.NOT_BEGUN
         matched = np.zeros(match_kernels.PROGRESS_ENTRIES, np.int64)
         matched[match_kernels.INSTANT] = START_OF_TIME
         parts: list[Changes] = []

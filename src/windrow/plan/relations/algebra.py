@@ -1,4 +1,4 @@
-"""The relational algebra: a query as a tree of frozen nodes, each a relation that changes with time.
+"""The relational algebra: a query as a tree of frozen nodes, each a relation that changes in time.
 
 Every column of every relation in a tree has an id of its own (`Field.id`), which expressions name
 as ColumnRef(0, id, type): so an expression means the same wherever a rule moves it. A relation is

@@ -1,4 +1,4 @@
-"""What binding a query carries along: ids for fields, and what names of FROM mean where it stands."""
+"""What binding carries along: ids for fields, and what names of FROM mean where a query stands."""
 
 from __future__ import annotations
 

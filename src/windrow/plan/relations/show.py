@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-
 from typing import Any
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
@@ -31,7 +30,6 @@ from windrow.plan.relations.algebra import (
     Values,
     WindowCall,
     WindowFunctions,
-    walk_relations,
 )
 from windrow.plan.show import show_with
 
@@ -62,15 +60,19 @@ class _Drawing:
 
     def __init__(self, root: Relation) -> None:
         self._labels: dict[str, str] = {}
-        for node in reversed(list(walk_relations(root))):
-            for field in node.fields:
-                self._label(node, field)
+        self._label_all(root)
 
     def lines(self, node: Relation, depth: int) -> Iterable[str]:
         """The line of the node, then those of its inputs."""
         yield _INDENT * depth + self._words(node)
         for part in node.inputs:
             yield from self.lines(part, depth + 1)
+
+    def _label_all(self, node: Relation) -> None:
+        for part in node.inputs:
+            self._label_all(part)
+        for field in node.fields:
+            self._label(node, field)
 
     def _label(self, node: Relation, field: Field) -> None:
         if field.id in self._labels:
@@ -106,7 +108,9 @@ class _Drawing:
         return ", ".join(map(self._field, fields))
 
     def _items(self, items: Sequence[Item]) -> str:
-        return ", ".join(f"{self._field(each.field)} = {self._show(each.expression)}" for each in items)
+        return ", ".join(
+            f"{self._field(each.field)} = {self._show(each.expression)}" for each in items
+        )
 
     def _order(self, keys: Sequence[OrderKey]) -> str:
         return ", ".join(map(self._key, keys))
@@ -200,7 +204,8 @@ class _Drawing:
     def answer_window(self, node: AnswerWindow) -> str:
         """Answers as a stream."""
         every = show_span(node.every_us)
-        return f"answers every {every} {self._window(node.window)}, timed by {self._field(node.time)}"
+        time = self._field(node.time)
+        return f"answers every {every} {self._window(node.window)}, timed by {time}"
 
     def _window(self, window: WindowSpec) -> str:
         inside = window.traits.shown.format(

@@ -32,6 +32,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
+from windrow.plan.refusals import one_select
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
@@ -127,7 +128,7 @@ class EmbeddedSession(Asking):
         >>> largest.name
         'largest'
         """
-        select = parse_query(text)
+        select = one_select(parse_query(text))
         if reads_history(select):
             return self._follow(select, name)
         plan = bind(select, self._catalog, algorithm, store)
@@ -152,7 +153,7 @@ class EmbeddedSession(Asking):
 
     def plan_of(self, text: str) -> QueryPlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered."""
-        select = parse_query(text)
+        select = one_select(parse_query(text))
         if not reads_history(select):
             return bind(select, self._catalog)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
@@ -370,7 +371,7 @@ class EmbeddedSession(Asking):
 
     @one_at_a_time
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
+        plan = bind_history(one_select(parse_query(text)), self._catalog, self._histories.schemas)
         self._flush()
         if progressive:
             return self._one_by_one(self._histories.ask_progressively(plan))

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from support.relation_texts import BUSY, CATALOG, HELD, QUERIES, STREAMS, rows_of
 from support.slow_relations import SeveralRowsError, slow_rows
-
 from windrow.plan.relations.binder import bind_query
 from windrow.sql import parse_query
 

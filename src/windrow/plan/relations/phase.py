@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.plan.expressions import Expr
-from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
+from windrow.plan.relations.aggregate_calls import GROUPING, PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Apply, ApplyKind, Field, Filter, Relation
 from windrow.plan.relations.context import Context, Environment
 from windrow.plan.relations.nested import is_query_form, nested_value
@@ -62,6 +62,9 @@ class Phase(ABC):
                 return self._column(node, shadowed=written is not None)
             if function_name(node) in (*RANKING, *PLACED):
                 raise misplaced_window(scope, node, clause)
+            if function_name(node) in GROUPING:
+                hint = "write GROUP BY ROLLUP (a, b), and GROUPING in the select list or HAVING"
+                raise scope.wrong("WB272", "GROUPING is a value of groups", node, hint=hint)
             return self._aggregate(scope, node, clause)
 
         scope = scope_of(self.visible.text, resolve)

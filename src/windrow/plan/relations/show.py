@@ -178,6 +178,7 @@ class _Drawing:
     def top_rows(self, node: TopRows) -> str:
         """How many, after how many, in which order."""
         count = "all rows" if node.limit is None else f"the first {node.limit} rows"
+        count = "the first row" if node.limit == 1 else count
         words = [count]
         words += [f"after {node.offset}"] if node.offset else []
         words += [f"for each {self._list(node.partition)}"] if node.partition else []

@@ -61,7 +61,7 @@ def _check_choices(algorithm: str, store: str) -> None:
     for what, chosen in (("algorithm", algorithm), ("store", store)):
         if chosen != "auto":
             raise UnsupportedError(
-                "WU242",
+                "WU245",
                 f"the {what} of a query that is a tree cannot be {chosen!r}",
                 hint="leave the choice to 'auto': each part of the tree has its own; "
                 "explain() shows which",
@@ -76,6 +76,8 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
     if not is_plain or select.qualify is not None or select.limit is not None:
         return False
     if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
+        return False
+    if len(select.sources) > 1 and any(each.window.traits.is_endless for each in select.sources):
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False

@@ -61,6 +61,17 @@ class TreePlan:
         return {stream: tuple(i for name, i in named if name == stream) for stream, _ in named}
 
     @cached_property
+    def growing(self) -> tuple[str, ...]:
+        """The names of windows that never lose a row and keep all of them."""
+        found = (
+            entry.alias
+            for block in self.blocks
+            for entry in block.plan.inputs
+            if block.is_scan and entry.window.traits.is_endless
+        )
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
     def select(self) -> tuple[OutputColumn, ...]:
         """The columns of the answer."""
         return tuple(

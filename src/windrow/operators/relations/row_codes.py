@@ -52,16 +52,18 @@ class RowCodes:
             self._held = held
         return codes
 
-    def release(self, codes: Codes, is_live: NDArray[np.bool_]) -> None:
+    def release(self, codes: Codes, is_live: NDArray[np.bool_]) -> Codes:
         """Give back what was acquired, but for one reference of each code that is live now.
 
-        Codes that were live and are not any more are free for other rows.
+        Codes that were live and are not any more are free for other rows. Returns the codes given
+        back, each as often.
         """
         if self._coder is None:
-            return
+            return codes[:0]
         out = np.empty(2 * codes.size, np.int32)
         count = references_to_release(codes, self._held, is_live, out)
         self._coder.release(out[:count])
+        return out[:count]
 
     def columns(self, codes: Codes) -> list[pa.Array]:
         """The rows of codes."""

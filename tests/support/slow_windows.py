@@ -15,6 +15,8 @@ from support.slow_order import are_peers, key_of, partitions_in_order
 from windrow.plan.expressions import ColumnRef, Expr, Literal
 from windrow.plan.relations.algebra import Frame, WindowCall, WindowFunctions
 
+RANKINGS = ("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile")
+
 
 def slow_windows(node: WindowFunctions) -> Callable[[Held], Held]:
     """What the node means, by the rows held."""
@@ -31,9 +33,8 @@ def slow_windows(node: WindowFunctions) -> Callable[[Held], Held]:
 
 
 def _value(node: WindowFunctions, call: WindowCall, rows: Sequence[Row], place: int) -> Any:
-    if call.function in _RANKS:
-        peers = [i for i, row in enumerate(rows) if are_peers(node, row, rows[place])]
-        return _RANKS[call.function](node, call, rows, place, peers)
+    if call.function in RANKINGS:
+        return _ranking(node, call, rows, place)
     arguments = [_reader(node, each) for each in call.arguments]
     if call.function in ("lag", "lead"):
         distance = call.arguments[1].value if len(call.arguments) > 1 else 1
@@ -55,21 +56,28 @@ def _value(node: WindowFunctions, call: WindowCall, rows: Sequence[Row], place: 
     return _aggregate(call, values)
 
 
+def _ranking(node: WindowFunctions, call: WindowCall, rows: Sequence[Row], place: int) -> Any:
+    peers = [i for i, row in enumerate(rows) if are_peers(node, row, rows[place])]
+    if call.function == "row_number":
+        return place + 1
+    if call.function == "rank":
+        return peers[0] + 1
+    if call.function == "dense_rank":
+        return _dense_rank(node, rows, peers[0])
+    if call.function == "percent_rank":
+        return peers[0] / (len(rows) - 1) if len(rows) > 1 else 0.0
+    if call.function == "cume_dist":
+        return (peers[-1] + 1) / len(rows)
+    return _ntile(call, len(rows), place)
+
+
 def _aggregate(call: WindowCall, values: list[Any]) -> Any:
-    if call.function == "count":
-        return len(values)
-    if call.function == "count_if":
-        return sum(values)
-    if call.function == "count_distinct":
-        return len({key_of(value) for value in values})
+    if call.function in _COUNTS:
+        return _COUNTS[call.function](values)
     if not values:
         return None
-    if call.function in ("bool_and", "bool_or"):
-        return all(values) if call.function == "bool_and" else any(values)
-    if call.function in ("min", "max"):
-        if isinstance(values[0], str):
-            return (min if call.function == "min" else max)(values, key=str.encode)
-        return (smallest if call.function == "min" else largest)(values)
+    if call.function in _EXTREMES:
+        return _EXTREMES[call.function](values)
     if call.function == "sum":
         return exact_sum(values)
     if call.function == "avg":
@@ -80,9 +88,22 @@ def _aggregate(call: WindowCall, values: list[Any]) -> Any:
     return math.sqrt(variance) if call.function.startswith("stddev") else variance
 
 
+_COUNTS: dict[str, Callable[[list[Any]], int]] = {
+    "count": len,
+    "count_if": sum,
+    "count_distinct": lambda values: len({key_of(value) for value in values}),
+}
+_EXTREMES: dict[str, Callable[[list[Any]], Any]] = {
+    "bool_and": all,
+    "bool_or": any,
+    "min": lambda values: min(values) if isinstance(values[0], str) else smallest(values),
+    "max": lambda values: max(values) if isinstance(values[0], str) else largest(values),
+}
+
+
 def _reader(node: WindowFunctions, expression: Expr) -> Callable[[Row], Any]:
     if isinstance(expression, Literal):
-        return lambda row: expression.value
+        return lambda _row: expression.value
     assert isinstance(expression, ColumnRef)
     place = [field.id for field in node.input.fields].index(expression.column)
     return lambda row: row[place]
@@ -111,7 +132,12 @@ def _is_within(
 
 
 def _is_beyond(
-    node: WindowFunctions, bound: float | None, rows: Sequence[Row], place: int, other: int, sign: int
+    node: WindowFunctions,
+    bound: float | None,
+    rows: Sequence[Row],
+    place: int,
+    other: int,
+    sign: int,
 ) -> bool:
     """Whether a row is not before the start of a frame (sign 1), or not behind its end (-1)."""
     if bound is None or are_peers(node, rows[other], rows[place]):
@@ -145,33 +171,16 @@ def _moved(value: Any, distance: float) -> Any:
     return value + (Decimal(str(distance)) if isinstance(value, Decimal) else distance)
 
 
-def _rank(node: Any, call: Any, rows: Any, place: int, peers: list[int]) -> int:
-    return peers[0] + 1
+def _dense_rank(node: WindowFunctions, rows: Sequence[Row], first: int) -> int:
+    return 1 + sum(not are_peers(node, rows[i - 1], rows[i]) for i in range(1, first + 1))
 
 
-def _dense_rank(node: WindowFunctions, call: Any, rows: Any, place: int, peers: list[int]) -> int:
-    before = range(1, peers[0] + 1)
-    return 1 + sum(not are_peers(node, rows[i - 1], rows[i]) for i in before)
-
-
-def _ntile(node: Any, call: WindowCall, rows: Sequence[Row], place: int, peers: Any) -> int:
+def _ntile(call: WindowCall, size: int, place: int) -> int:
     tiles = call.arguments[0].value
-    small, larger = divmod(len(rows), tiles)
+    small, larger = divmod(size, tiles)
     sizes = [small + (tile < larger) for tile in range(tiles)]
     tile = 0
     while place >= sizes[tile]:
         place -= sizes[tile]
         tile += 1
     return tile + 1
-
-
-_RANKS: dict[str, Callable[..., Any]] = {
-    "row_number": lambda node, call, rows, place, peers: place + 1,
-    "rank": _rank,
-    "dense_rank": _dense_rank,
-    "percent_rank": lambda node, call, rows, place, peers: (
-        peers[0] / (len(rows) - 1) if len(rows) > 1 else 0.0
-    ),
-    "cume_dist": lambda node, call, rows, place, peers: (peers[-1] + 1) / len(rows),
-    "ntile": _ntile,
-}

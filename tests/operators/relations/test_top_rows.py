@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from itertools import groupby
 
@@ -26,7 +27,8 @@ from windrow.plan.relations.algebra import OrderKey, TopRows, Values
 
 ROWS = relation(
     "r",
-    "k int, s string, d double, t timestamp, b boolean, p decimal(12, 2), y date, f float, n bigint",
+    "k int, s string, d double, t timestamp, b boolean, p decimal(12, 2), y date, f float, "
+    "n bigint",
 )
 ORDERS = st.lists(
     st.builds(
@@ -79,8 +81,6 @@ def test_many_rows_of_few_columns(data, limit, offset, is_descending):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_many_rows_that_come_and_go(seed):
-    import random
-
     random_numbers = random.Random(seed)
     changes, held = [], []
     for at in range(400):
@@ -97,7 +97,6 @@ def test_many_rows_that_come_and_go(seed):
     relation_now: Counter[object] = Counter()
     slow = slow_top(node)
     for at in range(400):
-        relation_now.update({})
         for change in changes:
             if change.at == at:
                 relation_now[change.row] += change.weight

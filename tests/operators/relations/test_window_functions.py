@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import groupby
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.relation_changes import Change, assert_follows, changes_of, outcome, relation
-from support.slow_windows import slow_windows
+from support.slow_windows import RANKINGS, slow_windows
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
 from windrow.operators.relations.window_functions import WindowFunctionsOperator
 from windrow.plan.expressions import Literal
@@ -68,7 +69,6 @@ def test_lag_and_lead(changes, order, partition, data):
 OF_NUMBERS = ["sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"]
 OF_ANYTHING = ["count", "count_distinct", "first_value", "last_value", "nth_value"]
 NUMBERS = ["k", "d", "p", "i", "w"]
-RANKINGS = ["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"]
 ROW_BOUNDS = st.sampled_from([None, -3, -1, 0, 1, 2])
 RANGE_BOUNDS = st.sampled_from([None, -2, -1, -0.5, 0, 0, 1, 1.5])
 
@@ -165,8 +165,6 @@ def test_lag_and_lead_of_many_rows(seed, weight):
 
 
 def many_changes(seed: int, weight: int) -> list[Change]:
-    import random
-
     numbers = random.Random(seed)
     changes, held = [], []
     for at in range(40):

@@ -12,9 +12,9 @@ _LEAST = np.iinfo(np.int64).min
 
 @njit(cache=True)
 def range_edges(keys, is_number, begins, ends, distance, is_end, peers, out):
-    """For each row, the first row of its segment whose key is at least (is_end: above) its own
-    key + distance; for a row without a number, the first of its peers, or the one behind them.
+    """For each row, the first row whose key is at least (is_end: above) its own key + distance.
 
+    For a row without a number it is the first of its peers, or the one behind them.
     keys: ascending where is_number, within each segment; ends, begins: of each row's segment;
     peers: of each row the first peer, or (is_end) the one behind the last.
     """

@@ -95,7 +95,9 @@ def neighbour_changes(coded, tree, values, calls, reach, reached, out):
                 out = grown(out, room)
             for each in range(listed, reached.count[0]):
                 node = reached.rows[each]
-                written = show(node, -1, at[begin], tree, values, calls, reach, reached, out, written)
+                written = show(
+                    node, -1, at[begin], tree, values, calls, reach, reached, out, written
+                )
         for place in range(begin, end):
             row = rows[place]
             change = net[row]

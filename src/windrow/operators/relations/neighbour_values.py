@@ -95,7 +95,13 @@ class NeighbourValuesOperator(RelationOperator):
         room = _CHANGE_ENTRIES * coded.at.size
         out = np.empty((room, OUT_COLUMNS + width), np.int64)
         count, out = neighbour_changes(
-            arrays, self._rows.tree, self._values.words, self._calls, self._reach, self._reached, out
+            arrays,
+            self._rows.tree,
+            self._values.words,
+            self._calls,
+            self._reach,
+            self._reached,
+            out,
         )
         assert count != BELOW_ZERO, "a row left that was not there"
         shown: Matrix = out[:count]

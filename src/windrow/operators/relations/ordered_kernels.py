@@ -140,7 +140,7 @@ def insert_before(row, following, partition, count, tree):
         add_to_sizes(row, count, links, sizes)
     mine = priority(row)
     while links[row, PARENT] != EMPTY and priority(links[row, PARENT]) < mine:
-        rotate_up(row, partition, links, heads, counts, sizes)
+        rotate_up(row, partition, links, heads, sizes)
 
 
 @inlined
@@ -153,7 +153,7 @@ def remove(row, partition, tree):
     while links[row, LEFT] != EMPTY and links[row, RIGHT] != EMPTY:
         left, right = links[row, LEFT], links[row, RIGHT]
         upper = left if priority(left) > priority(right) else right
-        rotate_up(upper, partition, links, heads, counts, sizes)
+        rotate_up(upper, partition, links, heads, sizes)
     child = links[row, LEFT] if links[row, LEFT] != EMPTY else links[row, RIGHT]
     parent = links[row, PARENT]
     replace_child(parent, row, child, partition, links, heads)
@@ -203,7 +203,7 @@ def replace_child(parent, child, other, partition, links, heads):
 
 
 @inlined
-def rotate_up(row, partition, links, heads, counts, sizes):
+def rotate_up(row, partition, links, heads, sizes):
     """Exchange a node with its parent."""
     parent = links[row, PARENT]
     replace_child(links[parent, PARENT], parent, row, partition, links, heads)

@@ -72,7 +72,7 @@ def _distinct(
 ) -> pa.Array:
     is_counted = np.logical_and.reduce([_is_valid(each) for each in values])
     coder = RowCodes([each.type for each in values])
-    codes = coder.acquire(values, len(values[0]))
+    codes, _ = coder.acquire(values, len(values[0]))
     counts = np.zeros(coder.capacity, np.int64)
     out = np.empty(framed.low.size, np.int64)
     distinct_counts(codes, is_counted, framed.begins, framed.low, framed.high, counts, out)

@@ -110,7 +110,7 @@ class FramedValuesOperator(RelationOperator):
         """What rows have after, less what they had before; equal ones together."""
         shown = spans.shown
         keys = [pa.array(spans.at[shown]), pa.array(spans.rows[shown]), *columns]
-        codes = RowCodes([key.type for key in keys]).acquire(keys, shown.size)
+        codes, _ = RowCodes([key.type for key in keys]).acquire(keys, shown.size)
         _, first, place = np.unique(codes, return_index=True, return_inverse=True)
         weight = np.zeros(first.size, np.int64)
         np.add.at(weight, place, spans.sign[shown])

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.operators.relations.changes import Vector
 from windrow.operators.relations.order_words import Matrix
 from windrow.operators.relations.wide_decimals import (
     is_wide_decimal,
@@ -35,27 +36,34 @@ class HeldValues:
         self.first = [sum(self.widths[:place]) for place in range(len(self.widths))]
         self.words: Matrix = np.zeros((0, sum(self.widths)), np.int64)
 
-    def load(self, rows: Codes, columns: Sequence[pa.Array], capacity: int) -> None:
-        """Hold the values of changes; capacity: every row is below this. See release()."""
+    def load(
+        self, rows: Codes, columns: Sequence[pa.Array], fresh: Vector, capacity: int
+    ) -> None:
+        """Hold the values of changes; fresh: which of them are of rows that are new.
+
+        capacity: every row is below this.
+        """
         if capacity > self.words.shape[0]:
             words = np.zeros((capacity, self.words.shape[1]), np.int64)
             words[: self.words.shape[0]] = self.words
             self.words = words
         for first, kind, column in zip(self.first, self._types, columns, strict=True):
             self._load_column(rows, first, kind, column)
+            if pa.types.is_string(kind):
+                self._texts.retain(self.words[rows[fresh], first + 1].astype(np.int32))
 
     def _load_column(self, rows: Codes, first: int, kind: pa.DataType, column: pa.Array) -> None:
         missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else 0
         self.words[rows, first] = missing
         if pa.types.is_string(kind):
-            self.words[rows, first + 1] = self._texts.acquire(column)
+            self.words[rows, first + 1] = self._texts.encode(column)
         elif is_wide_decimal(kind):
             self.words[rows, first + 1 : first + 3] = words_of_wide(column)
         else:
             self.words[rows, first + 1] = words_of_array(column)[0]
 
     def release(self, rows: Codes) -> None:
-        """Give texts back: those of every change but for one of each row that is there."""
+        """Forget the texts of rows that are not there any more."""
         for first, kind in zip(self.first, self._types, strict=True):
             if pa.types.is_string(kind):
                 codes = self.words[rows, first + 1].astype(np.int32)

@@ -82,7 +82,7 @@ class NeighbourValuesOperator(RelationOperator):
             return no_changes(self._types)
         coded = self._rows.load(changes)
         values = expression_values(self._held, self._fields, coded.columns, changes.size)
-        self._values.load(coded.rows, values, self._rows.capacity)
+        self._values.load(coded.rows, values, coded.fresh, self._rows.capacity)
         if self._rows.capacity > self._reached.net.size:
             self._reached = _nothing_reached(self._rows.capacity)
         found = self._shown(self._applied(coded))

@@ -283,25 +283,3 @@ def apply_changes(rows, partitions, weights, tree):
             return True
         apply_count(row, partitions[place], count, tree)
     return False
-
-
-@njit(cache=True)
-def references_to_release(codes, held, is_live, out):
-    """Which references go again of those that changes have acquired; returns how many.
-
-    A code that is live holds one reference: it keeps the first that comes, and gives its own back
-    when it is not live any more. is_live: of each change's code. out: room for two a change.
-    """
-    count = 0
-    for place in range(codes.size):
-        code = codes[place]
-        if is_live[place] and held[code] == 0:
-            held[code] = 1
-            continue
-        out[count] = code
-        count += 1
-        if held[code] != 0 and not is_live[place]:
-            held[code] = 0
-            out[count] = code
-            count += 1
-    return count

@@ -38,12 +38,13 @@ _LINE_BYTES = 64
 
 @dataclass(frozen=True)
 class CodedChanges:
-    """Changes as codes: of rows, of partitions, and as they came."""
+    """Changes as codes: of rows, of partitions, and as they came. fresh: which made a new code."""
 
     at: Vector
     weight: Vector
     rows: Codes
     partitions: Codes
+    fresh: Vector
     columns: tuple[pa.Array, ...]
 
 
@@ -83,9 +84,9 @@ class OrderedRows:
     def load(self, changes: Changes) -> CodedChanges:
         """Codes of changes, with room for all of them in the tree; release() must follow."""
         columns = tuple(map(_one_zero, changes.columns))
-        rows = self._rows.acquire(columns, changes.size)
+        rows, fresh = self._rows.acquire(columns, changes.size)
         parts = expression_values(self._partition, self._fields, columns, changes.size)
-        partitions = self._partitions.acquire(parts, changes.size)
+        partitions, _ = self._partitions.acquire(parts, changes.size)
         forms = self._words.forms()
         keys = expression_values(self._ordered, self._fields, columns, changes.size)
         words = self._words.encode(keys)
@@ -96,12 +97,12 @@ class OrderedRows:
         self._reserve()
         self.tree.words[rows] = words
         self.tree.first[rows] = words[:, 0]
-        return CodedChanges(changes.at, changes.weight, rows, partitions, columns)
+        return CodedChanges(changes.at, changes.weight, rows, partitions, fresh, columns)
 
     def release(self, coded: CodedChanges) -> Codes:
         """Forget the rows and partitions that are not there any more after the changes.
 
-        Returns the rows of references given back: every change has one, every row there keeps one.
+        Returns these rows.
         """
         is_used = self.tree.heads[coded.partitions, FIRST] != EMPTY
         self._partitions.release(coded.partitions, is_used)

@@ -33,19 +33,22 @@ def _row_number(_call: WindowCall, segments: Segments) -> Vector:
 
 
 def _rank(_call: WindowCall, segments: Segments) -> Vector:
-    return (segments.first_peer - segments.begins)[segments.shown] + 1
+    found: Vector = (segments.first_peer - segments.begins)[segments.shown] + 1
+    return found
 
 
 def _dense_rank(_call: WindowCall, segments: Segments) -> Vector:
     is_first = segments.first_peer == np.arange(segments.rows.size)
-    groups = np.cumsum(is_first)
-    return (groups - groups[segments.begins] + 1)[segments.shown]
+    groups: Vector = np.cumsum(is_first)
+    found: Vector = (groups - groups[segments.begins] + 1)[segments.shown]
+    return found
 
 
 def _percent_rank(_call: WindowCall, segments: Segments) -> NDArray[np.float64]:
     others = (segments.ends - segments.begins)[segments.shown] - 1
     before = (segments.first_peer - segments.begins)[segments.shown]
-    return before / np.maximum(others, 1)
+    share: NDArray[np.float64] = before / np.maximum(others, 1)
+    return share
 
 
 def _cume_dist(_call: WindowCall, segments: Segments) -> NDArray[np.float64]:
@@ -61,7 +64,8 @@ def _ntile(call: WindowCall, segments: Segments) -> Vector:
     # The first ones have a row more each.
     in_larger = larger * (small + 1)
     behind = larger + (place - in_larger) // np.maximum(small, 1)
-    return np.where(place < in_larger, place // (small + 1), behind) + 1
+    found: Vector = np.where(place < in_larger, place // (small + 1), behind) + 1
+    return found
 
 
 # Of the partition alone; the frame does not matter.

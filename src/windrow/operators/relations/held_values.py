@@ -36,9 +36,7 @@ class HeldValues:
         self.first = [sum(self.widths[:place]) for place in range(len(self.widths))]
         self.words: Matrix = np.zeros((0, sum(self.widths)), np.int64)
 
-    def load(
-        self, rows: Codes, columns: Sequence[pa.Array], fresh: Vector, capacity: int
-    ) -> None:
+    def load(self, rows: Codes, columns: Sequence[pa.Array], fresh: Vector, capacity: int) -> None:
         """Hold the values of changes; fresh: which of them are of rows that are new.
 
         capacity: every row is below this.
@@ -90,5 +88,5 @@ class HeldValues:
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""
-        texts = sum(map(pa.types.is_string, self._types))
+        texts = sum(bool(pa.types.is_string(kind)) for kind in self._types)
         return 3 * self.words.nbytes + self._texts.nbytes + changes * texts * NEW_TEXT_BYTES

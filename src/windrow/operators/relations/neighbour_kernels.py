@@ -40,15 +40,22 @@ WIDTH = 4
 CALL_COLUMNS = 5
 
 
-class Reached(NamedTuple):
-    """Rows within reach of the changes of an instant, by row, zero between two instants.
+# Columns of `states`.
+NET = 0
+IS_LISTED = 1
+BEGIN = 2
+END = 3
+STATE_COLUMNS = 4
 
-    net: what changes. is_listed: whether it is in rows[:count[0]]. spans: its entries in out.
+
+class Reached(NamedTuple):
+    """Rows within reach of the changes of an instant.
+
+    states[row]: what changes of it, whether it is in rows[:count[0]], and where its entries in out
+    begin and end; zero between two instants, but for the entries.
     """
 
-    net: np.ndarray
-    is_listed: np.ndarray
-    spans: np.ndarray
+    states: np.ndarray
     rows: np.ndarray
     count: np.ndarray
 
@@ -60,7 +67,7 @@ def neighbour_changes(coded, tree, values, calls, reach, reached, out):
     reach: how many copies behind and before a change show it.
     """
     at, weight, rows, partitions = coded
-    net, counts, links = reached.net, tree.counts, tree.links
+    states, counts, links = reached.states, tree.counts, tree.links
     most = reach[0] + reach[1] + 1  # entries of a row
     written = 0
     begin = 0
@@ -69,15 +76,15 @@ def neighbour_changes(coded, tree, values, calls, reach, reached, out):
         while end < at.size and at[end] == at[begin]:
             end += 1
         for place in range(begin, end):
-            net[rows[place]] += weight[place]
+            states[rows[place], NET] += weight[place]
         start = written
         changed = 0
         following = EMPTY
         for place in range(begin, end):
             row = rows[place]
-            if net[row] == 0:
+            if states[row, NET] == 0:
                 continue
-            if counts[row] + net[row] < 0:
+            if counts[row] + states[row, NET] < 0:
                 return BELOW_ZERO, out
             changed += 1
             if counts[row] > 0:
@@ -100,8 +107,8 @@ def neighbour_changes(coded, tree, values, calls, reach, reached, out):
                 )
         for place in range(begin, end):
             row = rows[place]
-            change = net[row]
-            net[row] = 0
+            change = states[row, NET]
+            states[row, NET] = 0
             if change == 0:
                 continue
             if changed == 1 and counts[row] == 0:
@@ -114,7 +121,7 @@ def neighbour_changes(coded, tree, values, calls, reach, reached, out):
         for each in range(reached.count[0]):
             node = reached.rows[each]
             written = show(node, 1, at[begin], tree, values, calls, reach, reached, out, written)
-            reached.is_listed[node] = 0
+            states[node, IS_LISTED] = 0
         reached.count[0] = 0
         written = without_zeros(start, written, out)
         begin = end
@@ -148,8 +155,8 @@ def list_reached(row, following, previous, reach, tree, reached):
 @inlined
 def list_row(row, reached):
     """List a row once."""
-    if reached.is_listed[row] == 0:
-        reached.is_listed[row] = 1
+    if reached.states[row, IS_LISTED] == 0:
+        reached.states[row, IS_LISTED] = 1
         reached.rows[reached.count[0]] = row
         reached.count[0] += 1
 
@@ -160,8 +167,8 @@ def show(row, sign, at, tree, values, calls, reach, reached, out, written):
     begin = written
     copies = tree.counts[row]
     if sign < 0:
-        reached.spans[row, 0] = written
-        reached.spans[row, 1] = written
+        reached.states[row, BEGIN] = written
+        reached.states[row, END] = written
     copy = 0
     while copy < copies:
         alike = 1
@@ -176,14 +183,14 @@ def show(row, sign, at, tree, values, calls, reach, reached, out, written):
             written += 1
         copy += alike
     if sign < 0:
-        reached.spans[row, 1] = written
+        reached.states[row, END] = written
     return written
 
 
 @inlined
 def is_new(row, begin, written, reached, out):
     """Add the entry's weight to one that shows the same; returns whether there is none."""
-    for entry in range(reached.spans[row, 0], reached.spans[row, 1]):
+    for entry in range(reached.states[row, BEGIN], reached.states[row, END]):
         if is_same(entry, written, out):
             out[entry, WEIGHT] += out[written, WEIGHT]
             return False

@@ -15,6 +15,7 @@ from windrow.operators.relations.neighbour_kernels import (
     NO_DEFAULT,
     OUT_COLUMNS,
     ROW,
+    STATE_COLUMNS,
     WEIGHT,
     Reached,
     neighbour_changes,
@@ -83,7 +84,7 @@ class NeighbourValuesOperator(RelationOperator):
         coded = self._rows.load(changes)
         values = expression_values(self._held, self._fields, coded.columns, changes.size)
         self._values.load(coded.rows, values, coded.fresh, self._rows.capacity)
-        if self._rows.capacity > self._reached.net.size:
+        if self._rows.capacity > self._reached.rows.size:
             self._reached = _nothing_reached(self._rows.capacity)
         found = self._shown(self._applied(coded))
         self._values.release(self._rows.release(coded))
@@ -144,9 +145,7 @@ class NeighbourValuesOperator(RelationOperator):
 
 def _nothing_reached(rows: int) -> Reached:
     return Reached(
-        net=np.zeros(rows, np.int64),
-        is_listed=np.zeros(rows, np.uint8),
-        spans=np.zeros((rows, 2), np.int64),
+        states=np.zeros((rows, STATE_COLUMNS), np.int64),
         rows=np.empty(rows, np.int32),
         count=np.zeros(1, np.int64),
     )

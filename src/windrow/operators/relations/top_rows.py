@@ -8,6 +8,7 @@ import numpy as np
 
 from windrow.operators.relations.changes import Changes, no_changes
 from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.order_words import Matrix
 from windrow.operators.relations.ordered_kernels import EMPTY
 from windrow.operators.relations.ordered_rows import CodedChanges, OrderedRows
 from windrow.operators.relations.top_kernels import (
@@ -55,14 +56,15 @@ class TopRowsOperator(RelationOperator):
         self._rows.release(coded)
         return Changes(np.ascontiguousarray(out[:, 0]), np.ascontiguousarray(out[:, 2]), columns)
 
-    def _applied(self, coded: CodedChanges) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    def _applied(self, coded: CodedChanges) -> Matrix:
         arrays = (coded.at, coded.weight, coded.rows, coded.partitions)
         out = np.empty((coded.at.size, 3), np.int64)
         count, out = top_changes(
             arrays, self._rows.tree, self._prefixes, self._lengths, self._instant, out
         )
         assert count != BELOW_ZERO, "a row left that was not there"
-        return out[:count]
+        found: Matrix = out[:count]
+        return found
 
     @property
     def nbytes(self) -> int:

@@ -151,8 +151,8 @@ class FramedValuesOperator(RelationOperator):
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need, for one copy of each row."""
-        marks = sum(array.nbytes for array in self._marks)
-        return self._rows.growth_bytes(changes) + 3 * marks + 2 * MOST_NODES * _NODE_BYTES
+        marks = self._rows.grown_bytes(sum(array.nbytes for array in self._marks), changes)
+        return self._rows.growth_bytes(changes) + marks + 2 * MOST_NODES * _NODE_BYTES
 
 
 class _TracedValues:
@@ -223,6 +223,6 @@ def _no_marks(rows: int, partitions: int) -> Marks:
         rows=np.empty(rows, np.int32),
         partition_flags=np.zeros(partitions, np.uint8),
         partitions=np.empty(partitions, np.int32),
-        count=np.zeros(2, np.int64),
+        counters=np.zeros(2, np.int64),
         keys=np.full(rows, np.nan),
     )

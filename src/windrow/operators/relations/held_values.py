@@ -87,6 +87,6 @@ class HeldValues:
         return self.words.nbytes + self._texts.nbytes
 
     def growth_bytes(self, changes: int) -> int:
-        """Peak of additional bytes that this many changes may need."""
+        """Bytes of the texts that this many changes may add."""
         texts = sum(bool(pa.types.is_string(kind)) for kind in self._types)
-        return 3 * self.words.nbytes + self._texts.nbytes + changes * texts * NEW_TEXT_BYTES
+        return changes * texts * NEW_TEXT_BYTES

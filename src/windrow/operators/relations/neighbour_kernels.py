@@ -51,13 +51,13 @@ STATE_COLUMNS = 4
 class Reached(NamedTuple):
     """Rows within reach of the changes of an instant.
 
-    states[row]: what changes of it, whether it is in rows[:count[0]], and where its entries in out
-    begin and end; zero between two instants, but for the entries.
+    states[row]: what changes of it, whether it is in rows[:counters[0]], and where its entries in
+    out begin and end; zero between two instants, but for the entries.
     """
 
     states: np.ndarray
     rows: np.ndarray
-    count: np.ndarray
+    counters: np.ndarray
 
 
 @njit(cache=True)
@@ -95,12 +95,12 @@ def neighbour_changes(coded, tree, values, calls, reach, reached, out):
                     previous = tree.heads[partitions[place], LAST]
                 else:
                     previous = links[following, PREVIOUS]
-            listed = reached.count[0]
+            listed = reached.counters[0]
             list_reached(row, following, previous, reach, tree, reached)
-            room = written + (reached.count[0] - listed) * most
+            room = written + (reached.counters[0] - listed) * most
             if room > out.shape[0]:
                 out = grown(out, room)
-            for each in range(listed, reached.count[0]):
+            for each in range(listed, reached.counters[0]):
                 node = reached.rows[each]
                 written = show(
                     node, -1, at[begin], tree, values, calls, reach, reached, out, written
@@ -115,14 +115,14 @@ def neighbour_changes(coded, tree, values, calls, reach, reached, out):
                 insert_before(row, following, partitions[place], change, tree)
             else:
                 apply_count(row, partitions[place], counts[row] + change, tree)
-        room = written + reached.count[0] * most
+        room = written + reached.counters[0] * most
         if room > out.shape[0]:
             out = grown(out, room)
-        for each in range(reached.count[0]):
+        for each in range(reached.counters[0]):
             node = reached.rows[each]
             written = show(node, 1, at[begin], tree, values, calls, reach, reached, out, written)
             states[node, IS_LISTED] = 0
-        reached.count[0] = 0
+        reached.counters[0] = 0
         written = without_zeros(start, written, out)
         begin = end
     return written, out
@@ -157,8 +157,8 @@ def list_row(row, reached):
     """List a row once."""
     if reached.states[row, IS_LISTED] == 0:
         reached.states[row, IS_LISTED] = 1
-        reached.rows[reached.count[0]] = row
-        reached.count[0] += 1
+        reached.rows[reached.counters[0]] = row
+        reached.counters[0] += 1
 
 
 @inlined

@@ -139,13 +139,14 @@ class NeighbourValuesOperator(RelationOperator):
         """Peak of additional bytes that this many changes may need."""
         reached = sum(array.nbytes for array in self._reached)
         out = changes * _CHANGE_ENTRIES * 2 * 8 * (OUT_COLUMNS + 2 * len(self._calls))
-        held = self._rows.growth_bytes(changes) + self._values.growth_bytes(changes)
-        return held + 3 * reached + out
+        own = self._rows.grown_bytes(reached + self._values.nbytes, changes)
+        texts = self._values.growth_bytes(changes)
+        return self._rows.growth_bytes(changes) + own + texts + out
 
 
 def _nothing_reached(rows: int) -> Reached:
     return Reached(
         states=np.zeros((rows, STATE_COLUMNS), np.int64),
         rows=np.empty(rows, np.int32),
-        count=np.zeros(1, np.int64),
+        counters=np.zeros(1, np.int64),
     )

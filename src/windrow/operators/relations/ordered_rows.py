@@ -127,11 +127,16 @@ class OrderedRows:
         """Peak of additional bytes that this many changes may need."""
         coders = self._rows.growth_bytes(changes) + self._partitions.growth_bytes(changes)
         batch = changes * (8 * self._words.width + 64)
-        return coders + batch + 3 * self._tree_bytes
+        heads = self._partitions.grown_bytes(self.tree.heads.nbytes, changes)
+        return coders + batch + heads + self.grown_bytes(self._tree_bytes, changes)
+
+    def grown_bytes(self, nbytes: int, changes: int) -> int:
+        """Peak of additional bytes of arrays by row that have so many, with more changes."""
+        return self._rows.grown_bytes(nbytes, changes)
 
     @property
     def _tree_bytes(self) -> int:
-        return sum(array.nbytes for array in self.tree._replace(first=self.tree.counts[:0]))
+        return sum(int(each.nbytes) for each in self.tree if each is not self.tree.first)
 
     def _reserve(self) -> None:
         rows, partitions = self._rows.capacity, self._partitions.capacity

@@ -134,13 +134,23 @@ class RowCodes:
     def growth_bytes(self, rows: int) -> int:
         """Peak of additional bytes while this many rows are added."""
         texts = len(self._text_places())
-        batch = rows * (8 * self._table.words.shape[1] + 16 + texts * NEW_TEXT_BYTES)
-        is_growing = rows > int(self._table.control[FREE_COUNT])
-        return batch + (2 * self._table_bytes + texts * self._texts.nbytes) * is_growing
+        width = int(self._table.words.shape[1])
+        batch = rows * (8 * width + 16 + texts * NEW_TEXT_BYTES)
+        return batch + self.grown_bytes(self._table_bytes + self._texts.nbytes, rows)
+
+    def grown_bytes(self, nbytes: int, rows: int) -> int:
+        """Peak of additional bytes of arrays by code that have so many, while rows are added."""
+        free = int(self._table.control[FREE_COUNT])
+        capacity = self.capacity
+        if rows <= free or not self._types:
+            return 0
+        doublings = (-(-(capacity - free + rows) // capacity) - 1).bit_length()
+        # The arrays before the last doubling are there together with those after it.
+        return (nbytes << doublings) * 3 // 2
 
     @property
     def _table_bytes(self) -> int:
-        return sum(array.nbytes for array in self._table)
+        return sum(int(array.nbytes) for array in self._table)
 
     def _grow(self) -> None:
         """Have room for twice as many codes; all that there is room for now are in use."""

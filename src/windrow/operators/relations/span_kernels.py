@@ -63,8 +63,8 @@ class Reach(NamedTuple):
 class Marks(NamedTuple):
     """Rows and partitions that an instant changes; zero between two.
 
-    net, flags by row; rows[:count[0]] are listed. partition_flags by partition, and
-    partitions[:count[1]] are listed. keys: of rows as doubles, NaN for those without a distance.
+    net, flags by row; rows[:counters[0]] are listed. partition_flags by partition, and
+    partitions[:counters[1]] are listed. keys: of rows as doubles, NaN for those without a distance.
     """
 
     net: np.ndarray
@@ -72,7 +72,7 @@ class Marks(NamedTuple):
     rows: np.ndarray
     partition_flags: np.ndarray
     partitions: np.ndarray
-    count: np.ndarray
+    counters: np.ndarray
     keys: np.ndarray
 
 
@@ -103,7 +103,7 @@ def trace_spans(coded, begin, most_nodes, tree, reach, marks, nodes, segments):
                     if count < 0:
                         return BELOW_ZERO, nodes, node_count, segments, segment_count
                     apply_count(row, partitions[place], count, tree)
-            pieces = marks.count[1] if reach.is_whole else marks.count[0]
+            pieces = marks.counters[1] if reach.is_whole else marks.counters[0]
             for piece in range(pieces):
                 start, length = piece_of(piece, tree, reach, marks)
                 if length == 0:
@@ -118,12 +118,12 @@ def trace_spans(coded, begin, most_nodes, tree, reach, marks, nodes, segments):
                 segment_count += 1
                 write_nodes(start, length, tree, reach, marks, nodes, node_count)
                 node_count += length
-            for place in range(marks.count[0]):
+            for place in range(marks.counters[0]):
                 marks.flags[marks.rows[place]] = _MARKED if is_after == 0 else 0
-        for place in range(marks.count[1]):
+        for place in range(marks.counters[1]):
             marks.partition_flags[marks.partitions[place]] = 0
-        marks.count[0] = 0
-        marks.count[1] = 0
+        marks.counters[0] = 0
+        marks.counters[1] = 0
         begin = end
     return begin, nodes, node_count, segments, segment_count
 
@@ -141,8 +141,8 @@ def mark_change(row, partition, tree, reach, marks):
     """Mark a row that changes, and those that see it, in the order before the change."""
     if marks.partition_flags[partition] == 0:
         marks.partition_flags[partition] = 1
-        marks.partitions[marks.count[1]] = partition
-        marks.count[1] += 1
+        marks.partitions[marks.counters[1]] = partition
+        marks.counters[1] += 1
     if tree.counts[row] > 0:
         following, previous = tree.links[row, FOLLOWING], tree.links[row, PREVIOUS]
     else:
@@ -175,8 +175,8 @@ def mark_row(row, marks):
     """Mark a row once."""
     if marks.flags[row] == 0:
         marks.flags[row] = _MARKED
-        marks.rows[marks.count[0]] = row
-        marks.count[0] += 1
+        marks.rows[marks.counters[0]] = row
+        marks.counters[0] += 1
 
 
 @inlined

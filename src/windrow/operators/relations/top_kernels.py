@@ -37,7 +37,7 @@ BELOW_ZERO = -1
 class InstantChanges(NamedTuple):
     """What changes in one instant, by row; zeros between two.
 
-    net: what comes in. shown: what goes out, of the rows listed in changed[:count[0]], which are
+    net: what comes in. shown: what goes out, of the rows listed in changed[:counters[0]], which are
     flagged in is_listed.
     """
 
@@ -45,7 +45,7 @@ class InstantChanges(NamedTuple):
     shown: np.ndarray
     is_listed: np.ndarray
     changed: np.ndarray
-    count: np.ndarray
+    counters: np.ndarray
 
 
 @njit(cache=True)
@@ -75,8 +75,8 @@ def top_changes(coded, tree, prefixes, lengths, instant, out):
             if tree.counts[row] + change < 0:
                 return BELOW_ZERO, out
             change_row(row, partitions[place], change, tree, prefixes, lengths, instant)
-        if written + instant.count[0] > out.shape[0]:
-            out = grown(out, written + instant.count[0])
+        if written + instant.counters[0] > out.shape[0]:
+            out = grown(out, written + instant.counters[0])
         written = drain(at[begin], instant, out, written)
         begin = end
     return written, out
@@ -93,7 +93,7 @@ def grown(array, size):
 @inlined
 def drain(at, instant, out, written):
     """Write what has changed in the instant, and forget it; returns how many are written."""
-    for place in range(instant.count[0]):
+    for place in range(instant.counters[0]):
         row = instant.changed[place]
         if instant.shown[row] != 0:
             out[written, 0] = at
@@ -102,7 +102,7 @@ def drain(at, instant, out, written):
             written += 1
             instant.shown[row] = 0
         instant.is_listed[row] = 0
-    instant.count[0] = 0
+    instant.counters[0] = 0
     return written
 
 
@@ -111,8 +111,8 @@ def note(row, weight, instant):
     """Add to what has changed of a row in this instant."""
     if instant.is_listed[row] == 0:
         instant.is_listed[row] = 1
-        instant.changed[instant.count[0]] = row
-        instant.count[0] += 1
+        instant.changed[instant.counters[0]] = row
+        instant.counters[0] += 1
     instant.shown[row] += weight
 
 

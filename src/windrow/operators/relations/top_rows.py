@@ -74,7 +74,8 @@ class TopRowsOperator(RelationOperator):
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""
         batch = changes * _CHANGE_BYTES
-        return self._rows.growth_bytes(changes) + 3 * self._own_bytes + batch
+        own = self._rows.grown_bytes(self._own_bytes, changes)
+        return self._rows.growth_bytes(changes) + own + batch
 
     @property
     def _own_bytes(self) -> int:
@@ -97,5 +98,5 @@ def _no_changes_of(rows: int) -> InstantChanges:
         shown=np.zeros(rows, np.int64),
         is_listed=np.zeros(rows, np.uint8),
         changed=np.empty(rows, np.int32),
-        count=np.zeros(1, np.int64),
+        counters=np.zeros(1, np.int64),
     )

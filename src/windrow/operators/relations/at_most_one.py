@@ -23,10 +23,7 @@ __all__ = ["AtMostOneOperator"]
 
 
 class AtMostOneOperator(RelationOperator):
-    """Passes changes through, and counts rows by their key.
-
-    A key with NULL equals none, so that any number of rows may have it.
-    """
+    """Passes changes through, and counts rows by their key; NULL is a key like any other."""
 
     def __init__(self, node: AtMostOne) -> None:
         self._node = node

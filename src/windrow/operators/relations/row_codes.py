@@ -27,9 +27,8 @@ from windrow.operators.relations.wide_decimals import (
     wide_of_words,
     words_of_wide,
 )
-from windrow.windows.codes import Codes, TextCodes
+from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
-from windrow.windows.codes import NEW_TEXT_BYTES
 
 __all__ = ["RowCodes"]
 

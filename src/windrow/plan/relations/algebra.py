@@ -327,10 +327,11 @@ class Frame:
 
 @dataclass(frozen=True)
 class WindowCall:
-    """One function OVER the partition: an aggregate of AGGREGATE_FUNCTIONS, or row_number, rank,
-    dense_rank, percent_rank, cume_dist, ntile, lag, lead, first_value, last_value, nth_value.
+    """One function OVER the partition.
 
-    arguments: of lag and lead the value, the distance (a literal) and the default.
+    function: an aggregate of AGGREGATE_FUNCTIONS, or row_number, rank, dense_rank, percent_rank,
+    cume_dist, ntile, lag, lead, first_value, last_value, nth_value. arguments: of lag and lead the
+    value, the distance (a literal) and the default.
     """
 
     field: Field

@@ -44,8 +44,9 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     """The query as a tree, also where one block would do."""
     bound = bind_query(query, catalog)
     relation = rewritten_relation(bound.relation)
-    if relation.fields != bound.outputs:
-        relation = Project(relation, passed(bound.outputs))
+    hidden = bound.relation.fields[len(bound.outputs) :]
+    if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
+        relation = Project(relation, passed((*bound.outputs, *hidden)))
     return TreePlan(
         bound.text,
         bound.relation,
@@ -54,6 +55,7 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
         bound.order,
         bound.every_us,
         bound.duration,
+        hidden,
     )
 
 

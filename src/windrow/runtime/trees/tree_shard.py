@@ -64,7 +64,7 @@ class TreeShard:
             for leaf in self._leaves.values()
             for number in range(len(leaf.plan.inputs))
         ]
-        self._types = [field.type.arrow for field in plan.outputs]
+        self._types = [field.type.arrow for field in plan.relation.fields]
         self._begin()
         self._is_first_result = True
 

@@ -10,11 +10,10 @@ from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.algebra import Field, Project
+from windrow.plan.relations.algebra import Project
 from windrow.plan.relations.binder import bind_query
-from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.blocks import with_blocks
-from windrow.plan.relations.references import passed, read_ids
+from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.sql.nested_query import NestedQuery
@@ -45,9 +44,9 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     """The query as a tree, also where one block would do."""
     bound = bind_query(query, catalog)
     relation = rewritten_relation(bound.relation)
-    shown = (*bound.outputs, *_hidden(bound))
-    if relation.fields != shown:
-        relation = Project(relation, passed(shown))
+    hidden = bound.relation.fields[len(bound.outputs) :]
+    if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
+        relation = Project(relation, passed((*bound.outputs, *hidden)))
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
     plan = TreePlan(
         bound.text,
@@ -57,6 +56,7 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
         bound.order,
         bound.every_us,
         bound.duration,
+        hidden,
     )
     if not plan.streams:
         raise BindingError(
@@ -67,18 +67,11 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     return plan
 
 
-def _hidden(bound: BoundQuery) -> tuple[Field, ...]:
-    """The columns that only order the result."""
-    read = {name for key in bound.order for name in read_ids(key.expression)}
-    read -= {field.id for field in bound.outputs}
-    return tuple(field for field in bound.relation.fields if field.id in read)
-
-
 def _check_choices(algorithm: str, store: str) -> None:
     for what, chosen in (("algorithm", algorithm), ("store", store)):
         if chosen != "auto":
             raise UnsupportedError(
-                "WU242",
+                "WU245",
                 f"the {what} of a query that is a tree cannot be {chosen!r}",
                 hint="leave the choice to 'auto': each part of the tree has its own; "
                 "explain() shows which",
@@ -93,6 +86,8 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
     if not is_plain or select.qualify is not None or select.limit is not None:
         return False
     if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
+        return False
+    if len(select.sources) > 1 and any(each.window.traits.is_endless for each in select.sources):
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False

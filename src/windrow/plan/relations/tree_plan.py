@@ -28,9 +28,9 @@ __all__ = ["RunnablePlan", "TreePlan", "grid_of"]
 class TreePlan:
     """A query over relations.
 
-    bound: as it was written; relation: after all rules, with blocks as leaves: its first fields are
-    the outputs, those behind them are only there for the order. outputs: its columns under the
-    names that readers see. order: how result() is sorted; () as rows are.
+    bound: as it was written; relation: after all rules, with blocks as leaves. outputs: its columns
+    under the names that readers see. order: how result() is sorted; () as rows are. hidden: columns
+    behind these that only the order reads.
     """
 
     text: str
@@ -40,6 +40,7 @@ class TreePlan:
     order: tuple[OrderKey, ...] = ()
     every_us: int | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    hidden: tuple[Field, ...] = ()
 
     kind = "tree"
     algorithm = "tree"
@@ -62,11 +63,6 @@ class TreePlan:
             alias = entry.alias if count == 1 else f"{entry.alias}#{count}"
             found.append(replace(entry, alias=alias))
         return tuple(found)
-
-    @cached_property
-    def hidden(self) -> tuple[Field, ...]:
-        """The columns by which result() is sorted and that nobody sees."""
-        return self.relation.fields[len(self.outputs) :]
 
     @cached_property
     def grid_us(self) -> int:
@@ -96,6 +92,17 @@ class TreePlan:
         """The numbers of the inputs that read each stream."""
         named = [(entry.stream.name, i) for i, entry in enumerate(self.inputs)]
         return {stream: tuple(i for name, i in named if name == stream) for stream, _ in named}
+
+    @cached_property
+    def growing(self) -> tuple[str, ...]:
+        """The names of windows that never lose a row and keep all of them."""
+        found = (
+            entry.alias
+            for block in self.blocks
+            for entry in block.plan.inputs
+            if block.is_scan and entry.window.traits.is_endless
+        )
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def select(self) -> tuple[OutputColumn, ...]:

@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from windrow.errors import CheckpointError
+from windrow.errors import CheckpointError, DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.result import TreeResult
+from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import Relation, walk_relations
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.tree_plan import TreePlan
+from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.leaves import Leaf, leaf_of
@@ -99,7 +101,13 @@ class TreeShard:
 
     def _run(self, until: int) -> Partial:
         self._begin_windows()
-        changes = self._tree.advance(lambda block: self._leaves[block].run(until), until)
+        try:
+            changes = self._tree.advance(lambda block: self._leaves[block].run(until), until)
+        except FaultError as fault:
+            raise fault.in_words(self._named) from None
+        except DataError as error:
+            # Rows that have no answer end the query, as a value that an expression lacks does.
+            raise FaultError(error.code, error.message, hint=error.hint) from None
         self._ran_until, self._has_run = until, True
         self.entered = self._entered()
         partial = self._absorb(changes)
@@ -138,6 +146,13 @@ class TreeShard:
         columns = (self._whole or self._result).rows()
         names = [field.id for field in self.plan.relation.fields]
         return pa.Table.from_arrays(list(columns), names=names)
+
+    def _named(self, leaf: Expr) -> str:
+        """The name of a column in the text, or in the answer of the query within."""
+        assert isinstance(leaf, ColumnRef)
+        nodes = walk_relations(self.plan.relation)
+        fields = (field for node in nodes for field in node.fields if field.id == leaf.column)
+        return next((field.name for field in fields), leaf.column)
 
     @property
     def step_changes(self) -> int:

@@ -121,9 +121,9 @@ class AnswerWindowOperator(RelationOperator):
             table = tables[name]
             codes, columns = self._acquired(table), ("at", "time", "many")
             at, time, many = (table.column(each).to_numpy().astype(np.int64) for each in columns)
-            starts = np.flatnonzero(np.diff(time, prepend=-1)) if time.size else _EMPTY
-            for begin, end in zip(starts, [*starts[1:], time.size], strict=True):
-                own = slice(int(begin), int(end))
+            changed = np.flatnonzero(time[1:] != time[:-1]) + 1
+            bounds = [0, *changed.tolist(), time.size] if time.size else []
+            for own in map(slice, bounds[:-1], bounds[1:]):
                 queue.append(_Answer(int(at[own][0]), int(time[own][0]), codes[own], many[own]))
 
     def _table(self, codes: Codes) -> pa.Table:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.statement_texts import statements
 from windrow.errors import WindrowError
 from windrow.sql import parse_script, parse_statement, print_expression, print_statement
-from windrow.sql.limits import MAX_DEPTH, MAX_TREE_DEPTH
+from windrow.sql.limits import MAX_DEPTH, MAX_QUERY_DEPTH, MAX_TREE_DEPTH
 
 HOSTILE = {
     "brackets": "(" * 100_000,
@@ -29,6 +29,17 @@ HOSTILE = {
     "comparisons": "SELECT a" + " = a" * 4_900,
     "in lists": "SELECT a" + " IN (1)" * 2_000,
     "negations": "SELECT a FROM t WHERE " + "NOT EXISTS (SELECT 1 FROM t WHERE " * 1_000,
+    "queries in FROM": "SELECT a FROM " + "(SELECT a FROM " * 2_000,
+    "queries as values": "SELECT " + "(SELECT " * 2_000,
+    "queries in IN": "SELECT a IN " + "(SELECT a IN " * 2_000,
+    "queries in brackets": "(" * 30 + "SELECT 1" + ")" * 30,
+    "common tables": "WITH a AS (" * 1_000,
+    "set operations": " UNION ".join(["SELECT 1"] * 3_000),
+    "set operations in brackets": "(SELECT 1 UNION " * 1_000,
+    "joins in brackets": "SELECT a FROM " + "(a JOIN " * 2_000,
+    "grouping sets": "SELECT a FROM t GROUP BY " + "CUBE (a, b, c), " * 500 + "a",
+    "rollups": "SELECT a FROM t GROUP BY ROLLUP (" + "a, " * 3_000 + "a)",
+    "windows": "SELECT " + "sum(sum(a) OVER (ORDER BY " * 900,
     "open string": "SELECT '" + "\\'" * 30_000,
     "open comment": "SELECT " + "/*" * 30_000,
     "open name": "SELECT `" + "``" * 30_000,
@@ -78,6 +89,31 @@ def test_the_deepest_allowed_text_can_be_printed_compared_and_copied(name: str) 
     assert print_expression(expression, "duckdb")
 
 
+_INNER = MAX_QUERY_DEPTH
+DEEP_QUERIES = {
+    "in FROM": "SELECT a FROM (" * _INNER + "SELECT 1" + ")" * _INNER,
+    "as values": "SELECT 1 + (" * _INNER + "SELECT 1" + ")" * _INNER,
+    "in IN": "SELECT a FROM t WHERE a OR b IN (" * _INNER + "SELECT 1" + ")" * _INNER,
+    "in EXISTS": "SELECT a FROM t WHERE NOT EXISTS (" * _INNER + "SELECT 1" + ")" * _INNER,
+    "in WITH": "WITH x AS (" * _INNER + "SELECT 1" + ") SELECT 2" * _INNER,
+    "in brackets": "(" * _INNER + "SELECT 1" + ") LIMIT 1" * _INNER,
+    "in parts": "SELECT 1 EXCEPT (" * _INNER + "SELECT 1" + ")" * _INNER,
+    "in OVER": "SELECT sum(a) OVER (ORDER BY (" * _INNER + "SELECT 1" + "))" * _INNER,
+    "in signs": "SELECT if(- - (a = b) OR (" * 10 + "SELECT 1" + "), 1, 2)" * 10,
+    "in operators": "SELECT 1 + a * (" * _INNER + "SELECT " + "+".join("a" * 60) + ")" * _INNER,
+    "joins": "SELECT a FROM " + "(a JOIN " * MAX_DEPTH + "b" + " ON c)" * MAX_DEPTH,
+    "parts": " UNION ".join(["SELECT a FROM t"] * (MAX_TREE_DEPTH - 1)),
+}
+
+
+@pytest.mark.parametrize("name", DEEP_QUERIES)
+def test_the_deepest_allowed_queries_can_be_printed_and_compared(name: str) -> None:
+    statement = parse_statement(DEEP_QUERIES[name])
+    again = parse_statement(print_statement(statement))
+    assert again == statement
+    assert hash(again) == hash(statement)
+
+
 def test_many_flat_parts_are_allowed() -> None:
     values = ", ".join(map(str, range(4_000)))
     statement = parse_statement(f"SELECT a FROM t WHERE a IN ({values})")
@@ -94,6 +130,8 @@ _WORDS = """
     t a * ( ) [ ] , ; . - + = < 5 0.5 'x' `y` EVERY ERROR DURATION RANGE ROWS SLIDE NOW PARTITION
     UNBOUNDED MINUTES JOIN LEFT ANTI ON HISTORY TO AT CREATE STREAM QUERY TIME SET EXPLAIN INTO CAST
     int COUNT DISTINCT :: || % OVER -- /* */ ' ` é
+    WITH VALUES UNION INTERSECT EXCEPT ALL ORDER LIMIT OFFSET FETCH FIRST ONLY QUALIFY WINDOW w
+    ROLLUP CUBE GROUPING SETS CROSS FULL SEMI NATURAL USING ANY FILTER PRECEDING INTERVAL VIEW
 """
 _PIECES = st.sampled_from([*_WORDS.split(), "\0", "\n"])
 

@@ -62,6 +62,61 @@ EXAMPLES = [
     "SELECT a <=> b, a IS NOT DISTINCT FROM b, a IS DISTINCT FROM b, a IS NOT TRUE FROM t",
     "SELECT unknown_function(a, b), nothing(), IF(a, b, c), nvl(a, b) FROM t",
     "SELECT -- a comment\n a /* another */ FROM t /*+ no hint */",
+    "SELECT 1",
+    "SELECT ALL a FROM t",
+    "WITH a AS (SELECT 1 FROM t [5]), b (x, y) AS (VALUES (1, 2)) SELECT * FROM a, b",
+    "VALUES (1, 'a'), (2, 'b')",
+    "VALUES 1, 2 ORDER BY 1 LIMIT 1",
+    "SELECT a FROM (VALUES (1, 2)) AS t (a, b)",
+    "SELECT a FROM (SELECT b FROM s [5] EVERY (10 SECONDS)) [1 HOUR] AS t",
+    "SELECT a FROM (a [5] JOIN b [5] ON a.k = b.k) LEFT JOIN c USING (k, l)",
+    "SELECT a FROM ((SELECT 1) UNION (SELECT 2)) AS t",
+    "SELECT a FROM ((SELECT 1 FROM t) AS x CROSS JOIN u)",
+    "SELECT a FROM ((SELECT 1 FROM t)) x",
+    "SELECT a FROM t NATURAL LEFT JOIN u NATURAL JOIN v RIGHT OUTER JOIN w ON a = b FULL "
+    "JOIN x ON TRUE",
+    "SELECT a FROM t SEMI JOIN u ON a = b LEFT SEMI JOIN v USING (a) ANTI JOIN w ON c = d",
+    "SELECT a FROM t UNION SELECT b FROM u INTERSECT ALL SELECT c FROM v EXCEPT DISTINCT "
+    "SELECT d FROM w MINUS ALL SELECT e FROM w ORDER BY 1 DESC NULLS LAST LIMIT 5 OFFSET 6 "
+    "EVERY (5)",
+    "(SELECT a FROM t ORDER BY a LIMIT 1) UNION ALL (SELECT a FROM u UNION SELECT 1)",
+    "(SELECT a FROM t LIMIT 5) LIMIT 3",
+    "(SELECT a FROM t) ORDER BY a",
+    "SELECT a FROM t ORDER BY a ASC NULLS LAST, b DESC OFFSET 5 ROWS FETCH FIRST 3 ROWS ONLY",
+    "SELECT a FROM t FETCH NEXT ROW ONLY",
+    "SELECT a, SUM(b) FROM t GROUP BY ROLLUP (a, (b, c)), CUBE (d, e), GROUPING SETS ((f), ()), g",
+    "SELECT a, SUM(b) FROM t GROUP BY a, b WITH ROLLUP",
+    "SELECT a, GROUPING(a), grouping_id(a, b) FROM t GROUP BY GROUPING SETS (ROLLUP (a, b), (c))",
+    "SELECT a FROM t GROUP BY ()",
+    "SELECT row_number() OVER (PARTITION BY a ORDER BY b DESC) AS r FROM t QUALIFY r = 1",
+    "SELECT SUM(x) FILTER (WHERE a > 1) OVER w, lag(x, 1, 0) OVER (w ROWS 5 PRECEDING) "
+    "FROM t WINDOW w AS (PARTITION BY a ORDER BY b), v AS (w RANGE BETWEEN INTERVAL '10' "
+    "SECOND PRECEDING AND CURRENT ROW) QUALIFY rank() OVER v = 1 ORDER BY max(x) OVER w",
+    "SELECT SUM(x) OVER (ORDER BY ts RANGE BETWEEN 10 SECONDS PRECEDING AND 1.5 SECONDS "
+    "FOLLOWING) FROM t",
+    "SELECT SUM(x) OVER (ORDER BY ts RANGE BETWEEN INTERVAL '1.5 minutes' PRECEDING AND "
+    "UNBOUNDED FOLLOWING), SUM(x) OVER () FROM t",
+    "SELECT SUM(x) OVER (ORDER BY n RANGE 2.5 PRECEDING) FROM t",
+    "SELECT (SELECT MAX(b) FROM u [5]) + 1 FROM t WHERE EXISTS (SELECT 1 FROM u) OR NOT "
+    "EXISTS (SELECT 2 FROM v) AND a NOT IN (SELECT c FROM w)",
+    "SELECT a FROM t WHERE (a, b) IN (SELECT c, d FROM u) AND a >= ALL (SELECT 1 FROM v) "
+    "AND a = SOME (SELECT 1 FROM v)",
+    "SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u) AND b",
+    "SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u) OR b",
+    "SELECT a FROM t WHERE b AND NOT EXISTS (SELECT 1 FROM u GROUP BY a)",
+    "SELECT a FROM t WHERE b AND NOT EXISTS (SELECT 1 FROM u WHERE NOT EXISTS (SELECT 1 FROM v))",
+    "SELECT a FROM t WHERE ! EXISTS (SELECT 1 FROM u) AND NOT NOT EXISTS (SELECT 1 FROM u)",
+    "SELECT a FROM t WHERE NOT EXISTS ((SELECT 1 FROM u) UNION SELECT 2)",
+    "SELECT a IS UNKNOWN, a IS NOT UNKNOWN, + a, a IS NOT FALSE, COUNT(ALL b), "
+    "COUNT(DISTINCT a, b) FROM t",
+    "CREATE VIEW v AS SELECT a FROM t [5] EVERY 5",
+    "CREATE QUERY q AS SELECT a FROM t UNION SELECT b FROM u INTO memory('x')",
+    "EXPLAIN WITH x AS (SELECT 1) SELECT * FROM x",
+    "SELECT a FROM t AS x (b, c), u",
+    "WITH x AS (SELECT 1) (SELECT a FROM x LIMIT 3)",
+    "SELECT ((SELECT 1)), (((SELECT 1) UNION (SELECT 2)) ORDER BY 1), ((a)) FROM t",
+    "SELECT a FROM t WHERE a IN ((SELECT 1), 2)",
+    "SELECT lead(x) RESPECT NULLS OVER (ORDER BY y) FROM t",
     "SELECT émile FROM température [5 HOURS]",
 ]
 
@@ -111,12 +166,34 @@ def test_any_name_survives_in_backquotes(name: str) -> None:
         ("SELECT a FROM t [RANGE Now-3600, Now]", "SELECT a FROM t [3600] AS t"),
         ("SELECT a FROM t [1.5 SECONDS]", "SELECT a FROM t [1500 MILLISECONDS]"),
         ("SELECT a x FROM t u EVERY (5)", "SELECT a AS x FROM t AS u EVERY 5 SECONDS"),
-        ("SELECT a FROM t, u WHERE b AND c", "SELECT a FROM t JOIN u WHERE b AND c;"),
+        ("SELECT a FROM t CROSS JOIN u WHERE b AND c", "SELECT a FROM t JOIN u WHERE b AND c;"),
         (
             "SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u) AND b",
             "SELECT a FROM t WHERE b AND NOT EXISTS (SELECT 1 FROM u)",
         ),
         ("SELECT `a` FROM `t`", "SELECT a FROM t"),
+        (
+            "SELECT a FROM t MINUS SELECT b FROM u",
+            "SELECT a FROM t EXCEPT DISTINCT SELECT b FROM u",
+        ),
+        (
+            "SELECT 1 UNION SELECT 2 INTERSECT SELECT 3",
+            "(SELECT 1) UNION (SELECT 2 INTERSECT SELECT 3)",
+        ),
+        (
+            "SELECT a FROM t GROUP BY a, ROLLUP (b, c)",
+            "SELECT a FROM t GROUP BY GROUPING SETS ((a, b, c), (a, b), (a))",
+        ),
+        (
+            "SELECT sum(x) OVER w FROM t WINDOW w AS (PARTITION BY a ORDER BY b ROWS 5 PRECEDING)",
+            "SELECT sum(x) OVER (PARTITION BY a ORDER BY b ASC NULLS FIRST "
+            "ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM t",
+        ),
+        ("SELECT a FROM t FETCH FIRST ROW ONLY", "SELECT a FROM t LIMIT 1 OFFSET 0"),
+        (
+            "SELECT a FROM t WHERE !EXISTS (SELECT 1 FROM u)",
+            "SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u)",
+        ),
         ("SELECT a FROM t EVERY 5 ERROR (2%)", "SELECT a FROM t ERROR (2.0%) EVERY (5)"),
         ("SELECT a != b, a::long FROM t", "SELECT a <> b, CAST(a AS bigint) FROM t"),
     ],
@@ -135,6 +212,10 @@ def test_statements_that_say_the_same_are_equal(left: str, right: str) -> None:
         ("SELECT a FROM t WHERE b", "SELECT a FROM t WHERE NOT b"),
         ("SELECT a FROM t WHERE b - (c - d) > 1", "SELECT a FROM t WHERE b - c - d > 1"),
         ("SELECT 'A' FROM t", "SELECT 'a' FROM t"),
+        ("SELECT a FROM t, u JOIN v ON b", "SELECT a FROM t JOIN u JOIN v ON b"),
+        ("SELECT (SELECT a FROM t)", "SELECT (SELECT b FROM t)"),
+        ("SELECT a FROM t UNION SELECT b FROM t", "SELECT a FROM t UNION ALL SELECT b FROM t"),
+        ("SELECT a FROM t LEFT JOIN u USING (k)", "SELECT a FROM t LEFT JOIN u ON t.k = u.k"),
     ],
 )
 def test_statements_that_differ_are_not_equal(left: str, right: str) -> None:

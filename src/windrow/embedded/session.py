@@ -128,7 +128,7 @@ class EmbeddedSession(Asking):
         'largest'
         """
         select = parse_query(text)
-        if reads_history(select):
+        if isinstance(select, Select) and reads_history(select):
             return self._follow(select, name)
         plan = plan_query(select, self._catalog, algorithm, store)
         name = self._free_name(name)
@@ -153,7 +153,7 @@ class EmbeddedSession(Asking):
     def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered."""
         select = parse_query(text)
-        if not reads_history(select):
+        if not isinstance(select, Select) or not reads_history(select):
             return plan_query(select, self._catalog)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
         return bind_history(select, self._catalog, schemas, continuous=goes_on)
@@ -370,7 +370,7 @@ class EmbeddedSession(Asking):
 
     @one_at_a_time
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
+        plan = bind_history(one_select(parse_query(text)), self._catalog, self._histories.schemas)
         self._flush()
         if progressive:
             return self._one_by_one(self._histories.ask_progressively(plan))

@@ -20,14 +20,17 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema, declared_history
 from windrow.plan.model import QueryPlan
+from windrow.plan.refusals import one_select
 from windrow.schema import Column, StreamSchema, type_named
 from windrow.sql import parse_script
 from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateView,
     Endpoint,
     Explain,
+    QueryText,
     Select,
     SetOption,
     Statement,
@@ -183,11 +186,13 @@ def _add(job: Job, statement: Statement) -> None:
     if isinstance(statement, CreateStream):
         _add_stream(job, statement)
     elif isinstance(statement, CreateQuery):
-        _add_query(job, statement.name, statement.select, statement.sink, statement.place)
-    elif isinstance(statement, Select):
-        _add_select(job, statement)
+        _add_query(
+            job, statement.name, one_select(statement.select), statement.sink, statement.place
+        )
+    elif isinstance(statement, QueryText | CreateView):
+        _add_select(job, one_select(statement))
     elif isinstance(statement, Explain):
-        job.explained.append(_explained(job, statement.select))
+        job.explained.append(_explained(job, one_select(statement.select)))
     elif isinstance(statement, CreateHistory):
         _add_history(job, statement)
     elif isinstance(statement, SetOption):

@@ -4,16 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
 from windrow.errors import Place, UnsupportedError
 from windrow.plan.expressions import Expr, GroupRef
 from windrow.plan.model import OutputColumn
 from windrow.plan.windows import all_sources
-from windrow.sql.statements import Select
+from windrow.sql.nested_query import NestedQuery
+from windrow.sql.statements import CreateView, QueryText, Select, Source
+from windrow.sql.walks import expressions_of
 
-__all__ = ["MAX_INPUTS", "check_distinct_groups", "check_shape", "refusal"]
+__all__ = ["MAX_INPUTS", "check_distinct_groups", "check_shape", "one_select", "refusal"]
 
 # Every probe of a join walks the other windows one after the other.
 MAX_INPUTS = 6
+
+
+def one_select(query: QueryText | CreateView) -> Select:
+    """The query, if it is one SELECT of streams, without queries and functions over windows."""
+    if isinstance(query, Select) and _is_plain(query):
+        return query
+    places = getattr(query, "places", {})
+    place = getattr(query, "place", None) or next(iter(places.values()), None)
+    raise refusal("WU231", "this form of query", place, "write it as one SELECT of streams")
+
+
+def _is_plain(select: Select) -> bool:
+    parts = (select.grouping_sets, select.qualify, select.order_by, select.common_tables)
+    if any(parts) or select.limit is not None or select.offset or not select.sources:
+        return False
+    kinds = (NestedQuery, exp.Window, exp.Filter, exp.Tuple)
+    return all(_is_stream(source) for source in select.sources) and all(
+        each.find(*kinds) is None for each in expressions_of(select)
+    )
+
+
+def _is_stream(source: Source) -> bool:
+    is_plain = not source.using and not source.is_natural and not source.columns
+    return bool(source.stream) and is_plain and source.join in ("first", "inner", "anti")
 
 
 def check_shape(select: Select) -> None:

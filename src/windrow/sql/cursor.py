@@ -14,7 +14,12 @@ __all__ = ["Cursor"]
 
 
 # What may follow a query in brackets that is part of a larger query in brackets.
-_GOES_ON = frozenset(["UNION", "EXCEPT", "MINUS", "INTERSECT", "ORDER", "LIMIT", "OFFSET", "FETCH"])
+_GOES_ON = frozenset(
+    [
+        *("UNION", "EXCEPT", "MINUS", "INTERSECT", "ORDER", "LIMIT", "OFFSET", "FETCH"),
+        *("ERROR", "EVERY", "DURATION"),
+    ]
+)
 
 
 class Cursor:

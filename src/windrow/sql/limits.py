@@ -38,7 +38,7 @@ MAX_TOKENS = 10_000
 MAX_DEPTH = 32  # brackets and CASE within each other; also NOT NOT ... and - - ... in a row
 MAX_TREE_DEPTH = 128  # an expression as a tree: `a OR b OR c` is a chain two deep
 MAX_QUERY_DEPTH = 16  # queries within each other, a query in brackets of any kind
-MAX_GROUPING_SETS = 256
+MAX_GROUPING_SETS = 64  # written out one by one, they still fit into a text
 MAX_NUMBER_CHARS = 64
 MAX_NAME_CHARS = 255
 
@@ -140,7 +140,7 @@ def check_tree(expression: exp.Expression, text: str) -> exp.Expression:
 
 def check_query(query: QueryText, text: str, token: Token) -> QueryText:
     """The query, if the way down through all its expressions and inner queries is not too long."""
-    level: list[exp.Expr | QueryText] = [query]
+    level = list(_children(query))
     for _ in range(MAX_TREE_DEPTH):
         level = [child for node in level for child in _children(node)]
         if not level:

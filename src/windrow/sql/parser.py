@@ -121,7 +121,8 @@ def _from(cursor: Cursor, places: dict[str, Place]) -> tuple[Source, ...]:
         return parse_sources(cursor)
     token = cursor.token
     ends = token.kind == "end" or token.upper in (")", ";") or token.upper in _AFTER_ITEMS
-    if not ends or cursor.ahead().upper in ("FROM", ","):
+    is_alias = token.kind == "word" and cursor.ahead().upper in ("FROM", ",")
+    if not ends or is_alias:
         raise cursor.expected("FROM", possible=["FROM"], hint=_before_from(cursor))
     return ()
 

@@ -175,9 +175,7 @@ def _intersected(cursor: Cursor) -> _Body:
     return body
 
 
-def _set_query(
-    cursor: Cursor, first: Token, left: _Body, read: Callable[[Cursor], _Body]
-) -> _Body:
+def _set_query(cursor: Cursor, first: Token, left: _Body, read: Callable[[Cursor], _Body]) -> _Body:
     word = cursor.consume()
     is_all = cursor.accept("ALL")
     if not is_all:

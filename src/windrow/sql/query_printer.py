@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Literal
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.generators.spark import SparkGenerator
 
 from windrow.sql.dialect import WQL
 from windrow.sql.nested_query import NestedQuery
@@ -221,11 +223,11 @@ def _transforms(dialect: Dialect) -> dict[type[exp.Expr], Callable[[Any, Any], s
 class _Spark(WQL):
     """WQL with queries in expressions."""
 
-    class Generator(WQL.Generator):
+    class Generator(SparkGenerator):
         """Prints the nodes of ours, too."""
 
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[[Any, Any], str]]] = {
-            **WQL.Generator.TRANSFORMS,
+            **SparkGenerator.TRANSFORMS,
             **_transforms("spark"),
         }
 
@@ -233,10 +235,10 @@ class _Spark(WQL):
 class _DuckDB(DuckDB):
     """DuckDB's dialect with queries in expressions."""
 
-    class Generator(DuckDB.Generator):
+    class Generator(DuckDBGenerator):
         """Prints the nodes of ours, too."""
 
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Callable[[Any, Any], str]]] = {
-            **DuckDB.Generator.TRANSFORMS,
+            **DuckDBGenerator.TRANSFORMS,
             **_transforms("duckdb"),
         }

@@ -192,4 +192,5 @@ def _alias(cursor: Cursor, otherwise: str) -> tuple[str, tuple[str, ...]]:
         alias = cursor.consume().text
     else:
         return otherwise, ()
-    return alias, _names(cursor) if cursor.at("(") else ()
+    has_columns = cursor.at("(") and cursor.ahead().kind in ("word", "quoted")
+    return alias, _names(cursor) if has_columns else ()

@@ -287,4 +287,6 @@ class SetOption:
     place: Place | None = field(default=None, compare=False)
 
 
-Statement = QueryText | CreateStream | CreateHistory | CreateQuery | CreateView | Explain | SetOption
+Statement = (
+    QueryText | CreateStream | CreateHistory | CreateQuery | CreateView | Explain | SetOption
+)

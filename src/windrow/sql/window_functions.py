@@ -16,7 +16,7 @@ from windrow.event_time import UNITS_US, show_span
 from windrow.sql.cursor import Cursor
 from windrow.sql.limits import check_tree
 from windrow.sql.ordering import parse_order_keys
-from windrow.sql.spans import at_unit, parse_span, parse_quoted_span, parse_whole_number
+from windrow.sql.spans import at_unit, parse_quoted_span, parse_span, parse_whole_number
 from windrow.sql.statements import Ordering
 from windrow.sql.tokens import Token
 from windrow.sql.window_clause import MAX_ROWS
@@ -129,9 +129,7 @@ def _list(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
 
 def _ordered(key: Ordering) -> exp.Expression:
     nulls_first = not key.is_descending if key.nulls_first is None else key.nulls_first
-    return exp.Ordered(
-        this=key.expression, desc=key.is_descending or None, nulls_first=nulls_first
-    )
+    return exp.Ordered(this=key.expression, desc=key.is_descending or None, nulls_first=nulls_first)
 
 
 def _frame(cursor: Cursor) -> exp.Expression:
@@ -194,6 +192,4 @@ def _distance(cursor: Cursor) -> exp.Expression:
 
 def _interval(span_us: int) -> exp.Expression:
     number, unit = (show_span(span_us) if span_us else "0 seconds").upper().split()
-    return exp.Interval(
-        this=exp.Literal.string(number), unit=exp.Var(this=unit.removesuffix("S"))
-    )
+    return exp.Interval(this=exp.Literal.string(number), unit=exp.Var(this=unit.removesuffix("S")))

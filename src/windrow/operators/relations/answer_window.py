@@ -7,7 +7,7 @@ window says. What is held is every answer in the window: the codes of its rows, 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = ["AnswerWindowOperator"]
 # A step over more ticks than this answers at the newest ones.
 TICKS_LIMIT = 1_000_000
 _EMPTY = np.empty(0, np.int64)
+_NO_CODES = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class AnswerWindowOperator(RelationOperator):
     def __init__(self, node: AnswerWindow) -> None:
         if not node.window.traits.leaves_by_time:
             raise UnsupportedError(
-                "WU240",
+                "WU243",
                 "a window that counts rows over the answers of a query",
                 hint="write a window of time, such as [10 MINUTES], over (SELECT ... EVERY ...)",
             )
@@ -85,6 +86,53 @@ class AnswerWindowOperator(RelationOperator):
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes, with one more answer."""
         return self._rows.growth_bytes(changes) + self._rows.counts.nbytes
+
+    def held(self, at: int) -> Changes:
+        """The answers in the window, as if all had entered at that instant."""
+        waiting = {answer.time for answer in self._entering}
+        inside = [answer for answer in self._leaving if answer.time not in waiting]
+        found = self._changes(inside)
+        return Changes(np.full(found.size, at, np.int64), -found.weight, found.columns)
+
+    def saved(self) -> dict[str, pa.Table]:
+        """The input, and the answers that are in the window or will be."""
+        codes, counts = self._held()
+        rows = self._table(codes).append_column("many", pa.array(counts))
+        tables = {"rows": rows, "clock": pa.table({"clock": [self._clock], "first": [self._first]})}
+        for name, queue in (("entering", self._entering), ("leaving", self._leaving)):
+            sizes = [answer.codes.size for answer in queue]
+            found = self._table(np.concatenate([_NO_CODES, *(each.codes for each in queue)]))
+            found = found.append_column("at", pa.array(np.repeat([a.at for a in queue], sizes)))
+            times = np.repeat([answer.time for answer in queue], sizes)
+            found = found.append_column("time", pa.array(times))
+            weight = np.concatenate([_EMPTY, *(answer.weight for answer in queue)])
+            tables[name] = found.append_column("many", pa.array(weight))
+        return tables
+
+    def load(self, tables: Mapping[str, pa.Table]) -> None:
+        """Back from saved(), into a new operator."""
+        codes = self._acquired(tables["rows"])
+        self._rows.counts[codes, 0] = tables["rows"].column("many").to_numpy()
+        self._rows.hold(codes)
+        (clock,) = tables["clock"].to_pylist()
+        self._clock, self._first = clock["clock"], clock["first"]
+        for name, queue in (("entering", self._entering), ("leaving", self._leaving)):
+            table = tables[name]
+            codes, columns = self._acquired(table), ("at", "time", "many")
+            at, time, many = (table.column(each).to_numpy().astype(np.int64) for each in columns)
+            starts = np.flatnonzero(np.diff(time, prepend=-1)) if time.size else _EMPTY
+            for begin, end in zip(starts, [*starts[1:], time.size], strict=True):
+                own = slice(int(begin), int(end))
+                queue.append(_Answer(int(at[own][0]), int(time[own][0]), codes[own], many[own]))
+
+    def _table(self, codes: Codes) -> pa.Table:
+        columns = self._rows.coder.columns(codes)
+        return pa.Table.from_arrays(list(columns), names=[f"c{i}" for i in range(len(columns))])
+
+    def _acquired(self, table: pa.Table) -> Codes:
+        width = len(self._types) - 1
+        columns = [column.combine_chunks() for column in table.columns[:width]]
+        return self._rows.acquire(columns, table.num_rows)
 
     def _ticks(self, until: int) -> Vector:
         if self._first is None:
@@ -125,10 +173,9 @@ class AnswerWindowOperator(RelationOperator):
         tick = np.array([time])
         self._rows.coder.retain(codes)
         self._entering.append(_Answer(int(self._lifetime.enter(tick)[0]), time, codes, weight))
-        if not self._lifetime.is_endless:
-            self._rows.coder.retain(codes)
-            leave = int(self._lifetime.leave(tick)[0])
-            self._leaving.append(_Answer(leave, time, codes, -weight))
+        self._rows.coder.retain(codes)
+        leave = int(self._lifetime.leave(tick)[0])
+        self._leaving.append(_Answer(leave, time, codes, -weight))
 
     def _given(self, until: int) -> Changes:
         """What enters and leaves until then, in time order."""
@@ -136,16 +183,21 @@ class AnswerWindowOperator(RelationOperator):
         if not due:
             return no_changes(self._types)
         due.sort(key=lambda answer: answer.at)
+        changes = self._changes(due)
+        self._rows.coder.release(np.concatenate([answer.codes for answer in due]))
+        return changes
+
+    def _changes(self, due: Sequence[_Answer]) -> Changes:
+        if not due:
+            return no_changes(self._types)
         sizes = [answer.codes.size for answer in due]
         codes = np.concatenate([answer.codes for answer in due])
         times = pa.array(np.repeat([answer.time for answer in due], sizes)).cast(self._types[0])
-        changes = Changes(
+        return Changes(
             np.repeat([answer.at for answer in due], sizes),
             np.concatenate([answer.weight for answer in due]),
             (times, *self._rows.coder.columns(codes)),
         )
-        self._rows.coder.release(codes)
-        return changes
 
 
 def _due(queue: deque[_Answer], until: int) -> Iterator[_Answer]:

@@ -50,6 +50,10 @@ class HeldRows:
         size = kernels.unneeded_references(codes, self.counts, self._is_held, out)
         return self.coder.release(out[:size])
 
+    def hold(self, codes: Codes) -> None:
+        """The references of these codes are those of rows that are held from now on."""
+        self._is_held[codes] = 1
+
     def net(self, at: Vector, codes: Codes, weight: Vector) -> tuple[Vector, Codes, Vector]:
         """The changes with one for each code and instant, and none that changes nothing."""
         out = (np.empty(at.size, np.int64), np.empty(at.size, np.int32), np.empty_like(weight))

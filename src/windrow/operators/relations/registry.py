@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from windrow.operators.relations.aggregate import AggregateOperator
 from windrow.operators.relations.answer_window import AnswerWindowOperator
 from windrow.operators.relations.at_most_one import AtMostOneOperator
 from windrow.operators.relations.distinct import DistinctOperator
@@ -13,7 +14,9 @@ from windrow.operators.relations.join import JoinOperator
 from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.project import ProjectOperator, ValuesOperator
 from windrow.operators.relations.set_operations import set_operator
+from windrow.operators.relations.top_rows import TopRowsOperator
 from windrow.plan.relations.algebra import (
+    Aggregate,
     AnswerWindow,
     AtMostOne,
     Distinct,
@@ -22,6 +25,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    TopRows,
     Values,
 )
 
@@ -33,6 +37,8 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     Project: ProjectOperator,
     Values: ValuesOperator,
     Join: JoinOperator,
+    Aggregate: AggregateOperator,
+    TopRows: TopRowsOperator,
     Distinct: DistinctOperator,
     SetOperation: set_operator,
     AtMostOne: AtMostOneOperator,

@@ -15,7 +15,7 @@ from windrow.operators.relations.wide_decimals import (
     words_of_wide,
 )
 from windrow.windows.codes import Codes
-from windrow.windows.key_coder import KeyCoder
+from windrow.windows.codes import KeyCoder
 
 __all__ = ["RowCodes"]
 

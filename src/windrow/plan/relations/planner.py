@@ -61,7 +61,7 @@ def _check_choices(algorithm: str, store: str) -> None:
     for what, chosen in (("algorithm", algorithm), ("store", store)):
         if chosen != "auto":
             raise UnsupportedError(
-                "WU231",
+                "WU242",
                 f"the {what} of a query that is a tree cannot be {chosen!r}",
                 hint="leave the choice to 'auto': each part of the tree has its own; "
                 "explain() shows which",
@@ -86,7 +86,7 @@ def _is_window(source: Source, catalog: Catalog) -> bool:
     has_more = source.query is not None or source.joined or source.using or source.columns
     if has_more or source.is_natural or source.join not in ("first", "inner", "anti"):
         return False
-    return not catalog.has_view(source.stream)
+    return catalog.view(source.stream) is None
 
 
 def _expressions(select: Select) -> Iterator[exp.Expr]:

@@ -33,6 +33,7 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
     walk_relations,
 )
+from windrow.plan.relations.blocks import Block
 from windrow.plan.show import show_with
 
 __all__ = ["show_relation"]
@@ -52,15 +53,19 @@ _APPLIES = {
 }
 
 
-def show_relation(relation: Relation) -> str:
-    """The tree, the result first. Columns that share a name are numbered."""
-    return "\n".join(_Drawing(relation).lines(relation, 0))
+def show_relation(relation: Relation, note: Callable[[Relation], str] | None = None) -> str:
+    """The tree, the result first. Columns that share a name are numbered.
+
+    note: what stands below the line of a node, if anything does.
+    """
+    return "\n".join(_Drawing(relation, note).lines(relation, 0))
 
 
 class _Drawing:
     """Draws nodes; every field has one label in the whole drawing."""
 
-    def __init__(self, root: Relation) -> None:
+    def __init__(self, root: Relation, note: Callable[[Relation], str] | None = None) -> None:
+        self._note = note
         self._labels: dict[str, str] = {}
         for node in reversed(list(walk_relations(root))):
             for field in node.fields:
@@ -69,6 +74,9 @@ class _Drawing:
     def lines(self, node: Relation, depth: int) -> Iterable[str]:
         """The line of the node, then those of its inputs."""
         yield _INDENT * depth + self._words(node)
+        note = "" if self._note is None else self._note(node)
+        if note:
+            yield f"{_INDENT * depth}  ({note})"
         for part in node.inputs:
             yield from self.lines(part, depth + 1)
 
@@ -202,6 +210,17 @@ class _Drawing:
         every = show_span(node.every_us)
         return f"answers every {every} {self._window(node.window)}, timed by {self._field(node.time)}"
 
+    def block(self, node: Block) -> str:
+        """The windows of a block, and what it gives."""
+        plan = node.plan
+        windows = ", ".join(
+            f"{entry.stream.name} {self._window(entry.window)}" for entry in plan.inputs
+        )
+        if node.is_scan:
+            return f"{windows}: {self._fields(node.fields)}"
+        word = "aggregate" if plan.kind == "aggregate" else "joined rows"
+        return f"block of {windows}: {word} {self._fields(node.fields)}"
+
     def _window(self, window: WindowSpec) -> str:
         inside = window.traits.shown.format(
             length=show_span(window.length_us),
@@ -237,5 +256,6 @@ _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     SetOperation: _Drawing.set_operation,
     TopRows: _Drawing.top_rows,
     WindowFunctions: _Drawing.window_functions,
+    Block: _Drawing.block,
     AnswerWindow: _Drawing.answer_window,
 }

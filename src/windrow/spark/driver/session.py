@@ -32,6 +32,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
+from windrow.plan.refusals import one_select
 from windrow.runtime.ledger import LEDGER_COUNTS
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
@@ -161,7 +162,7 @@ class SparkWindrowSession(Asking):
             count = session.query("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", name="count")
             count.start("memory", trigger="1 second")
         """
-        select = parse_query(text)
+        select = one_select(parse_query(text))
         refuse_history(select)
         plan = bind(select, self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
@@ -245,7 +246,7 @@ class SparkWindrowSession(Asking):
 
             session.plan_of("SELECT COUNT(*) AS n FROM temp [1 MINUTE]").streams
         """
-        select = parse_query(text)
+        select = one_select(parse_query(text))
         if not reads_history(select):
             return bind(select, self._catalog)
         return bind_history(select, self._catalog, self._histories.schemas)
@@ -414,7 +415,7 @@ class SparkWindrowSession(Asking):
         self._histories.declare(declared, self._sources[schema.name], archive, trigger)
 
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        plan = bind_history(parse_query(text), self._catalog, self._histories.schemas)
+        plan = bind_history(one_select(parse_query(text)), self._catalog, self._histories.schemas)
         if progressive:
             return self._histories.ask_progressively(plan)
         return self._histories.ask(plan)

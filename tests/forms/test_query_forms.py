@@ -1,4 +1,4 @@
-"""Every form of query on every runner, against DuckDB over all rows."""
+"""Every form of query and of question on every runner, against DuckDB over all rows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from support.form_runners import RUNNERS, assert_right, whole_model
 from support.query_forms import FORMS
+from support.question_forms import ASKED_RUNNERS, QUESTIONS, assert_answered
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
@@ -25,3 +26,9 @@ def test_the_rows_are_hard_enough() -> None:
     assert {name: sum(map(len, each.late)) > 0 for name, each in streams.items()} == {
         "a": True, "b": True, "c": True,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("runner", ASKED_RUNNERS)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_question_about_the_past_is_answered(name: str, runner: str) -> None:
+    assert_answered(QUESTIONS[name], ASKED_RUNNERS[runner](QUESTIONS[name]))

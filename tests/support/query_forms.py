@@ -103,6 +103,13 @@ FORMS = {
         "SELECT b.k, MAX(a.d) AS most, MIN(b.p) AS least, COUNT(DISTINCT a.s) AS n"
         f" {JOINED} a.k = b.k GROUP BY b.k EVERY (1 SECOND)"
     ),
+    "join-most": Form(
+        f"SELECT MAX(a.d) AS most {JOINED} a.k = b.k"
+    ),
+    "join-truths": Form(
+        "SELECT a.k, COUNT_IF(a.d > 0.2) AS high, BOOL_AND(b.l > 0) AS above, BOOL_OR(a.o) AS some"
+        f" {JOINED} a.k = b.k GROUP BY a.k"
+    ),
     "join-other-groups": Form(
         f"SELECT a.s, b.o, COUNT(*) AS n {JOINED} a.k = b.k GROUP BY a.s, b.o"
     ),

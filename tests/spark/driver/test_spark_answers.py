@@ -1,4 +1,4 @@
-"""The same queries over the same rows in this process and on Spark."""
+"""What batches, late rows and heartbeats do to answers on Spark; the forms: test_spark_forms."""
 
 from __future__ import annotations
 
@@ -11,72 +11,14 @@ from support.spark.stream_files import (
     Files,
     Sessions,
     embedded,
-    in_order,
     random_batches,
     rows,
 )
 
 pytestmark = pytest.mark.spark
 
-QUERIES = {
-    "join": """SELECT COUNT(*) AS n, SUM(h.value) AS s FROM h [8 SECONDS], c [5 SECONDS]
-               WHERE h.room = c.room""",
-    "grouped": """SELECT h.room, COUNT(*) AS n, AVG(c.value) AS m FROM h [8 SECONDS], c [8 SECONDS]
-                  WHERE h.room = c.room AND h.value > 2 GROUP BY h.room HAVING COUNT(*) > 3""",
-    "every": """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS], c [RANGE 6 SECONDS SLIDE 2 SECONDS]
-                WHERE h.room = c.room GROUP BY h.room EVERY (2 SECONDS)""",
-    "single": "SELECT room, SUM(value) AS s FROM h [6 SECONDS] WHERE value <> 5 GROUP BY room",
-    "slide": "SELECT COUNT(*) AS n FROM h [RANGE 6 SECONDS SLIDE 3 SECONDS]",
-    "select": "SELECT room, value * 2 AS twice FROM h [4 SECONDS] WHERE value > 4",
-    "rows": "SELECT COUNT(*) AS n, SUM(value) AS s FROM h [ROWS 20]",
-    "self": """SELECT COUNT(*) AS n FROM h [4 SECONDS] AS a, h [2 SECONDS] AS b
-               WHERE a.room = b.room""",
-    "pairs": """SELECT COUNT(*) AS n, SUM(ABS(h.value - c.value)) AS s
-                FROM h [8 SECONDS], c [5 SECONDS] WHERE h.room = c.room AND h.value > c.value""",
-    "extremes": """SELECT h.room, MAX(h.value) AS most, MIN(c.value) AS least,
-                   COUNT(DISTINCT h.value) AS different FROM h [8 SECONDS], c [5 SECONDS]
-                   WHERE h.room = c.room GROUP BY h.room EVERY (2 SECONDS)""",
-    "most": "SELECT MAX(h.value) AS most FROM h [8 SECONDS], c [5 SECONDS] WHERE h.room = c.room",
-    "star": """SELECT COUNT(*) AS n, SUM(a.value * b.value) AS s, STDDEV(b.value) AS d
-               FROM h [4 SECONDS] AS a, c [3 SECONDS] AS b, h [2 SECONDS] AS d
-               WHERE a.room = b.room AND b.room = d.room""",
-    "unequal": """SELECT COUNT(*) AS n FROM h [ROWS 10] AS a, c [2 SECONDS] AS b
-                  WHERE a.value > b.value""",
-    "truths": """SELECT h.room, COUNT_IF(h.value > 4) AS high, BOOL_AND(c.value > 1) AS above,
-                 BOOL_OR(h.value = 7) AS seven FROM h [8 SECONDS], c [5 SECONDS]
-                 WHERE h.room = c.room GROUP BY h.room""",
-    "joined-rows": """SELECT h.room, h.value AS v, c.value - h.value AS w
-                      FROM h [3 SECONDS], c [2 SECONDS] WHERE h.room = c.room AND h.value > 3""",
-    "different": """SELECT DISTINCT h.value AS v FROM h [8 SECONDS], c [5 SECONDS]
-                         WHERE h.room = c.room EVERY (2 SECONDS)""",
-    "unmatched": """SELECT room, value FROM h [8 SECONDS] WHERE NOT EXISTS
-                               (SELECT 1 FROM c [2 SECONDS] WHERE c.room = h.room)""",
-    "unmatched-count": """SELECT h.room, COUNT(*) AS n FROM h [8 SECONDS]
-                                LEFT ANTI JOIN c [2 SECONDS] ON c.room = h.room
-                                AND c.value > h.value GROUP BY h.room""",
-}
-
-
-@pytest.mark.long_spark
-def test_answers_changes_and_results_are_those_of_the_embedded_session(
-    files: Files, sessions: Sessions
-) -> None:
-    batches = random_batches(3, seed=11)
-    files.put_all(batches)
-    session = sessions.open(files)
-    for name, text in QUERIES.items():
-        query = session.query(text, name=name).start("memory")
-        query.finish()
-        query.stop()
-        expected, _ = embedded(text, batches)
-        assert query.answers().to_pylist() == expected.answers().to_pylist(), name
-        assert in_order(query.changes()) == in_order(expected.changes()), name
-        assert query.result().to_pylist() == expected.result().to_pylist(), name
-    windows = session.windows()
-    assert {name for names in windows["queries"].to_pylist() for name in names} == set(QUERIES)
-    # Two of the queries read one stream twice.
-    assert session.ledger().num_rows == windows.num_rows - 2
-    assert "COUNT" in query.explain()
+GROUPED = """SELECT h.room, COUNT(*) AS n, AVG(c.value) AS m FROM h [8 SECONDS], c [8 SECONDS]
+             WHERE h.room = c.room AND h.value > 2 GROUP BY h.room HAVING COUNT(*) > 3"""
 
 
 @pytest.mark.parametrize("files_per_batch", [1, 100])
@@ -87,9 +29,9 @@ def test_batches_do_not_show(files: Files, sessions: Sessions, files_per_batch: 
     for stream in ("h", "c"):
         source = files.stream(stream, files_per_batch)
         session.stream(stream, source, time="ts", lateness="3 seconds")
-    query = session.query(QUERIES["grouped"]).start("memory", trigger="available")
+    query = session.query(GROUPED).start("memory", trigger="available")
     session.finish()
-    expected, _ = embedded(QUERIES["grouped"], batches, "3 seconds")
+    expected, _ = embedded(GROUPED, batches, "3 seconds")
     assert query.answers().to_pylist() == expected.answers().to_pylist()
     assert query.progress()["batch_id"] == (4 if files_per_batch == 1 else 1)
 

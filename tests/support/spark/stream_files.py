@@ -20,6 +20,7 @@ from windrow.spark.driver.session import SparkWindrowSession
 SECOND = 1_000_000
 FIRST_FILE_AT_S = 1_700_000_000
 COLUMNS = {"room": "string", "ts": "timestamp", "value": "double"}
+SPARK_COLUMNS = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
 SCHEMA = pa.schema(
     [("room", pa.string()), ("ts", pa.timestamp("us", tz="UTC")), ("value", pa.float64())]
 )
@@ -54,11 +55,13 @@ class Files:
             for stream, table in batch.items():
                 self.put(stream, table)
 
-    def stream(self, stream: str, files_per_batch: int = 1) -> DataFrame:
+    def stream(
+        self, stream: str, files_per_batch: int = 1, columns: str = SPARK_COLUMNS
+    ) -> DataFrame:
         """The directory as a streaming DataFrame."""
         assert self.spark is not None
         (self.root / stream).mkdir(parents=True, exist_ok=True)
-        reader = self.spark.readStream.schema("room string, ts timestamp, value double")
+        reader = self.spark.readStream.schema(columns)
         reader = reader.option("maxFilesPerTrigger", files_per_batch)
         return reader.parquet(str(self.root / stream))
 

@@ -38,10 +38,8 @@ def prune_columns(relation: Relation) -> Relation:
 
 def _pruned(relation: Relation, wanted: Ids) -> Relation:
     """The relation with at least the columns that are wanted."""
-    if isinstance(relation, Scan):
-        return _scan(relation, wanted)
-    if isinstance(relation, Values):
-        return relation
+    if isinstance(relation, Scan | Values):
+        return _scan(relation, wanted) if isinstance(relation, Scan) else relation
     if isinstance(relation, Project):
         items = tuple(item for item in relation.items if item.field.id in wanted)
         kept = replace(relation, items=items or relation.items[:1])

@@ -26,7 +26,14 @@ from windrow.sql.nested_query import without_queries
 
 __all__ = ["bind_alike", "bind_together", "operator_binders"]
 
-_ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
+_ARITHMETIC = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.Mod: "%",
+    exp.IntDiv: "div",
+}
 _COMPARISONS = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -101,7 +108,7 @@ def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:
             hint="compare with a timestamp literal, or CAST a timestamp AS DOUBLE for seconds",
         )
     function = _ARITHMETIC[type(node)]
-    left, right = (_number(scope, side, function) for side in sides)
+    left, right = (_number(scope, side, function.upper()) for side in sides)
     return arithmetic(function, left, right)
 
 

@@ -1,7 +1,8 @@
 """Type rules: the type that two values meet in, the type of arithmetic, and casts made explicit.
 
 Integers meet in the wider integer, a number and a FLOAT or DOUBLE meet in DOUBLE, decimals meet in
-the decimal that holds both. Arithmetic of integers is BIGINT, their `/` DOUBLE. `+ - *` of decimals
+the decimal that holds both. Arithmetic of integers is BIGINT, their `/` DOUBLE; DIV is a
+BIGINT always. `+ - *` of decimals
 stay exact while the result fits the digits of a column (of a sum, where an aggregate takes part)
 and are DOUBLE beyond; `/` and `%` of decimals are decimals by Spark's rules, with those digits in
 place of Spark's 38. Text never becomes a number by itself.
@@ -100,7 +101,7 @@ def _as_decimal(expression: Expr) -> ColumnType:
 
 
 def arithmetic(function: str, left: Expr, right: Expr) -> Call:
-    """Left function right for one of + - * / %, with the casts that it needs; both are numbers."""
+    """Left function right for one of + - * / % div, with the casts needed; both are numbers."""
     if is_null(left) and is_null(right):
         left = right = Literal(None, DOUBLE)
     elif is_null(left):
@@ -109,6 +110,8 @@ def arithmetic(function: str, left: Expr, right: Expr) -> Call:
         right = convert(right, left.type)
     if left.type.is_integer and right.type.is_integer and function != "/":
         return Call(function, (convert(left, BIGINT), convert(right, BIGINT)), BIGINT)
+    if function == "div":
+        return Call("cast", (arithmetic("/", left, right),), BIGINT)
     if "DECIMAL" in (left.type.name, right.type.name) and not (
         left.type.is_float or right.type.is_float
     ):

@@ -16,7 +16,7 @@ _STAR = re.compile(
     r"SELECT\s+(ALL\s+|DISTINCT\s+)?\*\s+FROM\s+(.*?)(?=\s+WHERE\b|\s+GROUP\b|$)", re.DOTALL
 )
 _LIST = re.compile(r"\s*SELECT\s+(?:ALL\s+|DISTINCT\s+)?")
-_ALIAS = re.compile(r"(?:\s+AS\s+\w+|(?<=[\w)])\s+(?!NULL\b|END\b)[a-z]\w*)\s*$")
+_ALIAS = re.compile(r"(?:\s+AS\s+\w+|(?<=[\w)])(?<!DIV)\s+(?!NULL\b|END\b)[a-z]\w*)\s*$")
 
 
 def our_text(sql: str, tables: Mapping[str, Table]) -> str:

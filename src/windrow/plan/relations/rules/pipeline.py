@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from windrow.plan.relations.algebra import Relation
+from windrow.plan.relations.rules.aggregate_left_joins import aggregate_left_joins
+from windrow.plan.relations.rules.aggregate_parts_of_unions import aggregate_parts_of_unions
 from windrow.plan.relations.rules.limit_row_numbers import limit_row_numbers
 from windrow.plan.relations.rules.order_joins import order_joins
 from windrow.plan.relations.rules.prune_columns import prune_columns
@@ -22,6 +24,8 @@ RELATION_RULES: tuple[RelationRule, ...] = (
     unnest,
     push_filters,
     limit_row_numbers,
+    aggregate_left_joins,
+    aggregate_parts_of_unions,
     order_joins,
     prune_columns,
 )

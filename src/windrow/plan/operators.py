@@ -200,12 +200,13 @@ def _in(scope: Scope, node: exp.In) -> Expr:
     if node.args.get("query") is not None or not node.expressions:
         raise scope.refused("WU207", "IN with a sub-query", node, hint="list the values")
     bound = bind_together(scope, "IN", [node.this, *node.expressions])
-    for written, value in zip(node.expressions, bound[1:], strict=True):
-        if not isinstance(value, Literal):
-            raise scope.refused(
-                "WU219", "IN with values that are not constants", written, hint="write = and OR"
-            )
-    return _maybe_not(node, Call("in", tuple(bound), BOOLEAN))
+    value, among = bound[0], bound[1:]
+    constants = [each for each in among if isinstance(each, Literal)]
+    others = [each for each in among if not isinstance(each, Literal)]
+    parts: list[Expr] = [Call("=", (value, other), BOOLEAN) for other in others]
+    if constants:
+        parts.insert(0, Call("in", (value, *constants), BOOLEAN))
+    return _maybe_not(node, balanced("or", parts, BOOLEAN))
 
 
 def _between(scope: Scope, node: exp.Between) -> Expr:

@@ -52,7 +52,8 @@ def common_type(expressions: Sequence[Expr]) -> ColumnType | None:
     """The type in which all of them can be compared, or None; NULL takes any type."""
     typed = [part for part in expressions if not is_null(part)]
     if not typed:
-        return STRING
+        # A NULL that was cast has a type of its own.
+        return next((each.type for each in expressions if each.type != STRING), STRING)
     # Literals come last: they take the type of what they meet where it holds their value.
     typed.sort(key=lambda part: isinstance(part, Literal))
     found: ColumnType | None = typed[0].type
@@ -169,6 +170,8 @@ def convert(expression: Expr, kind: ColumnType) -> Expr:
     """The expression in that type: itself, a literal of that type, or a cast."""
     if expression.type == kind:
         return expression
+    if is_null(expression):
+        return Literal(None, kind)
     if isinstance(expression, Literal):
         folded = _fold(expression, kind)
         if folded is not None:
@@ -178,8 +181,6 @@ def convert(expression: Expr, kind: ColumnType) -> Expr:
 
 def _fold(literal: Literal, kind: ColumnType) -> Literal | None:
     value = literal.value
-    if value is None:
-        return Literal(None, kind)
     if literal.type == DATE and kind == TIMESTAMP and isinstance(value, int):
         return Literal(value * DAY_US, TIMESTAMP)
     if not literal.type.is_numeric:
@@ -219,8 +220,15 @@ def integer_type(value: int) -> ColumnType | None:
 
 
 def is_null(expression: Expr) -> bool:
-    """Whether it is the NULL literal, which has any type."""
-    return isinstance(expression, Literal) and expression.value is None
+    """Whether it is NULL by its form, as CASE ... THEN NULL END is: such a value has any type."""
+    if isinstance(expression, Literal):
+        return expression.value is None
+    if not isinstance(expression, Call):
+        return False
+    parts = expression.arguments
+    if expression.function == "case":
+        return all(is_null(part) for part in (*parts[1:-1:2], parts[-1]))
+    return expression.function == "coalesce" and all(is_null(part) for part in parts)
 
 
 def balanced(function: str, parts: Sequence[Expr], kind: ColumnType) -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
@@ -32,7 +33,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
-from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
@@ -134,6 +135,7 @@ class EmbeddedSession(Asking):
         plan = plan_query(select, self._catalog, algorithm, store)
         name = self._free_name(name)
         self._flush()
+        _warn_of_growth(name, plan)
         clock = self._ingest.clock_of(plan.streams)
         # Constants read no stream; their answer holds from the start of time on.
         first = self._ingest.streams[plan.streams[0]] if plan.streams else None
@@ -473,3 +475,14 @@ class EmbeddedSession(Asking):
         if len(running) < len(self._queries):  # the life of some is over
             self._queries = {query.name: query for query in running}
         return running
+
+
+def _warn_of_growth(name: str, plan: RunnablePlan) -> None:
+    """Windows that never lose a row, below operators that keep all of them."""
+    if isinstance(plan, TreePlan) and plan.growing:
+        warnings.warn(
+            f"query {name!r} keeps every row of {', '.join(plan.growing)}, which is UNBOUNDED: it "
+            "grows until the memory budget refuses rows; write a window, such as [10 MINUTES]",
+            RuntimeWarning,
+            stacklevel=4,
+        )

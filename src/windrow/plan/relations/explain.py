@@ -38,10 +38,9 @@ def explain_tree(plan: TreePlan, sizes: Mapping[Relation, int] | None = None) ->
             for line in show_relation(plan.relation, lambda n: note(n, sizes)).splitlines()
         ),
     ]
-    growing = sorted({entry.alias for entry in plan.inputs if entry.window.traits.is_endless})
-    if growing:
+    if plan.growing:
         lines.append(
-            f"grows without end: {', '.join(growing)} is UNBOUNDED and keeps every row; "
+            f"grows without end: every row of {', '.join(plan.growing)} is kept (UNBOUNDED); "
             "the memory budget bounds it"
         )
     return "\n".join(lines)

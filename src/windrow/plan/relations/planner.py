@@ -44,8 +44,9 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     """The query as a tree, also where one block would do."""
     bound = bind_query(query, catalog)
     relation = rewritten_relation(bound.relation)
-    if relation.fields != bound.outputs:
-        relation = Project(relation, passed(bound.outputs))
+    hidden = bound.relation.fields[len(bound.outputs) :]
+    if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
+        relation = Project(relation, passed((*bound.outputs, *hidden)))
     return TreePlan(
         bound.text,
         bound.relation,
@@ -54,6 +55,7 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
         bound.order,
         bound.every_us,
         bound.duration,
+        hidden,
     )
 
 
@@ -61,7 +63,7 @@ def _check_choices(algorithm: str, store: str) -> None:
     for what, chosen in (("algorithm", algorithm), ("store", store)):
         if chosen != "auto":
             raise UnsupportedError(
-                "WU242",
+                "WU245",
                 f"the {what} of a query that is a tree cannot be {chosen!r}",
                 hint="leave the choice to 'auto': each part of the tree has its own; "
                 "explain() shows which",
@@ -76,6 +78,8 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
     if not is_plain or select.qualify is not None or select.limit is not None:
         return False
     if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
+        return False
+    if len(select.sources) > 1 and any(each.window.traits.is_endless for each in select.sources):
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False

@@ -53,8 +53,7 @@ class _Splitting:
         parts = tuple(self._part(relation, union, part, first) for part in union.parts)
         combined = SetOperation("union", parts, given)
         regrouped = tuple(
-            Item(item.field, field.ref)
-            for item, field in zip(relation.groups, groups, strict=True)
+            Item(item.field, field.ref) for item, field in zip(relation.groups, groups, strict=True)
         )
         second = tuple(call for step in steps for call in step.second)
         whole = Aggregate(combined, regrouped, second)
@@ -80,4 +79,3 @@ class _Splitting:
             for call in first
         )
         return Aggregate(part, groups, calls)
-

@@ -10,7 +10,7 @@ from sqllogic.tables import Table
 __all__ = ["TIME", "our_text"]
 
 TIME = "event_time_of_row"
-# Joins and sub-queries ask for a window: this one holds all rows of a file.
+# Holds all rows of a file. Joins of windows and of unbounded streams are run by other operators.
 WINDOW = "[1000 DAYS]"
 _STAR = re.compile(
     r"SELECT\s+(ALL\s+|DISTINCT\s+)?\*\s+FROM\s+(.*?)(?=\s+WHERE\b|\s+GROUP\b|$)", re.DOTALL
@@ -19,11 +19,11 @@ _LIST = re.compile(r"\s*SELECT\s+(?:ALL\s+|DISTINCT\s+)?")
 _ALIAS = re.compile(r"(?:\s+AS\s+\w+|(?<=[\w)])(?<!DIV)\s+(?!NULL\b|END\b)[a-z]\w*)\s*$")
 
 
-def our_text(sql: str, tables: Mapping[str, Table]) -> str:
-    """The text that a session is given."""
+def our_text(sql: str, tables: Mapping[str, Table], with_windows: bool = False) -> str:
+    """The text that a session is given; streams are unbounded, or in a window that holds all."""
     named = _table_names(tables)
     sql = _STAR.sub(lambda found: _without_star(found, tables), sql)
-    if len(named.findall(sql)) > 1:
+    if with_windows:
         sql = named.sub(lambda found: f"{found[0]} {WINDOW}", sql)
     return _with_own_names(sql)
 

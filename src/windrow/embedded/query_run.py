@@ -252,11 +252,11 @@ class QueryRun:
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         """The instants up to the clock at which rows entered."""
-        found = None
+        found = self._shard.entered
         for input_index, waiting in enumerate(self._entries):
             instants = waiting.release(clock)
             if self._missed is not None:
                 self._missed.entered(input_index, instants)
-            found = instants if found is None else merged(found, instants)
-        assert found is not None
+            if self.plan.answering[input_index]:
+                found = merged(found, instants) if found.size else instants
         return found

@@ -29,6 +29,7 @@ from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.rows.shared_rows import RowReader
 from windrow.runtime.choosing import Chooser
+from windrow.windows.instants import NO_INSTANTS
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 from windrow.windows.marks import Mark
 from windrow.windows.window import OperatorMark, Window
@@ -55,6 +56,8 @@ class Shard:
 
     # More changes than those that it gives go through no part of it.
     step_changes = 0
+    # All its rows come from streams.
+    entered = NO_INSTANTS
 
     def __init__(
         self,

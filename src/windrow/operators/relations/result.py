@@ -39,6 +39,12 @@ class TreeResult:
         self._rows.release(codes)
         return partial
 
+    def rows(self) -> list[pa.Array]:
+        """All rows, equal ones as often as there are."""
+        counts = self._rows.counts[:, 0]
+        codes = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
+        return self._columns(codes)
+
     def _columns(self, codes: Codes) -> list[pa.Array]:
         return list(self._rows.coder.columns(codes))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from windrow.errors import UnsupportedError
+from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
@@ -15,7 +15,7 @@ from windrow.plan.relations.binder import bind_query
 from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
-from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
@@ -47,16 +47,24 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     hidden = bound.relation.fields[len(bound.outputs) :]
     if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
         relation = Project(relation, passed((*bound.outputs, *hidden)))
-    return TreePlan(
+    grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
+    plan = TreePlan(
         bound.text,
         bound.relation,
-        with_blocks(relation, bound.every_us, bound.text),
+        with_blocks(relation, grid_us, bound.text),
         bound.outputs,
         bound.order,
         bound.every_us,
         bound.duration,
         hidden,
     )
+    if not plan.streams:
+        raise BindingError(
+            "WB276",
+            "the query reads no stream, so there is no instant at which it would answer",
+            hint="read a stream somewhere in it, such as FROM s [10 MINUTES]",
+        )
+    return plan
 
 
 def _check_choices(algorithm: str, store: str) -> None:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from windrow.errors import CheckpointError, DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
-from windrow.operators.relations.changes import Changes
+from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import Relation, walk_relations
@@ -27,6 +28,7 @@ from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
 from windrow.runtime.trees.operator_tree import OperatorTree
+from windrow.windows.instants import NO_INSTANTS, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
 from windrow.windows.window import Window
@@ -52,25 +54,29 @@ class TreeShard:
     def __init__(self, plan: TreePlan) -> None:
         self.plan = plan
         self.clock = START_OF_TIME
-        self._grid_us = plan.every_us or 1
+        self._every_us = plan.every_us or 1
         self._ran_until = START_OF_TIME
         self._has_run = False
-        self._first_us: int | None = None
+        self._first_us: list[int | None] = [None] * len(plan.inputs)  # of each input
         self._leaves: dict[Block, Leaf] = {
-            block: leaf_of(block, self._grid_us) for block in plan.blocks
+            block: leaf_of(block, plan.grid_us) for block in plan.blocks
         }
         self._owners = [
             (leaf, number)
             for leaf in self._leaves.values()
             for number in range(len(leaf.plan.inputs))
         ]
-        self._types = [field.type.arrow for field in plan.relation.fields]
-        self._begin()
+        self._types = [field.type.arrow for field in plan.outputs]
+        self._tree = OperatorTree(plan.relation)
         self._is_first_result = True
+        self._begin_result()
+        self.entered = NO_INSTANTS
 
-    def _begin(self) -> None:
-        self._tree = OperatorTree(self.plan.relation)
+    def _begin_result(self) -> None:
         self._result = TreeResult(self._types)
+        # With columns that only order it the result is held once more, with these.
+        fields = self.plan.relation.fields
+        self._whole = TreeResult([each.type.arrow for each in fields]) if self.plan.hidden else None
 
     # ---- a step
 
@@ -80,8 +86,8 @@ class TreeShard:
             leaf, own = self._owners[number]
             leaf.append({own: rows})
             if rows.size:
-                first = int(rows.times.min())
-                self._first_us = first if self._first_us is None else min(self._first_us, first)
+                first, before = int(rows.times.min()), self._first_us[number]
+                self._first_us[number] = first if before is None else min(before, first)
 
     def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
         """Take prepared rows and run to `until`, inclusive."""
@@ -91,12 +97,10 @@ class TreeShard:
         return self._run(self._last_tick(self.clock))
 
     def _last_tick(self, instant: int) -> int:
-        return instant // self._grid_us * self._grid_us
+        return instant // self._every_us * self._every_us
 
     def _run(self, until: int) -> Partial:
-        for window in self._tree.windows.values():
-            if self._first_us is not None:
-                window.begin(self._first_us)
+        self._begin_windows()
         try:
             changes = self._tree.advance(lambda block: self._leaves[block].run(until), until)
         except FaultError as fault:
@@ -105,8 +109,43 @@ class TreeShard:
             # Rows that have no answer end the query, as a value that an expression lacks does.
             raise FaultError(error.code, error.message, hint=error.hint) from None
         self._ran_until, self._has_run = until, True
-        partial = self._result.absorb(changes)
+        self.entered = self._entered()
+        partial = self._absorb(changes)
         return partial if self._is_first_result else replace(partial, codes=None)
+
+    def _begin_windows(self) -> None:
+        """A query inside this one answers from the first row of its own streams on."""
+        for node, window in self._tree.windows.items():
+            blocks = {each for each in walk_relations(node) if isinstance(each, Block)}
+            owned = [block in blocks for block in self.plan.blocks for _ in block.plan.inputs]
+            found = zip(self._first_us, owned, strict=True)
+            first = [time for time, is_own in found if is_own and time is not None]
+            if first:
+                window.begin(min(first))
+
+    def _entered(self) -> Vector:
+        """The instants at which answers of queries inside this one entered its windows."""
+        found = NO_INSTANTS
+        for node, window in self._tree.windows.items():
+            if node in self.plan.entered:
+                found = merged(found, window.entered)
+        return found
+
+    def _absorb(self, changes: Changes) -> Partial:
+        """The result changes at ticks only, wherever what it is made of does."""
+        if self._every_us > 1:
+            later = -(-changes.at // self._every_us) * self._every_us
+            changes = replace(changes, at=np.where(changes.at > START_OF_TIME, later, changes.at))
+        if self._whole is not None:
+            self._whole.absorb(changes)
+        shown = changes.columns[: len(self._types)]
+        return self._result.absorb(replace(changes, columns=shown))
+
+    def rows(self) -> pa.Table:
+        """The rows of the result with the columns that order it."""
+        columns = (self._whole or self._result).rows()
+        names = [field.id for field in self.plan.relation.fields]
+        return pa.Table.from_arrays(list(columns), names=names)
 
     def _named(self, leaf: Expr) -> str:
         """The name of a column in the text, or in the answer of the query within."""
@@ -156,11 +195,11 @@ class TreeShard:
     def _rebuild(self) -> None:
         """Operators and the result from the relations of the leaves, at the instant run to."""
         self._tree = OperatorTree(self.plan.relation, self._tree.windows)
-        self._result = TreeResult(self._types)
+        self._begin_result()
         self._is_first_result = False
         if self._has_run:
             at = self._ran_until
-            self._result.absorb(self._tree.rebuild(lambda block: self._held(block, at), at))
+            self._absorb(self._tree.rebuild(lambda block: self._held(block, at), at))
 
     def _held(self, block: Block, at: int) -> Changes:
         return self._leaves[block].held(at)
@@ -237,7 +276,8 @@ class TreeShard:
     def nbytes(self) -> int:
         """Bytes of leaves, operators and the result."""
         leaves = sum(leaf.nbytes for leaf in self._leaves.values())
-        return leaves + self._tree.nbytes + self._result.nbytes
+        whole = 0 if self._whole is None else self._whole.nbytes
+        return leaves + self._tree.nbytes + self._result.nbytes + whole
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""

@@ -5,9 +5,9 @@
     python benchmarks/trees.py --small              # a third of the rows, to try it out
 
 Both streams have 4,000 rows a second of 1,000 keys, windows of 5 minutes, an answer each second.
-Answers are read after every push of 100,000 rows. DuckDB computes the answer anew at a few seconds of
-full windows; there Windrow's answers are compared with its. What counts is CPU time of the process,
-the better of two runs.
+Answers are read after every push of 100,000 rows. DuckDB computes the answer anew at a few seconds
+of full windows; there Windrow's answers are compared with its. What counts is CPU time of the
+process, the better of two runs.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ QUERIES: dict[str, tuple[str, int]] = {
         BOTH,
     ),
     "semi join": (
-        "SELECT COUNT(*) AS n FROM {a} WHERE EXISTS (SELECT 1 FROM {b} WHERE b.k = a.k AND b.v = a.v)",
+        "SELECT COUNT(*) AS n FROM {a}"
+        " WHERE EXISTS (SELECT 1 FROM {b} WHERE b.k = a.k AND b.v = a.v)",
         BOTH,
     ),
 }

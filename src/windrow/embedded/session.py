@@ -137,7 +137,9 @@ class EmbeddedSession(Asking):
         self._flush()
         _warn_of_growth(name, plan)
         clock = self._ingest.clock_of(plan.streams)
-        first_us = self._ingest.streams[plan.streams[0]].first_us
+        # Constants read no stream; their answer holds from the start of time on.
+        first = self._ingest.streams[plan.streams[0]] if plan.streams else None
+        first_us = None if first is None else first.first_us
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         query = EmbeddedQuery(name, plan, clock, *beside)
         query.limit_unread(self._governing.unread.limit)
@@ -145,8 +147,9 @@ class EmbeddedSession(Asking):
         try:
             self._queries[name] = query
             self._governing.admit(query, self._rate_of)
-            newest_us = self._ingest.streams[plan.streams[0]].completeness.newest
-            self._histories.complete(query, plan.streams[0], newest_us + 1)
+            if first is not None:
+                newest_us = first.completeness.newest
+                self._histories.complete(query, plan.streams[0], newest_us + 1)
             self._governing.started(query, self._rate_of)
         except BaseException:
             # Nobody has it: whatever has come in between, it is as if it had never been asked for.

@@ -13,7 +13,7 @@ from windrow.operators.relations.answer_window import AnswerWindowOperator
 from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.operator import NO_LIMIT, RelationOperator
 from windrow.operators.relations.registry import operator_of
-from windrow.plan.relations.algebra import Relation
+from windrow.plan.relations.algebra import Relation, Values
 from windrow.plan.relations.blocks import Block
 
 __all__ = ["OperatorTree"]
@@ -22,6 +22,8 @@ __all__ = ["OperatorTree"]
 FADING = 0.9
 # Bytes of a change on its way to the next node.
 _CHANGE_BYTES = 64
+# In the place of an input, where a node is compared without what it reads.
+_ANYTHING = Values((), ())
 
 
 class OperatorTree:
@@ -36,31 +38,38 @@ class OperatorTree:
         self._nodes: list[Relation] = []
         self._operators: list[RelationOperator | None] = []
         self._inputs: list[tuple[int, ...]] = []
-        self._place: dict[Relation, int] = {}
+        self._place: dict[tuple[Relation, tuple[int, ...]], int] = {}
+        # Sizes change with steps only, and are asked for by every push to any stream.
+        self._held_bytes: int | None = None
+        self._growth: dict[int, int] = {}
         self._add(relation, windows or {})
         self.most_changes = 0  # that any node gave in the last step
         # Changes that each node gives for one of a leaf: few steps ago at most, or now.
         self._shares = [1.0] * len(self._nodes)
 
     def _add(self, relation: Relation, windows: Mapping[Relation, AnswerWindowOperator]) -> int:
-        known = self._place.get(relation)
+        inputs = tuple(self._add(part, windows) for part in relation.inputs)
+        # Equal nodes over the same inputs: to compare whole trees at every node costs their square.
+        own = relation.with_inputs(*(_ANYTHING,) * len(inputs)) if inputs else relation
+        known = self._place.get((own, inputs))
         if known is not None:
             return known
-        inputs = tuple(self._add(part, windows) for part in relation.inputs)
         operator = None
         if not isinstance(relation, Block):
-            operator = windows.get(relation) or operator_of(relation)
+            held = windows.get(relation) if windows else None
+            operator = held or operator_of(relation)
         self._nodes.append(relation)
         self._operators.append(operator)
         self._inputs.append(inputs)
-        self._place[relation] = len(self._nodes) - 1
-        return self._place[relation]
+        self._place[own, inputs] = len(self._nodes) - 1
+        return len(self._nodes) - 1
 
     def advance(
         self, changes_of: Callable[[Block], Changes], until: int, limit: int = NO_LIMIT
     ) -> Changes:
         """The changes of the root up to `until`; changes_of: those of a leaf; limit: of a node."""
         found: list[Changes] = []
+        self._forget_sizes()
         self.most_changes = 0
         for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
             if isinstance(node, Block):
@@ -88,6 +97,7 @@ class OperatorTree:
         Operators that remember more than that know it already, and are asked what they hold.
         """
         found: list[Changes] = []
+        self._forget_sizes()
         for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
             if isinstance(node, Block):
                 found.append(held_in(node))
@@ -112,18 +122,22 @@ class OperatorTree:
     @property
     def nbytes(self) -> int:
         """Bytes of all operators."""
-        return sum(each.nbytes for each in self._operators if each is not None)
+        if self._held_bytes is None:
+            self._held_bytes = sum(each.nbytes for each in self._operators if each is not None)
+        return self._held_bytes
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes for this many changes: one operator works at a time."""
-        grown = [
-            each.growth_bytes(self._expected(changes, inputs)) + _CHANGE_BYTES * own
-            for each, inputs, own in zip(
-                self._operators, self._inputs, self._given(changes), strict=True
-            )
-            if each is not None
-        ]
-        return max(grown, default=0)
+        if changes not in self._growth:
+            given = self._given(changes)
+            grown = [
+                each.growth_bytes(max([given[place] for place in inputs], default=0))
+                + _CHANGE_BYTES * own
+                for each, inputs, own in zip(self._operators, self._inputs, given, strict=True)
+                if each is not None
+            ]
+            self._growth[changes] = max(grown, default=0)
+        return self._growth[changes]
 
     def root_changes(self, changes: int) -> int:
         """How many changes of the root that many of leaves may bring."""
@@ -132,6 +146,6 @@ class OperatorTree:
     def _given(self, changes: int) -> list[int]:
         return [int(changes * share) + 1 for share in self._shares]
 
-    def _expected(self, changes: int, inputs: tuple[int, ...]) -> int:
-        given = self._given(changes)
-        return max([given[place] for place in inputs], default=0)
+    def _forget_sizes(self) -> None:
+        self._held_bytes = None
+        self._growth = {}

@@ -16,6 +16,7 @@ from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
+from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
@@ -87,7 +88,8 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
         return False
     if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
         return False
-    if len(select.sources) > 1 and any(each.window.traits.is_endless for each in select.sources):
+    windows = [source.window for source in all_sources(select)]
+    if len(windows) > 1 and any(each.traits.is_endless for each in windows):
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False

@@ -108,7 +108,7 @@ class OperatorTree:
         return self._held_bytes
 
     def growth_bytes(self, changes: int) -> int:
-        """Peak of additional bytes that this many changes may need: one operator works at a time."""
+        """Peak of additional bytes for this many changes: one operator works at a time."""
         if changes not in self._growth:
             grown = [each.growth_bytes(changes) for each in self._operators if each is not None]
             self._growth[changes] = max(grown, default=0)

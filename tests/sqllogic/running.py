@@ -68,7 +68,7 @@ class _Group:
         try:
             _push(session, self._tables)
             session.finish()
-        except Exception as problem:  # Whatever it is, it is told.
+        except Exception as problem:
             session.stop()
             yield from self._alone(problem)
             return

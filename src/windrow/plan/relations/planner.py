@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
@@ -49,7 +49,7 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
         relation = Project(relation, passed((*bound.outputs, *hidden)))
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
-    plan = TreePlan(
+    return TreePlan(
         bound.text,
         bound.relation,
         with_blocks(relation, grid_us, bound.text),
@@ -59,13 +59,6 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
         bound.duration,
         hidden,
     )
-    if not plan.streams:
-        raise BindingError(
-            "WB276",
-            "the query reads no stream, so there is no instant at which it would answer",
-            hint="read a stream somewhere in it, such as FROM s [10 MINUTES]",
-        )
-    return plan
 
 
 def _check_choices(algorithm: str, store: str) -> None:

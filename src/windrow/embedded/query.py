@@ -171,7 +171,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._be_ready()
         shard = self._shard
         if isinstance(shard, TreeShard):
-            text = explain_tree(shard.plan, dict(shard.sizes()))
+            text = explain_tree(shard.plan, dict(shard.sizes()), shard.algorithms())
         else:
             assert isinstance(shard, Shard)
             assert isinstance(self.plan, QueryPlan)

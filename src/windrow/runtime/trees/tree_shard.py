@@ -26,7 +26,7 @@ from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
-from windrow.runtime.trees.leaves import Leaf, leaf_of
+from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
 from windrow.runtime.trees.operator_tree import OperatorTree
 from windrow.windows.instants import NO_INSTANTS, merged
 from windrow.windows.lifetime import Lifetime
@@ -293,6 +293,11 @@ class TreeShard:
         """Every node of the tree, and the bytes that it remembers."""
         leaves = [(block, leaf.nbytes) for block, leaf in self._leaves.items()]
         return [*leaves, *self._tree.sizes()]
+
+    def algorithms(self) -> dict[Relation, str]:
+        """The algorithm by which each block that is more than a window runs now."""
+        fused = ((block, self._leaves[block]) for block in self.plan.blocks)
+        return {block: leaf.algorithm for block, leaf in fused if isinstance(leaf, FusedLeaf)}
 
 
 def _named(tables: Mapping[str, pa.Table], prefix: str) -> dict[str, pa.Table]:

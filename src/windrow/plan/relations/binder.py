@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from windrow.errors import UnsupportedError
-from windrow.plan.catalog import Catalog
+from windrow.plan.catalog import Catalog, View
 from windrow.plan.outputs import check_reserved
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -26,12 +26,17 @@ from windrow.plan.relations.selects import bind_select
 from windrow.plan.relations.sets import bind_set, bind_values
 from windrow.sql.statements import CommonTable, QueryText, Select, SetQuery, ValuesList
 
-__all__ = ["bind_query"]
+__all__ = ["bind_query", "bind_view"]
 
 
-def bind_query(query: QueryText, catalog: Catalog) -> BoundQuery:
-    """The relation of a query over the streams and views of the catalog."""
-    context = Context(catalog, _bind)
+def bind_query(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> BoundQuery:
+    """The relation of a query over the streams and views of the catalog.
+
+    shares_views: views run by themselves, and are read; otherwise each is part of the query.
+    """
+    # A query with a life sees the rows of that time only; a view that others read sees all.
+    has_life = not isinstance(query, ValuesList) and query.duration is not None
+    context = Context(catalog, _bind, shares_views=shares_views and not has_life)
     answer = context.bind(query, Environment())
     check_endless(answer.relation, context.scans)
     outputs = _outputs(query, answer.shown)
@@ -54,6 +59,19 @@ def bind_query(query: QueryText, catalog: Catalog) -> BoundQuery:
         query.error_percent,
         query.duration,
     )
+
+
+def bind_view(view: View, catalog: Catalog, *, shares_views: bool = False) -> BoundQuery:
+    """The relation of a view of the catalog, as those that read it see it."""
+    context = Context(catalog, _bind, shares_views=shares_views)
+    query = view.query
+    answer = context.bind(query, Environment().within_view(view.name))
+    check_endless(answer.relation, context.scans)
+    outputs = _outputs(query, answer.shown)
+    if isinstance(query, ValuesList):
+        return BoundQuery(query.text, answer.relation, outputs)
+    check_slides(query, context.scans.values())
+    return BoundQuery(query.text, answer.relation, outputs, every_us=query.every_us)
 
 
 def is_tree(relation: Relation) -> bool:

@@ -19,7 +19,7 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.sql.statements import Select, SetQuery, Source
 
-__all__ = ["check_endless", "check_slides"]
+__all__ = ["check_endless", "check_slides", "keeps_endless"]
 
 _KEEPING: dict[type[Relation], str] = {
     Join: "a join",
@@ -37,6 +37,11 @@ def check_endless(relation: Relation, sources: Mapping[Scan, Source]) -> None:
         for scan in _kept(node):
             if scan.window.traits.is_endless:
                 raise _refusal(sources[scan], _KEEPING[type(node)])
+
+
+def keeps_endless(relation: Relation) -> bool:
+    """Whether the rows of the relation become ever more."""
+    return any(scan.window.traits.is_endless for scan in _kept(relation))
 
 
 def _kept(relation: Relation) -> Iterator[Scan]:

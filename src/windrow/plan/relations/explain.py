@@ -14,6 +14,7 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     TopRows,
+    ViewScan,
     WindowFunctions,
     walk_relations,
 )
@@ -81,6 +82,8 @@ def _kept(node: Relation) -> str:
         return "keeps all rows in order; O(log n) and the rows within reach of a change"
     if isinstance(node, AtMostOne):
         return "counts rows; O(1) a change"
+    if isinstance(node, ViewScan):
+        return "runs once for all queries that read it; keeps nothing of its own"
     if isinstance(node, AnswerWindow):
         return "keeps the answers in the window; O(rows) a tick"
     return ""

@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
-from windrow.plan.catalog import Catalog
+from windrow.plan.catalog import Catalog, View
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.binder import bind_query
+from windrow.plan.relations.binder import bind_query, bind_view
+from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.algebra import Project
 from windrow.plan.relations.references import passed
@@ -19,19 +20,27 @@ from windrow.plan.relations.tree_plan import TreePlan
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
-__all__ = ["plan_query", "tree_plan"]
+__all__ = ["plan_query", "plan_view", "tree_plan"]
 
 # What only a tree can run.
 _OF_TREES = (NestedQuery, exp.Window, exp.Filter, exp.Exists)
 
 
 def plan_query(
-    query: QueryText, catalog: Catalog, algorithm: str = "auto", store: str = "auto"
+    query: QueryText,
+    catalog: Catalog,
+    algorithm: str = "auto",
+    store: str = "auto",
+    *,
+    shares_views: bool = False,
 ) -> QueryPlan | TreePlan:
-    """The plan of a query over the streams and views of the catalog."""
+    """The plan of a query over the streams and views of the catalog.
+
+    shares_views: views run by themselves, and are read; otherwise each is part of the query.
+    """
     if not isinstance(query, Select) or not _is_block(query, catalog):
         _check_choices(algorithm, store)
-        return tree_plan(query, catalog)
+        return tree_plan(query, catalog, shares_views=shares_views)
     try:
         return bind(query, catalog, algorithm, store)
     except UnsupportedError:
@@ -40,9 +49,17 @@ def plan_query(
         return tree_plan(query, catalog)
 
 
-def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
+def tree_plan(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> TreePlan:
     """The query as a tree, also where one block would do."""
-    bound = bind_query(query, catalog)
+    return _planned(bind_query(query, catalog, shares_views=shares_views))
+
+
+def plan_view(view: View, catalog: Catalog) -> TreePlan:
+    """The plan of a view of the catalog that runs by itself, as views that it reads do."""
+    return _planned(bind_view(view, catalog, shares_views=True))
+
+
+def _planned(bound: BoundQuery) -> TreePlan:
     relation = rewritten_relation(bound.relation)
     if relation.fields != bound.outputs:
         relation = Project(relation, passed(bound.outputs))

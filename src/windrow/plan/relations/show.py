@@ -29,6 +29,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TopRows,
     Values,
+    ViewScan,
     WindowCall,
     WindowFunctions,
     walk_relations,
@@ -83,7 +84,8 @@ class _Drawing:
     def _label(self, node: Relation, field: Field) -> None:
         if field.id in self._labels:
             return
-        plain = f"{node.alias}.{field.name}" if isinstance(node, Scan) else field.name or "nothing"
+        is_named = isinstance(node, Scan | ViewScan) and bool(node.alias)
+        plain = f"{node.alias}.{field.name}" if is_named else field.name or "nothing"
         label, number = plain, 2
         taken = set(self._labels.values())
         while label in taken:
@@ -131,6 +133,11 @@ class _Drawing:
         name = node.stream.name
         alias = "" if node.alias == name else f" AS {node.alias}"
         return f"{name} {self._window(node.window)}{alias}"
+
+    def view_scan(self, node: ViewScan) -> str:
+        """A view that runs by itself."""
+        alias = "" if node.alias.lower() == node.view.lower() else f" AS {node.alias}"
+        return f"view {node.view}{alias}: {self._fields(node.fields)}"
 
     def values(self, node: Values) -> str:
         """Constant rows."""
@@ -245,6 +252,7 @@ def _bound(value: int | float | None, unbounded: str) -> str:
 
 _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     Scan: _Drawing.scan,
+    ViewScan: _Drawing.view_scan,
     Values: _Drawing.values,
     Filter: _Drawing.filter,
     Project: _Drawing.project,

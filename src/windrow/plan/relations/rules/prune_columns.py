@@ -22,6 +22,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TopRows,
     Values,
+    ViewScan,
     WindowFunctions,
 )
 from windrow.plan.relations.references import expressions_of, ids_of, passed, read_ids
@@ -40,6 +41,8 @@ def _pruned(relation: Relation, wanted: Ids) -> Relation:
     """The relation with at least the columns that are wanted."""
     if isinstance(relation, Scan):
         return _scan(relation, wanted)
+    if isinstance(relation, ViewScan):
+        return _view_scan(relation, wanted)
     if isinstance(relation, Values):
         return relation
     if isinstance(relation, Project):
@@ -117,3 +120,10 @@ def _set_operation(relation: SetOperation, wanted: Ids) -> Relation:
         parts.append(inner if inner.fields == kept else Project(inner, passed(kept)))
     given = tuple(relation.given[i] for i in places)
     return replace(relation, parts=tuple(parts), given=given)
+
+
+def _view_scan(relation: ViewScan, wanted: Ids) -> Relation:
+    pairs = list(zip(relation.places, relation.given, strict=True))
+    kept = [pair for pair in pairs if pair[1].id in wanted] or pairs[:1]
+    places, given = zip(*kept, strict=True)
+    return replace(relation, places=places, given=given)

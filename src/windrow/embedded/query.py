@@ -25,9 +25,9 @@ from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
+from windrow.plan.planned_query import PlannedQuery
 from windrow.plan.relations.explain import explain_tree
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
-from windrow.plan.planned_query import PlannedQuery
 from windrow.query import Query
 from windrow.rows.life import life_of
 from windrow.rows.shared_rows import QueryLife, RowPool
@@ -172,7 +172,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         if isinstance(shard, TreeShard):
             text = explain_tree(shard.plan, dict(shard.sizes()))
         else:
-            text = explain(shard.plan, shard.figures(), shard.algorithm)
+            assert isinstance(shard, Shard)
+            assert isinstance(self.plan, QueryPlan)
+            text = explain(self.plan, shard.figures(), shard.algorithm)
         lines = [text, f"clock: {show_instant(shard.clock)}"]
         for input_index, rows, size in shard.window_statistics():
             alias = self.plan.inputs[input_index].alias

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +16,6 @@ from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.prepare import Preparer
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shared_rows import Shares, StreamRows
-from windrow.runtime.shard import ShardMark
-from windrow.runtime.trees.tree_shard import TreeMark
 from windrow.windows.marks import DeepMark, Mark
 
 __all__ = ["QueryMark", "QueryStep", "TakenRows", "preparers_of"]
@@ -27,7 +25,7 @@ __all__ = ["QueryMark", "QueryStep", "TakenRows", "preparers_of"]
 class QueryMark:
     """How all parts of a query were before a part of a step; publisher: once it publishes."""
 
-    shard: ShardMark | TreeMark
+    shard: Any
     publisher: PublisherMark | None
     bounded: BoundedMark | None
     others: Mark

@@ -22,8 +22,7 @@ from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer, lifetime_of
 from windrow.rows.shared_rows import QueryLife, RowReader
 from windrow.runtime.pace import Pace
-from windrow.runtime.shard import Shard
-from windrow.runtime.trees.tree_shard import TreeShard
+from windrow.runtime.run_shard import RunShard
 from windrow.windows.instants import WaitingInstants, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
@@ -38,7 +37,7 @@ class QueryRun:
     """What a query in this process does when rows come and time moves on."""
 
     plan: RunnablePlan
-    _shard: Shard | TreeShard
+    _shard: RunShard
     _publisher: Publisher
     _bounded: BoundedAnswers | None
     _missed: MissedRows | None  # None while no row was refused

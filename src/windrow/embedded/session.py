@@ -30,6 +30,7 @@ from windrow.plan.history_binder import bind_history
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
+from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
 from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.given_rows import Rows

@@ -10,6 +10,7 @@ from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.governed_input import GovernedInput
 from windrow.governor.measured_window import MeasuredWindow, RateOf
 from windrow.governor.tables import Demand, WindowState
+from windrow.plan.model import QueryPlan
 from windrow.plan.service import can_have_error
 
 __all__ = ["MeasuredTables", "demand_of", "demands_on", "measured_tables"]
@@ -76,5 +77,5 @@ def demand_of(window: str, read: GovernedInput) -> Demand:
         delay,
         None if begin == START_OF_TIME else begin,
         None if end == END_OF_TIME else end,
-        can_have_error(plan),
+        isinstance(plan, QueryPlan) and can_have_error(plan),
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from windrow.operators.partial import Partial
-from windrow.runtime.shard import Shard
-from windrow.runtime.trees.tree_shard import TreeShard
+from windrow.runtime.run_shard import RunShard
 
 __all__ = ["STEP_UPDATES", "Pace"]
 
@@ -40,18 +39,18 @@ class Pace:
         """The events that a step may have."""
         return max(1, int(self._updates / self._updates_per_event))
 
-    def next_stop(self, shard: Shard | TreeShard, until: int) -> int:
+    def next_stop(self, shard: RunShard, until: int) -> int:
         """How far the shard may go in one step, at most to `until`."""
         return shard.next_stop(until, self.events)
 
-    def step(self, shard: Shard | TreeShard, stop: int) -> Partial:
+    def step(self, shard: RunShard, stop: int) -> Partial:
         """Run the shard to a stop that next_stop() gave, and learn from it."""
         before = shard.event_count()
         partial = shard.advance({}, stop)
         self.note(shard.event_count() - before, max(partial.size, shard.step_changes))
         return partial
 
-    def steps(self, shard: Shard | TreeShard, until: int) -> Iterator[tuple[int, Partial]]:
+    def steps(self, shard: RunShard, until: int) -> Iterator[tuple[int, Partial]]:
         """Run the shard to `until`, step by step; the stops, and what it gave up to each."""
         stop = None
         while stop is None or stop < until:

@@ -15,8 +15,8 @@ class NestedQuery(exp.Expression):
     """(SELECT ...) as a value; EXISTS is exp.Exists(this=it), x IN (...) exp.In(this=x, query=it).
 
     >>> from windrow.sql import parse_query
-    >>> NestedQuery(query=parse_query("SELECT MAX(x) FROM s [1 MINUTE]")).query.items[0].alias is None
-    True
+    >>> NestedQuery(query=parse_query("SELECT MAX(x) FROM s [1 MINUTE]")).query.sources[0].stream
+    's'
     """
 
     arg_types: ClassVar[dict[str, bool]] = {"query": True}

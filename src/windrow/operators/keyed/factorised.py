@@ -153,7 +153,9 @@ class FactorisedAggregate:
         for each in self._windows:
             each.open(until)
         arrays = StepArrays(*windows, keys.counted_tables(), self.state, self._room.arrays)
-        if not step_kernels.step_whole_plain(row, input_index, until, grid_us, *self._fixed, arrays):
+        if not step_kernels.step_whole_plain(
+            row, input_index, until, grid_us, *self._fixed, arrays
+        ):
             return None
         store.took_one()
         return self._room.drain(self._layout, until)

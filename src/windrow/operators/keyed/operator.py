@@ -81,8 +81,8 @@ class FactorisedOperator(Operator):
             self._append(input_index, rows)
 
     def step(
-        self, at: int, input_index: int, weight: int, plain: Sequence[object], values: Sequence[object],
-        until: int,
+        self, at: int, input_index: int, weight: int, plain: Sequence[object],
+        values: Sequence[object], until: int,
     ) -> Partial:  # fmt: skip
         """Take one row, as scalars, and run to `until`: in one compiled call where that can be.
 
@@ -99,7 +99,9 @@ class FactorisedOperator(Operator):
         self._entered[input_index] += 1
         return self._groups.partial(updates, self._columns_of)
 
-    def _whole_row(self, at: int, input_index: int, given: tuple[object, ...]) -> tuple[int, ...] | None:
+    def _whole_row(
+        self, at: int, input_index: int, given: tuple[object, ...]
+    ) -> tuple[int, ...] | None:
         """The time, key and values of a row, if all are whole numbers that their columns hold."""
         row = [at]
         for value, bound in zip(given, self._bounds[input_index], strict=True):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.operators.lanes import Matrix, Vector
 from windrow.operators.group_updates import OutputArrays
+from windrow.operators.lanes import Matrix, Vector
 from windrow.windows.codes import Codes, WordTables
 from windrow.windows.window import WindowArrays
 

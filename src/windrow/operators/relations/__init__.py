@@ -1,1 +1,1 @@
-"""Operators over relations: each takes the changes of its inputs and gives the changes of its own."""
+"""Operators over relations: each takes the changes of its inputs and gives its own."""

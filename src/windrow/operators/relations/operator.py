@@ -24,10 +24,9 @@ class RelationOperator(ABC):
 
     @abstractmethod
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
-        """Take the changes of every input, all later than the last `until` and none later than
-        this one, and give what follows from them, up to and including `until`.
+        """Take the changes of every input up to `until`, inclusive; give what follows from them.
 
-        Work and state are proportional to the changes and to what must be remembered; the result
+        All changes are later than the last `until`. Work and state are proportional to the changes and to what must be remembered; the result
         does not depend on how changes were cut into calls.
         """
 

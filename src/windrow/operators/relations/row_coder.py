@@ -13,8 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.schema import MAX_DECIMAL_DIGITS
-from windrow.windows.codes import Codes
-from windrow.windows.codes import KeyCoder
+from windrow.windows.codes import Codes, KeyCoder
 
 __all__ = ["RowCoder"]
 

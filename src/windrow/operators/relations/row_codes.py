@@ -14,8 +14,7 @@ from windrow.operators.relations.wide_decimals import (
     wide_of_words,
     words_of_wide,
 )
-from windrow.windows.codes import Codes
-from windrow.windows.codes import KeyCoder
+from windrow.windows.codes import Codes, KeyCoder
 
 __all__ = ["RowCodes"]
 

@@ -15,9 +15,8 @@ from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import prepared_columns, window_of
 from windrow.rows.prepared_names import TAKES_PART
 from windrow.rows.prepared_rows import PreparedRows
-from windrow.windows.codes import NO_CODE, TextCodes
+from windrow.windows.codes import NO_CODE, KeyCoder, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
-from windrow.windows.codes import KeyCoder
 from windrow.windows.window import EventColumns
 
 __all__ = ["WindowScan"]

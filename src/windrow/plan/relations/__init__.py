@@ -1,1 +1,1 @@
-"""Queries over relations: a tree of relational words, its rules, and what runs each of its parts."""
+"""Queries over relations: a tree of relational words, its rules, and what runs its parts."""

@@ -182,5 +182,3 @@ class _Caller:
                 hint="compare it with something, such as <> 0" if takes is Takes.TRUTH else hint,
             )
         return convert(argument, DOUBLE) if self._function.form is Form.SPREAD else argument
-
-

@@ -1,4 +1,4 @@
-"""The relational algebra: a query as a tree of frozen nodes, each a relation that changes with time.
+"""The relational algebra: a query as a tree of frozen nodes, each a relation that changes.
 
 Every column of every relation in a tree has an id of its own (`Field.id`), which expressions name
 as ColumnRef(0, id, type): so an expression means the same wherever a rule moves it. A relation is
@@ -347,10 +347,10 @@ class Frame:
 
 @dataclass(frozen=True)
 class WindowCall:
-    """One function OVER the partition: an aggregate of AGGREGATE_FUNCTIONS, or row_number, rank,
-    dense_rank, percent_rank, cume_dist, ntile, lag, lead, first_value, last_value, nth_value.
+    """One function OVER the partition.
 
-    arguments: of lag and lead the value, the distance (a literal) and the default.
+    function: an aggregate of AGGREGATE_FUNCTIONS, or row_number, rank, dense_rank, percent_rank,
+    cume_dist, ntile, lag, lead, first_value, last_value, nth_value. arguments: of lag and lead the value, the distance (a literal) and the default.
     """
 
     field: Field

@@ -77,7 +77,9 @@ def bind_view(view: View, catalog: Catalog, *, shares_views: bool = False) -> Bo
 def is_tree(relation: Relation) -> bool:
     """Whether it is more than one block: windows, inner joins, filters, and one aggregation."""
     nodes = list(walk_relations(relation))
-    if any(not isinstance(node, (Scan, Filter, Project, Aggregate, Distinct, Join)) for node in nodes):
+    if any(
+        not isinstance(node, (Scan, Filter, Project, Aggregate, Distinct, Join)) for node in nodes
+    ):
         return True
     if any(isinstance(node, Join) and node.kind not in ("inner", "anti") for node in nodes):
         return True

@@ -16,7 +16,6 @@ from windrow.plan.relations.algebra import (
     TopRows,
     ViewScan,
     WindowFunctions,
-    walk_relations,
 )
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.join_condition import split_condition
@@ -35,7 +34,10 @@ def explain_tree(plan: TreePlan, sizes: Mapping[Relation, int] | None = None) ->
         "as written:",
         *(f"  {line}" for line in show_relation(plan.bound).splitlines()),
         "as it runs:",
-        *(f"  {line}" for line in show_relation(plan.relation, lambda n: note(n, sizes)).splitlines()),
+        *(
+            f"  {line}"
+            for line in show_relation(plan.relation, lambda n: note(n, sizes)).splitlines()
+        ),
     ]
     growing = sorted({entry.alias for entry in plan.inputs if entry.window.traits.is_endless})
     if growing:

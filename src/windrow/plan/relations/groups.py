@@ -108,9 +108,7 @@ class GroupPhase(Phase):
         self._call_fields = [fresh(call.function, call.type) for call in self._calls]
         bits = [self._bits(node) for node in groupings]
         marks = [fresh("grouping", BIGINT) for _ in groupings]
-        self._groupings = [
-            (node, mark.ref) for node, mark in zip(groupings, marks, strict=True)
-        ]
+        self._groupings = [(node, mark.ref) for node, mark in zip(groupings, marks, strict=True)]
         parts = tuple(self._set_rows(each, bits) for each in sets)
         given = (*self._group_fields, *self._call_fields, *marks)
         self.relation = SetOperation("union", parts, given) if len(parts) > 1 else parts[0]
@@ -140,8 +138,7 @@ class GroupPhase(Phase):
     def _group_items(self, places: Sequence[int]) -> tuple[Item, ...]:
         fresh = self.context.fresh
         return tuple(
-            Item(fresh("group", self._groups[place].type), self._groups[place])
-            for place in places
+            Item(fresh("group", self._groups[place].type), self._groups[place]) for place in places
         )
 
     def _aggregate_calls(self) -> tuple[AggregateCall, ...]:

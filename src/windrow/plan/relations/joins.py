@@ -134,9 +134,7 @@ class _Joiner:
         condition = between.condition(source.on, "ON")
         return _join(source, between.left, between.right, condition)
 
-    def _shown(
-        self, both: FromRows, left: FromRows, right: FromRows, source: Source
-    ) -> FromRows:
+    def _shown(self, both: FromRows, left: FromRows, right: FromRows, source: Source) -> FromRows:
         """Of a semi or anti join only the left is seen further up."""
         if _KINDS[source.join] not in ("semi", "anti"):
             return both
@@ -149,9 +147,7 @@ class _Joiner:
         ]
         equal = [self._equal(one, other, source) for one, other in pairs]
         relation = _join(source, left.relation, right.relation, all_of(equal))
-        both = FromRows(
-            relation, (*left.tables, *right.tables), (), (*left.hidden, *right.hidden)
-        )
+        both = FromRows(relation, (*left.tables, *right.tables), (), (*left.hidden, *right.hidden))
         if _KINDS[source.join] in ("semi", "anti"):
             return self._shown(replace(both, relation=relation), left, right, source)
         used = {field.id for pair in pairs for field in pair}

@@ -211,7 +211,7 @@ class _Question:
         return answer
 
     def _pairs(self, fields: tuple[Field, ...]) -> list[tuple[Expr, Expr]]:
-        """x and y of each comparison, in the type in which they meet."""
+        """X and y of each comparison, in the type in which they meet."""
         found = []
         for node, value, field in zip(self._nodes, self._values, fields, strict=True):
             kind = common_type([value, field.ref])
@@ -261,7 +261,7 @@ def _unnegated(node: exp.Expr) -> tuple[exp.Expr, bool]:
 
 
 def _in_list(scope: Scope, node: exp.In) -> Expr:
-    """x IN (a, b + 1), or (x, y) IN ((1, 2), (3, 4))."""
+    """X IN (a, b + 1), or (x, y) IN ((1, 2), (3, 4))."""
     left = _parts(node.this)
     found: list[Expr] = []
     for written in node.expressions:

@@ -23,7 +23,6 @@ from windrow.plan.relations.aggregate_calls import (
 )
 from windrow.plan.relations.algebra import Frame, OrderKey, WindowCall, WindowFunctions
 from windrow.plan.relations.phase import Phase
-from windrow.plan.scope import Scope
 from windrow.plan.types import common_type
 from windrow.schema import BIGINT, DOUBLE, INT, TIMESTAMP, ColumnType
 
@@ -130,9 +129,7 @@ class _Over:
         counts = (self._count(each, name, 1) for each in written[1:])
         return (value, *counts), value.type
 
-    def _shifted(
-        self, name: str, written: list[exp.Expr]
-    ) -> tuple[tuple[Expr, ...], ColumnType]:
+    def _shifted(self, name: str, written: list[exp.Expr]) -> tuple[tuple[Expr, ...], ColumnType]:
         """The value, the distance and what there is where the distance leads out of the rows."""
         if not 1 <= len(written) <= 3:
             raise self._wrong_count(name, "1 to 3 arguments")
@@ -226,4 +223,3 @@ def _arguments(node: exp.Expr) -> list[exp.Expr]:
         return list(node.expressions)
     names = ("this", "offset", "default")
     return [node.args[name] for name in names if isinstance(node.args.get(name), exp.Expr)]
-

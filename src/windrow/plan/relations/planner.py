@@ -10,10 +10,10 @@ from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog, View
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.binder import bind_query, bind_view
-from windrow.plan.relations.bound_query import BoundQuery
-from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.algebra import Project
+from windrow.plan.relations.binder import bind_query, bind_view
+from windrow.plan.relations.blocks import with_blocks
+from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.tree_plan import TreePlan

@@ -38,9 +38,7 @@ def bind_set(query: SetQuery, context: Context, environment: Environment) -> Ans
     items = [Shown(field.name, field.ref) for field in answer.shown]
     ordered = with_order(query, phase, items, {})
     is_single = query.limit is not None and query.limit <= 1
-    ordered = Answer(
-        ordered.relation, ordered.shown, answer.constants, ordered.order, is_single
-    )
+    ordered = Answer(ordered.relation, ordered.shown, answer.constants, ordered.order, is_single)
     return ordered if environment.is_outermost else trimmed(ordered, context)
 
 
@@ -56,8 +54,10 @@ def bind_values(query: ValuesList, context: Context) -> Answer:
                 hint="give every row as many values",
                 place=(place_of(row[0], query.text) if row else None) or query.place,
             )
-    columns = [_value_column(scope, place, [row[place] for row in query.rows], query)
-               for place in range(width)]
+    columns = [
+        _value_column(scope, place, [row[place] for row in query.rows], query)
+        for place in range(width)
+    ]
     given = tuple(
         context.fresh(f"col{place + 1}", column[0].type) for place, column in enumerate(columns)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-
 from typing import Any
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
@@ -116,7 +115,9 @@ class _Drawing:
         return ", ".join(map(self._field, fields))
 
     def _items(self, items: Sequence[Item]) -> str:
-        return ", ".join(f"{self._field(each.field)} = {self._show(each.expression)}" for each in items)
+        return ", ".join(
+            f"{self._field(each.field)} = {self._show(each.expression)}" for each in items
+        )
 
     def _order(self, keys: Sequence[OrderKey]) -> str:
         return ", ".join(map(self._key, keys))
@@ -215,7 +216,9 @@ class _Drawing:
     def answer_window(self, node: AnswerWindow) -> str:
         """Answers as a stream."""
         every = show_span(node.every_us)
-        return f"answers every {every} {self._window(node.window)}, timed by {self._field(node.time)}"
+        return (
+            f"answers every {every} {self._window(node.window)}, timed by {self._field(node.time)}"
+        )
 
     def block(self, node: Block) -> str:
         """The windows of a block, and what it gives."""

@@ -1,4 +1,4 @@
-"""The plan of a query that is a tree: what runs, and what runners and the governor ask of a plan."""
+"""The plan of a query that is a tree: what runs, and what runners ask of any plan."""
 
 from __future__ import annotations
 

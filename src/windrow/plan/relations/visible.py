@@ -109,7 +109,9 @@ class Visible:
 
     def owner(self, field: Field) -> str:
         """The alias of the table that has the column, '' for a merged one."""
-        owners = (table.alias for table in self.tables for own in table.fields if own.id == field.id)
+        owners = (
+            table.alias for table in self.tables for own in table.fields if own.id == field.id
+        )
         return next(owners, "")
 
     def _table(self, node: exp.Column) -> Table | None:

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME
-from windrow.windows.window import OperatorMark, Window
 from windrow.operators.partial import one_batch
 from windrow.operators.relations.changes import Changes, merged_changes, no_changes
 from windrow.operators.relations.scan import WindowScan
@@ -27,6 +26,7 @@ from windrow.rows.prepare import lifetime_of, prepared_columns
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.shard import Shard, ShardMark
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.window import OperatorMark, Window
 
 __all__ = ["Leaf", "leaf_of"]
 

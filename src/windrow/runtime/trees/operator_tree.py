@@ -53,9 +53,7 @@ class OperatorTree:
         """The changes of the root up to `until`; changes_of: those of a leaf."""
         found: list[Changes] = []
         self.most_changes = 0
-        for node, operator, inputs in zip(
-            self._nodes, self._operators, self._inputs, strict=True
-        ):
+        for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
             if isinstance(node, Block):
                 found.append(changes_of(node))
             else:
@@ -70,9 +68,7 @@ class OperatorTree:
         Operators that remember more than that know it already, and are asked what they hold.
         """
         found: list[Changes] = []
-        for node, operator, inputs in zip(
-            self._nodes, self._operators, self._inputs, strict=True
-        ):
+        for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
             if isinstance(node, Block):
                 found.append(held_in(node))
             elif isinstance(operator, AnswerWindowOperator):
@@ -99,6 +95,6 @@ class OperatorTree:
         return sum(each.nbytes for each in self._operators if each is not None)
 
     def growth_bytes(self, changes: int) -> int:
-        """Peak of additional bytes that this many changes may need: one operator works at a time."""
+        """Peak of additional bytes for this many changes: one operator works at a time."""
         grown = [each.growth_bytes(changes) for each in self._operators if each is not None]
         return max(grown, default=0)

@@ -18,6 +18,7 @@ from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.result import TreeResult
+from windrow.plan.relations.algebra import Relation
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.frames import pack, unpack
@@ -233,7 +234,7 @@ class TreeShard:
         leaf, own = self._owners[input_index]
         return leaf.prepared(own, batch)
 
-    def sizes(self) -> list[tuple[object, int]]:
+    def sizes(self) -> list[tuple[Relation, int]]:
         """Every node of the tree, and the bytes that it remembers."""
         leaves = [(block, leaf.nbytes) for block, leaf in self._leaves.items()]
         return [*leaves, *self._tree.sizes()]

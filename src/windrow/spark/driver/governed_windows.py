@@ -61,6 +61,7 @@ class SparkInput(GovernedInput):
     """An input of a query on Spark: orders reach its shards with the next batch."""
 
     query: GovernedQuery
+    plan: QueryPlan
 
     @property
     def window_name(self) -> str:

@@ -15,8 +15,8 @@ from windrow.operators.lanes import LaneLayout, Matrix, ValueLanes, Vector, move
 from windrow.operators.relations.aggregates import kernels
 from windrow.operators.relations.aggregates.places import Places
 from windrow.operators.relations.aggregates.shape import ALL_ROWS, Measure
-from windrow.windows.column_words import ValueWords
 from windrow.windows.codes import Codes
+from windrow.windows.column_words import ValueWords
 from windrow.windows.kernels import largest_magnitude
 
 __all__ = ["NARROW_LIMIT", "GroupSums", "SumStates"]

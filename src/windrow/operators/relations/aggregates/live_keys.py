@@ -14,8 +14,7 @@ from windrow.operators.relations.aggregates.wide_decimals import (
     key_types,
     values_of_keys,
 )
-from windrow.windows.codes import Codes
-from windrow.windows.codes import KeyCoder
+from windrow.windows.codes import Codes, KeyCoder
 
 __all__ = ["LiveKeys"]
 

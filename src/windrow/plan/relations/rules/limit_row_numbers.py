@@ -40,7 +40,7 @@ def _limit(condition: Expr, column: str) -> int | None:
 
 
 def _at_most(condition: Expr, column: str) -> int | None:
-    """n where the condition says that the column is at most n."""
+    """N where the condition says that the column is at most n."""
     if not isinstance(condition, Call) or condition.function not in _MIRRORED:
         return None
     function, (one, other) = condition.function, condition.arguments

@@ -1,4 +1,4 @@
-"""The rules that a bound relation goes through, in this order: read the tuple and you know them all.
+"""The rules that a bound relation goes through, in this order: read the tuple.
 
 A rule takes a relation and gives one with the same rows at every instant, under the same columns.
 """

@@ -39,12 +39,8 @@ def prune_columns(relation: Relation) -> Relation:
 
 def _pruned(relation: Relation, wanted: Ids) -> Relation:
     """The relation with at least the columns that are wanted."""
-    if isinstance(relation, Scan):
-        return _scan(relation, wanted)
-    if isinstance(relation, ViewScan):
-        return _view_scan(relation, wanted)
-    if isinstance(relation, Values):
-        return relation
+    if isinstance(relation, Scan | ViewScan | Values):
+        return _leaf(relation, wanted)
     if isinstance(relation, Project):
         items = tuple(item for item in relation.items if item.field.id in wanted)
         kept = replace(relation, items=items or relation.items[:1])
@@ -100,11 +96,16 @@ def _chosen(fields: Iterable[Field], wanted: Ids) -> tuple[Field, ...]:
     return tuple(field for field in fields if field.id in wanted)
 
 
-def _scan(relation: Scan, wanted: Ids) -> Relation:
-    pairs = list(zip(relation.columns, relation.given, strict=True))
+def _leaf(relation: Scan | ViewScan | Values, wanted: Ids) -> Relation:
+    if isinstance(relation, Values):
+        return relation
+    read = relation.columns if isinstance(relation, Scan) else relation.places
+    pairs = list(zip(read, relation.given, strict=True))
     kept = [pair for pair in pairs if pair[1].id in wanted] or pairs[:1]
     columns, given = zip(*kept, strict=True)
-    return replace(relation, columns=columns, given=given)
+    if isinstance(relation, Scan):
+        return replace(relation, columns=columns, given=given)
+    return replace(relation, places=columns, given=given)
 
 
 def _set_operation(relation: SetOperation, wanted: Ids) -> Relation:
@@ -120,10 +121,3 @@ def _set_operation(relation: SetOperation, wanted: Ids) -> Relation:
         parts.append(inner if inner.fields == kept else Project(inner, passed(kept)))
     given = tuple(relation.given[i] for i in places)
     return replace(relation, parts=tuple(parts), given=given)
-
-
-def _view_scan(relation: ViewScan, wanted: Ids) -> Relation:
-    pairs = list(zip(relation.places, relation.given, strict=True))
-    kept = [pair for pair in pairs if pair[1].id in wanted] or pairs[:1]
-    places, given = zip(*kept, strict=True)
-    return replace(relation, places=places, given=given)

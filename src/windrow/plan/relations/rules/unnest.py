@@ -109,9 +109,7 @@ class _Domain:
         """That of the rows of `left`."""
         fields = tuple(fresh.like(field) for field in outer)
         items = tuple(Item(new, old.ref) for new, old in zip(fields, outer, strict=True))
-        names: dict[str, Expr] = {
-            old.id: new.ref for new, old in zip(fields, outer, strict=True)
-        }
+        names: dict[str, Expr] = {old.id: new.ref for new, old in zip(fields, outer, strict=True)}
         return cls(Distinct(Project(left, items)), fields, names, fresh)
 
     def renamed(self) -> tuple[_Domain, dict[str, Expr]]:
@@ -203,9 +201,7 @@ class _Domain:
 
     def _into_join(self, relation: Join) -> Relation:
         if relation.kind == "inner":
-            own = [
-                each for each in conjuncts_of(relation.condition) if read_ids(each) & self._ids
-            ]
+            own = [each for each in conjuncts_of(relation.condition) if read_ids(each) & self._ids]
             if own:
                 rest = [each for each in conjuncts_of(relation.condition) if each not in own]
                 inner = replace(relation, condition=all_of(rest))

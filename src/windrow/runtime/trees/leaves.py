@@ -102,6 +102,17 @@ class Leaf(ABC):
         """How long rows of an input stay."""
         return lifetime_of(self.plan.inputs[input_index].window)
 
+    def next_stop(self, until: int, events: int) -> int:
+        """How far it may go, at most to `until`, for about so many events of a window."""
+        for window in self.windows:
+            until = window.next_stop(until, events)
+        return until
+
+    @property
+    def event_count(self) -> int:
+        """A number that has grown by about one for each event meanwhile."""
+        return sum(window.event_count for window in self.windows)
+
     def close(self) -> None:
         """Nothing is run any more."""
         return

@@ -13,10 +13,13 @@ from windrow.operators.relations.answer_window import AnswerWindowOperator
 from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.registry import operator_of
-from windrow.plan.relations.algebra import Relation
+from windrow.plan.relations.algebra import Relation, ViewScan
 from windrow.plan.relations.blocks import Block
 
-__all__ = ["OperatorTree"]
+__all__ = ["LEAVES", "OperatorTree"]
+
+# Nodes without operators: they have windows, or read a view.
+LEAVES = (Block, ViewScan)
 
 
 class OperatorTree:
@@ -41,7 +44,7 @@ class OperatorTree:
             return known
         inputs = tuple(self._add(part, windows) for part in relation.inputs)
         operator = None
-        if not isinstance(relation, Block):
+        if not isinstance(relation, LEAVES):
             operator = windows.get(relation) or operator_of(relation)
         self._nodes.append(relation)
         self._operators.append(operator)
@@ -49,12 +52,12 @@ class OperatorTree:
         self._place[relation] = len(self._nodes) - 1
         return self._place[relation]
 
-    def advance(self, changes_of: Callable[[Block], Changes], until: int) -> Changes:
+    def advance(self, changes_of: Callable[[Relation], Changes], until: int) -> Changes:
         """The changes of the root up to `until`; changes_of: those of a leaf."""
         found: list[Changes] = []
         self.most_changes = 0
         for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
-            if isinstance(node, Block):
+            if isinstance(node, LEAVES):
                 found.append(changes_of(node))
             else:
                 assert operator is not None
@@ -62,14 +65,14 @@ class OperatorTree:
             self.most_changes = max(self.most_changes, found[-1].size)
         return found[-1]
 
-    def rebuild(self, held_in: Callable[[Block], Changes], at: int) -> Changes:
+    def rebuild(self, held_in: Callable[[Relation], Changes], at: int) -> Changes:
         """Make new operators know what leaves hold, as if it had come at that instant.
 
         Operators that remember more than that know it already, and are asked what they hold.
         """
         found: list[Changes] = []
         for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
-            if isinstance(node, Block):
+            if isinstance(node, LEAVES):
                 found.append(held_in(node))
             elif isinstance(operator, AnswerWindowOperator):
                 found.append(operator.held(at))

@@ -17,14 +17,15 @@ from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes
+from windrow.operators.relations.counted_relation import CountedRelation
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.relations.algebra import Relation
-from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.leaves import Leaf, leaf_of
 from windrow.runtime.trees.operator_tree import OperatorTree
+from windrow.runtime.trees.view_leaf import ReadView, ViewLeaf
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
 from windrow.windows.window import Window
@@ -47,19 +48,27 @@ class TreeShard:
     # Rows of a tree cannot be let go early: what they gave is in operators above.
     fixes_lifetimes = True
 
-    def __init__(self, plan: TreePlan) -> None:
+    def __init__(
+        self,
+        plan: TreePlan,
+        clock: int = START_OF_TIME,
+        views: Mapping[str, ReadView] | None = None,
+    ) -> None:
         self.plan = plan
         self.clock = START_OF_TIME
         self._grid_us = plan.every_us or 1
         self._ran_until = START_OF_TIME
         self._has_run = False
         self._first_us: int | None = None
-        self._leaves: dict[Block, Leaf] = {
-            block: leaf_of(block, self._grid_us) for block in plan.blocks
+        blocks = {block: leaf_of(block, self._grid_us) for block in plan.blocks}
+        self.view_leaves = {
+            scan: ViewLeaf(scan, (views or {})[scan.view], self._grid_us, clock)
+            for scan in plan.view_scans
         }
+        self._leaves: dict[Relation, Leaf] = {**blocks, **self.view_leaves}
         self._owners = [
             (leaf, number)
-            for leaf in self._leaves.values()
+            for leaf in blocks.values()
             for number in range(len(leaf.plan.inputs))
         ]
         self._types = [field.type.arrow for field in plan.outputs]
@@ -68,7 +77,10 @@ class TreeShard:
 
     def _begin(self) -> None:
         self._tree = OperatorTree(self.plan.relation)
-        self._result = TreeResult(self._types)
+        self._result = self._new_result()
+
+    def _new_result(self) -> TreeResult | CountedRelation:
+        return TreeResult(self._types)
 
     # ---- a step
 
@@ -93,12 +105,23 @@ class TreeShard:
 
     def _run(self, until: int) -> Partial:
         for window in self._tree.windows.values():
-            if self._first_us is not None:
-                window.begin(self._first_us)
-        changes = self._tree.advance(lambda block: self._leaves[block].run(until), until)
+            first_us = self.first_us
+            if first_us is not None:
+                window.begin(first_us)
+        changes = self._tree.advance(lambda node: self._leaves[node].run(until), until)
         self._ran_until, self._has_run = until, True
+        return self._given(changes)
+
+    def _given(self, changes: Changes) -> Partial:
+        assert isinstance(self._result, TreeResult)
         partial = self._result.absorb(changes)
         return partial if self._is_first_result else replace(partial, codes=None)
+
+    @property
+    def first_us(self) -> int | None:
+        """The time of the first row of any of its streams, if one has come."""
+        found = [self._first_us, *(leaf.first_us for leaf in self.view_leaves.values())]
+        return min((each for each in found if each is not None), default=None)
 
     @property
     def step_changes(self) -> int:
@@ -107,13 +130,13 @@ class TreeShard:
 
     def next_stop(self, until: int, events: int) -> int:
         """How far the clock may go, at most to `until`, for about so many events of a window."""
-        for window in self.windows:
-            until = window.next_stop(until, events)
+        for leaf in self._leaves.values():
+            until = leaf.next_stop(until, events)
         return until
 
     def event_count(self) -> int:
         """A number that has grown by about one for each event of a window meanwhile."""
-        return sum(window.event_count for window in self.windows)
+        return sum(leaf.event_count for leaf in self._leaves.values())
 
     # ---- undone, or saved and restored
 
@@ -141,14 +164,14 @@ class TreeShard:
     def _rebuild(self) -> None:
         """Operators and the result from the relations of the leaves, at the instant run to."""
         self._tree = OperatorTree(self.plan.relation, self._tree.windows)
-        self._result = TreeResult(self._types)
+        self._result = self._new_result()
         self._is_first_result = False
         if self._has_run:
             at = self._ran_until
-            self._result.absorb(self._tree.rebuild(lambda block: self._held(block, at), at))
+            self._result.absorb(self._tree.rebuild(lambda node: self._held(node, at), at))
 
-    def _held(self, block: Block, at: int) -> Changes:
-        return self._leaves[block].held(at)
+    def _held(self, node: Relation, at: int) -> Changes:
+        return self._leaves[node].held(at)
 
     def snapshot(self) -> bytes:
         """The rows of all leaves; everything else follows from them."""

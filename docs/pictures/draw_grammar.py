@@ -18,12 +18,17 @@ MARGIN, NAME = 20, 24  # of the picture, and for the name of a rule above its li
 
 # Pictures by name: what they show, and their rules.
 SHOWN = {
-    "grammar-select": ("A query", ["select", "item", "condition", "part"]),
-    "grammar-source": ("Sources and joins", ["source", "joined"]),
+    "grammar-query": ("A query", ["query", "common", "body", "term", "part"]),
+    "grammar-select": ("A SELECT", ["select", "item", "groups", "sets"]),
+    "grammar-source": ("Sources and joins", ["source", "joined", "kind"]),
     "grammar-window": ("Windows", ["window", "interval"]),
     "grammar-service": ("Service clauses", ["service", "moment"]),
     "grammar-predicate": ("Expressions", ["predicate", "operand"]),
-    "grammar-statement": ("Statements", ["create_stream", "create_history", "create_query"]),
+    "grammar-over": ("Functions over windows", ["call", "over", "rows", "range"]),
+    "grammar-statement": (
+        "Statements",
+        ["create_stream", "create_history", "create_query", "create_view"],
+    ),
 }
 
 

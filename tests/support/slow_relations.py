@@ -22,7 +22,6 @@ from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
-
     Apply,
     AtMostOne,
     Distinct,
@@ -79,8 +78,9 @@ class SlowRelations:
 
         def leaf(part: Expr) -> pa.Array:
             assert isinstance(part, ColumnRef)
-            found = [row[part.column] if part.column in row else self.outer[part.column]
-                     for row in rows]
+            found = [
+                row[part.column] if part.column in row else self.outer[part.column] for row in rows
+            ]
             return pa.array(found, part.type.arrow)
 
         if not rows:
@@ -101,7 +101,10 @@ class SlowRelations:
     def constants(self, node: Values) -> Rows:
         """Each row by itself."""
         return [
-            {each.id: self.values(part, [{}])[0] for each, part in zip(node.given, row, strict=True)}
+            {
+                each.id: self.values(part, [{}])[0]
+                for each, part in zip(node.given, row, strict=True)
+            }
             for row in node.rows
         ]
 
@@ -150,8 +153,10 @@ class SlowRelations:
         arguments = [[self.values(part, rows) for part in call.arguments] for call in node.calls]
         found = []
         for members in places.values():
-            row = {item.field.id: column[members[0]] if members else None
-                   for item, column in zip(node.groups, groups, strict=True)}
+            row = {
+                item.field.id: column[members[0]] if members else None
+                for item, column in zip(node.groups, groups, strict=True)
+            }
             for call, columns in zip(node.calls, arguments, strict=True):
                 values = [tuple(column[i] for column in columns) for i in members]
                 row[call.field.id] = slow_aggregate(
@@ -197,8 +202,10 @@ class SlowRelations:
     def together(self, node: SetOperation) -> Rows:
         """UNION ALL, INTERSECT or EXCEPT, counted or not."""
         parts = [
-            [dict(zip((each.id for each in node.given), _tuple(row, part), strict=True))
-             for row in self.rows(part)]
+            [
+                dict(zip((each.id for each in node.given), _tuple(row, part), strict=True))
+                for row in self.rows(part)
+            ]
             for part in node.parts
         ]
         if node.kind == "union":
@@ -222,9 +229,7 @@ class SlowRelations:
 
     def in_order(self, rows: Rows, order: Sequence[OrderKey], fields: Sequence[Field]) -> Rows:
         """The rows sorted by the keys; whole rows decide where keys are equal."""
-        ranks = [
-            self.ranks(rows, order, fields, place) for place in range(len(rows))
-        ]
+        ranks = [self.ranks(rows, order, fields, place) for place in range(len(rows))]
         places = sorted(range(len(rows)), key=lambda place: ranks[place])
         return [rows[place] for place in places]
 
@@ -293,9 +298,7 @@ class SlowRelations:
             values, distance, default = arguments
             other = place + (1 if call.function == "lead" else -1) * distance[place]
             return values[other] if 0 <= other < len(rows) else default[place]
-        inside = [
-            i for i in range(len(rows)) if _is_inside(call.frame, i, place, keys, numbers)
-        ]
+        inside = [i for i in range(len(rows)) if _is_inside(call.frame, i, place, keys, numbers)]
         if call.function in ("first_value", "last_value", "nth_value"):
             wanted = {"first_value": 0, "last_value": len(inside) - 1}.get(call.function)
             wanted = arguments[1][place] - 1 if wanted is None else wanted

@@ -113,7 +113,7 @@ def _relations(draw: st.DrawFn, depth: int) -> str:
     if kind == 0:
         return f"({draw(_bodies(depth - 1))}){alias}"
     if kind == 1:
-        return f"({draw(_bodies(depth - 1))} EVERY (10 SECONDS)) [1 HOUR]{alias}"
+        return f"({draw(_bodies(depth - 1))} EVERY (500 DAYS)) [1 HOUR]{alias}"
     if kind == 2:
         joined = f"{draw(_sources(depth - 1))} JOIN {draw(_STREAMS)} ON {draw(expressions())}"
         return f"({joined}){alias}"

@@ -116,6 +116,9 @@ def measured_windows(queries: Iterable[EmbeddedQuery], pool: RowPool) -> list[Em
             found.append(_measured(name, inputs, rows.store))
     for read in single:
         name = f"{read.query_name}.{read.alias}"
+        number = named[name] = named.get(name, 0) + 1
+        # Queries within a query may read a stream under one name several times.
+        name = name if number == 1 else f"{name}#{number}"
         found.append(_measured(name, [read], read.window.columns.store))
     return found
 

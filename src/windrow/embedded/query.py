@@ -24,7 +24,7 @@ from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
 from windrow.output.change_limit import check_limit
-from windrow.output.ordered_result import in_order
+from windrow.output.ordered_result import in_order, without_hidden
 from windrow.output.publish import Publisher
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
@@ -95,6 +95,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             self._shard = self._new_shard(run, clock)
             self._publisher = Publisher(run)
             self._preparers = preparers_of(run)
+        self._hides = isinstance(plan, TreePlan) and bool(plan.hidden)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
         self._bounded = None if inner is None else BoundedAnswers(inner, self._publisher)
@@ -125,6 +126,10 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     def _answers(self) -> pa.Table:
         """Every answer since the last call; the lock is held by whoever reads."""
+        answers = self._all_answers()
+        return without_hidden(answers, self.plan) if self._hides else answers
+
+    def _all_answers(self) -> pa.Table:
         self._be_ready()
         if self._bounded is None and not self._has_missed:
             if self._publisher.instants_lost != self._told_lost:
@@ -146,7 +151,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._be_ready()
         result = (self._bounded or self._publisher).result()
         if isinstance(self.plan, TreePlan) and self.plan.order:
-            result = in_order(result, self.plan)
+            result = without_hidden(in_order(result, self.plan), self.plan)
         return self._noted(result, is_complete=not self.lacks_rows())
 
     @property
@@ -161,7 +166,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         check_limit(limit)
         self._be_ready()
         self._tell_of_netted()
-        return (self._bounded or self._publisher).changes(limit)
+        changes = (self._bounded or self._publisher).changes(limit)
+        return without_hidden(changes, self.plan) if self._hides else changes
 
     def _be_ready(self) -> None:
         """All rows are in, and nothing is half done; a query that failed says so."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
@@ -159,6 +160,7 @@ class EmbeddedSession(Asking):
         plan = plan_query(select, self._catalog, algorithm, store, shares_views=True)
         name = self._free_name(name)
         self._flush()
+        _warn_of_growth(name, plan)
         clock = self._ingest.clock_of(plan.streams)
         first_us = self._ingest.streams[plan.streams[0]].first_us
         views = self._views.runs_for(plan.views, clock) if isinstance(plan, TreePlan) else {}
@@ -538,3 +540,14 @@ class EmbeddedSession(Asking):
                 run.drop()
                 self._governing.ended(run)
         self._admitted_views = tuple(run for run in self._admitted_views if run in running)
+
+
+def _warn_of_growth(name: str, plan: RunnablePlan) -> None:
+    """Windows that never lose a row, below operators that keep all of them."""
+    if isinstance(plan, TreePlan) and plan.growing:
+        warnings.warn(
+            f"query {name!r} keeps every row of {', '.join(plan.growing)}, which is UNBOUNDED: it "
+            "grows until the memory budget refuses rows; write a window, such as [10 MINUTES]",
+            RuntimeWarning,
+            stacklevel=4,
+        )

@@ -70,7 +70,7 @@ class ViewRun(EmbeddedQuery):
         self._be_ready()
         found = self.held(self.clock)
         names = [column.name for column in self.plan.select]
-        table = pa.Table.from_arrays(list(found.columns), names=names)
+        table = pa.Table.from_arrays(list(found.columns[: len(names)]), names=names)
         copies = pa.array([place for place, many in enumerate(found.weight) for _ in range(many)])
         return table.take(copies.cast(pa.int64()))
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from windrow.aggregate_functions import AggregateFunction
 from windrow.exact.kernels import LOWEST_BIT, to_doubles
+from windrow.operators.kernels import quick_variances
 from windrow.operators.lanes import Matrix, ValueLanes, Vector
-from windrow.operators.variance_kernels import quick_variances
 
 __all__ = ["doubles_of", "variances"]
 

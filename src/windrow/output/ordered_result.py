@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from windrow.operators.ranks import ranks_of_values
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import OrderKey
-from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.evaluate import evaluate
 
-__all__ = ["in_order"]
+__all__ = ["in_order", "without_hidden"]
 
 
 def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
     """The rows sorted by the keys; where they are equal, as they were."""
-    place = {field.id: number for number, field in enumerate(plan.outputs)}
+    place = {field.id: number for number, field in enumerate((*plan.outputs, *plan.hidden))}
 
     def leaf(part: Expr) -> pa.Array:
         assert isinstance(part, ColumnRef)
@@ -29,6 +29,12 @@ def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
         values = evaluate(key.expression, leaf, rows.num_rows)
         order = order[_sorted(values.take(pa.array(order)), key)]
     return rows.take(pa.array(order))
+
+
+def without_hidden(rows: pa.Table, plan: RunnablePlan) -> pa.Table:
+    """The rows without the columns that only their order reads: the last ones."""
+    count = len(plan.hidden) if isinstance(plan, TreePlan) else 0
+    return rows.select(rows.column_names[:-count]) if count else rows
 
 
 def _sorted(values: pa.Array, key: OrderKey) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from decimal import Context, Decimal
 
 import numpy as np
 
-from windrow.plan.expressions import AggregateRef, Call, Expr, Literal, walk
+from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, Literal, walk
 from windrow.schema import (
     BIGINT,
     DATE,
@@ -158,8 +158,13 @@ def _exact(function: str, left: Expr, right: Expr) -> Call | None:
 def digits_limit(*expressions: Expr) -> int:
     """How many digits a decimal may have: those of a sum once an aggregate takes part."""
     parts = (part for expression in expressions for part in walk(expression))
-    aggregated = any(isinstance(part, AggregateRef) for part in parts)
+    aggregated = any(isinstance(part, AggregateRef) or _is_wide(part) for part in parts)
     return MAX_SUM_DIGITS if aggregated else MAX_DECIMAL_DIGITS
+
+
+def _is_wide(part: Expr) -> bool:
+    """Whether it is a column of sums, which a query within has made."""
+    return isinstance(part, ColumnRef) and part.type.precision > MAX_DECIMAL_DIGITS
 
 
 def convert(expression: Expr, kind: ColumnType) -> Expr:

@@ -147,6 +147,6 @@ def _with_word(cursor: Cursor, reading: _Reading) -> None:
         raise cursor.wrong("WS144", f"unexpected {cursor.token.shown()}", hint)
     cursor.expect("WITH")
     word = cursor.consume().upper
-    elements = [(each,) for (only,) in reading.parts for each in only]
+    elements: list[_Set] = [(each,) for (only,) in reading.parts for each in only]
     reading.parts = [_rollup(elements) if word == "ROLLUP" else _cube(cursor, elements)]
     reading.has_sets = True

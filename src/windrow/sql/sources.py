@@ -19,7 +19,7 @@ from windrow.window_kinds import UNBOUNDED
 __all__ = ["parse_sources"]
 
 # The words before JOIN, and the join that they mean.
-_JOINS = {
+_JOINS: dict[tuple[str, ...], str] = {
     (): "inner",
     ("INNER",): "inner",
     ("CROSS",): "cross",

@@ -11,7 +11,7 @@ last table counts rows; an inner table counts the outer codes that stand on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -355,13 +355,15 @@ class KeyCoder:
             codes = left
         self._columns[0].recount(codes)
 
-    def columns(self, codes: Codes) -> list[pa.Array]:
-        """The key columns of codes."""
+    def columns(self, codes: Codes, wanted: Container[int] | None = None) -> list[pa.Array]:
+        """The key columns of codes; wanted: only those with these numbers."""
         out: list[pa.Array] = []
         for level in range(len(self._pairs), 0, -1):
             codes, right = self._parts(level, codes)
-            out.append(self._column_values(level, right))
-        out.append(self._column_values(0, codes))
+            if wanted is None or level in wanted:
+                out.append(self._column_values(level, right))
+        if wanted is None or 0 in wanted:
+            out.append(self._column_values(0, codes))
         return out[::-1]
 
     @property

@@ -33,7 +33,8 @@ from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, sum_type
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.relations.aggregate import AggregateOperator
-from windrow.operators.relations.aggregates import coded_values, extreme_values, group_sums
+from windrow.operators.relations.aggregates import group_sums
+from windrow.operators.relations.aggregates.extremes import coded_values, extreme_values
 from windrow.operators.relations.changes import Changes
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.relations.algebra import Aggregate, AggregateCall, Field, Item, Values

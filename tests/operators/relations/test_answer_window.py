@@ -98,5 +98,5 @@ def test_answers_that_left_are_forgotten() -> None:
 
 
 def test_windows_that_count_rows_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="WU240"):
+    with pytest.raises(UnsupportedError, match="WU246"):
         AnswerWindowOperator(AnswerWindow(ROWS, 1, WindowSpec("rows", rows=3), TIME))

@@ -17,7 +17,7 @@ from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME, show_instant
 from windrow.operators.relations.aggregates.changed_rows import changed_rows
 from windrow.operators.relations.aggregates.distinct_values import DistinctValues
-from windrow.operators.relations.aggregates.extreme_values import ExtremeValues
+from windrow.operators.relations.aggregates.extremes.extreme_values import ExtremeValues
 from windrow.operators.relations.aggregates.group_sums import GroupSums
 from windrow.operators.relations.aggregates.input_columns import InputColumns
 from windrow.operators.relations.aggregates.live_keys import LiveKeys
@@ -73,13 +73,15 @@ class AggregateOperator(RelationOperator):
     def nbytes(self) -> int:
         """Bytes of everything that it remembers."""
         keys = 0 if self._keys is None else self._keys.nbytes
-        stores = (self._finder, self._sums, *self._distincts, *self._extremes)
-        return keys + sum(store.nbytes for store in stores)
+        distincts = sum(store.nbytes for store in self._distincts)
+        extremes = sum(store.nbytes for store in self._extremes)
+        return keys + self._finder.nbytes + self._sums.nbytes + distincts + extremes
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""
         keys = 0 if self._keys is None else self._keys.growth_bytes(changes)
-        values = sum(each.growth_bytes(changes) for each in (*self._distincts, *self._extremes))
+        values = sum(store.growth_bytes(changes) for store in self._distincts)
+        values += sum(store.growth_bytes(changes) for store in self._extremes)
         lanes = 8 * self._sums.lane_count
         states = 2 * (self._finder.nbytes + self._sums.nbytes)
         return keys + values + states + changes * (CHANGE_BYTES + 4 * lanes)
@@ -136,7 +138,8 @@ class AggregateOperator(RelationOperator):
         return sums.counts, values
 
     def _reserve(self, groups: int) -> None:
-        for store in (self._sums, *self._extremes):
+        self._sums.reserve(groups)
+        for store in self._extremes:
             store.reserve(groups)
 
     def _error(self, index: int, state: int, places: Places) -> DataError:

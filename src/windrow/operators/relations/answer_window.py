@@ -50,7 +50,7 @@ class AnswerWindowOperator(RelationOperator):
     def __init__(self, node: AnswerWindow) -> None:
         if not node.window.traits.leaves_by_time:
             raise UnsupportedError(
-                "WU243",
+                "WU246",
                 "a window that counts rows over the answers of a query",
                 hint="write a window of time, such as [10 MINUTES], over (SELECT ... EVERY ...)",
             )

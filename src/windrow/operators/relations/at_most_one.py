@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from windrow.errors import DataError
@@ -23,10 +22,7 @@ __all__ = ["AtMostOneOperator"]
 
 
 class AtMostOneOperator(RelationOperator):
-    """Passes changes through, and counts rows by their key.
-
-    A key with NULL equals none, so that any number of rows may have it.
-    """
+    """Passes changes through, and counts rows by their key; NULL is a key like any other."""
 
     def __init__(self, node: AtMostOne) -> None:
         self._node = node
@@ -54,17 +50,10 @@ class AtMostOneOperator(RelationOperator):
     def _count(self, changes: Changes) -> None:
         leaf = columns_by_field(self._node.fields, changes.columns)
         columns = [evaluated(key, leaf, changes.size) for key in self._node.by]
-        at, weight = changes.at, changes.weight
-        if any(column.null_count for column in columns):
-            valid = np.logical_and.reduce(
-                [column.is_valid().to_numpy(zero_copy_only=False) for column in columns]
-            )
-            columns = [column.filter(pa.array(valid)) for column in columns]
-            at, weight = at[valid], weight[valid]
-        codes = self._keys.acquire(columns, at.size)
-        place = int(first_with_several(at, codes, weight, self._keys.counts))
+        codes = self._keys.acquire(columns, changes.size)
+        place = int(first_with_several(changes.at, codes, changes.weight, self._keys.counts))
         if place != EMPTY:
-            raise self._error(int(at[place]), [column[place] for column in columns])
+            raise self._error(int(changes.at[place]), [column[place] for column in columns])
         self._keys.release(codes)
 
     def _error(self, at: int, key: Sequence[pa.Scalar]) -> DataError:

@@ -23,7 +23,7 @@ class CountedRows:
 
     def __init__(self, rule: int, types: Sequence[pa.DataType], inputs: int) -> None:
         self._rule = rule
-        self._types = tuple(types)
+        self._nothing = no_changes(types)
         self._rows = HeldRows(types, inputs)
         self._shown = np.zeros(SMALLEST_CAPACITY, np.int64)
 
@@ -31,7 +31,7 @@ class CountedRows:
         """Count the changes of all inputs; returns those of the result, net."""
         sizes = [changes.size for changes in inputs]
         if not sum(sizes):
-            return no_changes(self._types)
+            return self._nothing
         codes = np.concatenate([self._rows.acquire(c.columns, c.size) for c in inputs])
         at = np.concatenate([changes.at for changes in inputs])
         weight = np.concatenate([changes.weight for changes in inputs])

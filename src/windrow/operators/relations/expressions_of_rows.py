@@ -16,10 +16,9 @@ from windrow.rows.evaluate import (
     evaluate,
     evaluate_checked,
     evaluate_filter,
-    filter_checked,
 )
 
-__all__ = ["columns_by_field", "evaluated", "evaluated_where", "true_rows", "true_rows_where"]
+__all__ = ["columns_by_field", "evaluated", "evaluated_where", "true_rows"]
 
 Flags = NDArray[np.bool_]
 
@@ -57,11 +56,3 @@ def evaluated_where(expression: Expr, leaf: Leaf, length: int, live: Flags | Non
 def true_rows(condition: Expr, leaf: Leaf, length: int) -> Flags:
     """Where the condition is true: neither false nor NULL."""
     return evaluate_filter(condition, leaf, length)
-
-
-def true_rows_where(condition: Expr, leaf: Leaf, length: int, live: Flags) -> Flags:
-    """Where the condition is true and the row live; the others may have no value."""
-    found, faults = filter_checked(condition, leaf, length)
-    if faults is not None and (faults & live).any():
-        raise error_at(condition, leaf, faults & live)
-    return found & live

@@ -32,7 +32,7 @@ class HeldRows:
         self.coder = RowCoder(types)
         self.counts = np.zeros((SMALLEST_CAPACITY, inputs), np.int64)
         self._is_held = np.zeros(SMALLEST_CAPACITY, np.uint8)
-        self._place_of = np.zeros(SMALLEST_CAPACITY, np.int64)
+        self._place_of = np.empty(0, np.int64)  # for net(), where it is called
 
     def acquire(self, columns: Sequence[pa.Array], size: int) -> Codes:
         """The code of each row, with a reference of its own."""
@@ -41,11 +41,12 @@ class HeldRows:
         if capacity > self._is_held.size:
             self.counts = grown(self.counts, capacity, 0)
             self._is_held = grown(self._is_held, capacity, 0)
-            self._place_of = grown(self._place_of, capacity, 0)
         return codes
 
     def release(self, codes: Codes) -> Codes:
         """The batch with these codes is applied; returns codes that are free now."""
+        if not codes.size:
+            return codes
         out = np.empty(2 * codes.size, np.int32)
         size = kernels.unneeded_references(codes, self.counts, self._is_held, out)
         return self.coder.release(out[:size])
@@ -56,6 +57,8 @@ class HeldRows:
 
     def net(self, at: Vector, codes: Codes, weight: Vector) -> tuple[Vector, Codes, Vector]:
         """The changes with one for each code and instant, and none that changes nothing."""
+        if self._place_of.size < self.capacity:
+            self._place_of = np.zeros(self.capacity, np.int64)
         out = (np.empty(at.size, np.int64), np.empty(at.size, np.int32), np.empty_like(weight))
         size = kernels.net_changes(at, codes, weight, self._place_of, *out)
         return out[0][:size], out[1][:size], out[2][:size]

@@ -49,17 +49,18 @@ class PairArrays(NamedTuple):
     event: Vector
     left: Codes
     right: Codes
-    count: Vector
+    copies: Vector
 
     @classmethod
     def of_size(cls, size: int) -> PairArrays:
         """Room for that many."""
-        event, count = np.empty(size, np.int64), np.empty(size, np.int64)
-        return cls(event, np.empty(size, np.int32), np.empty(size, np.int32), count)
+        event, copies = np.empty(size, np.int64), np.empty(size, np.int64)
+        return cls(event, np.empty(size, np.int32), np.empty(size, np.int32), copies)
 
     def taken(self, places: slice | NDArray[np.bool_]) -> PairArrays:
         """Some of them."""
-        return PairArrays(*(each[places] for each in self))
+        codes = self.left[places], self.right[places]
+        return PairArrays(self.event[places], *codes, self.copies[places])
 
 
 class MatchArrays(NamedTuple):
@@ -74,8 +75,8 @@ class MatchArrays(NamedTuple):
     @classmethod
     def of_size(cls, size: int) -> MatchArrays:
         """None held, with room for that many."""
-        numbers = (np.zeros(size, np.int64) for _ in range(3))
-        return cls(*numbers, np.zeros(size, np.uint8), np.zeros(size, np.int32))
+        held, matches, shown = np.zeros((3, size), np.int64)
+        return cls(held, matches, shown, np.zeros(size, np.uint8), np.zeros(size, np.int32))
 
 
 class JoinedArrays(NamedTuple):
@@ -91,3 +92,7 @@ class JoinedArrays(NamedTuple):
         """Room for that many."""
         at, weight = np.empty(size, np.int64), np.empty(size, np.int64)
         return cls(at, weight, np.empty(size, np.int32), np.empty(size, np.int32))
+
+    def first(self, size: int) -> JoinedArrays:
+        """The first ones."""
+        return JoinedArrays(self.at[:size], self.weight[:size], self.left[:size], self.right[:size])

@@ -28,6 +28,7 @@ from windrow.windows.kernels import EMPTY
 __all__ = ["JoinInput", "JoinKeys", "KeyedChanges", "KeyedRows"]
 
 Flags = NDArray[np.bool_]
+_NO_CODES: Codes = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,6 @@ class JoinKeys:
     def release(self, codes: Codes) -> None:
         """One user less of each."""
         self._coder.release(codes[codes != kernels.NO_KEY])
-
-    def columns(self, codes: Codes) -> tuple[pa.Array, ...]:
-        """The keys of codes."""
-        return self._coder.columns(codes)
 
     @property
     def capacity(self) -> int:
@@ -122,10 +119,13 @@ class JoinInput:
         self._first_row = np.full(SMALLEST_CAPACITY, EMPTY, np.int32)
         self._next_row = np.full(SMALLEST_CAPACITY, EMPTY, np.int32)
         self._previous_row = np.full(SMALLEST_CAPACITY, EMPTY, np.int32)
-        self._batch: Codes = np.empty(0, np.int32)
+        self._batch = _NO_CODES
 
     def begin(self, changes: Changes) -> tuple[Vector, Codes, Vector]:
         """Acquire the codes of the rows; returns the changes with them, net."""
+        if not changes.size:
+            self._batch = _NO_CODES
+            return changes.at, _NO_CODES, changes.weight
         rows = self._keyed_rows
         keyed = rows.keyed(changes) if self._keeps_all else rows.matching(changes)
         changes = keyed.changes
@@ -144,8 +144,10 @@ class JoinInput:
     def end(self) -> None:
         """The changes are applied: codes of rows that are not held are free."""
         free = self.rows.release(self._batch)
-        self._keys.release(self._key_of_row[free])
-        self._key_of_row[free] = kernels.UNKNOWN_KEY
+        if free.size:
+            self._keys.release(self._key_of_row[free])
+            self._key_of_row[free] = kernels.UNKNOWN_KEY
+        self._batch = _NO_CODES
 
     @property
     def nbytes(self) -> int:

@@ -136,7 +136,7 @@ def walk(event, code, skips, own, other, progress, block, block_own, block_other
         block.event[size] = event
         block_own[size] = code
         block_other[size] = walking
-        block.count[size] = other.counts[walking, 0]
+        block.copies[size] = other.counts[walking, 0]
         size += 1
         walking = other.next_row[walking]
     progress[WALKING] = NOT_BEGUN

@@ -53,22 +53,22 @@ def match_pairs(last_event, events, pairs, rules, left, right, progress, output)
             elif not is_left and counts_right:
                 progress[IS_NEW] = begin(code, right)
         while pair < pairs.event.size and pairs.event[pair] == event:
-            count = pairs.count[pair]
+            copies = pairs.copies[pair]
             if is_left:
                 if counts_left and progress[IS_NEW]:
-                    left.matches[code] += count
+                    left.matches[code] += copies
                 if counts_right:
                     note(pairs.right[pair], right, RIGHT_SIZE, progress)
                     right.matches[pairs.right[pair]] += weight
             else:
                 if counts_right and progress[IS_NEW]:
-                    right.matches[code] += count
+                    right.matches[code] += copies
                 if counts_left:
                     note(pairs.left[pair], left, LEFT_SIZE, progress)
                     left.matches[pairs.left[pair]] += weight
             if gives_pairs:
                 output.at[size] = at
-                output.weight[size] = weight * count
+                output.weight[size] = weight * copies
                 output.left[size] = pairs.left[pair]
                 output.right[size] = pairs.right[pair]
                 size += 1

@@ -24,10 +24,11 @@ class RelationOperator(ABC):
 
     @abstractmethod
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
-        """Take the changes of every input up to `until`, inclusive; give what follows from them.
+        """Take the changes of all inputs up to `until`, inclusive; give what follows of them.
 
-        All changes are later than the last `until`. Work and state are proportional to the changes and to what must be remembered; the result
-        does not depend on how changes were cut into calls.
+        All changes are later than the last `until`. Work and state are proportional to the changes
+        and to what must be remembered; the result does not depend on how changes were cut into
+        calls.
         """
 
     @property

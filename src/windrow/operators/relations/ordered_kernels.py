@@ -27,7 +27,8 @@ RIGHT = 1
 PARENT = 2
 FOLLOWING = 3
 PREVIOUS = 4
-LINK_COLUMNS = 8  # half a line of the cache
+LINK_COLUMNS = 8  # half a line of the cache; the last two are the row's first word
+FIRST_WORD = 3  # where that is, in columns of 64 bits
 
 # Columns of `heads`.
 ROOT = 0
@@ -40,9 +41,14 @@ NEAR_ROWS = 4
 
 
 class OrderedTree(NamedTuple):
-    """links[row], heads[partition], words[row], counts[row]; sizes[row]: copies below, or empty."""
+    """links[row], heads[partition], words[row], counts[row]; sizes[row]: copies below, or empty.
+
+    first: words[:, 0] once more, in the memory of links, so that a step down the tree reads one
+    line of the cache.
+    """
 
     links: np.ndarray
+    first: np.ndarray
     heads: np.ndarray
     words: np.ndarray
     counts: np.ndarray
@@ -50,9 +56,11 @@ class OrderedTree(NamedTuple):
 
 
 @inlined
-def is_before(row, other, words):
+def is_before(row, other, first, words):
     """Whether a row is before another in order."""
-    for place in range(words.shape[1]):
+    if first[row] != first[other]:
+        return first[row] < first[other]
+    for place in range(1, words.shape[1]):
         mine, theirs = words[row, place], words[other, place]
         if mine != theirs:
             return mine < theirs
@@ -69,22 +77,22 @@ def priority(row):
 @inlined
 def first_after(row, partition, tree):
     """The first row of the partition that is behind this one, which is not in it; or EMPTY."""
-    links, heads, words = tree.links, tree.heads, tree.words
+    links, heads, first, words = tree.links, tree.heads, tree.first, tree.words
     last = heads[partition, LAST]
-    if last == EMPTY or is_before(last, row, words):
+    if last == EMPTY or is_before(last, row, first, words):
         return EMPTY
-    first = heads[partition, FIRST]
-    if is_before(row, first, words):
-        return first
+    foremost = heads[partition, FIRST]
+    if is_before(row, foremost, first, words):
+        return foremost
     after = last
     for _ in range(NEAR_ROWS):
         before = links[after, PREVIOUS]
-        if before == EMPTY or is_before(before, row, words):
+        if before == EMPTY or is_before(before, row, first, words):
             return after
         after = before
     node = heads[partition, ROOT]
     while node != EMPTY:
-        if is_before(row, node, words):
+        if is_before(row, node, first, words):
             after = node
             node = links[node, LEFT]
         else:
@@ -132,7 +140,7 @@ def insert_before(row, following, partition, count, tree):
         add_to_sizes(row, count, links, sizes)
     mine = priority(row)
     while links[row, PARENT] != EMPTY and priority(links[row, PARENT]) < mine:
-        rotate_up(row, partition, links, heads, counts, sizes)
+        rotate_up(row, partition, links, heads, sizes)
 
 
 @inlined
@@ -145,7 +153,7 @@ def remove(row, partition, tree):
     while links[row, LEFT] != EMPTY and links[row, RIGHT] != EMPTY:
         left, right = links[row, LEFT], links[row, RIGHT]
         upper = left if priority(left) > priority(right) else right
-        rotate_up(upper, partition, links, heads, counts, sizes)
+        rotate_up(upper, partition, links, heads, sizes)
     child = links[row, LEFT] if links[row, LEFT] != EMPTY else links[row, RIGHT]
     parent = links[row, PARENT]
     replace_child(parent, row, child, partition, links, heads)
@@ -195,7 +203,7 @@ def replace_child(parent, child, other, partition, links, heads):
 
 
 @inlined
-def rotate_up(row, partition, links, heads, counts, sizes):
+def rotate_up(row, partition, links, heads, sizes):
     """Exchange a node with its parent."""
     parent = links[row, PARENT]
     replace_child(links[parent, PARENT], parent, row, partition, links, heads)
@@ -275,25 +283,3 @@ def apply_changes(rows, partitions, weights, tree):
             return True
         apply_count(row, partitions[place], count, tree)
     return False
-
-
-@njit(cache=True)
-def references_to_release(codes, held, is_live, out):
-    """Which references go again of those that changes have acquired; returns how many.
-
-    A code that is live holds one reference: it keeps the first that comes, and gives its own back
-    when it is not live any more. is_live: of each change's code. out: room for two a change.
-    """
-    count = 0
-    for place in range(codes.size):
-        code = codes[place]
-        if is_live[place] and held[code] == 0:
-            held[code] = 1
-            continue
-        out[count] = code
-        count += 1
-        if held[code] != 0 and not is_live[place]:
-            held[code] = 0
-            out[count] = code
-            count += 1
-    return count

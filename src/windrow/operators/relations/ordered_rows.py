@@ -19,6 +19,7 @@ from windrow.operators.relations.order_words import KeyOrder, Matrix, OrderWords
 from windrow.operators.relations.ordered_kernels import (
     EMPTY,
     FIRST,
+    FIRST_WORD,
     HEAD_COLUMNS,
     LINK_COLUMNS,
     OrderedTree,
@@ -32,16 +33,18 @@ from windrow.windows.codes import Codes
 __all__ = ["CodedChanges", "OrderedRows", "expression_values"]
 
 _SMALLEST = 64
+_LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
 class CodedChanges:
-    """Changes as codes: of rows, of partitions, and as they came."""
+    """Changes as codes: of rows, of partitions, and as they came. fresh: which made a new code."""
 
     at: Vector
     weight: Vector
     rows: Codes
     partitions: Codes
+    fresh: Vector
     columns: tuple[pa.Array, ...]
 
 
@@ -61,6 +64,8 @@ class OrderedRows:
         self.key_count = len(order)
         named = {*self._partition, *(key.expression for key in order)}
         ties = [field.ref for field in fields if field.ref not in named]
+        if not order and not ties:
+            ties = [fields[0].ref]  # there is always a word, though it may tell nothing
         self._ordered: list[Expr] = [*(key.expression for key in order), *ties]
         keys = [
             *(KeyOrder(k.expression.type.arrow, k.is_descending, k.nulls_first) for k in order),
@@ -79,27 +84,30 @@ class OrderedRows:
     def load(self, changes: Changes) -> CodedChanges:
         """Codes of changes, with room for all of them in the tree; release() must follow."""
         columns = tuple(map(_one_zero, changes.columns))
-        rows = self._rows.acquire(columns, changes.size)
+        rows, fresh = self._rows.acquire(columns, changes.size)
         parts = expression_values(self._partition, self._fields, columns, changes.size)
-        partitions = self._partitions.acquire(parts, changes.size)
+        partitions, _ = self._partitions.acquire(parts, changes.size)
         forms = self._words.forms()
         keys = expression_values(self._ordered, self._fields, columns, changes.size)
         words = self._words.encode(keys)
         if forms != self._words.forms():
             widened = self._words.widened(self.tree.words, forms)
             self.tree = self.tree._replace(words=widened)
+            self.tree.first[:] = widened[:, 0]
         self._reserve()
-        if words.shape[1]:
-            self.tree.words[rows] = words
-        return CodedChanges(changes.at, changes.weight, rows, partitions, columns)
+        self.tree.words[rows] = words
+        self.tree.first[rows] = words[:, 0]
+        return CodedChanges(changes.at, changes.weight, rows, partitions, fresh, columns)
 
-    def release(self, coded: CodedChanges) -> None:
-        """Forget the rows and partitions that are not there any more after the changes."""
+    def release(self, coded: CodedChanges) -> Codes:
+        """Forget the rows and partitions that are not there any more after the changes.
+
+        Returns these rows.
+        """
+        is_used = self.tree.heads[coded.partitions, FIRST] != EMPTY
+        self._partitions.release(coded.partitions, is_used)
         is_there: NDArray[np.bool_] = self.tree.counts[coded.rows] > 0
-        self._rows.release(coded.rows, is_there)
-        self._partitions.release(
-            coded.partitions, self.tree.heads[coded.partitions, FIRST] != EMPTY
-        )
+        return self._rows.release(coded.rows, is_there)
 
     def columns(self, codes: Codes) -> list[pa.Array]:
         """The rows of codes: of those that are there, or were before the last release()."""
@@ -113,21 +121,32 @@ class OrderedRows:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        tree = sum(array.nbytes for array in self.tree)
-        return tree + self._rows.nbytes + self._partitions.nbytes
+        return self._tree_bytes + self._rows.nbytes + self._partitions.nbytes
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""
         coders = self._rows.growth_bytes(changes) + self._partitions.growth_bytes(changes)
         batch = changes * (8 * self._words.width + 64)
-        return coders + batch + 3 * sum(array.nbytes for array in self.tree)
+        heads = self._partitions.grown_bytes(self.tree.heads.nbytes, changes)
+        return coders + batch + heads + self.grown_bytes(self._tree_bytes, changes)
+
+    def grown_bytes(self, nbytes: int, changes: int) -> int:
+        """Peak of additional bytes of arrays by row that have so many, with more changes."""
+        return self._rows.grown_bytes(nbytes, changes)
+
+    @property
+    def _tree_bytes(self) -> int:
+        return sum(int(each.nbytes) for each in self.tree if each is not self.tree.first)
 
     def _reserve(self) -> None:
         rows, partitions = self._rows.capacity, self._partitions.capacity
         tree = self.tree
         if rows > tree.counts.size:
+            links = _empty_links(rows)
+            links[: tree.counts.size] = tree.links
             tree = tree._replace(
-                links=_longer(tree.links, rows),
+                links=links,
+                first=_first_words(links),
                 words=_longer(tree.words, rows),
                 counts=_longer(tree.counts, rows),
                 sizes=_longer(tree.sizes, rows) if tree.sizes.size else tree.sizes,
@@ -159,13 +178,29 @@ def _one_zero(column: pa.Array) -> pa.Array:
 
 def _empty_tree(width: int, *, with_sizes: bool) -> OrderedTree:
     words: Matrix = np.empty((_SMALLEST, width), np.int64)
+    links = _empty_links(_SMALLEST)
     return OrderedTree(
-        links=np.full((_SMALLEST, LINK_COLUMNS), EMPTY, np.int32),
+        links=links,
+        first=_first_words(links),
         heads=np.full((_SMALLEST, HEAD_COLUMNS), EMPTY, np.int32),
         words=words,
         counts=np.zeros(_SMALLEST, np.int64),
         sizes=np.zeros(_SMALLEST if with_sizes else 0, np.int64),
     )
+
+
+def _empty_links(size: int) -> NDArray[np.int32]:
+    # Links begin at a line of the cache, so that none is spread over two.
+    row_bytes = LINK_COLUMNS * 4
+    memory = np.empty(size * row_bytes + _LINE_BYTES, np.uint8)
+    begin = -memory.ctypes.data % _LINE_BYTES
+    links = memory[begin : begin + size * row_bytes].view(np.int32).reshape(size, LINK_COLUMNS)
+    links[:] = EMPTY
+    return links
+
+
+def _first_words(links: NDArray[np.int32]) -> NDArray[np.int64]:
+    return links.view(np.int64)[:, FIRST_WORD]
 
 
 def _longer(array: NDArray[np.generic], size: int, fill: int = 0) -> NDArray[np.generic]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from windrow.event_time import START_OF_TIME
 from windrow.operators.relations import join_kernels, match_kernels
-from windrow.operators.relations.changes import Changes, Vector, merged_changes
+from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
 from windrow.operators.relations.expressions_of_rows import columns_by_field, true_rows
 from windrow.operators.relations.held_rows import SMALLEST_CAPACITY, grown
 from windrow.operators.relations.join_arrays import (
@@ -22,6 +22,7 @@ from windrow.operators.relations.join_arrays import (
 from windrow.operators.relations.join_input import JoinInput, JoinKeys, KeyedRows
 from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.row_coder import RowCoder
+from windrow.plan.expressions import ColumnRef, Expr, walk
 from windrow.plan.relations.algebra import Join
 from windrow.plan.relations.join_condition import JoinCondition
 from windrow.windows.codes import Codes
@@ -31,8 +32,10 @@ __all__ = ["PairJoin"]
 
 # Pairs that are listed, tested and given at once: whatever a join finds, no more than these wait.
 BLOCK_PAIRS = 1 << 18
-# Bytes of a pair on its way, but for its columns.
+_FIRST_BLOCK = 1 << 10
+# Bytes of a pair on its way, and of each of its columns.
 _BYTES_A_PAIR = 80
+_BYTES_A_VALUE = 32
 _COUNTS_LEFT = ("left", "full", "semi", "anti")
 
 
@@ -42,6 +45,7 @@ class PairJoin(RelationOperator):
     def __init__(self, node: Join, condition: JoinCondition) -> None:
         self._node, self._residual = node, condition.residual
         self._types = [field.type.arrow for field in node.fields]
+        self._nothing = no_changes(self._types)
         self._is_single = node.kind in ("semi", "anti")
         self._counts = (node.kind in _COUNTS_LEFT, node.kind == "full")
         # Of a semi join a row that matches nothing is no result either.
@@ -57,21 +61,28 @@ class PairJoin(RelationOperator):
             for number, part in enumerate(node.inputs)
         ]
         self._matches = [MatchArrays.of_size(SMALLEST_CAPACITY * each) for each in self._counts]
-        self._room = min(BLOCK_PAIRS, 1 << 10)
+        read = _columns_of(condition.residual)
+        self._read = [
+            frozenset(place for place, field in enumerate(part.fields) if field.id in read)
+            for part in node.inputs
+        ]
+        fields = [field for part in node.inputs for field in part.fields]
+        self._fields_read = [field for field in fields if field.id in read]
+        self._room = min(BLOCK_PAIRS, _FIRST_BLOCK)
 
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
         """What the pairs of changed rows with all rows of the other input change."""
         del until
-        parts: list[Changes] = []
-        if any(changes.size for changes in inputs):
-            batch = zip(self._inputs, inputs, strict=True)
-            begun = [each.begin(changes) for each, changes in batch]
-            events = EventArrays.of_size(sum(each[0].size for each in begun))
-            join_kernels.merge_events(*begun, events)
-            parts = self._joined(events)
-            for each in self._inputs:
-                each.end()
-        return merged_changes(parts, self._types)
+        if not any(changes.size for changes in inputs):
+            return self._nothing
+        batch = zip(self._inputs, inputs, strict=True)
+        begun = [each.begin(changes) for each, changes in batch]
+        events = EventArrays.of_size(sum(each[0].size for each in begun))
+        join_kernels.merge_events(*begun, events)
+        parts = self._joined(events)
+        for each in self._inputs:
+            each.end()
+        return merged_changes(parts, self._types) if parts else self._nothing
 
     @property
     def nbytes(self) -> int:
@@ -83,13 +94,15 @@ class PairJoin(RelationOperator):
         """Peak of additional bytes: larger tables, and one block of pairs."""
         matches = sum(array.nbytes for arrays in self._matches for array in arrays)
         tables = sum(each.growth_bytes(changes) for each in self._inputs) + 2 * matches
-        return tables + self._keys.growth_bytes(changes) + _BYTES_A_PAIR * BLOCK_PAIRS
+        pair = _BYTES_A_PAIR + _BYTES_A_VALUE * len(self._types)
+        return tables + self._keys.growth_bytes(changes) + pair * BLOCK_PAIRS
 
     def _joined(self, events: EventArrays) -> list[Changes]:
         """The changes of the join, block by block."""
         left, right = (each.arrays() for each in self._inputs)
         self._grow_matches()
-        progress = np.array([0, join_kernels.NOT_BEGUN], np.int64)
+        progress = np.zeros(join_kernels.PROGRESS_ENTRIES, np.int64)
+        progress[join_kernels.WALKING] = join_kernels.NOT_BEGUN
         matched = np.zeros(match_kernels.PROGRESS_ENTRIES, np.int64)
         matched[match_kernels.INSTANT] = START_OF_TIME
         parts: list[Changes] = []
@@ -99,7 +112,7 @@ class PairJoin(RelationOperator):
             if self._counts[0]:
                 found = self._matched(reached, events, pairs, matched)
             else:
-                weight = events.weight[pairs.event] * pairs.count
+                weight = events.weight[pairs.event] * pairs.copies
                 found = JoinedArrays(events.at[pairs.event], weight, pairs.left, pairs.right)
             if found.at.size:
                 parts.append(self._decoded(found))
@@ -117,9 +130,12 @@ class PairJoin(RelationOperator):
         pairs = block.taken(slice(size))
         if self._residual is None or not size:
             return pairs
-        node = self._node
-        columns = [*self._columns(0, pairs.left), *self._columns(1, pairs.right)]
-        leaf = columns_by_field((*node.left.fields, *node.right.fields), columns)
+        columns: list[pa.Array] = []
+        for each, read, codes in zip(
+            self._inputs, self._read, (pairs.left, pairs.right), strict=True
+        ):
+            columns += each.rows.coder.columns(codes, read)
+        leaf = columns_by_field(self._fields_read, columns)
         return pairs.taken(true_rows(self._residual, leaf, size))
 
     def _matched(
@@ -134,7 +150,7 @@ class PairJoin(RelationOperator):
         size = match_kernels.match_pairs(
             reached, events, pairs, rules, *self._matches, progress, output
         )
-        return JoinedArrays(*(each[:size] for each in output))
+        return output.first(size)
 
     def _decoded(self, found: JoinedArrays) -> Changes:
         columns = self._columns(0, found.left)
@@ -152,6 +168,11 @@ class PairJoin(RelationOperator):
                 self._matches[number] = MatchArrays(
                     *(grown(array, each.rows.capacity, 0) for array in arrays)
                 )
+
+
+def _columns_of(expression: Expr | None) -> frozenset[str]:
+    parts = () if expression is None else walk(expression)
+    return frozenset(part.column for part in parts if isinstance(part, ColumnRef))
 
 
 def columns_or_null(coder: RowCoder, codes: Codes) -> tuple[pa.Array, ...]:

@@ -15,6 +15,7 @@ from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.project import ProjectOperator, ValuesOperator
 from windrow.operators.relations.set_operations import set_operator
 from windrow.operators.relations.top_rows import TopRowsOperator
+from windrow.operators.relations.window_functions import WindowFunctionsOperator
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
@@ -27,6 +28,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TopRows,
     Values,
+    WindowFunctions,
 )
 
 __all__ = ["OPERATORS", "operator_of"]
@@ -39,6 +41,7 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     Join: JoinOperator,
     Aggregate: AggregateOperator,
     TopRows: TopRowsOperator,
+    WindowFunctions: WindowFunctionsOperator,
     Distinct: DistinctOperator,
     SetOperation: set_operator,
     AtMostOne: AtMostOneOperator,

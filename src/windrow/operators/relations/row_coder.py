@@ -6,7 +6,7 @@ is two words, and a row without columns is a constant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,12 @@ class RowCoder:
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self._types = tuple(types)
-        narrow = [part for kind in self._types for part in _parts_of(kind)]
+        narrow: list[pa.DataType] = []
+        self._parts: list[range] = []  # of each column, the numbers of its words
+        for kind in self._types:
+            words = [_WORD, _WORD] if _is_wide(kind) else [kind]
+            self._parts.append(range(len(narrow), len(narrow) + len(words)))
+            narrow += words
         self._coder = KeyCoder(narrow or [_NO_COLUMNS])
 
     def acquire(self, columns: Sequence[pa.Array], size: int) -> Codes:
@@ -48,16 +53,18 @@ class RowCoder:
 
     def release(self, codes: Codes) -> Codes:
         """Count one user less of each code; returns those without one, free for other rows."""
-        return self._coder.release(codes)
+        return self._coder.release(codes) if codes.size else codes
 
-    def columns(self, codes: Codes) -> tuple[pa.Array, ...]:
-        """The rows of codes."""
-        if not self._types:
+    def columns(self, codes: Codes, wanted: Container[int] | None = None) -> tuple[pa.Array, ...]:
+        """The rows of codes; wanted: only the columns with these numbers."""
+        chosen = [place for place in range(len(self._types)) if wanted is None or place in wanted]
+        if not chosen:
             return ()
-        narrow = iter(self._coder.columns(codes))
+        parts = {part for place in chosen for part in self._parts[place]}
+        narrow = iter(self._coder.columns(codes, parts))
         return tuple(
             _joined(next(narrow), next(narrow), kind) if _is_wide(kind) else next(narrow)
-            for kind in self._types
+            for kind in (self._types[place] for place in chosen)
         )
 
     @property
@@ -77,10 +84,6 @@ class RowCoder:
 
 def _is_wide(kind: pa.DataType) -> bool:
     return bool(pa.types.is_decimal(kind) and kind.precision > MAX_DECIMAL_DIGITS)
-
-
-def _parts_of(kind: pa.DataType) -> list[pa.DataType]:
-    return [_WORD, _WORD] if _is_wide(kind) else [kind]
 
 
 def _split(column: pa.Array) -> list[pa.Array]:

@@ -1,4 +1,8 @@
-"""Dense codes of whole rows or keys, held as long as something is live under them."""
+"""Dense codes of whole rows or keys of any types, kept as long as something is live under them.
+
+A row is its values as words of 64 bits, texts as codes of texts, behind words of flags that tell
+which values are NULL: so that one look-up finds it, and its columns can be made again.
+"""
 
 from __future__ import annotations
 
@@ -6,93 +10,164 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.operators.relations.ordered_kernels import references_to_release
+from windrow.operators.relations.order_words import Matrix
+from windrow.operators.relations.row_code_kernels import (
+    FREE_COUNT,
+    FREE_SLOT,
+    RowTable,
+    encode_rows,
+    fill_slots,
+    forget_rows,
+)
 from windrow.operators.relations.wide_decimals import (
     is_wide_decimal,
     wide_of_words,
     words_of_wide,
 )
-from windrow.windows.codes import Codes, KeyCoder
+from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
+from windrow.windows.column_words import array_of_words, words_of_array
 
 __all__ = ["RowCodes"]
 
+Vector = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 _SMALLEST = 64
+_FLAGS_OF_WORD = 63
 
 
 class RowCodes:
     """A code for each different row; one for all rows where there are no columns.
 
-    >>> codes = RowCodes([pa.int64()])
-    >>> codes.acquire([pa.array([4, 5, 4])], 3).tolist()
+    >>> codes = RowCodes([pa.int64(), pa.string()])
+    >>> codes.acquire([pa.array([4, 5, 4]), pa.array(["a", "b", "a"])], 3)[0].tolist()
     [0, 1, 0]
     """
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self._types = tuple(types)
-        coded = [each for kind in self._types for each in _coded_types(kind)]
-        self._coder = KeyCoder(coded) if coded else None
-        self._held = np.zeros(_SMALLEST, np.uint8)
+        self._texts = TextCodes()
+        widths = [2 if is_wide_decimal(kind) else 1 for kind in self._types]
+        self._flag_words = -(-len(widths) // _FLAGS_OF_WORD)
+        self._first = [self._flag_words + sum(widths[:place]) for place in range(len(widths))]
+        self._table = _empty_table(_SMALLEST, self._flag_words + sum(widths))
 
-    def acquire(self, columns: Sequence[pa.Array], size: int) -> Codes:
-        """The code of each row; every one is to be given back by release()."""
-        if self._coder is None:
-            return np.zeros(size, np.int32)
-        coded = [
-            part
-            for kind, column in zip(self._types, columns, strict=True)
-            for part in _coded_columns(kind, column)
-        ]
-        codes = self._coder.acquire(coded)
-        if self._held.size < self.capacity:
-            held = np.zeros(self.capacity, np.uint8)
-            held[: self._held.size] = self._held
-            self._held = held
-        return codes
+    def acquire(self, columns: Sequence[pa.Array], size: int) -> tuple[Codes, Vector]:
+        """The code of each row, and which rows made a new one; release() must follow."""
+        if not self._types:
+            return np.zeros(size, np.int32), np.empty(0, np.int64)
+        rows = self._words(columns, size)
+        codes, fresh = np.empty(size, np.int32), np.empty(size, np.int64)
+        done, count = 0, 0
+        while True:
+            done, count = encode_rows(rows, done, self._table, codes, fresh, count)
+            if done == size:
+                break
+            self._grow()
+        for first in self._text_places():
+            self._texts.retain(rows[fresh[:count], first].astype(np.int32))
+        return codes, fresh[:count]
 
-    def release(self, codes: Codes, is_live: NDArray[np.bool_]) -> None:
-        """Give back what was acquired, but for one reference of each code that is live now.
+    def release(self, codes: Codes, is_live: Flags) -> Codes:
+        """Of codes that were acquired, free those that are not live; returns these, each once.
 
-        Codes that were live and are not any more are free for other rows.
+        Until the next acquire() they can still be read.
         """
-        if self._coder is None:
-            return
-        out = np.empty(2 * codes.size, np.int32)
-        count = references_to_release(codes, self._held, is_live, out)
-        self._coder.release(out[:count])
+        if not self._types:
+            return codes[:0]
+        out = np.empty(codes.size, np.int32)
+        freed = out[: forget_rows(codes, is_live, self._table, out)]
+        for first in self._text_places():
+            texts = self._table.words[freed, first].astype(np.int32)
+            self._texts.forget(self._texts.release(texts))
+        return freed
 
     def columns(self, codes: Codes) -> list[pa.Array]:
         """The rows of codes."""
-        assert self._coder is not None
-        coded = iter(self._coder.columns(codes))
-        return [
-            wide_of_words(next(coded), next(coded), kind) if is_wide_decimal(kind) else next(coded)
-            for kind in self._types
-        ]
+        rows = self._table.words[codes]
+        return [self._column(place, rows) for place in range(len(self._types))]
+
+    def _column(self, place: int, rows: Matrix) -> pa.Array:
+        kind, first = self._types[place], self._first[place]
+        word = np.ascontiguousarray(rows[:, first])
+        if pa.types.is_string(kind):
+            return self._texts.texts(word.astype(np.int32))
+        flag = 1 << (place % _FLAGS_OF_WORD)
+        missing = (rows[:, place // _FLAGS_OF_WORD] & flag) != 0
+        if is_wide_decimal(kind):
+            low = np.ascontiguousarray(rows[:, first + 1])
+            return wide_of_words(pa.array(word, mask=missing), pa.array(low), kind)
+        return array_of_words(word, missing, kind)
+
+    def _words(self, columns: Sequence[pa.Array], size: int) -> Matrix:
+        rows = np.zeros((size, self._table.words.shape[1]), np.int64)
+        for place, (kind, column) in enumerate(zip(self._types, columns, strict=True)):
+            first = self._first[place]
+            if column.null_count:
+                flags = pc.is_null(column).to_numpy(zero_copy_only=False).astype(np.int64)
+                rows[:, place // _FLAGS_OF_WORD] |= flags << (place % _FLAGS_OF_WORD)
+            if pa.types.is_string(kind):
+                rows[:, first] = self._texts.encode(column)
+            elif is_wide_decimal(kind):
+                rows[:, first : first + 2] = words_of_wide(column)
+            else:
+                rows[:, first] = words_of_array(column)[0]
+        return rows
+
+    def _text_places(self) -> list[int]:
+        places = zip(self._first, self._types, strict=True)
+        return [first for first, kind in places if pa.types.is_string(kind)]
 
     @property
     def capacity(self) -> int:
         """Every code is below this."""
-        return 1 if self._coder is None else self._coder.capacity
+        return self._table.free.size if self._types else 1
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self._held.nbytes + (0 if self._coder is None else self._coder.nbytes)
+        return self._table_bytes + self._texts.nbytes
 
     def growth_bytes(self, rows: int) -> int:
         """Peak of additional bytes while this many rows are added."""
-        return 0 if self._coder is None else self._coder.growth_bytes(rows) + 2 * self._held.nbytes
+        texts = len(self._text_places())
+        width = int(self._table.words.shape[1])
+        batch = rows * (8 * width + 16 + texts * NEW_TEXT_BYTES)
+        return batch + self.grown_bytes(self._table_bytes + self._texts.nbytes, rows)
+
+    def grown_bytes(self, nbytes: int, rows: int) -> int:
+        """Peak of additional bytes of arrays by code that have so many, while rows are added."""
+        free = int(self._table.control[FREE_COUNT])
+        capacity = self.capacity
+        if rows <= free or not self._types:
+            return 0
+        doublings = (-(-(capacity - free + rows) // capacity) - 1).bit_length()
+        # The arrays before the last doubling are there together with those after it.
+        return (nbytes << doublings) * 3 // 2
+
+    @property
+    def _table_bytes(self) -> int:
+        return sum(int(array.nbytes) for array in self._table)
+
+    def _grow(self) -> None:
+        """Have room for twice as many codes; all that there is room for now are in use."""
+        old, size = self._table, self._table.free.size
+        table = _empty_table(2 * size, old.words.shape[1])
+        table.words[:size] = old.words
+        table.is_used[:size] = old.is_used
+        table.free[:size] = np.arange(2 * size - 1, size - 1, -1)
+        table.control[FREE_COUNT] = size
+        fill_slots(table)
+        self._table = table
 
 
-def _coded_types(kind: pa.DataType) -> list[pa.DataType]:
-    return [pa.int64(), pa.int64()] if is_wide_decimal(kind) else [kind]
-
-
-def _coded_columns(kind: pa.DataType, column: pa.Array) -> list[pa.Array]:
-    if not is_wide_decimal(kind):
-        return [column]
-    words = words_of_wide(column)
-    mask = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
-    return [pa.array(np.ascontiguousarray(words[:, i]), mask=mask) for i in range(2)]
+def _empty_table(size: int, width: int) -> RowTable:
+    return RowTable(
+        slots=np.full(2 * size, FREE_SLOT, np.int32),
+        words=np.zeros((size, width), np.int64),
+        free=np.arange(size - 1, -1, -1, dtype=np.int32),
+        is_used=np.zeros(size, np.uint8),
+        control=np.array([size], np.int64),
+    )

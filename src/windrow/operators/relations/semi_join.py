@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from windrow.operators.relations import semi_kernels as kernels
-from windrow.operators.relations.changes import Changes, Vector, merged_changes
+from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
 from windrow.operators.relations.held_kernels import unneeded_references
 from windrow.operators.relations.held_rows import SMALLEST_CAPACITY, grown
 from windrow.operators.relations.join_input import JoinInput, JoinKeys, KeyedRows
@@ -49,6 +49,12 @@ class RowArrays(NamedTuple):
     weight: Vector
     code: Codes
 
+    @classmethod
+    def of_size(cls, size: int) -> RowArrays:
+        """Room for that many."""
+        at, weight = np.empty(size, np.int64), np.empty(size, np.int64)
+        return cls(at, weight, np.empty(size, np.int32))
+
 
 class KeySemiJoin(RelationOperator):
     """Holds left rows in lists by their key, and counts right rows by theirs."""
@@ -56,6 +62,7 @@ class KeySemiJoin(RelationOperator):
     def __init__(self, node: Join, condition: JoinCondition) -> None:
         assert condition.residual is None
         self._types = [field.type.arrow for field in node.fields]
+        self._nothing = no_changes(self._types)
         self._wants_match = node.kind == "semi"
         self._keys = JoinKeys(condition)
         self._left = JoinInput(
@@ -71,7 +78,7 @@ class KeySemiJoin(RelationOperator):
         """Left rows that enter or leave, or whose key comes or goes, net at each instant."""
         del until
         if not any(changes.size for changes in inputs):
-            return merged_changes([], self._types)
+            return self._nothing
         left = self._left.begin(inputs[0])
         right = self._right.matching(inputs[1])
         keys = self._keys.acquire(right.keys, None, right.changes.size)
@@ -84,7 +91,7 @@ class KeySemiJoin(RelationOperator):
         size = unneeded_references(keys, counted.totals, counted.is_held, surplus)
         self._keys.release(surplus[:size])
         self._left.end()
-        return merged_changes(parts, self._types)
+        return merged_changes(parts, self._types) if any(p.size for p in parts) else self._nothing
 
     @property
     def nbytes(self) -> int:
@@ -106,11 +113,11 @@ class KeySemiJoin(RelationOperator):
         room = min(BLOCK_ROWS, left[0].size + right[0].size + SMALLEST_CAPACITY)
         parts: list[Changes] = []
         while not kernels.is_done(left, right, progress):
-            output = RowArrays(*(np.empty(room, kind) for kind in (np.int64, np.int64, np.int32)))
+            output = RowArrays.of_size(room)
             size = kernels.semi_join(
                 self._wants_match, left, right, rows, self._counted, progress, output
             )
-            at, weight, codes = (each[:size] for each in output)
-            parts.append(self._left.rows.changes(at, codes, weight))
+            found = output.at[:size], output.code[:size], output.weight[:size]
+            parts.append(self._left.rows.changes(*found))
             room = min(2 * room, BLOCK_ROWS)
         return parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from windrow.operators.relations import count_kernels as rules
 from windrow.operators.relations.changes import Changes, merged_changes
@@ -79,7 +79,11 @@ class ExceptOperator(_CountingOperator):
         super().__init__(node, rules.EXCEPT_ALL if node.is_all else rules.EXCEPT)
 
 
-_OPERATORS = {"union": UnionOperator, "intersect": IntersectOperator, "except": ExceptOperator}
+_OPERATORS: dict[str, Callable[[SetOperation], RelationOperator]] = {
+    "union": UnionOperator,
+    "intersect": IntersectOperator,
+    "except": ExceptOperator,
+}
 
 
 class _Converted:

@@ -8,6 +8,8 @@ difference of two prefixes.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from windrow.compiling.kernels import inlined, njit
@@ -26,31 +28,44 @@ from windrow.operators.relations.ordered_kernels import (
 NODE = 0
 USED = 1
 INSIDE = 2
-PREFIX_COLUMNS = 3
+PREFIX_COLUMNS = 4
 
 NO_END = -1
 BELOW_ZERO = -1
 
 
+class InstantChanges(NamedTuple):
+    """What changes in one instant, by row; zeros between two.
+
+    net: what comes in. shown: what goes out, of the rows listed in changed[:counters[0]], which are
+    flagged in is_listed.
+    """
+
+    net: np.ndarray
+    shown: np.ndarray
+    is_listed: np.ndarray
+    changed: np.ndarray
+    counters: np.ndarray
+
+
 @njit(cache=True)
-def top_changes(coded, tree, prefixes, lengths, net, seen, out):
+def top_changes(coded, tree, prefixes, lengths, instant, out):
     """Apply changes and write what follows, as (at, row, weight); returns (count, out).
 
     coded: at, weight, rows, partitions. prefixes[i, partition]: of the offset and of offset +
-    limit; lengths[i]: how many copies each has, NO_END for all. net, seen: zeros for each row,
-    and left so. BELOW_ZERO for a count: a row left more often than it was there.
+    limit; lengths[i]: how many copies each has, NO_END for all. BELOW_ZERO for a count: a row left
+    more often than it was there.
     """
     at, weight, rows, partitions = coded
+    net = instant.net
     written = 0
     begin = 0
-    changed = np.empty(16, np.int32)
     while begin < at.size:
         end = begin + 1
         while end < at.size and at[end] == at[begin]:
             end += 1
         for place in range(begin, end):
             net[rows[place]] += weight[place]
-        listed = 0
         for place in range(begin, end):
             row = rows[place]
             change = net[row]
@@ -59,21 +74,10 @@ def top_changes(coded, tree, prefixes, lengths, net, seen, out):
                 continue
             if tree.counts[row] + change < 0:
                 return BELOW_ZERO, out
-            # The lists of one change may reach over many rows, where a weight is large.
-            listed, changed = change_row(
-                row, partitions[place], change, tree, prefixes, lengths, seen, listed, changed
-            )
-        if written + listed > out.shape[0]:
-            out = grown(out, written + listed)
-        for place in range(listed):
-            row = changed[place]
-            if seen[row, 1] != 0:
-                out[written, 0] = at[begin]
-                out[written, 1] = row
-                out[written, 2] = seen[row, 1]
-                written += 1
-            seen[row, 0] = 0
-            seen[row, 1] = 0
+            change_row(row, partitions[place], change, tree, prefixes, lengths, instant)
+        if written + instant.counters[0] > out.shape[0]:
+            out = grown(out, written + instant.counters[0])
+        written = drain(at[begin], instant, out, written)
         begin = end
     return written, out
 
@@ -86,130 +90,134 @@ def grown(array, size):
     return larger
 
 
-@njit(cache=True)
-def note(row, weight, seen, listed, changed):
-    """Add to what has changed of a row in this instant."""
-    if seen[row, 0] == 0:
-        seen[row, 0] = 1
-        if listed == changed.size:
-            longer = np.empty(2 * changed.size, np.int32)
-            longer[:listed] = changed
-            changed = longer
-        changed[listed] = row
-        listed += 1
-    seen[row, 1] += weight
-    return listed, changed
-
-
-@njit(cache=True)
-def change_row(row, partition, change, tree, prefixes, lengths, seen, listed, changed):
-    """Let copies of a row enter or leave."""
-    counts = tree.counts
-    held = counts[row]
-    if change > 0:
-        if held == 0:
-            insert(row, partition, change, tree)
-        else:
-            recount(row, held + change, tree)
-    for which in range(2):
-        sign = 2 * which - 1
-        length = lengths[which]
-        if length == NO_END:
-            listed, changed = note(row, sign * change, seen, listed, changed)
-        elif length > 0:
-            prefix = prefixes[which, partition]
-            if change > 0:
-                listed, changed = enter(
-                    row, change, length, prefix, sign, tree, seen, listed, changed
-                )
-            else:
-                inside = leave(row, -change, prefix, tree)
-                if inside > 0:
-                    listed, changed = note(row, -sign * inside, seen, listed, changed)
-    if change < 0:
-        if held + change == 0:
-            remove(row, partition, tree)
-        else:
-            recount(row, held + change, tree)
-        for which in range(2):
-            if lengths[which] > 0:
-                prefix = prefixes[which, partition]
-                first = tree.heads[partition, FIRST]
-                listed, changed = refill(
-                    first, lengths[which], prefix, 2 * which - 1, tree, seen, listed, changed
-                )
-    return listed, changed
-
-
-@njit(cache=True)
-def enter(row, count, length, prefix, sign, tree, seen, listed, changed):
-    """Copies of a row are in the tree now: those that belong there get into the prefix."""
-    node = prefix[NODE]
-    inside = count
-    if prefix[INSIDE] == 0 or node == row or not is_before(row, node, tree.words):
-        # Behind the end there is room only while the prefix is all that there is.
-        inside = min(count, length - prefix[INSIDE])
-        if inside == 0:
-            return listed, changed
-        prefix[USED] = inside + (prefix[USED] if node == row and prefix[INSIDE] > 0 else 0)
-        prefix[NODE] = row
-    prefix[INSIDE] += inside
-    listed, changed = note(row, sign * inside, seen, listed, changed)
-    while prefix[INSIDE] > length:
-        gone = min(prefix[INSIDE] - length, prefix[USED])
-        listed, changed = note(prefix[NODE], -sign * gone, seen, listed, changed)
-        drop_copies(gone, prefix, tree)
-    return listed, changed
+@inlined
+def drain(at, instant, out, written):
+    """Write what has changed in the instant, and forget it; returns how many are written."""
+    for place in range(instant.counters[0]):
+        row = instant.changed[place]
+        if instant.shown[row] != 0:
+            out[written, 0] = at
+            out[written, 1] = row
+            out[written, 2] = instant.shown[row]
+            written += 1
+            instant.shown[row] = 0
+        instant.is_listed[row] = 0
+    instant.counters[0] = 0
+    return written
 
 
 @inlined
-def leave(row, count, prefix, tree):
+def note(row, weight, instant):
+    """Add to what has changed of a row in this instant."""
+    if instant.is_listed[row] == 0:
+        instant.is_listed[row] = 1
+        instant.changed[instant.counters[0]] = row
+        instant.counters[0] += 1
+    instant.shown[row] += weight
+
+
+@inlined
+def change_row(row, partition, change, tree, prefixes, lengths, instant):
+    """Let copies of a row enter or leave."""
+    count = tree.counts[row] + change
+    if change > 0:
+        if count == change:
+            insert(row, partition, count, tree)
+        else:
+            recount(row, count, tree)
+        for which in range(2):
+            if lengths[which] == NO_END:
+                note(row, (2 * which - 1) * change, instant)
+            elif lengths[which] > 0:
+                enter(row, partition, change, which, lengths, prefixes, tree, instant)
+        return
+    for which in range(2):
+        inside = -change
+        if lengths[which] != NO_END:
+            inside = leave(row, -change, prefixes[which], partition, tree)
+        if inside > 0:
+            note(row, (1 - 2 * which) * inside, instant)
+    if count == 0:
+        remove(row, partition, tree)
+    else:
+        recount(row, count, tree)
+    for which in range(2):
+        if lengths[which] > 0:
+            refill(partition, which, lengths, prefixes, tree, instant)
+
+
+@inlined
+def enter(row, partition, count, which, lengths, prefixes, tree, instant):
+    """Copies of a row are in the tree now: those that belong there get into the prefix."""
+    ends = prefixes[which]
+    length = lengths[which]
+    node = ends[partition, NODE]
+    held = ends[partition, INSIDE]
+    inside = count
+    if held == 0 or node == row or not is_before(row, node, tree.first, tree.words):
+        # Behind the end there is room only while the prefix is all that there is.
+        inside = min(count, length - held)
+        if inside == 0:
+            return
+        used = ends[partition, USED] if node == row and held > 0 else 0
+        ends[partition, USED] = used + inside
+        ends[partition, NODE] = row
+    ends[partition, INSIDE] += inside
+    sign = 2 * which - 1
+    note(row, sign * inside, instant)
+    while ends[partition, INSIDE] > length:
+        gone = min(ends[partition, INSIDE] - length, ends[partition, USED])
+        note(ends[partition, NODE], -sign * gone, instant)
+        drop_copies(gone, ends, partition, tree)
+
+
+@inlined
+def leave(row, count, ends, partition, tree):
     """Copies of a row, which are in the tree still, get out of the prefix; returns how many."""
-    if prefix[INSIDE] == 0:
+    if ends[partition, INSIDE] == 0:
         return 0
-    node = prefix[NODE]
+    node = ends[partition, NODE]
     if node == row:
         # Copies are equal: those outside go first.
-        gone = max(0, count - (tree.counts[row] - prefix[USED]))
+        gone = max(0, count - (tree.counts[row] - ends[partition, USED]))
         if gone > 0:
-            drop_copies(gone, prefix, tree)
+            drop_copies(gone, ends, partition, tree)
         return gone
-    if is_before(row, node, tree.words):
-        prefix[INSIDE] -= count
+    if is_before(row, node, tree.first, tree.words):
+        ends[partition, INSIDE] -= count
         return count
     return 0
 
 
 @inlined
-def drop_copies(count, prefix, tree):
+def drop_copies(count, ends, partition, tree):
     """Move the end back by copies of the last row, as many as are inside at most."""
-    prefix[INSIDE] -= count
-    prefix[USED] -= count
-    if prefix[USED] == 0:
-        before = tree.links[prefix[NODE], PREVIOUS]
-        prefix[NODE] = before
-        prefix[USED] = tree.counts[before] if before != EMPTY else 0
+    ends[partition, INSIDE] -= count
+    ends[partition, USED] -= count
+    if ends[partition, USED] == 0:
+        before = tree.links[ends[partition, NODE], PREVIOUS]
+        ends[partition, NODE] = before
+        ends[partition, USED] = tree.counts[before] if before != EMPTY else 0
 
 
-@njit(cache=True)
-def refill(first, length, prefix, sign, tree, seen, listed, changed):
+@inlined
+def refill(partition, which, lengths, prefixes, tree, instant):
     """Let rows from behind the end in, while there are any."""
-    while prefix[INSIDE] < length:
-        node = prefix[NODE] if prefix[INSIDE] > 0 else EMPTY
+    ends = prefixes[which]
+    length = lengths[which]
+    while ends[partition, INSIDE] < length:
+        node = ends[partition, NODE] if ends[partition, INSIDE] > 0 else EMPTY
         if node == EMPTY:
-            prefix[USED] = 0
-            prefix[NODE] = first
-            if first == EMPTY:
-                break
-        elif prefix[USED] == tree.counts[node]:
-            following = tree.links[node, FOLLOWING]
-            if following == EMPTY:
-                break
-            prefix[NODE] = following
-            prefix[USED] = 0
-        node = prefix[NODE]
-        more = min(length - prefix[INSIDE], tree.counts[node] - prefix[USED])
-        prefix[USED] += more
-        prefix[INSIDE] += more
-        listed, changed = note(node, sign * more, seen, listed, changed)
-    return listed, changed
+            node = tree.heads[partition, FIRST]
+            ends[partition, USED] = 0
+        elif ends[partition, USED] == tree.counts[node]:
+            node = tree.links[node, FOLLOWING]
+            if node != EMPTY:
+                ends[partition, USED] = 0
+        if node == EMPTY:
+            break
+        ends[partition, NODE] = node
+        more = min(length - ends[partition, INSIDE], tree.counts[node] - ends[partition, USED])
+        ends[partition, USED] += more
+        ends[partition, INSIDE] += more
+        note(node, (2 * which - 1) * more, instant)

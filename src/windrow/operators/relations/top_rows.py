@@ -8,6 +8,7 @@ import numpy as np
 
 from windrow.operators.relations.changes import Changes, no_changes
 from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.order_words import Matrix
 from windrow.operators.relations.ordered_kernels import EMPTY
 from windrow.operators.relations.ordered_rows import CodedChanges, OrderedRows
 from windrow.operators.relations.top_kernels import (
@@ -15,6 +16,7 @@ from windrow.operators.relations.top_kernels import (
     NO_END,
     NODE,
     PREFIX_COLUMNS,
+    InstantChanges,
     top_changes,
 )
 from windrow.plan.relations.algebra import TopRows
@@ -38,8 +40,7 @@ class TopRowsOperator(RelationOperator):
         end = NO_END if node.limit is None else node.offset + node.limit
         self._lengths = np.array([node.offset, end], np.int64)
         self._prefixes = np.zeros((2, 0, PREFIX_COLUMNS), np.int64)
-        self._net = np.zeros(0, np.int64)
-        self._seen = np.zeros((0, 2), np.int64)
+        self._instant = _no_changes_of(0)
 
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
         """What enters and leaves the rows shown."""
@@ -55,25 +56,30 @@ class TopRowsOperator(RelationOperator):
         self._rows.release(coded)
         return Changes(np.ascontiguousarray(out[:, 0]), np.ascontiguousarray(out[:, 2]), columns)
 
-    def _applied(self, coded: CodedChanges) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    def _applied(self, coded: CodedChanges) -> Matrix:
         arrays = (coded.at, coded.weight, coded.rows, coded.partitions)
         out = np.empty((coded.at.size, 3), np.int64)
         count, out = top_changes(
-            arrays, self._rows.tree, self._prefixes, self._lengths, self._net, self._seen, out
+            arrays, self._rows.tree, self._prefixes, self._lengths, self._instant, out
         )
         assert count != BELOW_ZERO, "a row left that was not there"
-        return out[:count]
+        found: Matrix = out[:count]
+        return found
 
     @property
     def nbytes(self) -> int:
         """Bytes of everything that it remembers."""
-        own = self._prefixes.nbytes + self._net.nbytes + self._seen.nbytes
-        return self._rows.nbytes + own
+        return self._rows.nbytes + self._own_bytes
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""
-        own = self._prefixes.nbytes + self._net.nbytes + self._seen.nbytes
-        return self._rows.growth_bytes(changes) + 3 * own + changes * _CHANGE_BYTES
+        batch = changes * _CHANGE_BYTES
+        own = self._rows.grown_bytes(self._own_bytes, changes)
+        return self._rows.growth_bytes(changes) + own + batch
+
+    @property
+    def _own_bytes(self) -> int:
+        return self._prefixes.nbytes + sum(array.nbytes for array in self._instant)
 
     def _reserve(self) -> None:
         partitions = self._rows.tree.heads.shape[0]
@@ -82,7 +88,15 @@ class TopRowsOperator(RelationOperator):
             prefixes[:, :, NODE] = EMPTY
             prefixes[:, : self._prefixes.shape[1]] = self._prefixes
             self._prefixes = prefixes
-        if self._rows.capacity > self._net.size:
-            # Both are zero between two calls.
-            self._net = np.zeros(self._rows.capacity, np.int64)
-            self._seen = np.zeros((self._rows.capacity, 2), np.int64)
+        if self._rows.capacity > self._instant.net.size:
+            self._instant = _no_changes_of(self._rows.capacity)
+
+
+def _no_changes_of(rows: int) -> InstantChanges:
+    return InstantChanges(
+        net=np.zeros(rows, np.int64),
+        shown=np.zeros(rows, np.int64),
+        is_listed=np.zeros(rows, np.uint8),
+        changed=np.empty(rows, np.int32),
+        counters=np.zeros(1, np.int64),
+    )

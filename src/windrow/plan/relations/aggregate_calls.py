@@ -19,7 +19,17 @@ from windrow.plan.types import convert, is_null
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, ColumnType
 from windrow.sql.functions import AGGREGATES
 
-__all__ = ["BareCall", "bare_call", "function_name", "is_aggregate", "own_aggregates", "own_nodes"]
+__all__ = [
+    "GROUPING",
+    "PLACED",
+    "RANKING",
+    "BareCall",
+    "bare_call",
+    "function_name",
+    "is_aggregate",
+    "own_aggregates",
+    "own_nodes",
+]
 
 # They have a value for each row, and need OVER.
 RANKING = ("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile")

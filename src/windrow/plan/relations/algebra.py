@@ -1,4 +1,4 @@
-"""The relational algebra: a query as a tree of frozen nodes, each a relation that changes.
+"""The relational algebra: a query as a tree of frozen nodes, each a relation that changes in time.
 
 Every column of every relation in a tree has an id of its own (`Field.id`), which expressions name
 as ColumnRef(0, id, type): so an expression means the same wherever a rule moves it. A relation is
@@ -350,7 +350,8 @@ class WindowCall:
     """One function OVER the partition.
 
     function: an aggregate of AGGREGATE_FUNCTIONS, or row_number, rank, dense_rank, percent_rank,
-    cume_dist, ntile, lag, lead, first_value, last_value, nth_value. arguments: of lag and lead the value, the distance (a literal) and the default.
+    cume_dist, ntile, lag, lead, first_value, last_value, nth_value. arguments: of lag and lead the
+    value, the distance (a literal) and the default.
     """
 
     field: Field

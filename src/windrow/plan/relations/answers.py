@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -55,19 +55,22 @@ def with_order(
     """The answer that shows the items, in order and cut where the query says so."""
     check_limit(query)
     keys = [_key(each, phase, items, aliases, query.text) for each in query.order_by]
+    is_cut = query.limit is not None or query.offset > 0
+    for key, written in zip(keys, query.order_by, strict=True):
+        if key.expression not in [item.expression for item in items]:
+            _check_distinct(query, written)
+    if not (phase.environment.is_outermost or is_cut):
+        keys = []  # nobody sees in which order a query within another has its rows
     fresh = phase.context.fresh
     columns = [Item(fresh(item.name, item.expression.type), item.expression) for item in items]
     shown = tuple(column.field for column in columns)
-    is_cut = query.limit is not None or query.offset > 0
     order = []
-    if phase.environment.is_outermost or is_cut:
-        for key, written in zip(keys, query.order_by, strict=True):
-            field = _field_of(key.expression, columns)
-            if field is None:
-                _check_distinct(query, written)
-                field = fresh("order", key.expression.type)
-                columns.append(Item(field, key.expression))
-            order.append(OrderKey(field.ref, key.is_descending, key.nulls_first))
+    for key in keys:
+        field = _field_of(key.expression, columns)
+        if field is None:
+            field = fresh("order", key.expression.type)
+            columns.append(Item(field, key.expression))
+        order.append(replace(key, expression=field.ref))
     relation: Relation = Project(phase.relation, tuple(columns))
     if isinstance(query, Select) and query.distinct:
         relation = Distinct(relation)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 from windrow.errors import UnsupportedError
 from windrow.plan.catalog import Catalog, View
@@ -21,12 +22,14 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.context import Answer, Context, Environment
-from windrow.plan.relations.endless import check_endless, check_slides
 from windrow.plan.relations.selects import bind_select
 from windrow.plan.relations.sets import bind_set, bind_values
+from windrow.plan.relations.slides import check_slides
 from windrow.sql.statements import CommonTable, QueryText, Select, SetQuery, ValuesList
 
 __all__ = ["bind_query", "bind_view"]
+
+_OF_ONE_BLOCK = (Scan, Filter, Project, Aggregate, Distinct, Join)
 
 
 def bind_query(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> BoundQuery:
@@ -38,7 +41,6 @@ def bind_query(query: QueryText, catalog: Catalog, *, shares_views: bool = False
     has_life = not isinstance(query, ValuesList) and query.duration is not None
     context = Context(catalog, _bind, shares_views=shares_views and not has_life)
     answer = context.bind(query, Environment())
-    check_endless(answer.relation, context.scans)
     outputs = _outputs(query, answer.shown)
     if isinstance(query, ValuesList):
         return BoundQuery(query.text, answer.relation, outputs)
@@ -66,7 +68,6 @@ def bind_view(view: View, catalog: Catalog, *, shares_views: bool = False) -> Bo
     context = Context(catalog, _bind, shares_views=shares_views)
     query = view.query
     answer = context.bind(query, Environment().within_view(view.name))
-    check_endless(answer.relation, context.scans)
     outputs = _outputs(query, answer.shown)
     if isinstance(query, ValuesList):
         return BoundQuery(query.text, answer.relation, outputs)
@@ -77,9 +78,7 @@ def bind_view(view: View, catalog: Catalog, *, shares_views: bool = False) -> Bo
 def is_tree(relation: Relation) -> bool:
     """Whether it is more than one block: windows, inner joins, filters, and one aggregation."""
     nodes = list(walk_relations(relation))
-    if any(
-        not isinstance(node, (Scan, Filter, Project, Aggregate, Distinct, Join)) for node in nodes
-    ):
+    if any(not isinstance(node, _OF_ONE_BLOCK) for node in nodes):
         return True
     if any(isinstance(node, Join) and node.kind not in ("inner", "anti") for node in nodes):
         return True
@@ -126,19 +125,16 @@ def _check_unread(
 
 def _outputs(query: QueryText, shown: Sequence[Field]) -> tuple[Field, ...]:
     """The fields under names of their own: equal ones are numbered."""
-    taken = {field.name.lower() for field in shown}
-    seen: set[str] = set()
+    items = query.items if isinstance(query, Select) else ()
+    written = {field.name.lower() for field in shown}
+    taken: set[str] = set()
     found: list[Field] = []
     for place, field in enumerate(shown):
-        items = query.items if isinstance(query, Select) else ()
         check_reserved(field.name, items[place].place if len(items) == len(shown) else None)
         name = field.name
-        number = 2
-        while name.lower() in seen:
-            name = f"{field.name}_{number}"
-            number += 1
-            if name.lower() in taken and name.lower() not in seen:
-                seen.add(name.lower())
-        seen.add(name.lower())
+        if name.lower() in taken:
+            numbered = (f"{field.name}_{number}" for number in count(2))
+            name = next(each for each in numbered if each.lower() not in taken | written)
+        taken.add(name.lower())
         found.append(replace(field, name=name))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What binding a query carries along: ids for fields, and what names of FROM mean where it stands."""
+"""What binding carries along: ids for fields, and what names of FROM mean where a query stands."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from windrow.sql.statements import CommonTable, QueryText, Source
 __all__ = [
     "MAX_NESTED_QUERIES",
     "MAX_TREE_INPUTS",
+    "MAX_TREE_QUERIES",
     "Answer",
     "Common",
     "Context",
@@ -28,6 +29,8 @@ __all__ = [
 
 # A view of a view of a view doubles its inputs each time that it is joined with itself.
 MAX_TREE_INPUTS = 64
+# `x IN (query)` as a value asks its query twice, and so does one within it.
+MAX_TREE_QUERIES = 128
 # Every query within another costs frames of Python's stack.
 MAX_NESTED_QUERIES = 24
 
@@ -125,6 +128,7 @@ class Context:
         self.common_read: set[int] = set()
         self._bind = bind
         self._count = 0
+        self._queries = 0
 
     def fresh(self, name: str, kind: ColumnType) -> Field:
         """A field with an id of its own."""
@@ -138,6 +142,13 @@ class Context:
                 "WB275",
                 f"queries are nested deeper than {MAX_NESTED_QUERIES}",
                 hint="views and WITH count, too: read streams instead of views of views",
+            )
+        self._queries += 1
+        if self._queries > MAX_TREE_QUERIES:
+            raise BindingError(
+                "WB274",
+                f"the query is made of more than {MAX_TREE_QUERIES} queries",
+                hint="views and WITH count each time that they are read: split the query",
             )
         return self._bind(query, self, environment)
 

@@ -28,9 +28,12 @@ __all__ = ["explain_tree"]
 def explain_tree(plan: TreePlan, sizes: Mapping[Relation, int] | None = None) -> str:
     """The drawings of both; sizes: the bytes that nodes remember now."""
     blocks, windows = len(plan.blocks), len(plan.inputs)
+    read = f"{windows} window{'s' * (windows != 1)} in {blocks} block{'s' * (blocks != 1)}"
+    if plan.views:
+        views = f"view{'s' * (len(plan.views) != 1)} {', '.join(plan.views)}"
+        read = f"{read} and {views}" if windows else views
     lines = [
-        f"a tree over {windows} window{'s' * (windows != 1)} in {blocks} "
-        f"block{'s' * (blocks != 1)}, which one fused operator each runs",
+        f"a tree over {read}" + (", which one fused operator each runs" if windows else ""),
         "as written:",
         *(f"  {line}" for line in show_relation(plan.bound).splitlines()),
         "as it runs:",
@@ -39,10 +42,9 @@ def explain_tree(plan: TreePlan, sizes: Mapping[Relation, int] | None = None) ->
             for line in show_relation(plan.relation, lambda n: note(n, sizes)).splitlines()
         ),
     ]
-    growing = sorted({entry.alias for entry in plan.inputs if entry.window.traits.is_endless})
-    if growing:
+    if plan.growing:
         lines.append(
-            f"grows without end: {', '.join(growing)} is UNBOUNDED and keeps every row; "
+            f"grows without end: every row of {', '.join(plan.growing)} is kept (UNBOUNDED); "
             "the memory budget bounds it"
         )
     return "\n".join(lines)

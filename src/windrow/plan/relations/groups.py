@@ -104,12 +104,12 @@ class GroupPhase(Phase):
 
     def _build_sets(self, sets: Sequence[tuple[int, ...]], groupings: list[exp.Expr]) -> None:
         fresh = self.context.fresh
-        self._group_fields = [fresh("group", group.type) for group in self._groups]
+        self._group_fields = [fresh(_name(group), group.type) for group in self._groups]
         self._call_fields = [fresh(call.function, call.type) for call in self._calls]
         bits = [self._bits(node) for node in groupings]
         marks = [fresh("grouping", BIGINT) for _ in groupings]
         self._groupings = [(node, mark.ref) for node, mark in zip(groupings, marks, strict=True)]
-        parts = tuple(self._set_rows(each, bits) for each in sets)
+        parts = tuple(self._set_rows(each, bits, marks) for each in sets)
         given = (*self._group_fields, *self._call_fields, *marks)
         self.relation = SetOperation("union", parts, given) if len(parts) > 1 else parts[0]
         if len(parts) == 1:
@@ -120,7 +120,9 @@ class GroupPhase(Phase):
                 ),
             )
 
-    def _set_rows(self, places: tuple[int, ...], bits: list[list[int]]) -> Relation:
+    def _set_rows(
+        self, places: tuple[int, ...], bits: list[list[int]], marks: list[Field]
+    ) -> Relation:
         """The groups of one set: what it does not group by is NULL."""
         groups = self._group_items(places)
         calls = self._aggregate_calls()
@@ -132,13 +134,18 @@ class GroupPhase(Phase):
         values += [call.field.ref for call in calls]
         values += [Literal(_grouping_id(each, by_place.keys()), BIGINT) for each in bits]
         fresh = self.context.fresh
-        items = tuple(Item(fresh("part", value.type), value) for value in values)
+        fields = (*self._group_fields, *self._call_fields, *marks)
+        items = tuple(
+            Item(fresh(field.name, field.type), value)
+            for field, value in zip(fields, values, strict=True)
+        )
         return Project(Aggregate(self._rows.relation, groups, calls), items)
 
     def _group_items(self, places: Sequence[int]) -> tuple[Item, ...]:
         fresh = self.context.fresh
         return tuple(
-            Item(fresh("group", self._groups[place].type), self._groups[place]) for place in places
+            Item(fresh(_name(self._groups[place]), self._groups[place].type), self._groups[place])
+            for place in places
         )
 
     def _aggregate_calls(self) -> tuple[AggregateCall, ...]:
@@ -228,6 +235,11 @@ class GroupPhase(Phase):
                 hint="aggregate in a query in FROM, and use its column here",
             )
         return call
+
+
+def _name(group: Expr) -> str:
+    """What a group is called in drawings: its column, if it is one."""
+    return group.column.rpartition("#")[0] if isinstance(group, ColumnRef) else "group"
 
 
 def _grouping_id(places: list[int], grouped_by: Container[int]) -> int:

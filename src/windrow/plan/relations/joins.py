@@ -27,6 +27,7 @@ from windrow.plan.relations.tables import FromRows, bind_table, named_columns
 from windrow.plan.relations.visible import Table, Visible
 from windrow.plan.types import all_of, common_type, convert
 from windrow.schema import BOOLEAN
+from windrow.sql.places import place_of
 from windrow.sql.statements import Source
 
 __all__ = ["bind_from"]
@@ -130,7 +131,7 @@ class _Joiner:
             phase = RowPhase(self._context, self._environment, visible, crossed)
             add_conditions(phase, source.on, "ON")
             return phase.relation
-        between = _OnPhase(self._context, self._environment, visible, left, right)
+        between = _OnPhase(self._context, self._environment, visible, left, right, source.on)
         condition = between.condition(source.on, "ON")
         return _join(source, between.left, between.right, condition)
 
@@ -241,10 +242,12 @@ class _OnPhase(RowPhase):
         visible: Visible,
         left: FromRows,
         right: FromRows,
+        on: exp.Expr,
     ) -> None:
         super().__init__(context, environment, visible, left.relation)
         self.left = left.relation
         self.right = right.relation
+        self._place = place_of(on, visible.text)
 
     def place(self, kind: ApplyKind, right: Relation, condition: Expr | None = None) -> None:
         """Puts it below the left or the right input."""
@@ -257,6 +260,7 @@ class _OnPhase(RowPhase):
                 "a sub-query that reads both inputs of an outer join in its ON "
                 "is not supported yet",
                 hint="put it into a query in FROM, or into WHERE of an inner join",
+                place=self._place,
             )
         if on_left:
             self.left = Apply(kind, self.left, right, condition)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import COUNT
 from windrow.errors import BindingError
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
@@ -46,6 +47,7 @@ _COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {
 }
 _TRUE, _FALSE, _NULL = (Literal(value, BOOLEAN) for value in (True, False, None))
 _ZERO = Literal(0, BIGINT)
+_ROWS = str(COUNT.star)
 
 
 def is_query_form(node: exp.Expr) -> bool:
@@ -192,8 +194,8 @@ class _Question:
         is_null = Call("is_null", (field.ref,), BOOLEAN)
         one = Call("case", (is_null, Literal(1, BIGINT), Literal(None, BIGINT)), BIGINT)
         fresh = self._phase.context.fresh
-        rows = AggregateCall(fresh("rows", BIGINT), "count_star")
-        nulls = AggregateCall(fresh("nulls", BIGINT), "count", (one,))
+        rows = AggregateCall(fresh("rows", BIGINT), _ROWS)
+        nulls = AggregateCall(fresh("nulls", BIGINT), COUNT.name, (one,))
         self._phase.place("scalar", Aggregate(answer.relation, (), (rows, nulls)))
         has_null = Call(">", (nulls.field.ref, _ZERO), BOOLEAN)
         unknown = balanced("or", [_is_null(self._values[0]), has_null], BOOLEAN)
@@ -287,7 +289,7 @@ def _parts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _count(phase: Phase, relation: Relation) -> Expr:
-    call = AggregateCall(phase.context.fresh("rows", BIGINT), "count_star")
+    call = AggregateCall(phase.context.fresh("rows", BIGINT), _ROWS)
     phase.place("scalar", Aggregate(relation, (), (call,)))
     return call.field.ref
 
@@ -310,7 +312,9 @@ def _inner(scope: Scope, node: exp.Expr) -> QueryText:
 
 
 def _is_constant(node: exp.Expr) -> bool:
-    return not isinstance(node.unnest(), exp.Tuple) and node.find(exp.Column, NestedQuery) is None
+    bare = node.unnest()
+    bare = bare.this.unnest() if isinstance(bare, (exp.Neg, exp.Cast)) else bare
+    return isinstance(bare, (exp.Literal, exp.Null, exp.Boolean))
 
 
 def _is_null(expression: Expr) -> Expr:

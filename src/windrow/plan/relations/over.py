@@ -168,11 +168,11 @@ class _Over:
         spec = self._node.args.get("spec")
         if spec is None:
             return Frame("range", None, 0) if self.order else Frame("rows", None, None)
-        kind = str(spec.args.get("kind") or "rows").lower()
-        if kind not in ("rows", "range") or spec.args.get("exclude"):
+        unit = str(spec.args.get("kind") or "rows").lower()
+        if unit not in ("rows", "range") or spec.args.get("exclude"):
             hint = "write ROWS or RANGE BETWEEN ... AND ..."
-            raise self._scope.refused("WU243", f"{kind.upper()} or EXCLUDE", self._node, hint=hint)
-        is_range = kind == "range"
+            raise self._scope.refused("WU243", f"{unit.upper()} or EXCLUDE", self._node, hint=hint)
+        is_range = unit == "range"
         start = self._bound(spec, "start", is_range)
         end = self._bound(spec, "end", is_range) if spec.args.get("end") else 0
         if start is not None and end is not None and start > end:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.plan.expressions import Expr
+from windrow.plan.relations.aggregate_calls import GROUPING, PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Apply, ApplyKind, Field, Filter, Relation
 from windrow.plan.relations.context import Context, Environment
 from windrow.plan.relations.nested import is_query_form, nested_value
@@ -59,6 +60,11 @@ class Phase(ABC):
                 if written is not None and not self.visible.has(node):
                     return self.scope(clause).bind(written)
                 return self._column(node, shadowed=written is not None)
+            if function_name(node) in (*RANKING, *PLACED):
+                raise misplaced_window(scope, node, clause)
+            if function_name(node) in GROUPING:
+                hint = "write GROUP BY ROLLUP (a, b), and GROUPING in the select list or HAVING"
+                raise scope.wrong("WB272", "GROUPING is a value of groups", node, hint=hint)
             return self._aggregate(scope, node, clause)
 
         scope = scope_of(self.visible.text, resolve)
@@ -144,8 +150,13 @@ class RowPhase(Phase):
         return None
 
 
-def misplaced_window(scope: Scope, node: exp.Window, clause: str) -> BindingError:
-    """A function with OVER where rows are not numbered yet."""
+def misplaced_window(scope: Scope, node: exp.Expr, clause: str) -> BindingError:
+    """A function with OVER where rows are not numbered yet, or one that lacks its OVER."""
+    if not isinstance(node, exp.Window):
+        name = function_name(node).upper()
+        message = f"{name} is a function of rows in order, and needs OVER"
+        hint = f"write {name}(...) OVER (PARTITION BY ... ORDER BY ...)"
+        return scope.wrong("WB265", message, node, hint=hint)
     hint = "compute it in a query in FROM, and use its column here; QUALIFY filters by it, too"
     if clause == "a window function":
         hint = "compute the inner one in a query in FROM"

@@ -61,8 +61,9 @@ def plan_view(view: View, catalog: Catalog) -> TreePlan:
 
 def _planned(bound: BoundQuery) -> TreePlan:
     relation = rewritten_relation(bound.relation)
-    if relation.fields != bound.outputs:
-        relation = Project(relation, passed(bound.outputs))
+    hidden = bound.relation.fields[len(bound.outputs) :]
+    if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
+        relation = Project(relation, passed((*bound.outputs, *hidden)))
     return TreePlan(
         bound.text,
         bound.relation,
@@ -71,6 +72,7 @@ def _planned(bound: BoundQuery) -> TreePlan:
         bound.order,
         bound.every_us,
         bound.duration,
+        hidden,
     )
 
 
@@ -78,7 +80,7 @@ def _check_choices(algorithm: str, store: str) -> None:
     for what, chosen in (("algorithm", algorithm), ("store", store)):
         if chosen != "auto":
             raise UnsupportedError(
-                "WU242",
+                "WU245",
                 f"the {what} of a query that is a tree cannot be {chosen!r}",
                 hint="leave the choice to 'auto': each part of the tree has its own; "
                 "explain() shows which",
@@ -93,6 +95,8 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
     if not is_plain or select.qualify is not None or select.limit is not None:
         return False
     if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
+        return False
+    if len(select.sources) > 1 and any(each.window.traits.is_endless for each in select.sources):
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False

@@ -55,11 +55,11 @@ def _from(select: Select, context: Context, environment: Environment) -> FromRow
 
 
 def _where(select: Select, phase: RowPhase) -> None:
-    conditions: list[exp.Expr] = [] if select.where is None else [select.where]
+    if select.where is not None:
+        add_conditions(phase, select.where, "WHERE")
     for each in select.not_exists:
-        conditions.append(exp.Not(this=exp.Exists(this=NestedQuery(query=each))))
-    for condition in conditions:
-        add_conditions(phase, condition, "WHERE")
+        negated = exp.Not(this=exp.Exists(this=NestedQuery(query=each)))
+        add_conditions(phase, negated, "WHERE")
 
 
 def _has_groups(select: Select) -> bool:

@@ -29,8 +29,10 @@ _KINDS: dict[str, str] = {"union": "UNION", "intersect": "INTERSECT", "except": 
 def bind_set(query: SetQuery, context: Context, environment: Environment) -> Answer:
     """The answer of two queries put together."""
     inner = environment.within()
-    left, right = context.bind(query.left, inner), context.bind(query.right, inner)
-    answer = _together(query, left, right, context)
+    chain = _chain(query)
+    answer = context.bind(chain[0].left, inner)
+    for each in chain:
+        answer = _together(each, answer, context.bind(each.right, inner), context)
     if not query.order_by and query.limit is None and not query.offset:
         return answer
     visible = Visible(query.text, (Table("", answer.shown),), answer.shown)
@@ -42,18 +44,24 @@ def bind_set(query: SetQuery, context: Context, environment: Environment) -> Ans
     return ordered if environment.is_outermost else trimmed(ordered, context)
 
 
+def _chain(query: SetQuery) -> list[SetQuery]:
+    """`a UNION b UNION c`, innermost first: a loop, as there may be many."""
+    chain = [query]
+    while isinstance(chain[-1].left, SetQuery) and _is_plain(chain[-1].left):
+        chain.append(chain[-1].left)
+    return chain[::-1]
+
+
+def _is_plain(query: SetQuery) -> bool:
+    clauses = (query.order_by, query.limit, query.offset, query.common_tables)
+    service = (query.every_us, query.error_percent, query.duration)
+    return not any(clauses) and query.limit is None and all(each is None for each in service)
+
+
 def bind_values(query: ValuesList, context: Context) -> Answer:
     """Constant rows; the columns are col1, col2 and so on, as in Spark."""
     scope = scope_of(query.text, _no_columns(query.text))
     width = len(query.rows[0])
-    for row in query.rows:
-        if len(row) != width:
-            raise BindingError(
-                "WB268",
-                f"rows of VALUES have {width} and {len(row)} values",
-                hint="give every row as many values",
-                place=(place_of(row[0], query.text) if row else None) or query.place,
-            )
     columns = [
         _value_column(scope, place, [row[place] for row in query.rows], query)
         for place in range(width)
@@ -90,7 +98,10 @@ def _together(query: SetQuery, left: Answer, right: Answer, context: Context) ->
             place=_place(query),
         )
     kinds = [_meeting(query, place, left, right) for place in range(len(left.shown))]
-    parts = tuple(_converted(each, kinds, query.text, context) for each in (left, right))
+    parts = (
+        *_left_parts(query, left, kinds, context),
+        _converted(right, kinds, query.text, context),
+    )
     given = tuple(
         context.fresh(field.name, kind) for field, kind in zip(left.shown, kinds, strict=True)
     )
@@ -107,6 +118,19 @@ def _together(query: SetQuery, left: Answer, right: Answer, context: Context) ->
         for one, other in zip(left.constants, right.constants, strict=True)
     )
     return Answer(relation, given, constants)
+
+
+def _left_parts(
+    query: SetQuery, left: Answer, kinds: Sequence[ColumnType], context: Context
+) -> tuple[Relation, ...]:
+    """The left relation; of a union of the same types, its parts."""
+    relation = left.relation
+    if query.kind == "union" and [field.type for field in left.shown] == list(kinds):
+        if isinstance(relation, Distinct) and not query.is_all:
+            relation = relation.input  # what is left of duplicates goes at the end
+        if isinstance(relation, SetOperation) and relation.kind == "union":
+            return relation.parts
+    return (_converted(left, kinds, query.text, context),)
 
 
 def _meeting(query: SetQuery, place: int, left: Answer, right: Answer) -> ColumnType:

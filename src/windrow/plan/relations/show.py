@@ -31,7 +31,6 @@ from windrow.plan.relations.algebra import (
     ViewScan,
     WindowCall,
     WindowFunctions,
-    walk_relations,
 )
 from windrow.plan.relations.blocks import Block
 from windrow.plan.show import show_with
@@ -67,9 +66,7 @@ class _Drawing:
     def __init__(self, root: Relation, note: Callable[[Relation], str] | None = None) -> None:
         self._note = note
         self._labels: dict[str, str] = {}
-        for node in reversed(list(walk_relations(root))):
-            for field in node.fields:
-                self._label(node, field)
+        self._label_all(root)
 
     def lines(self, node: Relation, depth: int) -> Iterable[str]:
         """The line of the node, then those of its inputs."""
@@ -79,6 +76,12 @@ class _Drawing:
             yield f"{_INDENT * depth}  ({note})"
         for part in node.inputs:
             yield from self.lines(part, depth + 1)
+
+    def _label_all(self, node: Relation) -> None:
+        for part in node.inputs:
+            self._label_all(part)
+        for field in node.fields:
+            self._label(node, field)
 
     def _label(self, node: Relation, field: Field) -> None:
         if field.id in self._labels:
@@ -190,6 +193,7 @@ class _Drawing:
     def top_rows(self, node: TopRows) -> str:
         """How many, after how many, in which order."""
         count = "all rows" if node.limit is None else f"the first {node.limit} rows"
+        count = "the first row" if node.limit == 1 else count
         words = [count]
         words += [f"after {node.offset}"] if node.offset else []
         words += [f"for each {self._list(node.partition)}"] if node.partition else []
@@ -216,9 +220,8 @@ class _Drawing:
     def answer_window(self, node: AnswerWindow) -> str:
         """Answers as a stream."""
         every = show_span(node.every_us)
-        return (
-            f"answers every {every} {self._window(node.window)}, timed by {self._field(node.time)}"
-        )
+        time = self._field(node.time)
+        return f"answers every {every} {self._window(node.window)}, timed by {time}"
 
     def block(self, node: Block) -> str:
         """The windows of a block, and what it gives."""

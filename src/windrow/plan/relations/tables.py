@@ -10,15 +10,16 @@ from windrow.plan.model import WindowSpec
 from windrow.plan.refusals import refusal
 from windrow.plan.catalog import View
 from windrow.plan.relations.algebra import (
+    Aggregate,
     AnswerWindow,
     Field,
     Relation,
     Scan,
+    TopRows,
     ViewScan,
     walk_relations,
 )
 from windrow.plan.relations.context import Answer, Common, Context, Environment
-from windrow.plan.relations.endless import keeps_endless
 from windrow.plan.relations.visible import Table
 from windrow.plan.windows import bind_window
 from windrow.schema import TIMESTAMP, Column, StreamSchema
@@ -100,13 +101,23 @@ def _of_view(
     scans = dict(context.scans)
     answer = context.bind(view.query, environment.within_view(view.name))
     streams = streams_of(answer.relation)
-    if not streams or keeps_endless(answer.relation):
+    if not streams or _keeps_endless(answer.relation):
         context.scans = scans
         return None
     given = tuple(context.fresh(field.name, field.type) for field in answer.shown)
     scan = ViewScan(view.name, source.alias, streams, tuple(range(len(given))), given)
     shown = named_columns(given, source.columns, source.alias, source)
     return FromRows(scan, (Table(source.alias, shown, source.stream),), shown)
+
+
+def _keeps_endless(relation: Relation) -> bool:
+    """Whether the rows of the relation become ever more."""
+    if isinstance(relation, Scan):
+        return relation.window.traits.is_endless
+    is_cut = isinstance(relation, TopRows) and relation.limit is not None
+    if is_cut or isinstance(relation, Aggregate | AnswerWindow):
+        return False
+    return any(_keeps_endless(part) for part in relation.inputs)
 
 
 def streams_of(relation: Relation) -> tuple[str, ...]:

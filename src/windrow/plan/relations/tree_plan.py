@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from windrow.plan.expressions import ColumnRef
@@ -22,7 +22,8 @@ class TreePlan:
     """A query over relations.
 
     bound: as it was written; relation: after all rules, with blocks as leaves. outputs: its columns
-    under the names that readers see. order: how result() is sorted; () as rows are.
+    under the names that readers see. order: how result() is sorted; () as rows are. hidden: columns
+    behind these that only the order reads.
     """
 
     text: str
@@ -32,6 +33,7 @@ class TreePlan:
     order: tuple[OrderKey, ...] = ()
     every_us: int | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    hidden: tuple[Field, ...] = ()
 
     kind = "tree"
     algorithm = "tree"
@@ -80,6 +82,17 @@ class TreePlan:
         }
 
     @cached_property
+    def growing(self) -> tuple[str, ...]:
+        """The names of windows that never lose a row and keep all of them."""
+        found = (
+            entry.alias
+            for block in self.blocks
+            for entry in block.plan.inputs
+            if block.is_scan and entry.window.traits.is_endless
+        )
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
     def select(self) -> tuple[OutputColumn, ...]:
         """The columns of the answer."""
         return tuple(
@@ -95,12 +108,18 @@ class TreePlan:
     @cached_property
     def published(self) -> QueryPlan:
         """How its rows are published: as those of a select, counted."""
-        columns = [Column(field.name, field.type) for field in self.outputs]
+        hidden = [replace(field, name=f"hidden {i}") for i, field in enumerate(self.hidden)]
+        fields = (*self.outputs, *hidden)
+        columns = [Column(field.name, field.type) for field in fields]
+        select = tuple(
+            OutputColumn(field.name, ColumnRef(0, field.name, field.type), field.type)
+            for field in fields
+        )
         # No column of an answer has an empty name.
         rows = StreamSchema("rows", (*columns, Column("", TIMESTAMP)), "")
         entry = PlanInput(rows, "rows", WindowSpec(UNBOUNDED.name))
         return QueryPlan(
-            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan"
+            self.text, "select", (entry,), select, every_us=self.every_us, algorithm="scan"
         )
 
 

@@ -13,14 +13,16 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from windrow.errors import CheckpointError
+from windrow.errors import CheckpointError, DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.counted_relation import CountedRelation
 from windrow.operators.relations.result import TreeResult
-from windrow.plan.relations.algebra import Relation
+from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.relations.algebra import Relation, walk_relations
 from windrow.plan.relations.tree_plan import TreePlan
+from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.leaves import Leaf, leaf_of
@@ -71,7 +73,7 @@ class TreeShard:
             for leaf in blocks.values()
             for number in range(len(leaf.plan.inputs))
         ]
-        self._types = [field.type.arrow for field in plan.outputs]
+        self._types = [field.type.arrow for field in plan.relation.fields]
         self._begin()
         self._is_first_result = True
 
@@ -108,7 +110,13 @@ class TreeShard:
             first_us = self.first_us
             if first_us is not None:
                 window.begin(first_us)
-        changes = self._tree.advance(lambda node: self._leaves[node].run(until), until)
+        try:
+            changes = self._tree.advance(lambda node: self._leaves[node].run(until), until)
+        except FaultError as fault:
+            raise fault.in_words(self._named) from None
+        except DataError as error:
+            # Rows that have no answer end the query, as a value that an expression lacks does.
+            raise FaultError(error.code, error.message, hint=error.hint) from None
         self._ran_until, self._has_run = until, True
         return self._given(changes)
 
@@ -116,6 +124,13 @@ class TreeShard:
         assert isinstance(self._result, TreeResult)
         partial = self._result.absorb(changes)
         return partial if self._is_first_result else replace(partial, codes=None)
+
+    def _named(self, leaf: Expr) -> str:
+        """The name of a column in the text, or in the answer of the query within."""
+        assert isinstance(leaf, ColumnRef)
+        nodes = walk_relations(self.plan.relation)
+        fields = (field for node in nodes for field in node.fields if field.id == leaf.column)
+        return next((field.name for field in fields), leaf.column)
 
     @property
     def first_us(self) -> int | None:

@@ -93,11 +93,11 @@ class _Work:
         if function.form is Form.ROWS or measured is None:
             return Reading(aggregate, Form.ROWS)
         if function.form is Form.EXTREME:
+            # The best of all values is the best of the different ones.
             extreme = Extreme(measured, function.is_greatest)
             return Reading(aggregate, Form.EXTREME, (_place(self.extremes, extreme),))
         arguments = (measured, *call.arguments[1:])
         weights = ALL_ROWS
-        # What counts equal values as one is the same with DISTINCT.
         if call.is_distinct or function.form is Form.DISTINCT:
             weights = 1 + _place(self.distincts, arguments)
         if function.form in (Form.COUNT, Form.DISTINCT):

@@ -18,7 +18,7 @@ def is_wide_decimal(kind: pa.DataType) -> bool:
     >>> is_wide_decimal(pa.decimal128(18, 2)), is_wide_decimal(pa.decimal128(19, 2))
     (False, True)
     """
-    return pa.types.is_decimal(kind) and kind.precision > _WORD_DIGITS
+    return bool(pa.types.is_decimal(kind) and kind.precision > _WORD_DIGITS)
 
 
 def halves(column: pa.Array) -> tuple[Words, Words]:

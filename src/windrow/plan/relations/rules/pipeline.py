@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from windrow.plan.relations.algebra import Relation
+from windrow.plan.relations.rules.aggregate_left_joins import aggregate_left_joins
+from windrow.plan.relations.rules.aggregate_parts_of_unions import aggregate_parts_of_unions
 from windrow.plan.relations.rules.limit_row_numbers import limit_row_numbers
+from windrow.plan.relations.rules.merge_projections import merge_projections
 from windrow.plan.relations.rules.order_joins import order_joins
 from windrow.plan.relations.rules.prune_columns import prune_columns
 from windrow.plan.relations.rules.push_filters import push_filters
@@ -21,9 +24,12 @@ RelationRule = Callable[[Relation], Relation]
 RELATION_RULES: tuple[RelationRule, ...] = (
     unnest,
     push_filters,
-    limit_row_numbers,
+    aggregate_left_joins,
+    aggregate_parts_of_unions,
     order_joins,
     prune_columns,
+    merge_projections,
+    limit_row_numbers,
 )
 
 

@@ -144,7 +144,7 @@ class _Domain:
             return self._into_set_operation(relation)
         assert isinstance(relation, AnswerWindow)
         raise UnsupportedError(
-            "WU241",
+            "WU244",
             "a sub-query through a window cannot read columns of the outer query",
             hint="join the outer query with the answers instead",
         )

@@ -9,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.operators.ranks import ranks_of_values, values_of_ranks
-from windrow.operators.relations.aggregates import heap_kernels
-from windrow.operators.relations.aggregates.coded_values import CodedValues
+from windrow.operators.relations.aggregates.extremes import kernels
+from windrow.operators.relations.aggregates.extremes.coded_values import CodedValues
 from windrow.operators.relations.aggregates.places import Places
 from windrow.operators.relations.aggregates.wide_decimals import is_wide_decimal
 from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, Flags
@@ -23,7 +23,7 @@ NODE_BYTES = 52  # with its slots
 
 
 class HeapNodes(NamedTuple):
-    """Values of groups: the table that finds them, and the heaps (see heap_kernels.py).
+    """Values of groups: the table that finds them, and the heaps (see kernels.py).
 
     word: the value, as a rank or a code. rank: what orders it; the words themselves where these
     do. counters: nodes in use, next fresh one, free ones stacked.
@@ -132,9 +132,7 @@ class ExtremeValues:
         sign = 1 if self._is_max else -1
         size, done = changes[0].size, 0
         while True:
-            done = heap_kernels.update_extremes(
-                done, changes, self._nodes, self._roots, ties, sign, out
-            )
+            done = kernels.update_extremes(done, changes, self._nodes, self._roots, ties, sign, out)
             if done == size:
                 return
             self._nodes = _grown(self._nodes)
@@ -160,5 +158,5 @@ def _grown(nodes: HeapNodes) -> HeapNodes:
     is_coded = nodes.rank is not nodes.word
     rank = np.pad(nodes.rank, (0, size)) if is_coded else wider["word"]
     slots = np.full(2 * nodes.slots.size, NO_CODE, np.int32)
-    heap_kernels.fill_slots(slots, nodes.slots, wider["word"], wider["owner"])
+    kernels.fill_slots(slots, nodes.slots, wider["word"], wider["owner"])
     return nodes._replace(slots=slots, rank=rank, **wider)

@@ -1,0 +1,1 @@
+"""The largest and smallest values of groups: heaps, and the order of values of any type."""

@@ -106,6 +106,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._first_clock: int | None = None if clock == START_OF_TIME else clock
         self._taken = 0
         self._mark = None
+        self.begun_us = clock  # it has seen all rows later than this
 
     def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
         return TreeShard(plan, clock, {view.name: view for view in self.views})
@@ -323,6 +324,12 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         """About this many of them are unread."""
         bounded = 0 if self._bounded is None else self._bounded.unread_bytes
         return self._publisher.unread_bytes + bounded + self._followed.nbytes
+
+    @property
+    def held_shard(self) -> Shard | TreeShard:
+        """What holds the rows of its windows."""
+        assert isinstance(self._shard, Shard | TreeShard)
+        return self._shard
 
     def read_until(self) -> Iterator[tuple[ViewRun, int]]:
         """The views that it reads, each with the instant up to which it has read it for good."""

@@ -15,6 +15,7 @@ from windrow.asking import Asking
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
+from windrow.embedded.live_question import answer_now, check_question, running_views
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
@@ -34,14 +35,14 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_query, plan_view
+from windrow.plan.relations.planner import plan_query, plan_view, tree_plan
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
-from windrow.sql.statements import Select
+from windrow.sql.statements import QueryText, Select
 
 __all__ = ["EmbeddedSession"]
 
@@ -400,11 +401,22 @@ class EmbeddedSession(Asking):
 
     @one_at_a_time
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        plan = bind_history(one_select(parse_query(text)), self._catalog, self._histories.schemas)
+        query = parse_query(text)
+        if not isinstance(query, Select) or not reads_history(query):
+            return self._ask_now(query, progressive)
+        plan = bind_history(one_select(query), self._catalog, self._histories.schemas)
         self._flush()
         if progressive:
             return self._one_by_one(self._histories.ask_progressively(plan))
         return self._histories.ask(plan)
+
+    def _ask_now(self, query: QueryText, progressive: bool) -> pa.Table:
+        plan = tree_plan(query, self._catalog, shares_views=True)
+        check_question(plan, is_progressive=progressive)
+        self._flush()
+        clock = self._ingest.clock_of(plan.streams)
+        views = running_views(plan, self._views)
+        return answer_now(plan, self._running(), views, clock)
 
     def _one_by_one(self, answers: Iterator[pa.Table]) -> Iterator[pa.Table]:
         """Each is computed on request, while nobody else changes anything."""

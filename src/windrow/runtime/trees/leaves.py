@@ -61,6 +61,15 @@ class Leaf(ABC):
         """Its relation as it is, as if all rows had entered at that instant."""
 
     @property
+    def holds_rows(self) -> bool:
+        """Whether it has the rows of its windows, and not only sums of them."""
+        return True
+
+    @abstractmethod
+    def rows(self, input_index: int) -> pa.RecordBatch:
+        """The rows of an input, held and waiting, as prepared rows."""
+
+    @property
     @abstractmethod
     def windows(self) -> tuple[Window, ...]:
         """The windows of its inputs."""
@@ -138,6 +147,11 @@ class ScanLeaf(Leaf):
     def held(self, at: int) -> Changes:
         """The rows in the window."""
         return self._scan.held(at)
+
+    def rows(self, input_index: int) -> pa.RecordBatch:
+        """Those of the scan."""
+        assert input_index == 0
+        return self._scan.rows()
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -249,6 +263,15 @@ class FusedLeaf(Leaf):
     def held(self, at: int) -> Changes:
         """The result."""
         return _changes_of(self._publisher.result(), at)
+
+    @property
+    def holds_rows(self) -> bool:
+        """Not those of UNBOUNDED aggregates."""
+        return bool(self._shard.held_inputs())
+
+    def rows(self, input_index: int) -> pa.RecordBatch:
+        """Those of the shard."""
+        return self._shard.rows(self.plan, input_index)
 
     @property
     def windows(self) -> tuple[Window, ...]:

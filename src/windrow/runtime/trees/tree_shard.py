@@ -20,6 +20,7 @@ from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.counted_relation import CountedRelation
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.model import QueryPlan
 from windrow.plan.relations.algebra import Relation, walk_relations
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.faults import FaultError
@@ -241,6 +242,15 @@ class TreeShard:
         """Nothing is run any more."""
         for leaf in self._leaves.values():
             leaf.close()
+
+    def held_inputs(self) -> list[tuple[QueryPlan, int]]:
+        """The inputs whose rows are held: the plans that they belong to, and their numbers."""
+        return [(leaf.plan, own) for leaf, own in self._owners if leaf.holds_rows]
+
+    def rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
+        """The rows of an input of a block, held and waiting, as prepared rows."""
+        (leaf,) = {leaf for leaf, _ in self._owners if leaf.plan is plan}
+        return leaf.rows(input_index)
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -149,6 +149,10 @@ class ViewLeaf(Leaf):
         """Read again from the mark on: the log still has it."""
         self.cursor, self._has_begun = mark
 
+    def rows(self, input_index: int) -> NoReturn:
+        """It has no inputs."""
+        raise AssertionError(f"a view has no input {input_index}")
+
     @property
     def windows(self) -> tuple[Window, ...]:
         """None: those of the view are its own."""

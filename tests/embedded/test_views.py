@@ -298,7 +298,9 @@ def test_a_view_of_all_rows_for_ever_is_part_of_each_query() -> None:
 
 def test_a_fault_in_a_view_stops_all_that_read_it_and_no_other() -> None:
     session = session_of()
-    session.view("wrong", "SELECT k, CAST(v * 9223372036854775807 AS BIGINT) AS w FROM a [5 SECONDS]")
+    session.view(
+        "wrong", "SELECT k, CAST(v * 9223372036854775807 AS BIGINT) AS w FROM a [5 SECONDS]"
+    )
     readers = [session.query("SELECT MAX(w) AS w FROM wrong") for _ in range(2)]
     other = session.query("SELECT COUNT(*) AS n FROM busy")
     with pytest.warns(RuntimeWarning, match="in view 'wrong'"):

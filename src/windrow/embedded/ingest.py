@@ -285,7 +285,7 @@ class Ingest:
         """The first row of a stream has come: lives may count from there."""
         if stream.first_us is not None:
             for query in self._running():
-                if stream.schema.name == query.plan.streams[0]:
+                if query.plan.streams[:1] == (stream.schema.name,):
                     query.begin(stream.first_us)
 
     @contextmanager

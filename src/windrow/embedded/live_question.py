@@ -152,11 +152,14 @@ def _rows_of(plan: TreePlan, held: Sequence[_HeldWindow], clock: int) -> Iterato
 
 
 def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:
-    stream, window = asked.stream.name, f"[{asked.window.traits.printed}]".format(
-        length=f"{show_span(asked.window.length_us).upper()}",
-        slide=f"{show_span(asked.window.slide_us).upper()}",
-        rows=asked.window.rows,
-        columns=", ".join(_columns(asked.window)),
+    stream, window = (
+        asked.stream.name,
+        f"[{asked.window.traits.printed}]".format(
+            length=f"{show_span(asked.window.length_us).upper()}",
+            slide=f"{show_span(asked.window.slide_us).upper()}",
+            rows=asked.window.rows,
+            columns=", ".join(_columns(asked.window)),
+        ),
     )
     columns = ", ".join(needed)
     return BindingError(

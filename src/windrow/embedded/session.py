@@ -163,7 +163,7 @@ class EmbeddedSession(Asking):
         self._flush()
         _warn_of_growth(name, plan)
         clock = self._ingest.clock_of(plan.streams)
-        first_us = self._ingest.streams[plan.streams[0]].first_us
+        first_us = self._ingest.streams[plan.streams[0]].first_us if plan.streams else None
         views = self._views.runs_for(plan.views, clock) if isinstance(plan, TreePlan) else {}
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         query = EmbeddedQuery(name, plan, clock, *beside, views.values())
@@ -172,8 +172,9 @@ class EmbeddedSession(Asking):
             self._queries[name] = query
             self._admit_views()
             self._governing.admit(query, self._rate_of)
-            newest_us = self._ingest.streams[plan.streams[0]].completeness.newest
-            self._histories.complete(query, plan.streams[0], newest_us + 1)
+            for stream in plan.streams[:1]:
+                newest_us = self._ingest.streams[stream].completeness.newest
+                self._histories.complete(query, stream, newest_us + 1)
             self._governing.started(query, self._rate_of)
         except BaseException:
             # Nobody has it: whatever has come in between, it is as if it had never been asked for.
@@ -517,6 +518,12 @@ class EmbeddedSession(Asking):
         return self._views.before(running) if len(self._views) else running
 
     # ---- views
+
+    @one_at_a_time
+    def is_read(self, view: str) -> bool:
+        """Whether a query reads the view, so that it runs."""
+        self._running()
+        return self._views.get(view) is not None
 
     def _check_view_name(self, name: str) -> None:
         if any(each.lower() == name.lower() for each in self._queries):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from windrow.errors import WindrowError
 from windrow.jobs.job import Job, with_statement
@@ -11,10 +11,13 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateView,
     Explain,
+    QueryText,
     Select,
     Statement,
 )
+from windrow.sql.walks import queries_in, sources_of
 
 __all__ = ["checked_job", "problems_of"]
 
@@ -34,7 +37,7 @@ def checked_job(text: str) -> tuple[Job, list[WindrowError]]:
             job = with_statement(job, statement)
         except WindrowError as problem:
             problems.append(problem)
-            if isinstance(statement, CreateStream):
+            if isinstance(statement, CreateStream | CreateView):
                 lost.add(statement.name)
             elif isinstance(statement, CreateHistory):
                 lost.add(statement.stream)
@@ -58,11 +61,18 @@ def problems_of(looks: Iterable[Callable[[], object]]) -> list[WindrowError]:
 def _streams_of(statement: Statement) -> set[str]:
     if isinstance(statement, CreateHistory):
         return {statement.stream}
-    select = statement.select if isinstance(statement, CreateQuery | Explain) else statement
-    if not isinstance(select, Select):
-        return set()
-    inner = [each for other in select.not_exists for each in other.sources]
-    return {each.stream for each in (*select.sources, *inner)}
+    if isinstance(statement, CreateView):
+        return set(_read_in(statement.query))
+    query = statement.select if isinstance(statement, CreateQuery | Explain) else statement
+    return set(_read_in(query)) if isinstance(query, QueryText) else set()
+
+
+def _read_in(query: QueryText) -> Iterator[str]:
+    """The names that it reads, and those that queries inside it read."""
+    if isinstance(query, Select):
+        yield from (source.stream for source in sources_of(query) if source.stream)
+    for inner in queries_in(query):
+        yield from _read_in(inner)
 
 
 def _place(problem: WindrowError) -> tuple[int, int]:

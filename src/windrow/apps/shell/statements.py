@@ -12,17 +12,16 @@ from windrow.interruption import Interruption
 from windrow.jobs.job import with_statement
 from windrow.jobs.watcher import Standing
 from windrow.memory_size import show_memory
-from windrow.plan.explain import explain as explain_plan
-from windrow.plan.figures import assumed_figures
-from windrow.plan.history_explain import explain_history
-from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.explain_any import explain_any
 from windrow.plan.history_refusals import reads_history
 from windrow.sql import parse_statement
 from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateView,
     Explain,
+    QueryText,
     Select,
     SetOption,
     Statement,
@@ -42,7 +41,7 @@ def run_parsed(desk: Desk, statement: Statement) -> None:
         _explain(desk, statement)
     elif isinstance(statement, Select) and reads_history(statement):
         _ask(desk, statement)
-    elif isinstance(statement, Select):
+    elif isinstance(statement, QueryText):
         _select(desk, statement)
     else:
         with Interruption():
@@ -61,6 +60,9 @@ def _tell(desk: Desk, statement: Statement) -> None:
     elif isinstance(statement, CreateQuery):
         hint = f"\\watch {statement.name} shows it"
         _done(desk, "query", statement.name, f"query {statement.name} runs; {hint}")
+    elif isinstance(statement, CreateView):
+        hint = "it runs while a query reads it"
+        _done(desk, "view", statement.name, f"view {statement.name} is declared; {hint}")
     elif isinstance(statement, SetOption):
         _tell_of_setting(desk, statement)
 
@@ -81,10 +83,7 @@ def _tell_of_setting(desk: Desk, statement: SetOption) -> None:
 
 def _explain(desk: Desk, statement: Explain) -> None:
     plan = with_statement(desk.bench.job, statement).explained[-1]
-    if isinstance(plan, HistoryPlan):
-        show_text(desk.screen, "plan", explain_history(plan))
-    else:
-        show_text(desk.screen, "plan", explain_plan(plan, assumed_figures(plan, None, None)))
+    show_text(desk.screen, "plan", explain_any(plan))
 
 
 def _ask(desk: Desk, select: Select) -> None:
@@ -100,7 +99,7 @@ def _ask(desk: Desk, select: Select) -> None:
         show_rows(desk.screen, "answer", shown, last_line)
 
 
-def _select(desk: Desk, select: Select) -> None:
+def _select(desk: Desk, select: QueryText) -> None:
     """A query: over files one answer at their end, over flowing rows what it shows from now on."""
     bench = desk.bench
     longer = with_statement(bench.job, select)

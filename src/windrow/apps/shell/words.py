@@ -11,6 +11,7 @@ BEGINNINGS = (
     "SELECT",
     "CREATE STREAM",
     "CREATE QUERY",
+    "CREATE VIEW",
     "CREATE HISTORY ON",
     "EXPLAIN SELECT",
     "SET",
@@ -21,7 +22,7 @@ KEYWORDS = (
     *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "EXISTS"),
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "NULL", "TRUE", "FALSE"),
     *("ERROR", "EVERY", "DURATION", "INTO"),
-    *("CREATE", "STREAM", "QUERY", "HISTORY", "EXPLAIN", "SET"),
+    *("CREATE", "STREAM", "QUERY", "VIEW", "HISTORY", "EXPLAIN", "SET"),
     *("TIME", "LATENESS", "LEVELS", "FOR", "FOREVER"),
     *("MAX", "AHEAD", "OFF", "BAD", "ROW", "FAIL", "ASIDE"),
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from windrow.errors import BindingError
+from windrow.plan.catalog import View
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import WindowSpec
 from windrow.plan.refusals import refusal
-from windrow.plan.catalog import View
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,

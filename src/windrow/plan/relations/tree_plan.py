@@ -77,9 +77,7 @@ class TreePlan:
     def inputs_of(self) -> Mapping[str, tuple[int, ...]]:
         """The numbers of the inputs that read each stream: none where only a view does."""
         named = [(entry.stream.name, i) for i, entry in enumerate(self.inputs)]
-        return {
-            stream: tuple(i for name, i in named if name == stream) for stream in self.streams
-        }
+        return {stream: tuple(i for name, i in named if name == stream) for stream in self.streams}
 
     @cached_property
     def growing(self) -> tuple[str, ...]:

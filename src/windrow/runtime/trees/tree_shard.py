@@ -70,9 +70,7 @@ class TreeShard:
         }
         self._leaves: dict[Relation, Leaf] = {**blocks, **self.view_leaves}
         self._owners = [
-            (leaf, number)
-            for leaf in blocks.values()
-            for number in range(len(leaf.plan.inputs))
+            (leaf, number) for leaf in blocks.values() for number in range(len(leaf.plan.inputs))
         ]
         self._types = [field.type.arrow for field in plan.relation.fields]
         self._begin()

@@ -77,7 +77,7 @@ class ViewLeaf(Leaf):
     def run(self, until: int) -> Changes:
         """What has changed in the view up to and including `until`."""
         self._check()
-        begins = START_OF_TIME < self._begins
+        begins = self._begins > START_OF_TIME
         if not self._has_begun and begins and self._begins > until:
             return self._chosen(self._view.log.nothing())
         parts = [] if self._has_begun else [self._relation(self._begins)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from embedded.test_views import START, rows_from, session_of
+from support.view_sessions import START, rows_from, session_of
 from windrow import BindingError, UnsupportedError
 
 HOLDING = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -11,29 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import windrow
 from support.faults import Injected, chosen_places, fails_at, places_of
+from support.view_sessions import START, rows_from, session_of, written
 from windrow import BindingError, UnsupportedError
 from windrow.errors import DataError, WindrowError
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
-SCHEMA = pa.schema(
-    {
-        "ts": pa.timestamp("us", "UTC"),
-        "k": pa.int32(),
-        "g": pa.string(),
-        "v": pa.int64(),
-        "d": pa.float64(),
-    }
-)
-VIEWS = {
-    "busy": "SELECT k, COUNT(*) AS n, SUM(v) AS s FROM a [5 SECONDS] GROUP BY k",
-    "pairs": "SELECT a.g, b.v FROM a [4 SECONDS], b [3 SECONDS] WHERE a.k = b.k",
-    "total": "SELECT COUNT(*) AS n, MAX(v) AS x FROM a [3 SECONDS]",
-    "hot": "SELECT k, g, v FROM b [RANGE 4 SECONDS SLIDE 2 SECONDS] WHERE v > 1",
-    "top": "SELECT k, n FROM {busy} ORDER BY n DESC, k LIMIT 2",
-}
-# {view} or {view:alias} stands for a view, or for its query.
 READERS = (
     "SELECT MAX(n) AS n, COUNT(*) AS c FROM {busy}",
     "SELECT one.k, one.n, two.n AS m FROM {busy:one} JOIN {busy:two} ON one.k = two.k",
@@ -48,56 +30,6 @@ READERS = (
     "SELECT k, v FROM b [3 SECONDS] WHERE k IN (SELECT k FROM {busy} WHERE n > 2)",
     "SELECT k, v FROM b [3 SECONDS] AS o WHERE EXISTS (SELECT 1 FROM {busy:i} WHERE i.k = o.k)",
 )
-
-
-class _Names(dict[str, "_Name"]):
-    def __missing__(self, name: str) -> _Name:
-        return self["is_inlined"].of(name)
-
-
-class _Name:
-    def __init__(self, is_inlined: bool, name: str = "") -> None:
-        self._is_inlined, self._name = is_inlined, name
-
-    def of(self, name: str) -> _Name:
-        return _Name(self._is_inlined, name)
-
-    def __format__(self, alias: str) -> str:
-        alias = alias or self._name
-        if self._is_inlined:
-            return f"({written(VIEWS[self._name], is_inlined=True)}) AS {alias}"
-        return f"{self._name} AS {alias}"
-
-
-def written(text: str, *, is_inlined: bool) -> str:
-    """The text with the names of views, or with their queries."""
-    return text.format_map(_Names(is_inlined=_Name(is_inlined)))
-
-
-def session_of(*, has_views: bool = True, memory: str | int = "1 GB") -> Any:
-    session = windrow.connect(memory=memory)
-    for name in "ab":
-        session.stream(name, SCHEMA, time="ts", lateness="1 second")
-    if has_views:
-        for name, text in VIEWS.items():
-            session.view(name, written(text, is_inlined=False))
-    return session
-
-
-def rows_from(seed: int, second: float, count: int) -> pa.Table:
-    """Rows of about two seconds, some out of order, with ties, NULL and NaN."""
-    draw = random.Random(seed)
-    rows = [
-        {
-            "ts": START + timedelta(seconds=second, milliseconds=draw.randrange(0, 20) * 100),
-            "k": draw.choice([1, 2, 3, None]),
-            "g": draw.choice(["x", "yy", "é", None]),
-            "v": draw.choice([1, 2, 3, 7, None]),
-            "d": draw.choice([0.5, -0.0, float("nan"), None]),
-        }
-        for _ in range(count)
-    ]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def outcome(query: Any) -> dict[str, list[dict[str, Any]]]:
@@ -303,9 +235,8 @@ def test_a_fault_in_a_view_stops_all_that_read_it_and_no_other() -> None:
     )
     readers = [session.query("SELECT MAX(w) AS w FROM wrong") for _ in range(2)]
     other = session.query("SELECT COUNT(*) AS n FROM busy")
+    session.push("a", rows_from(1, 0, 20))
     with pytest.warns(RuntimeWarning, match="in view 'wrong'"):
-        session.push("a", rows_from(1, 0, 20))
-        session.push("a", rows_from(2, 5, 20))
         session.finish()
     for reader in readers:
         with pytest.raises(DataError, match="in view 'wrong'"):
@@ -343,52 +274,57 @@ def test_bytes_of_views_count() -> None:
     assert session.windows()["bytes"].to_pylist()[0] > 4_000 * 8
 
 
+TEXTS = (READERS[1], READERS[2], READERS[6], READERS[9])
+
+
+def begun() -> tuple[Any, list[Any]]:
+    """A session with queries over views, and some rows."""
+    session = session_of()
+    queries = [session.query(written(text, is_inlined=False)) for text in TEXTS]
+    for number in range(4):
+        session.push("ab"[number % 2], rows_from(number, number * 0.9, 25))
+    return session, queries
+
+
+def operate(operation: str, session: Any, queries: list[Any]) -> None:
+    if operation == "push":
+        session.push("a", rows_from(9, 4, 25))
+    elif operation == "finish":
+        session.finish()
+    elif operation == "query":
+        session.query(written(READERS[3], is_inlined=False), name="new")
+    else:
+        queries[1].stop()
+
+
+def rest_of(operation: str, session: Any, queries: list[Any]) -> list[Any]:
+    """All that the queries show that are not stopped, after more rows."""
+    if operation != "finish":
+        session.push("b", rows_from(10, 4.5, 25))
+        session.push("a", rows_from(11, 5, 25))
+    session.finish()
+    return [outcome(query) for query in (queries[0], *queries[2:])]
+
+
+def undisturbed(operation: str, *, is_done: bool) -> list[Any]:
+    session, queries = begun()
+    if is_done:
+        operate(operation, session, queries)
+    return rest_of(operation, session, queries)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("operation", ["push", "finish", "query", "stop"])
 def test_an_exception_at_any_place_leaves_views_right(operation: str) -> None:
-    def begun() -> tuple[Any, list[Any]]:
-        session = session_of()
-        texts = (READERS[1], READERS[2], READERS[6], READERS[9])
-        queries = [session.query(written(text, is_inlined=False)) for text in texts]
-        for number in range(4):
-            session.push("ab"[number % 2], rows_from(number, number * 0.9, 25))
-        return session, queries
-
-    def operate(session: Any, queries: list[Any]) -> None:
-        if operation == "push":
-            session.push("a", rows_from(9, 4, 25))
-        elif operation == "finish":
-            session.finish()
-        elif operation == "query":
-            queries.append(session.query(written(READERS[3], is_inlined=False), name="new"))
-        else:
-            queries[1].stop()
-
-    def shown(session: Any, queries: list[Any]) -> list[Any]:
-        if operation != "finish":
-            session.push("b", rows_from(10, 4.5, 25))
-            session.push("a", rows_from(11, 5, 25))
-            session.finish()
-        return [outcome(query) for query in queries[:1] + queries[2:4]]
-
-    def undisturbed(is_done: bool) -> list[Any]:
-        session, queries = begun()
-        if is_done:
-            operate(session, queries)
-        return shown(session, queries)
-
-    done, not_done = undisturbed(True), undisturbed(False)
+    wanted = {each: undisturbed(operation, is_done=each) for each in (True, False)}
     session, queries = begun()
-    places = places_of(lambda: operate(session, queries))
-    for place in chosen_places(places, is_whole=False, few=25):
+    places = places_of(lambda: operate(operation, session, queries))
+    for place in chosen_places(places, is_whole=False, few=20):
         session, queries = begun()
-        taken = session.ledger()["rows_in"].to_pylist()
-        where = fails_at(lambda s=session, q=queries: operate(s, q), place, Injected())
-        is_done = session.ledger()["rows_in"].to_pylist() != taken
-        if operation == "finish":
-            session.finish()
-        wanted = done if is_done or operation == "finish" else not_done
-        assert shown(session, queries) == wanted, where
+        before = session.ledger()["rows_in"].to_pylist()
+        where = fails_at(lambda s=session, q=queries: operate(operation, s, q), place, Injected())
+        is_done = session.ledger()["rows_in"].to_pylist() != before
+        assert rest_of(operation, session, queries) == wanted[is_done], where
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,8 @@ def checked_job(text: str) -> tuple[Job, list[WindrowError]]:
         except WindrowError as problem:
             problems.append(problem)
             if isinstance(statement, CreateStream | CreateView):
-                lost.add(statement.name)
+                # The name of a stream that a view has, too, still means the stream.
+                lost |= {statement.name} - {*job.catalog}
             elif isinstance(statement, CreateHistory):
                 lost.add(statement.stream)
     if not problems:

@@ -1,4 +1,4 @@
-r"""What there is, as tables: streams, views, queries and histories for \d, one of them for \d NAME."""
+r"""What there is, as tables: streams, views, queries, histories for \d, one of them for \d NAME."""
 
 from __future__ import annotations
 

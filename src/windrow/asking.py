@@ -43,7 +43,9 @@ class Asking(ABC):
         """The answer about the past: the select list, bounds of its aggregates, what is exact.
 
         Without HISTORY, in process, it is the answer now: from views that run, and from rows that
-        windows of running queries hold. progressive: answers one after the other, from coarse levels first; bounds only tighten.
+        windows of running queries hold.
+
+        progressive: answers one after the other, from coarse levels first; bounds only tighten.
         to: "pandas", "polars" or "duckdb" for data frames. It knows all rows that are there when it
         is asked; in process, those that have been pushed.
 

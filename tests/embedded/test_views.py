@@ -235,9 +235,9 @@ def test_a_fault_in_a_view_stops_all_that_read_it_and_no_other() -> None:
     )
     readers = [session.query("SELECT MAX(w) AS w FROM wrong") for _ in range(2)]
     other = session.query("SELECT COUNT(*) AS n FROM busy")
-    session.push("a", rows_from(1, 0, 20))
     with pytest.warns(RuntimeWarning, match="in view 'wrong'"):
-        session.finish()
+        session.push("a", rows_from(1, 0, 20))
+    session.finish()
     for reader in readers:
         with pytest.raises(DataError, match="in view 'wrong'"):
             reader.result()

@@ -99,6 +99,8 @@ class _HeldWindow:
         return self._covers(asked, clock) and not self.query.lacks_rows()
 
     def _covers(self, asked: PlanInput, clock: int) -> bool:
+        if clock == START_OF_TIME:
+            return True  # no row counts yet
         own, wanted = self.entry.window, asked.window
         since_us = self.query.begun_us
         has_seen_all = since_us == START_OF_TIME

@@ -89,6 +89,7 @@ bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm bes
 	@$(BIN)/python benchmarks/pipeline_stages.py
 	@$(BIN)/python benchmarks/algorithms.py
 	@$(BIN)/python benchmarks/live_selects.py
+	@$(BIN)/python benchmarks/nexmark/run.py
 	@$(BIN)/python benchmarks/governor.py
 	@$(BIN)/python benchmarks/error_bounds.py
 	@$(BIN)/python benchmarks/history.py

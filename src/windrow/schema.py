@@ -129,6 +129,7 @@ _NAMES = {
     "integer": INT,
     "int32": INT,
     "long": BIGINT,
+    "signed": BIGINT,
     "int64": BIGINT,
     "real": FLOAT,
     "float32": FLOAT,

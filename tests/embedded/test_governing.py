@@ -308,6 +308,18 @@ def test_queries_on_one_stream_are_on_one_window() -> None:
     assert asked["one"]["range"] == timedelta(minutes=2)
 
 
+def test_windows_of_one_name_in_a_query_are_numbered() -> None:
+    session = EmbeddedSession()
+    session.stream("s", SCHEMA, time="ts")
+    session.query(
+        "SELECT k FROM (SELECT k, COUNT(*) AS n FROM s [1 MINUTE] GROUP BY k) AS a"
+        " JOIN (SELECT MAX(x) AS most FROM s [5 MINUTES]) AS b ON a.n >= b.most",
+        name="q",
+    )
+    names = session.queries()["window"].to_pylist()
+    assert sorted(names) == ["q.s", "q.s#2"]
+
+
 def test_a_history_fills_in_what_the_budget_leaves_out() -> None:
     session = EmbeddedSession(memory="400 KB")
     session.stream("s", SCHEMA, time="ts")

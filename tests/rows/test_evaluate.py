@@ -135,6 +135,10 @@ def same(left: object, right: object) -> bool:
 
 EXPRESSIONS = [
     *("k + 1", "k - n", "k * k", "-k", "abs(k)", "t + t", "k / n", "k % 7", "k % n", "k * 3 - t"),
+    *("CASE k WHEN 1 THEN NULL END * 7", "coalesce(NULL, CASE WHEN b THEN NULL END) + d"),
+    *("coalesce(CASE WHEN b THEN CAST(NULL AS INT) ELSE NULL END, k)", "-coalesce(NULL, NULL)"),
+    *("k IN (n, 7, k + 1)", "k NOT IN (n, t)", "k IN (n, NULL)", "NOT d IN (e, 1)"),
+    *("k DIV 7", "k DIV n", "7 DIV k", "k DIV t", "p DIV 3", "k DIV -1", "d DIV 2", "NULL DIV k"),
     *(
         "d + e",
         "d - e",

@@ -30,7 +30,7 @@ def print_expression(expression: Expr, leaf: Callable[[Expr], str]) -> str:
     parts = [print_expression(part, leaf) for part in expression.arguments]
     if expression.function in ("cast", "try_cast"):
         return _cast(parts[0], expression.arguments[0].type, expression.type)
-    if expression.function in ("+", "-", "*", "negate", "abs", "%", "/"):
+    if expression.function in ("+", "-", "*", "negate", "abs", "%", "/", "div"):
         return _arithmetic(expression, parts)
     return _call(expression, parts)
 
@@ -95,6 +95,10 @@ def _arithmetic(call: Call, parts: list[str]) -> str:
         wide = "::HUGEINT" if kind.is_integer else ""
         shown = f"{left}{wide} {call.function} {right}{wide}"
         return f"CAST(CASE WHEN {right} <> 0 THEN {shown} END AS {type_text(kind)})"
+    if call.function == "div":
+        left, right = parts
+        shown = f"TRY_CAST({left}::HUGEINT // {right}::HUGEINT AS BIGINT)"
+        return f"(CASE WHEN {right} <> 0 THEN {shown} END)"
     if kind.is_integer:
         parts = [f"{part}::HUGEINT" for part in parts]
     shown = _shown(call.function, parts)

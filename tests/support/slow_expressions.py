@@ -47,7 +47,7 @@ def slow_value(expression: Expr, row: dict[str, object]) -> object:
 
 def may_fail(call: Call, values: list) -> bool:
     """Where NULL out of no NULL is an error: not of TRY_CAST, nor of a division by zero."""
-    if call.function == "/":
+    if call.function in ("/", "div"):
         return values[1] != 0
     return call.function in ("+", "-", "*", "negate", "abs", "round", "ceil", "floor", "cast")
 
@@ -98,6 +98,8 @@ def slow_call(call: Call, values: list[object]) -> object:
         return None if overflows else result
     if call.function == "%":
         return slow_remainder(*values, kind=call.type.name)
+    if call.function == "div":
+        return slow_whole_quotient(*values)
     if call.function == "/" and call.type.name == "DECIMAL":
         one, other = (Fraction(value) for value in values)
         return None if not other else slow_quotient(one / other, call)
@@ -106,6 +108,11 @@ def slow_call(call: Call, values: list[object]) -> object:
     if call.function in ("cast", "try_cast"):
         return slow_cast(call.arguments[0].type.name, values[0], call)
     return NUMERIC[call.function](*values) if call.function in NUMERIC else slow_text(call, values)
+
+
+def slow_whole_quotient(one: int, other: int) -> int | None:
+    found = None if not other else math.trunc(Fraction(one, other))
+    return None if found is None or not MIN <= found <= MAX else found
 
 
 def equal(one: object, other: object) -> bool:

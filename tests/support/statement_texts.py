@@ -30,7 +30,7 @@ def expressions() -> st.SearchStrategy[str]:
 
 def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     operators = st.sampled_from(
-        ["+", "-", "*", "/", "%", "||", "AND", "OR", "=", "<>", "<=>", ">="]
+        ["+", "-", "*", "/", "%", "DIV", "||", "AND", "OR", "=", "<>", "<=>", ">="]
     )
     operand = inner.map(lambda text: f"({text})")
     return st.one_of(

@@ -5,7 +5,7 @@ Queries that share rows are on one window; any other input of a query is a windo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,7 +99,10 @@ def measured_windows(queries: Iterable[EmbeddedQuery], pool: RowPool) -> list[Em
     """All windows of running queries."""
     shared: dict[int, list[EmbeddedInput]] = {}
     single: list[EmbeddedInput] = []
+    other_bytes: dict[str, int] = {}
     for query in queries:
+        # Once for all its inputs: to add up what a large tree holds takes a while.
+        other_bytes[query.name] = _other_bytes(query)
         for input_index in range(len(query.plan.inputs)):
             read = EmbeddedInput.of(query, input_index)
             if query.readers:
@@ -111,25 +114,29 @@ def measured_windows(queries: Iterable[EmbeddedQuery], pool: RowPool) -> list[Em
     for rows in pool.all():
         inputs = shared.get(id(rows), [])
         if inputs:
-            number = named[rows.stream.name] = named.get(rows.stream.name, 0) + 1
-            name = rows.stream.name if number == 1 else f"{rows.stream.name}#{number}"
-            found.append(_measured(name, inputs, rows.store))
+            name = _free_name(rows.stream.name, named)
+            found.append(_measured(name, inputs, rows.store, other_bytes))
     for read in single:
-        name = f"{read.query_name}.{read.alias}"
-        number = named[name] = named.get(name, 0) + 1
-        # Queries within a query may read a stream under one name several times.
-        name = name if number == 1 else f"{name}#{number}"
-        found.append(_measured(name, [read], read.window.columns.store))
+        name = _free_name(f"{read.query_name}.{read.alias}", named)
+        found.append(_measured(name, [read], read.window.columns.store, other_bytes))
     return found
 
 
-def _measured(name: str, inputs: list[EmbeddedInput], store: RowStore) -> EmbeddedWindow:
+def _free_name(name: str, named: dict[str, int]) -> str:
+    """The name, with a number if others have it: sub-queries may read a stream as one alias."""
+    number = named[name] = named.get(name, 0) + 1
+    return name if number == 1 else f"{name}#{number}"
+
+
+def _measured(
+    name: str, inputs: list[EmbeddedInput], store: RowStore, other: Mapping[str, int]
+) -> EmbeddedWindow:
     windows = [each.window for each in inputs]
     own = sum(window.columns.nbytes for window in windows)
     is_shared = windows[0].columns.is_shared
     columns = own + (store.nbytes if is_shared else 0)
     slot_bytes = columns / store.capacity
-    other_bytes = sum(_other_bytes(each.query) for each in inputs)
+    other_bytes = sum(other[each.query_name] for each in inputs)
     rows = max(window.row_count for window in windows)
     tail = max(window.columns.tail for window in windows)
     waiting = (store.end - tail) * slot_bytes
@@ -157,7 +164,7 @@ def _measured(name: str, inputs: list[EmbeddedInput], store: RowStore) -> Embedd
 def _other_bytes(query: EmbeddedQuery) -> int:
     """What a query holds besides the rows of its windows, for one of its inputs."""
     rows = sum(window.columns.nbytes for window in query.windows)
-    return (query.state_bytes - rows) // len(query.windows)
+    return (query.state_bytes - rows) // max(1, len(query.windows))
 
 
 def _rates(

@@ -17,7 +17,6 @@ from windrow.embedded.view_run import ViewRun
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant, show_span
 from windrow.output.ordered_result import in_order
-from windrow.output.publish import Publisher
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import PlanInput, QueryPlan, WindowSpec
 from windrow.plan.relations.tree_plan import TreePlan
@@ -28,7 +27,6 @@ from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.runtime.shard import Shard
 from windrow.runtime.trees.tree_shard import TreeShard
-from windrow.windows.instants import NO_INSTANTS
 from windrow.windows.lifetime import Lifetime
 
 __all__ = ["answer_now", "check_question", "running_views"]
@@ -58,12 +56,8 @@ def answer_now(
     shard = TreeShard(plan, clock, views)
     _check_views(shard, clock)
     shard.append(dict(enumerate(_rows_of(plan, held, clock))))
-    publisher = Publisher(plan.published)
-    publisher.absorb([(0, shard.advance({}, clock))], NO_INSTANTS, clock)
-    result = publisher.result()
-    if plan.order:
-        result = in_order(result, plan)
-    return result.select([field.name for field in plan.outputs])
+    shard.advance({}, clock)
+    return in_order(shard.rows(), plan)
 
 
 @dataclass(frozen=True)
@@ -116,7 +110,7 @@ class _HeldWindow:
 
     def rows(self) -> pa.RecordBatch:
         """Its rows, held and waiting, as columns of the stream."""
-        batch = self.shard.rows(self.plan, self.number)
+        batch = self.shard.input_rows(self.plan, self.number)
         rows = prepared_columns(self.plan, self.number).rows(batch).expanded().batch
         stream = self.entry.stream
         named = {**self.columns(), stream.time: TIME}
@@ -177,7 +171,7 @@ def running_views(plan: TreePlan, views: ViewRegistry) -> dict[str, ViewRun]:
     for name, run in found.items():
         if run is None or not run.is_running:
             raise BindingError(
-                "WB276",
+                "WB278",
                 f"view {name!r} does not run: no query reads it",
                 hint=f"register a query that does, such as SELECT * FROM {name}",
             )
@@ -189,7 +183,7 @@ def _check_views(shard: TreeShard, clock: int) -> None:
     for scan, leaf in shard.view_leaves.items():
         if leaf.cursor > clock:
             raise BindingError(
-                "WB276",
+                "WB278",
                 f"view {scan.view!r} is ahead of the other streams of the question, and no longer "
                 f"known as it was at {show_instant(clock)}",
                 hint="ask for it alone, or register the question as a query",

@@ -24,7 +24,7 @@ from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
 from windrow.output.change_limit import check_limit
-from windrow.output.ordered_result import in_order, without_hidden
+from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
@@ -82,7 +82,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self.reading = QueryLife(self._life or NEVER)
         inner, self._readers = None, ()
         self.views = tuple(views)
-        self._view_instants = [ViewInstants(view.log, clock) for view in self.views]
+        self._view_instants = self._instants_of_views(plan, clock)
         if isinstance(plan, TreePlan):
             self._shard = self._new_tree(plan, clock)
             self._publisher = Publisher(plan.published)
@@ -95,7 +95,6 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             self._shard = self._new_shard(run, clock)
             self._publisher = Publisher(run)
             self._preparers = preparers_of(run)
-        self._hides = isinstance(plan, TreePlan) and bool(plan.hidden)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
         self._bounded = None if inner is None else BoundedAnswers(inner, self._publisher)
@@ -107,6 +106,15 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._taken = 0
         self._mark = None
         self.begun_us = clock  # it has seen all rows later than this
+
+    def _instants_of_views(self, plan: RunnablePlan, clock: int) -> list[ViewInstants]:
+        answering: set[str] = set()
+        if isinstance(plan, TreePlan):
+            answering = {scan.view for scan in plan.view_scans if scan in plan.entered}
+        return [
+            ViewInstants(view.log, clock, is_answering=view.name in answering)
+            for view in self.views
+        ]
 
     def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
         return TreeShard(plan, clock, {view.name: view for view in self.views})
@@ -127,10 +135,6 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     def _answers(self) -> pa.Table:
         """Every answer since the last call; the lock is held by whoever reads."""
-        answers = self._all_answers()
-        return without_hidden(answers, self.plan) if self._hides else answers
-
-    def _all_answers(self) -> pa.Table:
         self._be_ready()
         if self._bounded is None and not self._has_missed:
             if self._publisher.instants_lost != self._told_lost:
@@ -152,7 +156,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._be_ready()
         result = (self._bounded or self._publisher).result()
         if isinstance(self.plan, TreePlan) and self.plan.order:
-            result = without_hidden(in_order(result, self.plan), self.plan)
+            has_more = bool(self.plan.hidden) and isinstance(self._shard, TreeShard)
+            result = in_order(self._shard.rows() if has_more else result, self.plan)
         return self._noted(result, is_complete=not self.lacks_rows())
 
     @property
@@ -167,8 +172,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         check_limit(limit)
         self._be_ready()
         self._tell_of_netted()
-        changes = (self._bounded or self._publisher).changes(limit)
-        return without_hidden(changes, self.plan) if self._hides else changes
+        return (self._bounded or self._publisher).changes(limit)
 
     def _be_ready(self) -> None:
         """All rows are in, and nothing is half done; a query that failed says so."""
@@ -192,7 +196,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._be_ready()
         shard = self._shard
         if isinstance(shard, TreeShard):
-            text = explain_tree(shard.plan, dict(shard.sizes()))
+            text = explain_tree(shard.plan, dict(shard.sizes()), shard.algorithms())
         else:
             assert isinstance(shard, Shard)
             assert isinstance(self.plan, QueryPlan)

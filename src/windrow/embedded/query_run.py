@@ -24,7 +24,7 @@ from windrow.rows.prepare import Preparer, lifetime_of
 from windrow.rows.shared_rows import QueryLife, RowReader
 from windrow.runtime.pace import Pace
 from windrow.runtime.run_shard import RunShard
-from windrow.windows.instants import NO_INSTANTS, WaitingInstants, merged
+from windrow.windows.instants import WaitingInstants, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
 
@@ -276,13 +276,15 @@ class QueryRun:
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         """The instants up to the clock at which rows entered."""
-        found = None
+        found = self._shard.entered
         for input_index, waiting in enumerate(self._entries):
             instants = waiting.release(clock)
             if self._missed is not None:
                 self._missed.entered(input_index, instants)
-            found = instants if found is None else merged(found, instants)
+            if self.plan.answering[input_index]:
+                found = merged(found, instants) if found.size else instants
         for read in self._view_instants:
             instants = read.release(clock)
-            found = instants if found is None else merged(found, instants)
-        return NO_INSTANTS if found is None else found
+            if read.is_answering:
+                found = merged(found, instants) if found.size else instants
+        return found

@@ -35,7 +35,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_query, plan_view, tree_plan
+from windrow.plan.relations.planner import plan_query, plan_question, plan_view
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
@@ -163,7 +163,9 @@ class EmbeddedSession(Asking):
         self._flush()
         _warn_of_growth(name, plan)
         clock = self._ingest.clock_of(plan.streams)
-        first_us = self._ingest.streams[plan.streams[0]].first_us if plan.streams else None
+        # Constants read no stream; their answer holds from the start of time on.
+        first = self._ingest.streams[plan.streams[0]] if plan.streams else None
+        first_us = None if first is None else first.first_us
         views = self._views.runs_for(plan.views, clock) if isinstance(plan, TreePlan) else {}
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         query = EmbeddedQuery(name, plan, clock, *beside, views.values())
@@ -172,9 +174,9 @@ class EmbeddedSession(Asking):
             self._queries[name] = query
             self._admit_views()
             self._governing.admit(query, self._rate_of)
-            for stream in plan.streams[:1]:
-                newest_us = self._ingest.streams[stream].completeness.newest
-                self._histories.complete(query, stream, newest_us + 1)
+            if first is not None:
+                newest_us = first.completeness.newest
+                self._histories.complete(query, plan.streams[0], newest_us + 1)
             self._governing.started(query, self._rate_of)
         except BaseException:
             # Nobody has it: whatever has come in between, it is as if it had never been asked for.
@@ -412,7 +414,7 @@ class EmbeddedSession(Asking):
         return self._histories.ask(plan)
 
     def _ask_now(self, query: QueryText, progressive: bool) -> pa.Table:
-        plan = tree_plan(query, self._catalog, shares_views=True)
+        plan = plan_question(query, self._catalog, shares_views=True)
         check_question(plan, is_progressive=progressive)
         self._flush()
         clock = self._ingest.clock_of(plan.streams)

@@ -11,11 +11,12 @@ __all__ = ["ViewInstants"]
 
 
 class ViewInstants:
-    """A place in the log of a view: answers of a reader are due at its instants, too."""
+    """A place in the log of a view; is_answering: answers of the reader are due at its instants."""
 
-    def __init__(self, log: ViewLog, clock: int) -> None:
+    def __init__(self, log: ViewLog, clock: int, *, is_answering: bool) -> None:
         self._log = log
         self.until = clock
+        self.is_answering = is_answering
 
     def release(self, until: int) -> NDArray[np.int64]:
         """Those that were not read before, up to and including `until`, each once."""

@@ -78,8 +78,10 @@ class GovernedInput(ABC):
 
     @property
     def alias(self) -> str:
-        """Its name in the query."""
-        return self.plan.inputs[self.input_index].alias
+        """Its name in the query; parts of a query may use a name again, which is then numbered."""
+        names = [entry.alias for entry in self.plan.inputs[: self.input_index + 1]]
+        number = names.count(names[-1])
+        return names[-1] if number == 1 else f"{names[-1]}#{number}"
 
     @property
     def stream(self) -> str:

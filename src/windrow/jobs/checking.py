@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from windrow.errors import WindrowError
 from windrow.jobs.job import Job, with_statement
@@ -63,17 +63,14 @@ def _streams_of(statement: Statement) -> set[str]:
     if isinstance(statement, CreateHistory):
         return {statement.stream}
     if isinstance(statement, CreateView):
-        return set(_read_in(statement.query))
+        return _read_by(statement.query)
     query = statement.select if isinstance(statement, CreateQuery | Explain) else statement
-    return set(_read_in(query)) if isinstance(query, QueryText) else set()
+    return _read_by(query) if isinstance(query, QueryText) else set()
 
 
-def _read_in(query: QueryText) -> Iterator[str]:
-    """The names that it reads, and those that queries inside it read."""
-    if isinstance(query, Select):
-        yield from (source.stream for source in sources_of(query) if source.stream)
-    for inner in queries_in(query):
-        yield from _read_in(inner)
+def _read_by(query: QueryText) -> set[str]:
+    own = {each.stream for each in sources_of(query)} if isinstance(query, Select) else set()
+    return own.union(*(_read_by(each) for each in queries_in(query)))
 
 
 def _place(problem: WindrowError) -> tuple[int, int]:

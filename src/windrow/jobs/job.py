@@ -188,6 +188,15 @@ class Job:
                 hint="run the script in this process, with --embedded",
                 place=history.place,
             )
+        for query in self.queries.values():
+            if isinstance(query.plan, TreePlan):
+                raise UnsupportedError(
+                    "WU231",
+                    f"query {query.name!r} is a tree of relations, which does not run on Spark yet",
+                    hint="run the script in this process, with --embedded; on Spark a query is one "
+                    "SELECT of windows, inner joins and NOT EXISTS, with or without GROUP BY",
+                    place=query.place,
+                )
 
 
 def job_of(text: str, known: Job | None = None) -> Job:

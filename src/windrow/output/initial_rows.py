@@ -10,11 +10,15 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
+from windrow.operators.relations.row_coder import RowCoder
 
 __all__ = ["InitialRows"]
+
+Places = NDArray[np.int32]
 
 
 class InitialRows:
@@ -41,11 +45,9 @@ class InitialRows:
         waiting, self._waiting = self._waiting, None
         if waiting is None:
             return partial
-        if waiting.codes is not None and partial.codes is not None:
-            # What changes at that very instant is never seen as it was before.
-            codes = partial.codes[partial.group[partial.at == first_us]]
-            stays = ~np.isin(waiting.codes[waiting.group], codes)
-            waiting = _part(waiting, stays)
+        # What changes at that very instant is never seen as it was before.
+        changed = partial.group[partial.at == first_us]
+        waiting = _part(waiting, ~_are_among(waiting, partial, changed))
         return _joined(replace(waiting, at=np.full(waiting.size, first_us, np.int64)), partial)
 
     def table(self) -> pa.Table | None:
@@ -66,6 +68,16 @@ class InitialRows:
             count=table.column("many").to_numpy(), groups=groups[0], group_count=size,
             lanes=np.zeros((size, like.lanes.shape[1]), np.int64), codes=None,
         )  # fmt: skip
+
+
+def _are_among(waiting: Partial, partial: Partial, groups: Places) -> NDArray[np.bool_]:
+    """Of each update that waits, whether its row is that of one of these groups."""
+    if waiting.codes is not None and partial.codes is not None:
+        return np.isin(waiting.codes[waiting.group], partial.codes[groups])
+    coder = RowCoder(waiting.groups.schema.types)
+    known = coder.acquire(waiting.groups.columns, waiting.groups.num_rows)
+    changed = partial.groups.take(pa.array(groups))
+    return np.isin(known[waiting.group], coder.acquire(changed.columns, changed.num_rows))
 
 
 def _part(partial: Partial, places: slice | np.ndarray) -> Partial:

@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 from windrow.operators.ranks import ranks_of_values
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import OrderKey
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.evaluate import evaluate
 
-__all__ = ["in_order", "without_hidden"]
+__all__ = ["in_order"]
 
 
 def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
-    """The rows sorted by the keys; where they are equal, as they were."""
-    place = {field.id: number for number, field in enumerate((*plan.outputs, *plan.hidden))}
+    """The rows sorted by the keys; where they are equal, as they were.
+
+    rows: of the relation of the plan; columns that only order them are left out.
+    """
+    place = {field.id: number for number, field in enumerate(plan.relation.fields)}
 
     def leaf(part: Expr) -> pa.Array:
         assert isinstance(part, ColumnRef)
@@ -28,13 +31,8 @@ def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
     for key in reversed(plan.order):
         values = evaluate(key.expression, leaf, rows.num_rows)
         order = order[_sorted(values.take(pa.array(order)), key)]
-    return rows.take(pa.array(order))
-
-
-def without_hidden(rows: pa.Table, plan: RunnablePlan) -> pa.Table:
-    """The rows without the columns that only their order reads: the last ones."""
-    count = len(plan.hidden) if isinstance(plan, TreePlan) else 0
-    return rows.select(rows.column_names[:-count]) if count else rows
+    shown = rows.select(range(len(plan.outputs)))
+    return shown.rename_columns([field.name for field in plan.outputs]).take(pa.array(order))
 
 
 def _sorted(values: pa.Array, key: OrderKey) -> NDArray[np.int64]:

@@ -1,8 +1,6 @@
-"""EXPLAIN of whatever a text asks for: one block, a tree, or a question about the past."""
+"""EXPLAIN of any plan, before anything runs."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from windrow.plan.explain import explain
 from windrow.plan.figures import assumed_figures
@@ -16,10 +14,10 @@ __all__ = ["explain_any"]
 
 def explain_any(
     plan: RunnablePlan | HistoryPlan,
-    rates: Mapping[str, float] | None = None,
+    rates: dict[str, float] | None = None,
     selectivity: float | None = None,
 ) -> str:
-    """The plan in words; rates and selectivity: what its costs are worked out from."""
+    """The plan as text; rates and selectivity: what to assume of the streams of one block."""
     if isinstance(plan, HistoryPlan):
         return explain_history(plan)
     if isinstance(plan, TreePlan):

@@ -29,7 +29,7 @@ __all__ = [
 # (condition, value, condition, value, ..., otherwise); 'in' has (value, literal, literal, ...).
 FUNCTIONS = frozenset(
     [
-        *("+", "-", "*", "/", "%", "negate"),
+        *("+", "-", "*", "/", "%", "div", "negate"),  # div of integers only
         *("=", "<>", "<", "<=", ">", ">=", "is_same"),  # is_same is <=>: NULL-safe equality
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *SCALAR_FUNCTIONS,

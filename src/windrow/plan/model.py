@@ -167,6 +167,11 @@ class QueryPlan:
         return tuple(dict.fromkeys(entry.stream.name for entry in self.inputs))
 
     @cached_property
+    def answering(self) -> tuple[bool, ...]:
+        """Of each input, whether an answer is due when a row enters it: of all."""
+        return (True,) * len(self.inputs)
+
+    @cached_property
     def inputs_of(self) -> Mapping[str, tuple[int, ...]]:
         """The numbers of the inputs that read each stream."""
         named = [(entry.stream.name, i) for i, entry in enumerate(self.inputs)]

@@ -26,7 +26,14 @@ from windrow.sql.nested_query import without_queries
 
 __all__ = ["bind_alike", "bind_together", "operator_binders"]
 
-_ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
+_ARITHMETIC = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.Mod: "%",
+    exp.IntDiv: "div",
+}
 _COMPARISONS = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -101,7 +108,7 @@ def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:
             hint="compare with a timestamp literal, or CAST a timestamp AS DOUBLE for seconds",
         )
     function = _ARITHMETIC[type(node)]
-    left, right = (_number(scope, side, function) for side in sides)
+    left, right = (_number(scope, side, function.upper()) for side in sides)
     return arithmetic(function, left, right)
 
 
@@ -193,12 +200,13 @@ def _in(scope: Scope, node: exp.In) -> Expr:
     if node.args.get("query") is not None or not node.expressions:
         raise scope.refused("WU207", "IN with a sub-query", node, hint="list the values")
     bound = bind_together(scope, "IN", [node.this, *node.expressions])
-    for written, value in zip(node.expressions, bound[1:], strict=True):
-        if not isinstance(value, Literal):
-            raise scope.refused(
-                "WU219", "IN with values that are not constants", written, hint="write = and OR"
-            )
-    return _maybe_not(node, Call("in", tuple(bound), BOOLEAN))
+    value, among = bound[0], bound[1:]
+    constants = [each for each in among if isinstance(each, Literal)]
+    others = [each for each in among if not isinstance(each, Literal)]
+    parts: list[Expr] = [Call("=", (value, other), BOOLEAN) for other in others]
+    if constants:
+        parts.insert(0, Call("in", (value, *constants), BOOLEAN))
+    return _maybe_not(node, balanced("or", parts, BOOLEAN))
 
 
 def _between(scope: Scope, node: exp.Between) -> Expr:

@@ -14,7 +14,7 @@ __all__ = ["show", "show_aggregate", "show_list", "show_window", "show_with"]
 
 Named = Callable[[Expr], str]
 
-_ARITHMETIC = frozenset(["+", "-", "*", "/", "%"])
+_ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
 _INFIX = _ARITHMETIC | _COMPARING | {"and", "or"}
 _DAY_US = 86_400_000_000

@@ -1,7 +1,8 @@
 """Type rules: the type that two values meet in, the type of arithmetic, and casts made explicit.
 
 Integers meet in the wider integer, a number and a FLOAT or DOUBLE meet in DOUBLE, decimals meet in
-the decimal that holds both. Arithmetic of integers is BIGINT, their `/` DOUBLE. `+ - *` of decimals
+the decimal that holds both. Arithmetic of integers is BIGINT, their `/` DOUBLE; DIV is a
+BIGINT always. `+ - *` of decimals
 stay exact while the result fits the digits of a column (of a sum, where an aggregate takes part)
 and are DOUBLE beyond; `/` and `%` of decimals are decimals by Spark's rules, with those digits in
 place of Spark's 38. Text never becomes a number by itself.
@@ -51,7 +52,8 @@ def common_type(expressions: Sequence[Expr]) -> ColumnType | None:
     """The type in which all of them can be compared, or None; NULL takes any type."""
     typed = [part for part in expressions if not is_null(part)]
     if not typed:
-        return STRING
+        # A NULL that was cast has a type of its own.
+        return next((each.type for each in expressions if each.type != STRING), STRING)
     # Literals come last: they take the type of what they meet where it holds their value.
     typed.sort(key=lambda part: isinstance(part, Literal))
     found: ColumnType | None = typed[0].type
@@ -100,7 +102,7 @@ def _as_decimal(expression: Expr) -> ColumnType:
 
 
 def arithmetic(function: str, left: Expr, right: Expr) -> Call:
-    """Left function right for one of + - * / %, with the casts that it needs; both are numbers."""
+    """Left function right for one of + - * / % div, with the casts needed; both are numbers."""
     if is_null(left) and is_null(right):
         left = right = Literal(None, DOUBLE)
     elif is_null(left):
@@ -109,6 +111,8 @@ def arithmetic(function: str, left: Expr, right: Expr) -> Call:
         right = convert(right, left.type)
     if left.type.is_integer and right.type.is_integer and function != "/":
         return Call(function, (convert(left, BIGINT), convert(right, BIGINT)), BIGINT)
+    if function == "div":
+        return Call("cast", (arithmetic("/", left, right),), BIGINT)
     if "DECIMAL" in (left.type.name, right.type.name) and not (
         left.type.is_float or right.type.is_float
     ):
@@ -171,6 +175,8 @@ def convert(expression: Expr, kind: ColumnType) -> Expr:
     """The expression in that type: itself, a literal of that type, or a cast."""
     if expression.type == kind:
         return expression
+    if is_null(expression):
+        return Literal(None, kind)
     if isinstance(expression, Literal):
         folded = _fold(expression, kind)
         if folded is not None:
@@ -180,8 +186,6 @@ def convert(expression: Expr, kind: ColumnType) -> Expr:
 
 def _fold(literal: Literal, kind: ColumnType) -> Literal | None:
     value = literal.value
-    if value is None:
-        return Literal(None, kind)
     if literal.type == DATE and kind == TIMESTAMP and isinstance(value, int):
         return Literal(value * DAY_US, TIMESTAMP)
     if not literal.type.is_numeric:
@@ -221,8 +225,15 @@ def integer_type(value: int) -> ColumnType | None:
 
 
 def is_null(expression: Expr) -> bool:
-    """Whether it is the NULL literal, which has any type."""
-    return isinstance(expression, Literal) and expression.value is None
+    """Whether it is NULL by its form, as CASE ... THEN NULL END is: such a value has any type."""
+    if isinstance(expression, Literal):
+        return expression.value is None
+    if not isinstance(expression, Call):
+        return False
+    parts = expression.arguments
+    if expression.function == "case":
+        return all(is_null(part) for part in (*parts[1:-1:2], parts[-1]))
+    return expression.function == "coalesce" and all(is_null(part) for part in parts)
 
 
 def balanced(function: str, parts: Sequence[Expr], kind: ColumnType) -> Expr:

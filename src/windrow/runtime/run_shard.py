@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from windrow.operators.partial import Partial
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.windows.lifetime import Lifetime
@@ -26,6 +29,10 @@ class RunShard(Protocol):
     @property
     def step_changes(self) -> int:
         """The most changes that any part of the last step had, next to what it gave."""
+
+    @property
+    def entered(self) -> NDArray[np.int64]:
+        """The instants of the last step at which rows entered that came from no stream."""
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -29,6 +29,7 @@ from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.rows.shared_rows import RowReader
 from windrow.runtime.choosing import Chooser
+from windrow.windows.instants import NO_INSTANTS
 from windrow.windows.lifetime import Lifetime, lifetimes_from_json, lifetimes_to_json
 from windrow.windows.marks import Mark
 from windrow.windows.window import OperatorMark, Window
@@ -55,6 +56,8 @@ class Shard:
 
     # More changes than those that it gives go through no part of it.
     step_changes = 0
+    # All its rows come from streams.
+    entered = NO_INSTANTS
 
     def __init__(
         self,
@@ -238,7 +241,7 @@ class Shard:
         numbers = () if self._operator.is_endless else range(len(self.plan.inputs))
         return [(self.plan, number) for number in numbers]
 
-    def rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
+    def input_rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
         """The rows of an input, held and waiting, as prepared rows."""
         assert plan is self.plan
         return self._operator.rows(input_index)

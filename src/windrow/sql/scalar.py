@@ -1,6 +1,6 @@
 """Scalar expressions: operators by precedence, as in Spark SQL, into sqlglot's nodes.
 
-    OR  <  AND  <  NOT  <  comparisons, IS, IN, BETWEEN, LIKE  <  + - ||  <  * / %  <  signs  <  ::
+    OR  <  AND  <  NOT  <  comparisons, IS, IN, BETWEEN, LIKE  <  + - ||  <  * / % DIV  <  signs  <  ::
 
 Comparisons do not chain (`a = b = c`): dialects disagree on what that means, so brackets are asked
 for. The parser is ours rather than sqlglot's because that one needs twenty frames for a bracket,
@@ -24,7 +24,7 @@ _POWERS = {
     "OR": _OR,
     "AND": _AND,
     **dict.fromkeys(["+", "-", "||"], _SUM),
-    **dict.fromkeys(["*", "/", "%"], _PRODUCT),
+    **dict.fromkeys(["*", "/", "%", "DIV"], _PRODUCT),
 }
 _BINARY: dict[str, type[exp.Expression]] = {
     "OR": exp.Or,
@@ -33,6 +33,7 @@ _BINARY: dict[str, type[exp.Expression]] = {
     "-": exp.Sub,
     "*": exp.Mul,
     "%": exp.Mod,
+    "DIV": exp.IntDiv,
 }
 _COMPARISONS: dict[str, type[exp.Expression]] = {
     "=": exp.EQ,

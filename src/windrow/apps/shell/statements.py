@@ -99,17 +99,17 @@ def _ask(desk: Desk, select: Select) -> None:
         show_rows(desk.screen, "answer", shown, last_line)
 
 
-def _select(desk: Desk, select: QueryText) -> None:
+def _select(desk: Desk, query_text: QueryText) -> None:
     """A query: over files one answer at their end, over flowing rows what it shows from now on."""
     bench = desk.bench
-    longer = with_statement(bench.job, select)
+    longer = with_statement(bench.job, query_text)
     (name,) = {*longer.queries} - {*bench.job.queries}
     query = longer.queries[name]
     if bench.has_files(query.plan.streams):
         _show_result(desk, answer_once(desk.screen, bench, query))
         return
     with Interruption():
-        bench.declare(select)
+        bench.declare(query_text)
     show_done(
         desk.screen,
         f"{name} runs, and sees the rows that arrive from now on",

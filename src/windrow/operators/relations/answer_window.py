@@ -63,6 +63,7 @@ class AnswerWindowOperator(RelationOperator):
         # Both in the order of their ticks, which is that of their instants, too.
         self._entering: deque[_Answer] = deque()
         self._leaving: deque[_Answer] = deque()
+        self.entered = _EMPTY  # the instants at which answers entered in the last step
 
     def begin(self, first_us: int) -> None:
         """The first row of any stream has this time: from here on there are answers."""
@@ -120,9 +121,9 @@ class AnswerWindowOperator(RelationOperator):
             table = tables[name]
             codes, columns = self._acquired(table), ("at", "time", "many")
             at, time, many = (table.column(each).to_numpy().astype(np.int64) for each in columns)
-            starts = np.flatnonzero(np.diff(time, prepend=-1)) if time.size else _EMPTY
-            for begin, end in zip(starts, [*starts[1:], time.size], strict=True):
-                own = slice(int(begin), int(end))
+            changed = np.flatnonzero(time[1:] != time[:-1]) + 1
+            bounds = [0, *changed.tolist(), time.size] if time.size else []
+            for own in map(slice, bounds[:-1], bounds[1:]):
                 queue.append(_Answer(int(at[own][0]), int(time[own][0]), codes[own], many[own]))
 
     def _table(self, codes: Codes) -> pa.Table:
@@ -179,7 +180,9 @@ class AnswerWindowOperator(RelationOperator):
 
     def _given(self, until: int) -> Changes:
         """What enters and leaves until then, in time order."""
-        due = [*_due(self._entering, until), *_due(self._leaving, until)]
+        coming = list(_due(self._entering, until))
+        self.entered = np.array([answer.at for answer in coming], np.int64)
+        due = [*coming, *_due(self._leaving, until)]
         if not due:
             return no_changes(self._types)
         due.sort(key=lambda answer: answer.at)

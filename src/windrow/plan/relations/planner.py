@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from windrow.errors import UnsupportedError
+from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog, View
 from windrow.plan.model import QueryPlan
@@ -16,11 +16,11 @@ from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
-from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
-__all__ = ["plan_query", "plan_view", "tree_plan"]
+__all__ = ["plan_query", "plan_question", "plan_view", "tree_plan"]
 
 # What only a tree can run.
 _OF_TREES = (NestedQuery, exp.Window, exp.Filter, exp.Exists)
@@ -51,6 +51,13 @@ def plan_query(
 
 def tree_plan(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> TreePlan:
     """The query as a tree, also where one block would do."""
+    plan = plan_question(query, catalog, shares_views=shares_views)
+    _check_streams(plan)
+    return plan
+
+
+def plan_question(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> TreePlan:
+    """The plan of a query that is asked once, and may read no stream."""
     return _planned(bind_query(query, catalog, shares_views=shares_views))
 
 
@@ -64,16 +71,26 @@ def _planned(bound: BoundQuery) -> TreePlan:
     hidden = bound.relation.fields[len(bound.outputs) :]
     if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
         relation = Project(relation, passed((*bound.outputs, *hidden)))
+    grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
     return TreePlan(
         bound.text,
         bound.relation,
-        with_blocks(relation, bound.every_us, bound.text),
+        with_blocks(relation, grid_us, bound.text),
         bound.outputs,
         bound.order,
         bound.every_us,
         bound.duration,
         hidden,
     )
+
+
+def _check_streams(plan: TreePlan) -> None:
+    if not plan.streams:
+        raise BindingError(
+            "WB276",
+            "the query reads no stream, so there is no instant at which it would answer",
+            hint="read a stream somewhere in it, such as FROM s [10 MINUTES], or ask() it",
+        )
 
 
 def _check_choices(algorithm: str, store: str) -> None:

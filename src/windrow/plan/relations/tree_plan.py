@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import OutputColumn, PlanInput, QueryPlan, WindowSpec
-from windrow.plan.relations.algebra import Field, OrderKey, Relation, ViewScan, walk_relations
+from windrow.plan.relations.algebra import (
+    AnswerWindow,
+    Field,
+    OrderKey,
+    Relation,
+    ViewScan,
+    walk_relations,
+)
 from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.window_kinds import UNBOUNDED
 
-__all__ = ["RunnablePlan", "TreePlan"]
+__all__ = ["RunnablePlan", "TreePlan", "grid_of"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +56,32 @@ class TreePlan:
 
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
-        """All windows, those of each block together."""
-        return tuple(entry for block in self.blocks for entry in block.plan.inputs)
+        """All windows, those of each block together; a name that comes again has a number."""
+        found: list[PlanInput] = []
+        seen: dict[str, int] = {}
+        for entry in (entry for block in self.blocks for entry in block.plan.inputs):
+            count = seen[entry.alias] = seen.get(entry.alias, 0) + 1
+            alias = entry.alias if count == 1 else f"{entry.alias}#{count}"
+            found.append(replace(entry, alias=alias))
+        return tuple(found)
+
+    @cached_property
+    def grid_us(self) -> int:
+        """Its relations change at multiples of this only; those of the answer, at the ticks."""
+        return grid_of(self.relation, self.every_us)
+
+    @cached_property
+    def entered(self) -> frozenset[Relation]:
+        """The blocks, views and answer windows into which rows enter as those of streams do.
+
+        What is read to make the answers of a query inside it is not among them.
+        """
+        return frozenset(_entered(self.relation))
+
+    @cached_property
+    def answering(self) -> tuple[bool, ...]:
+        """Of each input, whether an answer is due when a row enters it."""
+        return tuple(block in self.entered for block in self.blocks for _ in block.plan.inputs)
 
     @cached_property
     def view_scans(self) -> tuple[ViewScan, ...]:
@@ -106,19 +138,29 @@ class TreePlan:
     @cached_property
     def published(self) -> QueryPlan:
         """How its rows are published: as those of a select, counted."""
-        hidden = [replace(field, name=f"hidden {i}") for i, field in enumerate(self.hidden)]
-        fields = (*self.outputs, *hidden)
-        columns = [Column(field.name, field.type) for field in fields]
-        select = tuple(
-            OutputColumn(field.name, ColumnRef(0, field.name, field.type), field.type)
-            for field in fields
-        )
+        columns = [Column(field.name, field.type) for field in self.outputs]
         # No column of an answer has an empty name.
         rows = StreamSchema("rows", (*columns, Column("", TIMESTAMP)), "")
         entry = PlanInput(rows, "rows", WindowSpec(UNBOUNDED.name))
         return QueryPlan(
-            self.text, "select", (entry,), select, every_us=self.every_us, algorithm="scan"
+            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan"
         )
+
+
+def grid_of(relation: Relation, every_us: int | None) -> int:
+    """The span such that every tick, of the query and of queries inside it, is a multiple of it."""
+    if every_us is None:
+        return 1
+    inner = (node.every_us for node in walk_relations(relation) if isinstance(node, AnswerWindow))
+    return math.gcd(every_us, *inner)
+
+
+def _entered(relation: Relation) -> Iterator[Relation]:
+    if isinstance(relation, (Block, AnswerWindow, ViewScan)):
+        yield relation
+    else:
+        for part in relation.inputs:
+            yield from _entered(part)
 
 
 # What a session runs.

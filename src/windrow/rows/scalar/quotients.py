@@ -1,4 +1,4 @@
-"""/ and %: NULL where the divisor is 0; of decimals exact, a quotient rounded once, half up.
+"""/, % and DIV: NULL where the divisor is 0; of decimals exact, a quotient rounded once, half up.
 
 A quotient of decimals that has more digits than its type is NULL here, and a fault (engine.faults).
 """
@@ -21,6 +21,7 @@ from windrow.windows.column_words import array_of_words, words_of_array
 __all__ = ["QUOTIENTS"]
 
 _ARROW_DIGITS = 76  # of its widest decimals
+_MIN = -(2**63)
 _WIDE = Context(prec=400, rounding=ROUND_HALF_UP)
 
 
@@ -76,6 +77,17 @@ def _remainder(arguments: list[Any], kind: ColumnType) -> Any:
         return from_numpy(np.fmod(dividend, divisor), kind, arguments, nonzero)
 
 
+@over_arrays
+def _whole_quotient(arguments: list[Any], kind: ColumnType) -> Any:
+    """Of integers, cut off towards 0; the one quotient beyond 64 bits is NULL, and a fault."""
+    dividend, divisor = (numbers(column) for column in arguments)
+    defined = (divisor != 0) & ~((dividend == _MIN) & (divisor == -1))
+    divisor = np.where(defined, divisor, 1)
+    # NumPy rounds down: what is cut off first leaves nothing to round.
+    found = (dividend - np.fmod(dividend, divisor)) // divisor
+    return from_numpy(found, kind, arguments, defined)
+
+
 def _remainder_of_decimals(arguments: list[Any], kind: ColumnType) -> pa.Array:
     digits = [column.type.precision - column.type.scale + kind.scale for column in arguments]
     if max(digits) > MAX_DECIMAL_DIGITS:
@@ -105,4 +117,8 @@ def _by_row(
     return pa.array(shown, kind.arrow)
 
 
-QUOTIENTS: dict[str, Function] = {"/": _divide_by_scalar, "%": _remainder}
+QUOTIENTS: dict[str, Function] = {
+    "/": _divide_by_scalar,
+    "%": _remainder,
+    "div": _whole_quotient,
+}

@@ -28,7 +28,7 @@ from windrow.runtime.shard import Shard, ShardMark
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import OperatorMark, Window
 
-__all__ = ["Leaf", "leaf_of"]
+__all__ = ["FusedLeaf", "Leaf", "leaf_of"]
 
 _NO_INSTANTS = np.empty(0, np.int64)
 
@@ -66,7 +66,7 @@ class Leaf(ABC):
         return True
 
     @abstractmethod
-    def rows(self, input_index: int) -> pa.RecordBatch:
+    def input_rows(self, input_index: int) -> pa.RecordBatch:
         """The rows of an input, held and waiting, as prepared rows."""
 
     @property
@@ -148,7 +148,7 @@ class ScanLeaf(Leaf):
         """The rows in the window."""
         return self._scan.held(at)
 
-    def rows(self, input_index: int) -> pa.RecordBatch:
+    def input_rows(self, input_index: int) -> pa.RecordBatch:
         """Those of the scan."""
         assert input_index == 0
         return self._scan.rows()
@@ -221,6 +221,11 @@ class FusedLeaf(Leaf):
         self._shows_nothing: bool | None = None
 
     @property
+    def algorithm(self) -> str:
+        """The algorithm that it runs by now."""
+        return self._shard.algorithm
+
+    @property
     def _is_whole(self) -> bool:
         return self.plan.kind == "aggregate" and not self.plan.group_by
 
@@ -269,9 +274,9 @@ class FusedLeaf(Leaf):
         """Not those of UNBOUNDED aggregates."""
         return bool(self._shard.held_inputs())
 
-    def rows(self, input_index: int) -> pa.RecordBatch:
+    def input_rows(self, input_index: int) -> pa.RecordBatch:
         """Those of the shard."""
-        return self._shard.rows(self.plan, input_index)
+        return self._shard.input_rows(self.plan, input_index)
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -13,13 +13,16 @@ from windrow.operators.relations.answer_window import AnswerWindowOperator
 from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.registry import operator_of
-from windrow.plan.relations.algebra import Relation, ViewScan
+from windrow.plan.relations.algebra import Relation, Values, ViewScan
 from windrow.plan.relations.blocks import Block
 
 __all__ = ["LEAVES", "OperatorTree"]
 
 # Nodes without operators: they have windows, or read a view.
 LEAVES = (Block, ViewScan)
+
+# In the place of an input, where a node is compared without what it reads.
+_ANYTHING = Values((), ())
 
 
 class OperatorTree:
@@ -34,27 +37,34 @@ class OperatorTree:
         self._nodes: list[Relation] = []
         self._operators: list[RelationOperator | None] = []
         self._inputs: list[tuple[int, ...]] = []
-        self._place: dict[Relation, int] = {}
+        self._place: dict[tuple[Relation, tuple[int, ...]], int] = {}
+        # Sizes change with steps only, and are asked for by every push to any stream.
+        self._held_bytes: int | None = None
+        self._growth: dict[int, int] = {}
         self._add(relation, windows or {})
         self.most_changes = 0  # that any node gave in the last step
 
     def _add(self, relation: Relation, windows: Mapping[Relation, AnswerWindowOperator]) -> int:
-        known = self._place.get(relation)
+        inputs = tuple(self._add(part, windows) for part in relation.inputs)
+        # Equal nodes over the same inputs: to compare whole trees at every node costs their square.
+        own = relation.with_inputs(*(_ANYTHING,) * len(inputs)) if inputs else relation
+        known = self._place.get((own, inputs))
         if known is not None:
             return known
-        inputs = tuple(self._add(part, windows) for part in relation.inputs)
         operator = None
         if not isinstance(relation, LEAVES):
-            operator = windows.get(relation) or operator_of(relation)
+            held = windows.get(relation) if windows else None
+            operator = held or operator_of(relation)
         self._nodes.append(relation)
         self._operators.append(operator)
         self._inputs.append(inputs)
-        self._place[relation] = len(self._nodes) - 1
-        return self._place[relation]
+        self._place[own, inputs] = len(self._nodes) - 1
+        return len(self._nodes) - 1
 
     def advance(self, changes_of: Callable[[Relation], Changes], until: int) -> Changes:
         """The changes of the root up to `until`; changes_of: those of a leaf."""
         found: list[Changes] = []
+        self._forget_sizes()
         self.most_changes = 0
         for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
             if isinstance(node, LEAVES):
@@ -71,6 +81,7 @@ class OperatorTree:
         Operators that remember more than that know it already, and are asked what they hold.
         """
         found: list[Changes] = []
+        self._forget_sizes()
         for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
             if isinstance(node, LEAVES):
                 found.append(held_in(node))
@@ -95,9 +106,17 @@ class OperatorTree:
     @property
     def nbytes(self) -> int:
         """Bytes of all operators."""
-        return sum(each.nbytes for each in self._operators if each is not None)
+        if self._held_bytes is None:
+            self._held_bytes = sum(each.nbytes for each in self._operators if each is not None)
+        return self._held_bytes
 
     def growth_bytes(self, changes: int) -> int:
-        """Peak of additional bytes for this many changes: one operator works at a time."""
-        grown = [each.growth_bytes(changes) for each in self._operators if each is not None]
-        return max(grown, default=0)
+        """Peak of additional bytes that this many changes may need: one operator works at a time."""
+        if changes not in self._growth:
+            grown = [each.growth_bytes(changes) for each in self._operators if each is not None]
+            self._growth[changes] = max(grown, default=0)
+        return self._growth[changes]
+
+    def _forget_sizes(self) -> None:
+        self._held_bytes = None
+        self._growth = {}

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from windrow.errors import CheckpointError, DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
-from windrow.operators.relations.changes import Changes
-from windrow.operators.relations.counted_relation import CountedRelation
+from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import QueryPlan
@@ -26,9 +26,10 @@ from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
-from windrow.runtime.trees.leaves import Leaf, leaf_of
-from windrow.runtime.trees.operator_tree import OperatorTree
+from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
+from windrow.runtime.trees.operator_tree import LEAVES, OperatorTree
 from windrow.runtime.trees.view_leaf import ReadView, ViewLeaf
+from windrow.windows.instants import NO_INSTANTS, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
 from windrow.windows.window import Window
@@ -59,29 +60,34 @@ class TreeShard:
     ) -> None:
         self.plan = plan
         self.clock = START_OF_TIME
-        self._grid_us = plan.every_us or 1
+        self._every_us = plan.every_us or 1
         self._ran_until = START_OF_TIME
         self._has_run = False
-        self._first_us: int | None = None
-        blocks = {block: leaf_of(block, self._grid_us) for block in plan.blocks}
+        self._first_us: list[int | None] = [None] * len(plan.inputs)  # of each input
+        self._leaves: dict[Relation, Leaf] = {
+            block: leaf_of(block, plan.grid_us) for block in plan.blocks
+        }
+        self._owners = [
+            (leaf, number)
+            for leaf in self._leaves.values()
+            for number in range(len(leaf.plan.inputs))
+        ]
         self.view_leaves = {
-            scan: ViewLeaf(scan, (views or {})[scan.view], self._grid_us, clock)
+            scan: ViewLeaf(scan, (views or {})[scan.view], plan.grid_us, clock)
             for scan in plan.view_scans
         }
-        self._leaves: dict[Relation, Leaf] = {**blocks, **self.view_leaves}
-        self._owners = [
-            (leaf, number) for leaf in blocks.values() for number in range(len(leaf.plan.inputs))
-        ]
-        self._types = [field.type.arrow for field in plan.relation.fields]
-        self._begin()
+        self._leaves |= [(scan, leaf) for scan, leaf in self.view_leaves.items()]
+        self._types = [field.type.arrow for field in plan.outputs]
+        self._tree = OperatorTree(plan.relation)
         self._is_first_result = True
+        self._begin_result()
+        self.entered = NO_INSTANTS
 
-    def _begin(self) -> None:
-        self._tree = OperatorTree(self.plan.relation)
-        self._result = self._new_result()
-
-    def _new_result(self) -> TreeResult | CountedRelation:
-        return TreeResult(self._types)
+    def _begin_result(self) -> None:
+        self._result = TreeResult(self._types)
+        # With columns that only order it the result is held once more, with these.
+        fields = self.plan.relation.fields
+        self._whole = TreeResult([each.type.arrow for each in fields]) if self.plan.hidden else None
 
     # ---- a step
 
@@ -91,8 +97,8 @@ class TreeShard:
             leaf, own = self._owners[number]
             leaf.append({own: rows})
             if rows.size:
-                first = int(rows.times.min())
-                self._first_us = first if self._first_us is None else min(self._first_us, first)
+                first, before = int(rows.times.min()), self._first_us[number]
+                self._first_us[number] = first if before is None else min(before, first)
 
     def advance(self, changes: Mapping[int, PreparedRows], until: int) -> Partial:
         """Take prepared rows and run to `until`, inclusive."""
@@ -102,13 +108,10 @@ class TreeShard:
         return self._run(self._last_tick(self.clock))
 
     def _last_tick(self, instant: int) -> int:
-        return instant // self._grid_us * self._grid_us
+        return instant // self._every_us * self._every_us
 
     def _run(self, until: int) -> Partial:
-        for window in self._tree.windows.values():
-            first_us = self.first_us
-            if first_us is not None:
-                window.begin(first_us)
+        self._begin_windows()
         try:
             changes = self._tree.advance(lambda node: self._leaves[node].run(until), until)
         except FaultError as fault:
@@ -117,12 +120,49 @@ class TreeShard:
             # Rows that have no answer end the query, as a value that an expression lacks does.
             raise FaultError(error.code, error.message, hint=error.hint) from None
         self._ran_until, self._has_run = until, True
-        return self._given(changes)
-
-    def _given(self, changes: Changes) -> Partial:
-        assert isinstance(self._result, TreeResult)
-        partial = self._result.absorb(changes)
+        self.entered = self._entered()
+        partial = self._absorb(changes)
         return partial if self._is_first_result else replace(partial, codes=None)
+
+    def _begin_windows(self) -> None:
+        """A query inside this one answers from the first row of its own streams on."""
+        for node, window in self._tree.windows.items():
+            leaves = {each for each in walk_relations(node) if isinstance(each, LEAVES)}
+            owned = [block in leaves for block in self.plan.blocks for _ in block.plan.inputs]
+            found = zip(self._first_us, owned, strict=True)
+            first = [time for time, is_own in found if is_own and time is not None]
+            views = (leaf.first_us for scan, leaf in self.view_leaves.items() if scan in leaves)
+            first += [time for time in views if time is not None]
+            if first:
+                window.begin(min(first))
+
+    def _entered(self) -> Vector:
+        """The instants at which answers of queries inside this one entered its windows."""
+        found = NO_INSTANTS
+        for node, window in self._tree.windows.items():
+            if node in self.plan.entered:
+                found = merged(found, window.entered)
+        return found
+
+    def _absorb(self, changes: Changes) -> Partial:
+        """The result changes at ticks only, wherever what it is made of does."""
+        changes = self._at_ticks(changes)
+        if self._whole is not None:
+            self._whole.absorb(changes)
+        shown = changes.columns[: len(self._types)]
+        return self._result.absorb(replace(changes, columns=shown))
+
+    def _at_ticks(self, changes: Changes) -> Changes:
+        if self._every_us == 1:
+            return changes
+        later = -(-changes.at // self._every_us) * self._every_us
+        return replace(changes, at=np.where(changes.at > START_OF_TIME, later, changes.at))
+
+    def rows(self) -> pa.Table:
+        """The rows of the result with the columns that order it."""
+        columns = (self._whole or self._result).rows()
+        names = [field.id for field in self.plan.relation.fields]
+        return pa.Table.from_arrays(list(columns), names=names)
 
     def _named(self, leaf: Expr) -> str:
         """The name of a column in the text, or in the answer of the query within."""
@@ -134,7 +174,7 @@ class TreeShard:
     @property
     def first_us(self) -> int | None:
         """The time of the first row of any of its streams, if one has come."""
-        found = [self._first_us, *(leaf.first_us for leaf in self.view_leaves.values())]
+        found = [*self._first_us, *(leaf.first_us for leaf in self.view_leaves.values())]
         return min((each for each in found if each is not None), default=None)
 
     @property
@@ -178,11 +218,11 @@ class TreeShard:
     def _rebuild(self) -> None:
         """Operators and the result from the relations of the leaves, at the instant run to."""
         self._tree = OperatorTree(self.plan.relation, self._tree.windows)
-        self._result = self._new_result()
+        self._begin_result()
         self._is_first_result = False
         if self._has_run:
             at = self._ran_until
-            self._result.absorb(self._tree.rebuild(lambda node: self._held(node, at), at))
+            self._absorb(self._tree.rebuild(lambda block: self._held(block, at), at))
 
     def _held(self, node: Relation, at: int) -> Changes:
         return self._leaves[node].held(at)
@@ -245,10 +285,10 @@ class TreeShard:
         """The inputs whose rows are held: the plans that they belong to, and their numbers."""
         return [(leaf.plan, own) for leaf, own in self._owners if leaf.holds_rows]
 
-    def rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
+    def input_rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
         """The rows of an input of a block, held and waiting, as prepared rows."""
         (leaf,) = {leaf for leaf, _ in self._owners if leaf.plan is plan}
-        return leaf.rows(input_index)
+        return leaf.input_rows(input_index)
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -268,7 +308,8 @@ class TreeShard:
     def nbytes(self) -> int:
         """Bytes of leaves, operators and the result."""
         leaves = sum(leaf.nbytes for leaf in self._leaves.values())
-        return leaves + self._tree.nbytes + self._result.nbytes
+        whole = 0 if self._whole is None else self._whole.nbytes
+        return leaves + self._tree.nbytes + self._result.nbytes + whole
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
@@ -284,6 +325,11 @@ class TreeShard:
         """Every node of the tree, and the bytes that it remembers."""
         leaves = [(block, leaf.nbytes) for block, leaf in self._leaves.items()]
         return [*leaves, *self._tree.sizes()]
+
+    def algorithms(self) -> dict[Relation, str]:
+        """The algorithm by which each block that is more than a window runs now."""
+        fused = ((block, self._leaves[block]) for block in self.plan.blocks)
+        return {block: leaf.algorithm for block, leaf in fused if isinstance(leaf, FusedLeaf)}
 
 
 def _named(tables: Mapping[str, pa.Table], prefix: str) -> dict[str, pa.Table]:

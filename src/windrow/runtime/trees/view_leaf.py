@@ -149,7 +149,7 @@ class ViewLeaf(Leaf):
         """Read again from the mark on: the log still has it."""
         self.cursor, self._has_begun = mark
 
-    def rows(self, input_index: int) -> NoReturn:
+    def input_rows(self, input_index: int) -> NoReturn:
         """It has no inputs."""
         raise AssertionError(f"a view has no input {input_index}")
 

@@ -92,7 +92,8 @@ class ViewLog:
     @property
     def nbytes(self) -> int:
         """Bytes of what some have not read."""
-        return sum(each.nbytes for each in (*self._changes, *self._instants))
+        changes = sum(each.nbytes for each in self._changes)
+        return changes + sum(each.nbytes for each in self._instants)
 
     def growth_bytes(self, rows: int) -> int:
         """Peak of additional bytes while this many rows come and as many go."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import pyarrow as pa
 
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, no_changes
-from windrow.operators.relations.counted_relation import CountedRelation
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.runtime.trees.tree_shard import TreeMark, TreeShard
@@ -25,24 +27,38 @@ class ViewShard(TreeShard):
     ) -> None:
         types = [field.type.arrow for field in plan.outputs]
         self.log = ViewLog(types, plan.every_us or 1)
-        self._nothing = TreeResult(types).absorb(no_changes(types))
+        self._told = no_changes(types)  # by the last run
+        self._nothing = TreeResult(types).absorb(self._told)
         super().__init__(plan, clock, views)
 
-    def _new_result(self) -> CountedRelation:
-        return CountedRelation(self._types)
+    def _begin_result(self) -> None:
+        """No reader sees columns that only order it."""
+        self._result, self._whole = TreeResult(self._types), None
 
-    def _given(self, changes: Changes) -> Partial:
-        self.log.append(self._relation.absorb(changes))
+    def _run(self, until: int) -> Partial:
+        partial = super()._run(until)
+        self.log.append(self._told)
+        self._told = no_changes(self._types)
+        return partial
+
+    def _absorb(self, changes: Changes) -> Partial:
+        shown = changes.columns[: len(self._types)]
+        self._told = self._result.counted(replace(self._at_ticks(changes), columns=shown))
         return self._nothing
 
-    @property
-    def _relation(self) -> CountedRelation:
-        assert isinstance(self._result, CountedRelation)
-        return self._result
+    def _rebuild(self) -> None:
+        """What is made anew was told before."""
+        super()._rebuild()
+        self._told = no_changes(self._types)
+
+    def rows(self) -> pa.Table:
+        """The rows of the relation."""
+        names = [field.name for field in self.plan.outputs]
+        return pa.Table.from_arrays(self._result.rows(), names=names)
 
     def held(self, at: int) -> Changes:
         """The relation as it is, as if all rows had entered at that instant."""
-        return self._relation.held(at)
+        return self._result.held(at)
 
     def mark(self, taking: Iterable[int] = ()) -> TreeMark:
         """The log goes back with everything else."""

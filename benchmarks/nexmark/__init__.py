@@ -1,0 +1,1 @@
+"""NEXMark: an auction's persons, auctions and bids, and the queries q0 to q22 over them."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["random_tree"]
+__all__ = ["random_relation", "random_tree"]
 
 _STREAM = (("k", "i"), ("l", "i"), ("s", "s"), ("d", "d"), ("o", "o"))
 _WINDOWS = (
@@ -27,6 +27,11 @@ Columns = tuple[tuple[str, str], ...]
 def random_tree(seed: int, depth: int = 3) -> str:
     """The text of a query."""
     return _Writer(random.Random(seed)).whole(depth)
+
+
+def random_relation(seed: int, depth: int = 2) -> str:
+    """The text of a query that may stand in brackets: without WITH and EVERY."""
+    return _Writer(random.Random(seed)).relation(depth)
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,15 @@ class _Writer:
     def __init__(self, draw: random.Random) -> None:
         self._draw = draw
         self._count = 0
+        self._tables: list[tuple[str, Columns]] = []
+
+    def relation(self, depth: int) -> str:
+        """The query alone."""
+        return self._query(depth, _Scope(())).text
 
     def whole(self, depth: int) -> str:
         """The query with WITH and EVERY now and then."""
         tables = ""
-        self._tables: list[tuple[str, Columns]] = []
         if self._chance(0.2):
             inner = self._query(max(depth - 2, 0), _Scope(()))
             self._tables.append(("common", inner.columns))

@@ -61,8 +61,8 @@ SAME = (
     "WITH t AS (SELECT COUNT(*) AS n FROM ({0}) AS r)"
     " SELECT x.n - y.n AS n FROM t AS x CROSS JOIN t AS y",
     "SELECT 2 * (SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM ({0}) AS x) AS v)"
-    " - (SELECT COUNT(*) FROM (SELECT 1 AS c FROM ({0}) AS y UNION ALL SELECT 1 AS c FROM ({0}) AS z)"
-    " AS u) AS n",
+    " - (SELECT COUNT(*) FROM (SELECT 1 AS c FROM ({0}) AS y UNION ALL"
+    " SELECT 1 AS c FROM ({0}) AS z) AS u) AS n",
 )
 
 

@@ -140,15 +140,24 @@ class _Writer:
     def _over(self, shown: list[tuple[str, str]]) -> tuple[str, str]:
         name, kind = self._one(shown)
         made = [("ROW_NUMBER() OVER ({by}ORDER BY {order})", "i")] * 2
-        made += [(f"{word}() OVER ({{by}}ORDER BY {shown[0][0]})", "i")
-                 for word in ("RANK", "DENSE_RANK")]
-        made += [(f"{word}({name}) OVER ({{by}}ORDER BY {{order}})", kind)
-                 for word in ("LAG", "LEAD", "FIRST_VALUE")]
+        made += [
+            (f"{word}() OVER ({{by}}ORDER BY {shown[0][0]})", "i")
+            for word in ("RANK", "DENSE_RANK")
+        ]
+        made += [
+            (f"{word}({name}) OVER ({{by}}ORDER BY {{order}})", kind)
+            for word in ("LAG", "LEAD", "FIRST_VALUE")
+        ]
         made += [("COUNT(*) OVER ({by})", "i")]
         if kind == "i":
-            made += [(f"SUM({name}) OVER ({{by}}ORDER BY {{order}})", "i"),
-                     (f"MAX({name}) OVER ({{by}}ORDER BY {{order}} ROWS BETWEEN 1 PRECEDING"
-                      " AND CURRENT ROW)", "i")]
+            made += [
+                (f"SUM({name}) OVER ({{by}}ORDER BY {{order}})", "i"),
+                (
+                    f"MAX({name}) OVER ({{by}}ORDER BY {{order}} ROWS BETWEEN 1 PRECEDING"
+                    " AND CURRENT ROW)",
+                    "i",
+                ),
+            ]
         return self._one(made)
 
     def _united(self, depth: int, outer: _Scope) -> _Query:

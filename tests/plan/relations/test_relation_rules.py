@@ -37,7 +37,8 @@ MORE = {
     "aggregate_left_joins": [
         "SELECT a.k, COUNT(*) AS n, COUNT(b.l) AS m, SUM(b.l) AS t, MIN(b.s) AS s, MAX(a.l) AS x"
         " FROM a [9] LEFT JOIN b [9] ON a.k = b.k GROUP BY a.k",
-        "SELECT COUNT(*) AS n, SUM(a.l) AS t, SUM(b.l) AS u FROM a [9] LEFT JOIN b [9] ON a.s = b.s",
+        "SELECT COUNT(*) AS n, SUM(a.l) AS t, SUM(b.l) AS u"
+        " FROM a [9] LEFT JOIN b [9] ON a.s = b.s",
         "SELECT a.s, AVG(b.d) AS m FROM a [9] LEFT JOIN b [9] ON a.k = b.k AND b.o GROUP BY a.s",
         "SELECT a.k, BOOL_OR(b.o) AS w, COUNT(DISTINCT b.s) AS n"
         " FROM a [9] LEFT JOIN b [9] ON a.k = b.k GROUP BY a.k",

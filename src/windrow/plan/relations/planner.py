@@ -16,6 +16,7 @@ from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
+from windrow.plan.relations.whole_blocks import as_block
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
@@ -31,13 +32,13 @@ def plan_query(
     """The plan of a query over the streams and views of the catalog."""
     if not isinstance(query, Select) or not _is_block(query, catalog):
         _check_choices(algorithm, store)
-        return tree_plan(query, catalog)
+        return as_block(tree_plan(query, catalog))
     try:
         return bind(query, catalog, algorithm, store)
     except UnsupportedError:
         if query.error_percent is not None or (algorithm, store) != ("auto", "auto"):
             raise
-        return tree_plan(query, catalog)
+        return as_block(tree_plan(query, catalog))
 
 
 def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:

@@ -68,7 +68,7 @@ class _Group:
         try:
             _push(session, self._tables)
             session.finish()
-        except Exception as problem:  # noqa: BLE001 - whatever it is, it is told.
+        except Exception as problem:
             session.stop()
             yield from self._alone(problem)
             return
@@ -87,13 +87,13 @@ class _Group:
     def _judged(self, query: Query, running: EmbeddedQuery) -> Outcome:
         try:
             rows = _rows(running.result())
-        except Exception as problem:  # noqa: BLE001
+        except Exception as problem:
             return _failed(query, problem)
         if is_expected(rows, query):
             return Outcome(query, "agreed")
         try:
             others = self._twin.rows(query.sql)
-        except Exception as problem:  # noqa: BLE001
+        except Exception as problem:
             return Outcome(query, "wrong", "DuckDB fails", f"{problem}\nours: {rows[:20]}")
         rule = differing_rules(query.sql)
         if rule and same_rows(rows, others):
@@ -120,7 +120,7 @@ def _registered(
             return session.query(text)
     except WindrowError as problem:
         return Outcome(query, "refused", problem.code, str(problem))
-    except Exception as problem:  # noqa: BLE001
+    except Exception as problem:
         return _failed(query, problem)
 
 

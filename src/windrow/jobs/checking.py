@@ -12,9 +12,11 @@ from windrow.sql.statements import (
     CreateQuery,
     CreateStream,
     Explain,
+    QueryText,
     Select,
     Statement,
 )
+from windrow.sql.walks import queries_in, sources_of
 
 __all__ = ["checked_job", "problems_of"]
 
@@ -58,11 +60,13 @@ def problems_of(looks: Iterable[Callable[[], object]]) -> list[WindrowError]:
 def _streams_of(statement: Statement) -> set[str]:
     if isinstance(statement, CreateHistory):
         return {statement.stream}
-    select = statement.select if isinstance(statement, CreateQuery | Explain) else statement
-    if not isinstance(select, Select):
-        return set()
-    inner = [each for other in select.not_exists for each in other.sources]
-    return {each.stream for each in (*select.sources, *inner)}
+    query = statement.select if isinstance(statement, CreateQuery | Explain) else statement
+    return _read_by(query) if isinstance(query, QueryText) else set()
+
+
+def _read_by(query: QueryText) -> set[str]:
+    own = {each.stream for each in sources_of(query)} if isinstance(query, Select) else set()
+    return own.union(*(_read_by(each) for each in queries_in(query)))
 
 
 def _place(problem: WindrowError) -> tuple[int, int]:

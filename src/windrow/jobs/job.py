@@ -13,14 +13,14 @@ from windrow.connectors.registry import sink_named, source_named
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.history.operator import spec_of
 from windrow.jobs.settings import JobSettings
-from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema, declared_history
-from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
+from windrow.plan.relations.planner import plan_query
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.schema import Column, StreamSchema, type_named
 from windrow.sql import parse_script
 from windrow.sql.statements import (
@@ -34,6 +34,7 @@ from windrow.sql.statements import (
     Select,
     SetOption,
     Statement,
+    ValuesList,
 )
 
 __all__ = [
@@ -80,7 +81,7 @@ class JobQuery:
 
     name: str
     text: str
-    plan: QueryPlan | HistoryPlan
+    plan: RunnablePlan | HistoryPlan
     sink: Sink
     place: Place | None = field(default=None, compare=False)
 
@@ -95,7 +96,7 @@ class Job:
     histories: dict[str, JobHistory] = field(default_factory=dict)
     queries: dict[str, JobQuery] = field(default_factory=dict)
     questions: dict[str, JobQuestion] = field(default_factory=dict)
-    explained: list[QueryPlan | HistoryPlan] = field(default_factory=list)
+    explained: list[RunnablePlan | HistoryPlan] = field(default_factory=list)
 
     def sources(self) -> dict[str, tuple[StreamSchema, Source]]:
         """The streams that queries read, each with its source; refused when one has none."""
@@ -154,6 +155,15 @@ class Job:
                 hint="run the script in this process, with --embedded",
                 place=history.place,
             )
+        for query in self.queries.values():
+            if isinstance(query.plan, TreePlan):
+                raise UnsupportedError(
+                    "WU231",
+                    f"query {query.name!r} is a tree of relations, which does not run on Spark yet",
+                    hint="run the script in this process, with --embedded; on Spark a query is one "
+                    "SELECT of windows, inner joins and NOT EXISTS, with or without GROUP BY",
+                    place=query.place,
+                )
 
 
 def job_of(text: str, known: Job | None = None) -> Job:
@@ -186,13 +196,13 @@ def _add(job: Job, statement: Statement) -> None:
     if isinstance(statement, CreateStream):
         _add_stream(job, statement)
     elif isinstance(statement, CreateQuery):
-        _add_query(
-            job, statement.name, one_select(statement.select), statement.sink, statement.place
-        )
-    elif isinstance(statement, QueryText | CreateView):
-        _add_select(job, one_select(statement))
+        _add_query(job, statement.name, statement.select, statement.sink, statement.place)
+    elif isinstance(statement, CreateView):
+        one_select(statement)
+    elif isinstance(statement, QueryText):
+        _add_select(job, statement)
     elif isinstance(statement, Explain):
-        job.explained.append(_explained(job, one_select(statement.select)))
+        job.explained.append(_explained(job, statement.select))
     elif isinstance(statement, CreateHistory):
         _add_history(job, statement)
     elif isinstance(statement, SetOption):
@@ -255,23 +265,24 @@ def _span(span_us: int) -> timedelta:
     return timedelta(microseconds=span_us)
 
 
-def _add_select(job: Job, select: Select) -> None:
+def _add_select(job: Job, query: QueryText) -> None:
     """A query or, of HISTORY, a question that is asked once, at the end."""
     taken = {*job.queries, *job.questions}
     name = next(name for number in count(1) if (name := f"query{number}") not in taken)
-    place = select.places.get("SELECT")
-    if not reads_history(select):
-        _add_query(job, name, select, None, place)
+    places = {} if isinstance(query, ValuesList) else query.places
+    place = places.get("SELECT")
+    if not (isinstance(query, Select) and reads_history(query)):
+        _add_query(job, name, query, None, place)
         return
-    plan = bind_history(select, job.catalog, _schemas(job))
-    job.questions[name] = JobQuestion(name, select.own_text, plan, place)
+    plan = bind_history(query, job.catalog, _schemas(job))
+    job.questions[name] = JobQuestion(name, query.own_text, plan, place)
 
 
-def _explained(job: Job, select: Select) -> QueryPlan | HistoryPlan:
-    if not reads_history(select):
-        return bind(select, job.catalog)
-    is_continuous = select.every_us is not None
-    return bind_history(select, job.catalog, _schemas(job), continuous=is_continuous)
+def _explained(job: Job, query: QueryText) -> RunnablePlan | HistoryPlan:
+    if not (isinstance(query, Select) and reads_history(query)):
+        return plan_query(query, job.catalog)
+    is_continuous = query.every_us is not None
+    return bind_history(query, job.catalog, _schemas(job), continuous=is_continuous)
 
 
 def _schemas(job: Job) -> dict[str, HistorySchema]:
@@ -279,17 +290,18 @@ def _schemas(job: Job) -> dict[str, HistorySchema]:
 
 
 def _add_query(
-    job: Job, name: str, select: Select, sink: Endpoint | None, place: Place | None
+    job: Job, name: str, query: QueryText, sink: Endpoint | None, place: Place | None
 ) -> None:
     if name in job.queries or name in job.questions:
         message = f"a query named {name!r} exists already"
         raise BindingError("WB517", message, hint="choose another name", place=place)
-    plan: QueryPlan | HistoryPlan
-    if reads_history(select):
-        plan = bind_history(select, job.catalog, _schemas(job), continuous=True)
+    plan: RunnablePlan | HistoryPlan
+    if isinstance(query, Select) and reads_history(query):
+        plan = bind_history(query, job.catalog, _schemas(job), continuous=True)
     else:
-        plan = bind(select, job.catalog)
-    job.queries[name] = JobQuery(name, select.own_text, plan, sink_named(sink), place)
+        plan = plan_query(query, job.catalog)
+    text = query.text if isinstance(query, ValuesList) else query.own_text
+    job.queries[name] = JobQuery(name, text, plan, sink_named(sink), place)
 
 
 def _placed(error: WindrowError, place: Place | None) -> WindrowError:

@@ -7,7 +7,7 @@ from windrow.plan.figures import Figures, assumed_figures
 from windrow.plan.model import QueryPlan
 from windrow.plan.update_pattern import keeps_results
 
-__all__ = ["algorithm_lines"]
+__all__ = ["algorithm_lines", "algorithm_words"]
 
 _HOW = {
     "factorised": "one state per key and input, no joined row is formed",
@@ -43,6 +43,17 @@ def algorithm_lines(plan: QueryPlan, figures: Figures | None, running: str | Non
     held = "held" if chosen == "pipelined" else "not materialised"
     lines.append(f"  pairs       about {_number(known.joined)} joined rows, {held}")
     return lines
+
+
+def algorithm_words(plan: QueryPlan, running: str | None = None) -> str:
+    """The algorithm of a block and what it does, in one line; running: the one that runs now."""
+    if plan.kind == "select":
+        return "; ".join(_result_steps(plan)) or "window scan: O(1) per row"
+    known = assumed_figures(plan).of_first(len(plan.joined))
+    chosen = running or candidates(plan, known)[0].name
+    if len(plan.joined) == 1 and chosen == "factorised":
+        return f"{chosen}: one state per group, O(1) per row"
+    return f"{chosen}, the cheapest: {_how(chosen)}"
 
 
 def _result_steps(plan: QueryPlan) -> list[str]:

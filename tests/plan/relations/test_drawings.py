@@ -21,9 +21,9 @@ FORMS = [
         "a block",
         "SELECT k, SUM(x) AS t FROM a [9] WHERE x > 1 GROUP BY k HAVING COUNT(*) > 1",
         """
-        columns k#2 = k, t = sum
+        columns a.k, t = sum
           where count_star > 1
-            a row for each k = a.k: sum = SUM(a.x), count_star = COUNT(*)
+            a row for each a.k: sum = SUM(a.x), count_star = COUNT(*)
               where a.x > 1
                 a [9 seconds]
         """,
@@ -32,7 +32,7 @@ FORMS = [
         "a join",
         "SELECT a.x, b.y FROM a [9], b [ROWS 5] WHERE a.k = b.k",
         """
-        columns x = a.x, y = b.y
+        columns a.x, b.y
           where a.k = b.k
             join of all pairs
               a [9 seconds]
@@ -43,7 +43,7 @@ FORMS = [
         "a left join",
         "SELECT a.x, b.y FROM a [9] LEFT JOIN b [9] ON a.k = b.k AND b.y > 1",
         """
-        columns x = a.x, y = b.y
+        columns a.x, b.y
           left join on a.k = b.k AND b.y > 1
             a [9 seconds]
             b [9 seconds]
@@ -53,7 +53,7 @@ FORMS = [
         "a right join",
         "SELECT a.x, b.y FROM a [9] RIGHT JOIN b [9] ON a.k = b.k",
         """
-        columns x = a.x, y = b.y
+        columns a.x, b.y
           left join on a.k = b.k
             b [9 seconds]
             a [9 seconds]
@@ -64,12 +64,12 @@ FORMS = [
         "SELECT * FROM (SELECT k, x FROM a [9]) AS l FULL JOIN (SELECT k, y FROM b [9]) AS r "
         "USING (k)",
         """
-        columns k#6 = k#3, x#3 = x#2, y#3 = y#2
-          columns k#3 = COALESCE(k, k#2), k#4 = k, x#2 = x, k#5 = k#2, y#2 = y
-            full join on k = k#2
-              columns k = a.k, x = a.x
+        columns k, a.x, b.y
+          columns k = COALESCE(a.k, b.k), a.k, a.x, b.k, b.y
+            full join on a.k = b.k
+              columns a.k, a.x
                 a [9 seconds]
-              columns k#2 = b.k, y = b.y
+              columns b.k, b.y
                 b [9 seconds]
         """,
     ),
@@ -77,11 +77,11 @@ FORMS = [
         "a natural join",
         "SELECT * FROM (SELECT y, k FROM b [9]) AS l NATURAL JOIN (SELECT y, name FROM c [9]) AS r",
         """
-        columns y#3 = y, k#2 = k, name#2 = name
-          join on y = y#2
-            columns y = b.y, k = b.k
+        columns b.y, b.k, c.name
+          join on b.y = c.y
+            columns b.y, b.k
               b [9 seconds]
-            columns y#2 = c.y, name = c.name
+            columns c.y, c.name
               c [9 seconds]
         """,
     ),
@@ -89,8 +89,8 @@ FORMS = [
         "an anti join",
         "SELECT k FROM a [9] ANTI JOIN b [9] ON a.k = b.k",
         """
-        columns k = a.k
-          anti join: rows without a match on a.k = b.k
+        columns a.k
+          anti join on a.k = b.k
             a [9 seconds]
             b [9 seconds]
         """,
@@ -123,10 +123,10 @@ FORMS = [
         "exists",
         "SELECT x FROM a [9] WHERE EXISTS (SELECT y FROM b [9] WHERE b.k = a.k)",
         """
-        columns x = a.x
+        columns a.x
           rows for which a sub-query has a row
             a [9 seconds]
-            columns y = b.y
+            columns b.y
               where b.k = a.k
                 b [9 seconds]
         """,
@@ -135,11 +135,11 @@ FORMS = [
         "not exists",
         "SELECT x FROM a [9] WHERE x > 1 AND NOT EXISTS (SELECT y FROM b [9] WHERE b.k = a.k)",
         """
-        columns x = a.x
+        columns a.x
           rows for which a sub-query has no row
             where a.x > 1
               a [9 seconds]
-            columns y = b.y
+            columns b.y
               where b.k = a.k
                 b [9 seconds]
         """,
@@ -148,10 +148,10 @@ FORMS = [
         "in a query",
         "SELECT x FROM a [9] WHERE x IN (SELECT y FROM b [9])",
         """
-        columns x = a.x
-          rows for which a sub-query has a row with a.x = y
+        columns a.x
+          rows for which a sub-query has a row with a.x = b.y
             a [9 seconds]
-            columns y = b.y
+            columns b.y
               b [9 seconds]
         """,
     ),
@@ -159,10 +159,10 @@ FORMS = [
         "not in a query",
         "SELECT x FROM a [9] WHERE x NOT IN (SELECT y FROM b [9])",
         """
-        columns x = a.x
-          rows for which a sub-query has no row with a.x = y OR a.x IS NULL OR y IS NULL
+        columns a.x
+          rows for which a sub-query has no row with a.x = b.y OR a.x IS NULL OR b.y IS NULL
             a [9 seconds]
-            columns y = b.y
+            columns b.y
               b [9 seconds]
         """,
     ),
@@ -170,10 +170,10 @@ FORMS = [
         "all of a query",
         "SELECT x FROM a [9] WHERE x > ALL (SELECT y FROM b [9])",
         """
-        columns x = a.x
-          rows for which a sub-query has no row with a.x <= y OR a.x IS NULL OR y IS NULL
+        columns a.x
+          rows for which a sub-query has no row with a.x <= b.y OR a.x IS NULL OR b.y IS NULL
             a [9 seconds]
-            columns y = b.y
+            columns b.y
               b [9 seconds]
         """,
     ),
@@ -187,11 +187,11 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
             for each row, the value of a sub-query
               a [9 seconds]
               one row: rows = COUNT(*)
-                where a.x = y
-                  columns y = b.y
+                where a.x = b.y
+                  columns b.y
                     b [9 seconds]
-            one row: rows#2 = COUNT(*), nulls = COUNT(CASE WHEN y#2 IS NULL THEN 1 ELSE NULL END)
-              columns y#2 = b.y#2
+            one row: rows#2 = COUNT(*), nulls = COUNT(CASE WHEN b.y#2 IS NULL THEN 1 ELSE NULL END)
+              columns b.y#2
                 b [9 seconds]
         """,
     ),
@@ -199,12 +199,12 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
         "exists under or",
         "SELECT x FROM a [9] WHERE x = 1 OR EXISTS (SELECT y FROM b [9] WHERE b.k = a.k)",
         """
-        columns x = a.x
+        columns a.x
           where a.x = 1 OR rows > 0
             for each row, the value of a sub-query
               a [9 seconds]
               one row: rows = COUNT(*)
-                columns y = b.y
+                columns b.y
                   where b.k = a.k
                     b [9 seconds]
         """,
@@ -213,11 +213,11 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
         "a value of a query",
         "SELECT (SELECT y FROM b [9] WHERE b.k = a.k) AS y FROM a [9]",
         """
-        columns y#2 = y
+        columns b.y
           for each row, the value of a sub-query
             a [9 seconds]
             at most one row
-              columns y = b.y
+              columns b.y
                 where b.k = a.k
                   b [9 seconds]
         """,
@@ -226,7 +226,7 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
         "a value of one row",
         "SELECT x FROM a [9] WHERE x > (SELECT AVG(y) FROM b [9])",
         """
-        columns x = a.x
+        columns a.x
           where a.x > avg(y)
             for each row, the value of a sub-query
               a [9 seconds]
@@ -239,13 +239,13 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
         "a value of groups",
         "SELECT k, (SELECT MAX(y) FROM b [9] WHERE b.k = a.k) AS m FROM a [9] GROUP BY k",
         """
-        columns k#2 = k, m = max(y)
+        columns a.k, m = max(y)
           for each row, the value of a sub-query
-            a row for each k = a.k
+            a row for each a.k
               a [9 seconds]
             columns max(y) = max
               one row: max = MAX(b.y)
-                where b.k = k
+                where b.k = a.k
                   b [9 seconds]
         """,
     ),
@@ -254,7 +254,7 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
         "SELECT a.x FROM a [9] LEFT JOIN b [9] ON a.k = b.k AND a.x = (SELECT MAX(y) FROM c "
         "[9] WHERE c.name = a.s)",
         """
-        columns x = a.x
+        columns a.x
           left join on a.k = b.k AND a.x = max(y)
             for each row, the value of a sub-query
               a [9 seconds]
@@ -270,10 +270,10 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
         "SELECT k, RANK() OVER (PARTITION BY k ORDER BY x DESC) AS r, SUM(x) OVER () AS t "
         "FROM a [9] QUALIFY r = 1",
         """
-        columns k = a.k, r = rank, t = sum
+        columns a.k, r = rank, t = sum
           where rank = 1
             with sum = SUM(a.x) over all rows
-              with rank = RANK() over range first to current for each a.k by a.x DESC
+              with rank = RANK() for each a.k by a.x DESC
                 a [9 seconds]
         """,
     ),
@@ -281,9 +281,9 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
         "functions over groups",
         "SELECT k, RANK() OVER (ORDER BY SUM(x)) AS r FROM a [9] GROUP BY k",
         """
-        columns k#2 = k, r = rank
-          with rank = RANK() over range first to current by sum
-            a row for each k = a.k: sum = SUM(a.x)
+        columns a.k, r = rank
+          with rank = RANK() by sum
+            a row for each a.k: sum = SUM(a.x)
               a [9 seconds]
         """,
     ),
@@ -293,8 +293,7 @@ WHEN a.x IS NULL OR nulls > 0 THEN NULL ELSE FALSE END
         "PRECEDING AND 1 FOLLOWING) AS m FROM a [9]",
         """
         columns l = lag, m = max
-          with lag = LAG(a.x, 1, NULL) over range first to current, \
-max = MAX(a.x) over rows -2 to +1 by a.ts
+          with lag = LAG(a.x, 1, NULL), max = MAX(a.x) over rows -2 to +1 by a.ts
             a [9 seconds]
         """,
     ),
@@ -302,13 +301,13 @@ max = MAX(a.x) over rows -2 to +1 by a.ts
         "grouping sets",
         "SELECT k, COUNT(*) AS n, GROUPING(k) AS g FROM a [9] GROUP BY ROLLUP (k)",
         """
-        columns k#5 = k#4, n = count_star#5, g = grouping#3
-          union all: k#4, count_star#5, grouping#3
-            columns k#2 = k, count_star#2 = count_star, grouping = 0
-              a row for each k = a.k: count_star = COUNT(*)
+        columns k#2, n = count_star#3, g = grouping#3
+          union all: k#2, count_star#3, grouping#3
+            columns a.k, count_star, grouping = 0
+              a row for each a.k: count_star = COUNT(*)
                 a [9 seconds]
-            columns k#3 = NULL, count_star#4 = count_star#3, grouping#2 = 1
-              one row: count_star#3 = COUNT(*)
+            columns k = NULL, count_star#2, grouping#2 = 1
+              one row: count_star#2 = COUNT(*)
                 a [9 seconds]
         """,
     ),
@@ -328,13 +327,13 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "union",
         "SELECT x FROM a [9] UNION SELECT y FROM b [9] ORDER BY 1 LIMIT 3",
         """
-        the first 3 rows by x#3
-          columns x#3 = x#2
+        the first 3 rows by x
+          columns x
             every different row once
-              union all: x#2
-                columns x = a.x
+              union all: x
+                columns a.x
                   a [9 seconds]
-                columns y = b.y
+                columns b.y
                   b [9 seconds]
         """,
     ),
@@ -342,11 +341,11 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "except all",
         "SELECT x FROM a [9] EXCEPT ALL SELECT k FROM a [9]",
         """
-        except all: x#2
-          columns x = a.x
+        except all: x
+          columns a.x
             a [9 seconds]
-          columns k#2 = k
-            columns k = a.k#2
+          columns k = a.k#2
+            columns a.k#2
               a [9 seconds]
         """,
     ),
@@ -355,7 +354,7 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "SELECT DISTINCT k FROM a [9]",
         """
         every different row once
-          columns k = a.k
+          columns a.k
             a [9 seconds]
         """,
     ),
@@ -364,7 +363,7 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "SELECT k FROM a [9] ORDER BY x DESC NULLS FIRST LIMIT 3 OFFSET 2",
         """
         the first 3 rows after 2 by order DESC NULLS FIRST
-          columns k = a.k, order = a.x
+          columns a.k, order = a.x
             a [9 seconds]
         """,
     ),
@@ -372,10 +371,10 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "the first rows within",
         "SELECT k FROM (SELECT k FROM a [9] ORDER BY x LIMIT 3) AS q",
         """
-        columns k#3 = k#2
-          columns k#2 = k
+        columns a.k
+          columns a.k
             the first 3 rows by order
-              columns k = a.k, order = a.x
+              columns a.k, order = a.x
                 a [9 seconds]
         """,
     ),
@@ -383,8 +382,8 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "order without limit within",
         "SELECT k FROM (SELECT k FROM a [9] ORDER BY x) AS q",
         """
-        columns k#2 = k
-          columns k = a.k
+        columns a.k
+          columns a.k
             a [9 seconds]
         """,
     ),
@@ -392,13 +391,13 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "a view twice",
         "SELECT l.n FROM busy AS l JOIN busy AS r ON l.k = r.k",
         """
-        columns n#3 = n
-          join on k#2 = k#4
-            columns k#2 = k, n = count_star
-              a row for each k = a.k: count_star = COUNT(*)
+        columns n
+          join on a.k = a.k#2
+            columns a.k, n = count_star
+              a row for each a.k: count_star = COUNT(*)
                 a [9 seconds]
-            columns k#4 = k#3, n#2 = count_star#2
-              a row for each k#3 = a.k#2: count_star#2 = COUNT(*)
+            columns a.k#2, n#2 = count_star#2
+              a row for each a.k#2: count_star#2 = COUNT(*)
                 a [9 seconds]
         """,
     ),
@@ -406,9 +405,9 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "common tables",
         "WITH t (g) AS (SELECT k FROM a [9]), u AS (SELECT g FROM t) SELECT g FROM u",
         """
-        columns g#2 = g
-          columns g = k
-            columns k = a.k
+        columns g
+          columns g = a.k
+            columns a.k
               a [9 seconds]
         """,
     ),
@@ -416,10 +415,10 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
         "answers as a stream",
         "SELECT q.at AS t, q.n FROM timed [PARTITION BY k ROWS 2] AS q",
         """
-        columns t = at, n#2 = n
-          answers every 5 seconds [last 2 rows of each k#2], timed by at
-            columns k#2 = k, n = count_star
-              a row for each k = a.k: count_star = COUNT(*)
+        columns t = at, n
+          answers every 5 seconds [last 2 rows of each a.k], timed by at
+            columns a.k, n = count_star
+              a row for each a.k: count_star = COUNT(*)
                 a [9 seconds]
         """,
     ),

@@ -40,10 +40,6 @@ WRONG = [
     ("SELECT z.* FROM a [9] AS t", "WB205", "z", "FROM names t"),
     ("SELECT b.k FROM a [9] SEMI JOIN b [9] ON a.k = b.k", "WB206", "b", "never reach"),
     ("SELECT flag FROM a [9] ANTI JOIN b [9] ON a.k = b.k", "WB206", "flag", "never reach"),
-    ("SELECT a.k FROM a, b [9] WHERE a.k = b.k", "WB210", "a", "a join keeps every row"),
-    ("SELECT k FROM a [9] WHERE k IN (SELECT k FROM b)", "WB210", "b", "a sub-query keeps"),
-    ("SELECT k FROM a ORDER BY k LIMIT 1", "WB210", "a", "LIMIT keeps"),
-    ("SELECT RANK() OVER (ORDER BY k) AS r FROM a [UNBOUNDED]", "WB211", None, "OVER keeps"),
     (
         "SELECT COUNT(*) FROM a [RANGE 10 SECONDS SLIDE 5 SECONDS] "
         "UNION ALL SELECT 1 EVERY (1 SECOND)",

@@ -11,7 +11,6 @@ from windrow.plan.relations.tree_plan import TreePlan
 from windrow.runtime.trees.operator_tree import OperatorTree
 
 
-
 def tree_of(text: str) -> OperatorTree:
     session = EmbeddedSession()
     session.stream("s", "ts timestamp, x bigint", time="ts")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from windrow.apps.terminal.screen import Screen
 from windrow.jobs.job import Job
-from windrow.plan.explain import explain as explain_plan
-from windrow.plan.figures import assumed_figures
-from windrow.plan.history_explain import explain_history
-from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.explain_any import explain_any
 
 __all__ = ["show_plans"]
 
@@ -26,10 +23,7 @@ def show_plans(
         plans += [(query.name, query.plan) for query in job.queries.values()]
         plans += [(question.name, question.plan) for question in job.questions.values()]
     for name, plan in plans:
-        if isinstance(plan, HistoryPlan):
-            text = explain_history(plan)
-        else:
-            text = explain_plan(plan, assumed_figures(plan, rates, selectivity))
+        text = explain_any(plan, rates, selectivity)
         screen.event("plan", {"query": name or None, "text": text})
         if name:
             screen.line(f"{name}:", "bold")

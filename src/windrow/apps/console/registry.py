@@ -16,10 +16,7 @@ from windrow.apps.console.refusals import console_failed, no_such_query, read_on
 from windrow.apps.console.runners import QueryHandle, Runner
 from windrow.errors import DataError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.explain import explain
-from windrow.plan.figures import assumed_figures
-from windrow.plan.history_explain import explain_history
-from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.explain_any import explain_any
 
 __all__ = ["Registry"]
 
@@ -179,9 +176,7 @@ class Registry:
         with self.runner.lock:
             plan = self.runner.session.plan_of(text)
         columns = [{"name": each.name, "type": str(each.type)} for each in plan.select]
-        if isinstance(plan, HistoryPlan):
-            return explain_history(plan), columns
-        return explain(plan, assumed_figures(plan)), columns
+        return explain_any(plan), columns
 
     def ask(self, text: str) -> pa.Table:
         """The answer about the past; sessions see to their threads themselves."""

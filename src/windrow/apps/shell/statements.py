@@ -12,10 +12,7 @@ from windrow.interruption import Interruption
 from windrow.jobs.job import with_statement
 from windrow.jobs.watcher import Standing
 from windrow.memory_size import show_memory
-from windrow.plan.explain import explain as explain_plan
-from windrow.plan.figures import assumed_figures
-from windrow.plan.history_explain import explain_history
-from windrow.plan.history_plan import HistoryPlan
+from windrow.plan.explain_any import explain_any
 from windrow.plan.history_refusals import reads_history
 from windrow.sql import parse_statement
 from windrow.sql.statements import (
@@ -23,6 +20,7 @@ from windrow.sql.statements import (
     CreateQuery,
     CreateStream,
     Explain,
+    QueryText,
     Select,
     SetOption,
     Statement,
@@ -42,7 +40,7 @@ def run_parsed(desk: Desk, statement: Statement) -> None:
         _explain(desk, statement)
     elif isinstance(statement, Select) and reads_history(statement):
         _ask(desk, statement)
-    elif isinstance(statement, Select):
+    elif isinstance(statement, QueryText):
         _select(desk, statement)
     else:
         with Interruption():
@@ -81,10 +79,7 @@ def _tell_of_setting(desk: Desk, statement: SetOption) -> None:
 
 def _explain(desk: Desk, statement: Explain) -> None:
     plan = with_statement(desk.bench.job, statement).explained[-1]
-    if isinstance(plan, HistoryPlan):
-        show_text(desk.screen, "plan", explain_history(plan))
-    else:
-        show_text(desk.screen, "plan", explain_plan(plan, assumed_figures(plan, None, None)))
+    show_text(desk.screen, "plan", explain_any(plan))
 
 
 def _ask(desk: Desk, select: Select) -> None:
@@ -100,17 +95,17 @@ def _ask(desk: Desk, select: Select) -> None:
         show_rows(desk.screen, "answer", shown, last_line)
 
 
-def _select(desk: Desk, select: Select) -> None:
+def _select(desk: Desk, query_text: QueryText) -> None:
     """A query: over files one answer at their end, over flowing rows what it shows from now on."""
     bench = desk.bench
-    longer = with_statement(bench.job, select)
+    longer = with_statement(bench.job, query_text)
     (name,) = {*longer.queries} - {*bench.job.queries}
     query = longer.queries[name]
     if bench.has_files(query.plan.streams):
         _show_result(desk, answer_once(desk.screen, bench, query))
         return
     with Interruption():
-        bench.declare(select)
+        bench.declare(query_text)
     show_done(
         desk.screen,
         f"{name} runs, and sees the rows that arrive from now on",

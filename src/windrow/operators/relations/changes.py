@@ -32,7 +32,7 @@ class Changes:
     @property
     def size(self) -> int:
         """How many there are."""
-        return self.at.size
+        return len(self.at)
 
     @property
     def nbytes(self) -> int:

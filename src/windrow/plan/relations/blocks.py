@@ -147,12 +147,27 @@ def _columns(items: Sequence[Item]) -> tuple[OutputColumn, ...]:
 
 def _joined(relation: Relation) -> _Joined | None:
     """The scans that it is made of, where filters, projections and inner joins are all there is."""
+    # Counted first: to gather what large joins read, at each of their joins, costs its square.
+    if _count_scans(relation, MAX_INPUTS) > MAX_INPUTS:
+        return None
     found = _gathered(relation)
-    if found is None or len(found.scans) > MAX_INPUTS:
+    if found is None:
         return None
     if len(found.scans) > 1 and _is_endless(found):
         return None
     return found
+
+
+def _count_scans(relation: Relation, limit: int) -> int:
+    """How many scans a join has; no more are counted once there are more than the limit."""
+    if isinstance(relation, Scan):
+        return 1
+    count = 0
+    for part in relation.inputs:
+        count += _count_scans(part, limit - count)
+        if count > limit:
+            break
+    return count
 
 
 def _is_endless(joined: _Joined) -> bool:

@@ -1,10 +1,12 @@
-"""EXPLAIN of a tree: as it was written, and as it runs, with what every node keeps."""
+"""EXPLAIN of a tree: as it was written, which rules changed it, and as it runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from windrow.event_time import show_span
 from windrow.memory_size import show_memory
+from windrow.plan.explain_costs import algorithm_words
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
@@ -18,57 +20,73 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.join_condition import split_condition
+from windrow.plan.relations.rules.pipeline import rules_that_change
 from windrow.plan.relations.show import show_relation
 from windrow.plan.relations.tree_plan import TreePlan
 
 __all__ = ["explain_tree"]
 
+Sizes = Mapping[Relation, int]
+Algorithms = Mapping[Relation, str]
 
-def explain_tree(plan: TreePlan, sizes: Mapping[Relation, int] | None = None) -> str:
-    """The drawings of both; sizes: the bytes that nodes remember now."""
-    blocks, windows = len(plan.blocks), len(plan.inputs)
-    lines = [
-        f"a tree over {windows} window{'s' * (windows != 1)} in {blocks} "
-        f"block{'s' * (blocks != 1)}, which one fused operator each runs",
-        "as written:",
-        *(f"  {line}" for line in show_relation(plan.bound).splitlines()),
-        "as it runs:",
-        *(
-            f"  {line}"
-            for line in show_relation(plan.relation, lambda n: note(n, sizes)).splitlines()
-        ),
+
+def explain_tree(
+    plan: TreePlan, sizes: Sizes | None = None, algorithms: Algorithms | None = None
+) -> str:
+    """Both drawings; sizes: the bytes that nodes remember now, algorithms: what blocks run by."""
+
+    def noted(node: Relation) -> str:
+        return _note(node, sizes or {}, algorithms or {})
+
+    rules = rules_that_change(plan.bound)
+    columns = ", ".join(f"{field.name} {field.type}" for field in plan.outputs)
+    every = f"every {show_span(plan.every_us)}" if plan.every_us else "at every arrival"
+    return "\n".join(
+        [
+            _headline(plan),
+            f"  columns     {columns}",
+            f"  answers     {every}",
+            f"  rules       {', '.join(rules) if rules else 'none changes it'}",
+            "as written:",
+            *(f"  {line}" for line in show_relation(plan.bound).splitlines()),
+            "as it runs:",
+            *(f"  {line}" for line in show_relation(plan.relation, noted).splitlines()),
+            *_growing(plan),
+        ]
+    )
+
+
+def _headline(plan: TreePlan) -> str:
+    windows, fused = len(plan.inputs), sum(not block.is_scan for block in plan.blocks)
+    blocks = f", {fused} fused block{'s' * (fused != 1)}" if fused else ""
+    return f"tree over {windows} window{'s' * (windows != 1)}{blocks}"
+
+
+def _growing(plan: TreePlan) -> list[str]:
+    if not plan.growing:
+        return []
+    return [
+        f"grows without end: every row of {', '.join(plan.growing)} is kept (UNBOUNDED), up to the "
+        "memory budget"
     ]
-    if plan.growing:
-        lines.append(
-            f"grows without end: every row of {', '.join(plan.growing)} is kept (UNBOUNDED); "
-            "the memory budget bounds it"
-        )
-    return "\n".join(lines)
 
 
-def note(node: Relation, sizes: Mapping[Relation, int] | None = None) -> str:
+def _note(node: Relation, sizes: Sizes, algorithms: Algorithms) -> str:
     """What the node keeps, and its work for a change."""
-    words = _block(node) if isinstance(node, Block) else _kept(node)
-    size = (sizes or {}).get(node)
-    if size is not None and words:
-        words += f"; {show_memory(size)} now"
-    return words
+    words = _of_block(node, algorithms) if isinstance(node, Block) else _kept(node)
+    size = sizes.get(node)
+    return f"{words}; {show_memory(size)} now" if words and size is not None else words
 
 
-def _block(block: Block) -> str:
-    plan = block.plan
+def _of_block(block: Block, algorithms: Algorithms) -> str:
     if block.is_scan:
         return "keeps the rows of the window; O(1) a row"
-    if plan.kind == "select":
-        return "fused: keeps the rows of its windows and their joined rows by expiry"
-    return "fused: aggregates as rows come and go; keeps the rows of its windows and its groups"
+    return algorithm_words(block.plan, algorithms.get(block))
 
 
 def _kept(node: Relation) -> str:
     if isinstance(node, Join):
-        keys = split_condition(node).keys
-        found = "finds matches by key" if keys else "compares with all rows of the other input"
-        return f"keeps the different rows of both inputs; {found}"
+        return _of_join(node)
     if isinstance(node, Aggregate):
         return "keeps a state for each group; O(1) a change, O(log n) for MIN and MAX"
     if isinstance(node, Distinct):
@@ -85,3 +103,11 @@ def _kept(node: Relation) -> str:
     if isinstance(node, AnswerWindow):
         return "keeps the answers in the window; O(rows) a tick"
     return ""
+
+
+def _of_join(node: Join) -> str:
+    condition = split_condition(node)
+    if node.kind in ("semi", "anti") and condition.residual is None:
+        return "keeps the rows of the left input, and counts keys of the right one; by key"
+    found = "finds matches by key" if condition.keys else "compares with all rows of the other"
+    return f"keeps the different rows of both inputs; {found}"

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
+from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Project
 from windrow.plan.relations.binder import bind_query
 from windrow.plan.relations.blocks import with_blocks
@@ -17,6 +18,7 @@ from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.plan.relations.whole_blocks import as_block
+from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
@@ -49,7 +51,7 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
         relation = Project(relation, passed((*bound.outputs, *hidden)))
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
-    plan = TreePlan(
+    return TreePlan(
         bound.text,
         bound.relation,
         with_blocks(relation, grid_us, bound.text),
@@ -59,13 +61,6 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
         bound.duration,
         hidden,
     )
-    if not plan.streams:
-        raise BindingError(
-            "WB276",
-            "the query reads no stream, so there is no instant at which it would answer",
-            hint="read a stream somewhere in it, such as FROM s [10 MINUTES]",
-        )
-    return plan
 
 
 def _check_choices(algorithm: str, store: str) -> None:
@@ -73,9 +68,8 @@ def _check_choices(algorithm: str, store: str) -> None:
         if chosen != "auto":
             raise UnsupportedError(
                 "WU245",
-                f"the {what} of a query that is a tree cannot be {chosen!r}",
-                hint="leave the choice to 'auto': each part of the tree has its own; "
-                "explain() shows which",
+                f"{what}={chosen!r} is for a query of one block, and this is a tree of relations",
+                hint="omit it: every block of the tree has its own, chosen by cost; explain() shows which",
             )
 
 
@@ -88,11 +82,17 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
         return False
     if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
         return False
-    if len(select.sources) > 1 and any(each.window.traits.is_endless for each in select.sources):
+    windows = [source.window for source in all_sources(select)]
+    if len(windows) > 1 and any(each.traits.is_endless for each in windows):
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False
-    return all(each.find(*_OF_TREES) is None for each in _expressions(select))
+    return not any(_is_of_trees(node) for each in _expressions(select) for node in each.walk())
+
+
+def _is_of_trees(node: exp.Expr) -> bool:
+    """Whether only a tree can run it, or says best why it cannot: RANK() without OVER."""
+    return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED)
 
 
 def _is_window(source: Source, catalog: Catalog) -> bool:

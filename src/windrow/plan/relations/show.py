@@ -32,7 +32,13 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
-from windrow.plan.show import show_with
+from windrow.plan.relations.show_block import (
+    block_label,
+    block_lines,
+    block_words,
+    window_lines,
+)
+from windrow.plan.show import show, show_with
 
 __all__ = ["show_relation"]
 
@@ -41,8 +47,8 @@ _JOINS = {
     "inner": "join",
     "left": "left join",
     "full": "full join",
-    "semi": "semi join: rows with a match",
-    "anti": "anti join: rows without a match",
+    "semi": "semi join",
+    "anti": "anti join",
 }
 _APPLIES = {
     "scalar": "for each row, the value of a sub-query",
@@ -65,6 +71,7 @@ class _Drawing:
     def __init__(self, root: Relation, note: Callable[[Relation], str] | None = None) -> None:
         self._note = note
         self._labels: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._label_all(root)
 
     def lines(self, node: Relation, depth: int) -> Iterable[str]:
@@ -73,19 +80,30 @@ class _Drawing:
         note = "" if self._note is None else self._note(node)
         if note:
             yield f"{_INDENT * depth}  ({note})"
+        if isinstance(node, Block):
+            yield from (_INDENT * (depth + 1) + line for line in block_lines(node))
         for part in node.inputs:
             yield from self.lines(part, depth + 1)
 
     def _label_all(self, node: Relation) -> None:
         for part in node.inputs:
             self._label_all(part)
+        sources = _sources(node)
         for field in node.fields:
-            self._label(node, field)
+            self._label(node, field, sources.get(field.id))
 
-    def _label(self, node: Relation, field: Field) -> None:
+    def _label(self, node: Relation, field: Field, source: Expr | None) -> None:
         if field.id in self._labels:
             return
+        # A column that is passed on under its name is the same column, and has the same label.
+        if isinstance(source, ColumnRef) and self._names.get(source.column) == field.name:
+            self._labels[field.id] = self._labels[source.column]
+            self._names[field.id] = field.name
+            return
+        self._names[field.id] = field.name
         plain = f"{node.alias}.{field.name}" if isinstance(node, Scan) else field.name or "nothing"
+        if isinstance(node, Block):
+            plain = block_label(node, field)
         label, number = plain, 2
         taken = set(self._labels.values())
         while label in taken:
@@ -116,9 +134,10 @@ class _Drawing:
         return ", ".join(map(self._field, fields))
 
     def _items(self, items: Sequence[Item]) -> str:
-        return ", ".join(
-            f"{self._field(each.field)} = {self._show(each.expression)}" for each in items
-        )
+        return ", ".join(map(self._item, items))
+
+    def _item(self, item: Item) -> str:
+        return _named_value(self._field(item.field), self._show(item.expression))
 
     def _order(self, keys: Sequence[OrderKey]) -> str:
         return ", ".join(map(self._key, keys))
@@ -208,7 +227,8 @@ class _Drawing:
             shown = AGGREGATE_FUNCTIONS[call.function].show(inside or "*")
         else:
             shown = f"{name}({inside})"
-        return f"{self._field(call.field)} = {shown} over {_frame(call.frame)}"
+        over = f" over {_frame(call.frame)}" if _reads_frame(call.function) else ""
+        return f"{self._field(call.field)} = {shown}{over}"
 
     def answer_window(self, node: AnswerWindow) -> str:
         """Answers as a stream."""
@@ -217,15 +237,16 @@ class _Drawing:
         return f"answers every {every} {self._window(node.window)}, timed by {time}"
 
     def block(self, node: Block) -> str:
-        """The windows of a block, and what it gives."""
+        """A window, or what a block gives; its windows follow."""
         plan = node.plan
-        windows = ", ".join(
-            f"{entry.stream.name} {self._window(entry.window)}" for entry in plan.inputs
+        columns = ", ".join(
+            _named_value(self._field(field), show(column.expression, plan))
+            for field, column in zip(node.fields, plan.select, strict=True)
         )
         if node.is_scan:
-            return f"{windows}: {self._fields(node.fields)}"
-        word = "aggregate" if plan.kind == "aggregate" else "joined rows"
-        return f"block of {windows}: {word} {self._fields(node.fields)}"
+            (window,) = window_lines(plan)
+            return f"{window}: {columns or 'no columns'}"
+        return f"{block_words(plan)}: {columns}" if columns else block_words(plan)
 
     def _window(self, window: WindowSpec) -> str:
         inside = window.traits.shown.format(
@@ -235,6 +256,22 @@ class _Drawing:
             columns=self._list(window.partition_by),
         )
         return f"[{inside}]"
+
+
+def _named_value(label: str, value: str) -> str:
+    return label if label == value else f"{label} = {value}"
+
+
+def _sources(node: Relation) -> dict[str, Expr]:
+    """What each column that the node computes is computed from."""
+    items = node.items if isinstance(node, Project) else ()
+    items = node.groups if isinstance(node, Aggregate) else items
+    return {item.field.id: item.expression for item in items}
+
+
+def _reads_frame(function: str) -> bool:
+    """Others read the whole partition, whatever frame is written."""
+    return function in AGGREGATE_FUNCTIONS or function.endswith("_value")
 
 
 def _frame(frame: Frame) -> str:

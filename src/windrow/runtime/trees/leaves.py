@@ -28,7 +28,7 @@ from windrow.runtime.shard import Shard, ShardMark
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import OperatorMark, Window
 
-__all__ = ["Leaf", "leaf_of"]
+__all__ = ["FusedLeaf", "Leaf", "leaf_of"]
 
 _NO_INSTANTS = np.empty(0, np.int64)
 
@@ -194,6 +194,11 @@ class FusedLeaf(Leaf):
         self._publisher = Publisher(plan)
         # An aggregate without groups has a row before anything has come.
         self._shows_nothing: bool | None = None
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that it runs by now."""
+        return self._shard.algorithm
 
     @property
     def _is_whole(self) -> bool:

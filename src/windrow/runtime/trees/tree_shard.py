@@ -18,6 +18,7 @@ from windrow.errors import CheckpointError, DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, Vector
+from windrow.operators.relations.operator import NO_LIMIT
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import Relation, walk_relations
@@ -26,7 +27,7 @@ from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
-from windrow.runtime.trees.leaves import Leaf, leaf_of
+from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
 from windrow.runtime.trees.operator_tree import OperatorTree
 from windrow.windows.instants import NO_INSTANTS, merged
 from windrow.windows.lifetime import Lifetime
@@ -71,6 +72,7 @@ class TreeShard:
         self._is_first_result = True
         self._begin_result()
         self.entered = NO_INSTANTS
+        self.most_changes = NO_LIMIT
 
     def _begin_result(self) -> None:
         self._result = TreeResult(self._types)
@@ -102,7 +104,9 @@ class TreeShard:
     def _run(self, until: int) -> Partial:
         self._begin_windows()
         try:
-            changes = self._tree.advance(lambda block: self._leaves[block].run(until), until)
+            changes = self._tree.advance(
+                lambda block: self._leaves[block].run(until), until, self.most_changes
+            )
         except FaultError as fault:
             raise fault.in_words(self._named) from None
         except DataError as error:
@@ -282,7 +286,10 @@ class TreeShard:
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
         leaves = sum(leaf.growth_bytes(rows) for leaf in self._leaves.values())
-        return leaves + max(self._tree.growth_bytes(2 * rows), self._result.growth_bytes(2 * rows))
+        shown = self._result.growth_bytes(self._tree.root_changes(2 * rows))
+        if self._whole is not None:
+            shown += self._whole.growth_bytes(self._tree.root_changes(2 * rows))
+        return leaves + max(self._tree.growth_bytes(2 * rows), shown)
 
     def prepared(self, input_index: int, batch: pa.RecordBatch) -> PreparedRows:
         """Rows of an input that were saved or shuffled as a batch."""
@@ -293,6 +300,11 @@ class TreeShard:
         """Every node of the tree, and the bytes that it remembers."""
         leaves = [(block, leaf.nbytes) for block, leaf in self._leaves.items()]
         return [*leaves, *self._tree.sizes()]
+
+    def algorithms(self) -> dict[Relation, str]:
+        """The algorithm by which each block that is more than a window runs now."""
+        fused = ((block, self._leaves[block]) for block in self.plan.blocks)
+        return {block: leaf.algorithm for block, leaf in fused if isinstance(leaf, FusedLeaf)}
 
 
 def _named(tables: Mapping[str, pa.Table], prefix: str) -> dict[str, pa.Table]:

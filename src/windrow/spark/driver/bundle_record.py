@@ -57,8 +57,8 @@ class BundleRecord:
         carrier = plan_from_json(header["carrier"])
         record = cls(storage, _partitioning_of_carrier(carrier))
         record.columns = {
-            stream: carried_columns(carrier, position)
-            for position, stream in enumerate(carrier.streams)
+            stream: carried_columns(carrier, input_index)
+            for input_index, stream in enumerate(carrier.streams)
         }
         record._entries = [RecordEntry(*parts) for parts in header["entries"]]
         return record

@@ -90,11 +90,11 @@ def bundle_outputs(
     packed = [
         _packed(
             sources[name],
-            carried_columns(carrier, position),
+            carried_columns(carrier, input_index),
             _stream_of(carrier, name),
             packer_of(name),
         )
-        for position, name in enumerate(carrier.streams)
+        for input_index, name in enumerate(carrier.streams)
     ]
     given = (text, fingerprint, checkpoint.spark_location)
     operator = BucketOperator("bundle_step", given, buckets)

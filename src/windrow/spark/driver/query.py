@@ -178,9 +178,9 @@ class SparkQuery(PlannedQuery, Query):
         publication = self._outlet.publication
         return 0.0 if publication is None else publication.rows_per_second(span_us)
 
-    def ordered_lifetime(self, position: int) -> Lifetime:
+    def ordered_lifetime(self, input_index: int) -> Lifetime:
         """How long rows of an input stay, once all orders have reached the shards."""
-        return self._widths.lifetime(self.status, position)
+        return self._widths.lifetime(self.status, input_index)
 
     @property
     def has_pending_order(self) -> bool:

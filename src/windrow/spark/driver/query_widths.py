@@ -42,12 +42,12 @@ class QueryWidths:
         self._last = WidthOrder(number, wanted)
         order_widths(self._control, self._last)
 
-    def lifetime(self, status: QueryStatus, position: int) -> Lifetime:
+    def lifetime(self, status: QueryStatus, input_index: int) -> Lifetime:
         """How long rows of an input stay, once all orders have reached the shards."""
         if self._last is not None and self.is_pending(status):
-            found = self._last.lifetimes.get(position)
-            return found or lifetime_of(self._plan.inputs[position].window)
-        return status.limits.lifetime(self._plan, position)
+            found = self._last.lifetimes.get(input_index)
+            return found or lifetime_of(self._plan.inputs[input_index].window)
+        return status.limits.lifetime(self._plan, input_index)
 
     def is_pending(self, status: QueryStatus) -> bool:
         """Whether the last order has not reached the shards yet."""

@@ -26,7 +26,7 @@ class QueryStatus:
     clock_us: int | None = None
     complete_us: dict[str, int] = field(default_factory=dict)
     ledgers: dict[str, Ledger] = field(default_factory=dict)
-    windows: list[WindowReport] = field(default_factory=list)  # one per position
+    windows: list[WindowReport] = field(default_factory=list)  # one per input
     limits: WindowLimits = field(default_factory=WindowLimits)
     first_us: int | None = None  # from when DURATION counts
     first_batch: int = 0  # later than the first where it joined others that ran
@@ -47,7 +47,7 @@ class QueryStatus:
         """The status before the first batch."""
         return cls(
             ledgers={stream: Ledger() for stream in plan.streams},
-            windows=[WindowReport(position) for position in range(len(plan.inputs))],
+            windows=[WindowReport(input_index) for input_index in range(len(plan.inputs))],
         )
 
     def absorb(self, batch_id: int, outputs: Sequence[ShardOutput], answers: int) -> None:

@@ -65,7 +65,7 @@ class StreamArrivals:
 
 @dataclass
 class Arrivals:
-    """Per stream what came, per position its prepared rows in order of arrival, and orders."""
+    """Per stream what came, per input its prepared rows in order of arrival, and orders."""
 
     streams: dict[str, StreamArrivals]
     rows: dict[int, pa.RecordBatch]
@@ -74,13 +74,13 @@ class Arrivals:
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys; in the ledger bucket
     questions: list[Mapping[str, Any]] = field(default_factory=list)  # to a history, by name
 
-    def leave_out(self, stream: str, positions: Iterable[int], verdict: FarAhead) -> None:
+    def leave_out(self, stream: str, inputs: Iterable[int], verdict: FarAhead) -> None:
         """Takes rows that are not believed out of all inputs that read the stream."""
-        for position in positions:
-            if position in self.rows:
-                rows = self.rows[position]
+        for input_index in inputs:
+            if input_index in self.rows:
+                rows = self.rows[input_index]
                 aside = is_in(rows.column("ts").to_numpy(zero_copy_only=False), verdict.aside)
-                self.rows[position] = rows.filter(pa.array(~aside))
+                self.rows[input_index] = rows.filter(pa.array(~aside))
         came = self.streams[stream]
         asides = [is_in(times, verdict.aside) for times in came.times]
         came.bad_time += sum(int(np.count_nonzero(aside)) for aside in asides)
@@ -104,13 +104,13 @@ def gather(
         if not packet.stream:
             continue
         arrivals[packet.stream].add(packet)
-        for number, (position, data) in enumerate(packet.rows):
-            schema = schemas[position]
+        for number, (input_index, data) in enumerate(packet.rows):
+            schema = schemas[input_index]
             if number in packet.weighted:
                 schema = schema.append(pa.field(WEIGHT, pa.int64()))
             batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
-            rows.setdefault(position, []).append(batch)
-    joined = {position: _joined(batches) for position, batches in rows.items()}
+            rows.setdefault(input_index, []).append(batch)
+    joined = {input_index: _joined(batches) for input_index, batches in rows.items()}
     newest = max(orders, key=lambda order: (order.number, repr(order)), default=None)
     members = [packet.member for packet in opened if packet.member is not None]
     heavy = [count for packet in opened for count in packet.heavy]

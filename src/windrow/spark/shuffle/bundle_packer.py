@@ -20,10 +20,10 @@ class BundlePacker(Packer):
     def _tools(
         self,
         plan: QueryPlan,
-        positions: list[int],
+        inputs: list[int],
         routing: Routing,  # noqa: ARG002 - hot keys are a query's own
     ) -> tuple[dict[int, PreparesRows], PartitionsRows]:
-        carried = {position: CarriedRows(plan, position) for position in positions}
+        carried = {input_index: CarriedRows(plan, input_index) for input_index in inputs}
         return dict(carried), _ByKeys(carried, len(self._buckets))
 
 
@@ -33,7 +33,7 @@ class _ByKeys:
     def __init__(self, carried: Mapping[int, CarriedRows], buckets: int) -> None:
         self._carried, self._buckets = carried, buckets
 
-    def parts(self, position: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def parts(self, input_index: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
         """The rows for each of the buckets, in order of arrival."""
-        owners = self._carried[position].bucket_of(prepared, self._buckets)
+        owners = self._carried[input_index].bucket_of(prepared, self._buckets)
         return rows_by_bucket(prepared, owners, self._buckets)

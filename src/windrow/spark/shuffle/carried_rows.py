@@ -24,12 +24,12 @@ _PREFIX = "c_"
 class CarriedRows:
     """Rows of the input at `position` of a carrier."""
 
-    def __init__(self, carrier: QueryPlan, position: int) -> None:
-        entry = carrier.inputs[position]
+    def __init__(self, carrier: QueryPlan, input_index: int) -> None:
+        entry = carrier.inputs[input_index]
         self._stream = entry.stream
         self._keys = entry.keys
         self._names = [
-            name for name in carried_columns(carrier, position) if name != self._stream.time
+            name for name in carried_columns(carrier, input_index) if name != self._stream.time
         ]
         kinds = [self._stream.column(name).type.arrow for name in self._names]
         named = [_PREFIX + name for name in self._names]

@@ -103,13 +103,13 @@ def carrier_of(partitioning: SharedPartitioning, columns: Columns) -> QueryPlan:
     """
     ordered = sorted(partitioning.keys, key=lambda key: sorted(map(repr, key)))
     inputs, select = [], []
-    for position, stream in enumerate(partitioning.streams):
+    for input_index, stream in enumerate(partitioning.streams):
         keys = tuple(dict(key)[stream.name] for key in ordered)
         variables = tuple(range(len(keys)))
         inputs.append(PlanInput(stream, stream.name, WindowSpec(TIME.name), None, keys, variables))
         for name in columns.get(stream.name, ()):
             kind = stream.column(name).type
-            select.append(OutputColumn(name, ColumnRef(position, name, kind), kind))
+            select.append(OutputColumn(name, ColumnRef(input_index, name, kind), kind))
     return QueryPlan("", "select", tuple(inputs), tuple(select))
 
 
@@ -147,10 +147,10 @@ def wider(
     return {stream: tuple(listed) for stream, listed in names.items()}
 
 
-def carried_columns(carrier: QueryPlan, position: int) -> tuple[str, ...]:
+def carried_columns(carrier: QueryPlan, input_index: int) -> tuple[str, ...]:
     """The columns of an input's stream that a carrier has, its time first."""
     return tuple(
         part.expression.column
         for part in carrier.select
-        if isinstance(part.expression, ColumnRef) and part.expression.source == position
+        if isinstance(part.expression, ColumnRef) and part.expression.source == input_index
     )

@@ -13,9 +13,9 @@ __all__ = ["columns_read", "schema_read"]
 def columns_read(plan: QueryPlan, stream: str) -> tuple[str, ...]:
     """The names, each once."""
     names: dict[str, None] = {}
-    for position, entry in enumerate(plan.inputs):
+    for input_index, entry in enumerate(plan.inputs):
         if entry.stream.name == stream:
-            names.update(dict.fromkeys(needed_columns(plan, position)))
+            names.update(dict.fromkeys(needed_columns(plan, input_index)))
     return tuple(names)
 
 

@@ -44,8 +44,8 @@ def can_combine(plan: QueryPlan, grid_us: int) -> bool:
 class PaneCombiner:
     """Combines prepared rows of one input of a plan."""
 
-    def __init__(self, plan: QueryPlan, position: int, grid_us: int) -> None:
-        self._lifetime = lifetime_of(plan.inputs[position].window)
+    def __init__(self, plan: QueryPlan, input_index: int, grid_us: int) -> None:
+        self._lifetime = lifetime_of(plan.inputs[input_index].window)
         self._grid_us = grid_us
 
     def combined(self, rows: pa.RecordBatch) -> pa.RecordBatch | None:

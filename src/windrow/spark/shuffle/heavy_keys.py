@@ -30,7 +30,7 @@ TEXT_KEPT = 80
 # What was seen counts for less with every batch: after 22 of them for a tenth.
 FADING = 0.9
 
-Counts = list[list[Any]]  # position, key as text (None: all rows of the input), rows
+Counts = list[list[Any]]  # input, key as text (None: all rows of the input), rows
 
 
 # Where in a batch the rows are: fixed, so that a task that is run again reports the same.
@@ -41,36 +41,38 @@ _MIX = 0x9E3779B97F4A7C15
 class KeySampler:
     """Counts keys of the rows of one task."""
 
-    def __init__(self, plan: QueryPlan, positions: Iterable[int]) -> None:
-        self._columns = {each: key_columns(plan, each) for each in positions}
+    def __init__(self, plan: QueryPlan, inputs: Iterable[int]) -> None:
+        self._columns = {each: key_columns(plan, each) for each in inputs}
         self._counts: dict[tuple[int, str | None], float] = {}
 
-    def add(self, position: int, prepared: pa.RecordBatch) -> None:
+    def add(self, input_index: int, prepared: pa.RecordBatch) -> None:
         """Looks at some of the rows, or at none of a small batch."""
-        names, rows = self._columns[position], prepared.num_rows
+        names, rows = self._columns[input_index], prepared.num_rows
         if not names or not _is_chosen(prepared):
             return
         columns = [prepared.column(name) for name in names]
         if rows > SAMPLED_ROWS:
             chosen = pa.array((_PLACES * rows).astype(np.int64))
             columns = [column.take(chosen) for column in columns]
-        self._note(position, columns, max(rows, ROWS_PER_SAMPLE))
+        self._note(input_index, columns, max(rows, ROWS_PER_SAMPLE))
 
-    def _note(self, position: int, columns: Sequence[pa.Array], rows: int) -> None:
+    def _note(self, input_index: int, columns: Sequence[pa.Array], rows: int) -> None:
         size = len(columns[0])
         counts = self._counts
-        counts[position, None] = counts.get((position, None), 0) + rows
+        counts[input_index, None] = counts.get((input_index, None), 0) + rows
         _, places, times = np.unique(mixed_words(columns), return_index=True, return_counts=True)
         for index in np.flatnonzero(times * LEAST_PARTS >= max(2 * LEAST_PARTS, size)).tolist():
             place = int(places[index])
             shown = shown_key(tuple(column[place].as_py() for column in columns))[:TEXT_KEPT]
-            counts[position, shown] = (
-                counts.get((position, shown), 0) + float(times[index]) * rows / size
+            counts[input_index, shown] = (
+                counts.get((input_index, shown), 0) + float(times[index]) * rows / size
             )
 
     def drain(self) -> Counts:
         """What was found since the last call, the heaviest keys only."""
-        counts = [[position, key, round(rows)] for (position, key), rows in self._counts.items()]
+        counts = [
+            [input_index, key, round(rows)] for (input_index, key), rows in self._counts.items()
+        ]
         self._counts = {}
         return heaviest(counts)
 
@@ -95,23 +97,23 @@ def heaviest(counts: Counts) -> Counts:
 def faded(known: Counts, came: Counts) -> Counts:
     """What is known after a batch."""
     added: dict[tuple[int, str | None], float] = {
-        (position, key): FADING * rows for position, key, rows in known
+        (input_index, key): FADING * rows for input_index, key, rows in known
     }
-    for position, key, rows in came:
-        added[position, key] = added.get((position, key), 0) + rows
+    for input_index, key, rows in came:
+        added[input_index, key] = added.get((input_index, key), 0) + rows
     return heaviest([[*name, round(rows, 3)] for name, rows in added.items()])
 
 
 def heavy_shares(plan: QueryPlan, counts: Counts, most: int = 8) -> list[dict[str, Any]]:
     """The heaviest keys with their share of the recent rows of their input."""
-    totals = {position: rows for position, key, rows in counts if key is None}
+    totals = {input_index: rows for input_index, key, rows in counts if key is None}
     shares = [
         {
-            "input": plan.inputs[position].alias,
+            "input": plan.inputs[input_index].alias,
             "key": key,
-            "share": round(min(1.0, rows / max(1, totals.get(position, 0))), 4),
+            "share": round(min(1.0, rows / max(1, totals.get(input_index, 0))), 4),
         }
-        for position, key, rows in counts
+        for input_index, key, rows in counts
         if key is not None
     ]
     heavy = [each for each in shares if each["share"] * LEAST_PARTS >= 1]

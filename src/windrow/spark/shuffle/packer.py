@@ -42,7 +42,7 @@ class PreparesRows(Protocol):
 class PartitionsRows(Protocol):
     """Says which bucket gets which rows."""
 
-    def parts(self, position: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def parts(self, input_index: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
         """The rows for each of the buckets, in order of arrival."""
 
 
@@ -61,16 +61,16 @@ class Packer(TaskPacker):
         self._complete_us: int | None = None
         self._combiners: dict[int, PaneCombiner | PanePicker] = {}
         self._sampler: KeySampler | None = None
-        positions = [i for i, entry in enumerate(plan.inputs) if entry.stream.name == stream]
-        super().__init__(plan.inputs[positions[0]].stream, buckets, task)
-        self._preparers, self._router = self._tools(plan, positions, routing)
+        inputs = [i for i, entry in enumerate(plan.inputs) if entry.stream.name == stream]
+        super().__init__(plan.inputs[inputs[0]].stream, buckets, task)
+        self._preparers, self._router = self._tools(plan, inputs, routing)
 
     def _tools(
-        self, plan: QueryPlan, positions: list[int], routing: Routing
+        self, plan: QueryPlan, inputs: list[int], routing: Routing
     ) -> tuple[dict[int, PreparesRows], PartitionsRows]:
-        """What makes rows ready, by position, and what partitions them."""
-        preparers: dict[int, PreparesRows] = {each: Preparer(plan, each) for each in positions}
-        self._sampler = KeySampler(plan, positions)
+        """What makes rows ready, by input, and what partitions them."""
+        preparers: dict[int, PreparesRows] = {each: Preparer(plan, each) for each in inputs}
+        self._sampler = KeySampler(plan, inputs)
         return preparers, Router(plan, len(self._buckets), routing)
 
     def combine_above(self, complete_us: int | None, grid_us: int) -> None:
@@ -103,8 +103,8 @@ class Packer(TaskPacker):
         ordered = times_us if (times_us[1:] >= times_us[:-1]).all() else np.sort(times_us)
         self._times.append(ordered)
         self._oldest.append(_oldest(batch, times_us, ordered))
-        for position, preparer in self._preparers.items():
-            self._spread(position, preparer.prepared_batch(batch))
+        for input_index, preparer in self._preparers.items():
+            self._spread(input_index, preparer.prepared_batch(batch))
 
     def _set_aside(self, rows: pa.RecordBatch) -> None:
         kept = sum(batch.num_rows for batch in self._unplaced)
@@ -113,28 +113,28 @@ class Packer(TaskPacker):
         self._unplaced.append(shown)
         self._bad.show(shown)
 
-    def _spread(self, position: int, prepared: pa.RecordBatch) -> None:
+    def _spread(self, input_index: int, prepared: pa.RecordBatch) -> None:
         if prepared.num_rows == 0:
             return
         if self._sampler is not None:
-            self._sampler.add(position, prepared)
-        combined = self._combined(position, prepared)
+            self._sampler.add(input_index, prepared)
+        combined = self._combined(input_index, prepared)
         chosen = prepared if combined is None else combined
-        for bucket, rows in enumerate(self._router.parts(position, chosen)):
+        for bucket, rows in enumerate(self._router.parts(input_index, chosen)):
             if rows.num_rows:
                 if combined is not None:
                     self._lacking.add(bucket)
                 if WEIGHT in rows.schema.names:
                     self._weighted[bucket].append(len(self._rows[bucket]))
-                self._rows[bucket].append((position, memoryview(rows.serialize())))
+                self._rows[bucket].append((input_index, memoryview(rows.serialize())))
 
-    def _combined(self, position: int, prepared: pa.RecordBatch) -> pa.RecordBatch | None:
+    def _combined(self, input_index: int, prepared: pa.RecordBatch) -> pa.RecordBatch | None:
         """Fewer rows that stand for those that are not late; None where they are not to be had."""
-        if position not in self._combiners:
+        if input_index not in self._combiners:
             return None
         timely = prepared.column("ts").to_numpy(zero_copy_only=False) > self._complete_us
         rows = prepared if timely.all() else prepared.filter(pa.array(timely))
-        return self._combiners[position].combined(rows)
+        return self._combiners[input_index].combined(rows)
 
     def _packets(self) -> Iterator[Packet]:
         times = np.concatenate([*self._times, np.empty(0, np.int64)])

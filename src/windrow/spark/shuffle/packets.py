@@ -48,7 +48,7 @@ class Packet:
     order: WidthOrder | None = None  # another one
     member: MemberOrder | None = None  # one more
     question: Mapping[str, Any] | None = None  # to a history
-    rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # position, Arrow
+    rows: list[tuple[int, bytes | memoryview]] = field(default_factory=list)  # input, Arrow
     weighted: list[int] = field(default_factory=list)  # which of `rows` stand for several each
     combined_above_us: int | None = None  # rows up to this instant were taken for late
     heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
@@ -75,7 +75,7 @@ class Packet:
             "member": None if self.member is None else self.member.to_json(),
             "question": self.question,
             "complete": self.complete_through_us,
-            "positions": [position for position, _ in self.rows],
+            "positions": [input_index for input_index, _ in self.rows],
             "weighted": [self.combined_above_us, self.weighted],
             "heavy": self.heavy,
             "kept": kept,

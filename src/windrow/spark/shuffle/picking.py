@@ -42,10 +42,10 @@ def can_pick(plan: QueryPlan, grid_us: int) -> bool:
 class PanePicker:
     """Picks among prepared rows of one input of a plan."""
 
-    def __init__(self, plan: QueryPlan, position: int, grid_us: int) -> None:
-        self._lifetime = lifetime_of(plan.inputs[position].window)
+    def __init__(self, plan: QueryPlan, input_index: int, grid_us: int) -> None:
+        self._lifetime = lifetime_of(plan.inputs[input_index].window)
         self._grid_us = grid_us
-        self._asked = _asked(shape_of(plan), position)
+        self._asked = _asked(shape_of(plan), input_index)
 
     def combined(self, rows: pa.RecordBatch) -> pa.RecordBatch | None:
         """The rows that decide for all of these, or None where they would not be much fewer."""
@@ -88,7 +88,7 @@ def _kinds(code: Words) -> int:
     return int(np.count_nonzero(occurs))
 
 
-def _asked(shape: QueryShape, position: int) -> dict[str, set[bool]]:
+def _asked(shape: QueryShape, input_index: int) -> dict[str, set[bool]]:
     """The columns of which nothing but extremes is asked, with whether the largest is, or both."""
     plain: dict[str, set[bool]] = {}
     parts = list(shape.group_columns)
@@ -98,10 +98,10 @@ def _asked(shape: QueryShape, position: int) -> dict[str, set[bool]]:
         argument = extreme.argument
         if not isinstance(argument, ColumnRef):
             parts.append(argument)
-        elif argument.source == position:
+        elif argument.source == input_index:
             plain.setdefault(argument.column, set()).add(extreme.is_max)
     leaves = [leaf for part in parts for leaf in walk(part) if isinstance(leaf, ColumnRef)]
-    taken = {leaf.column for leaf in leaves if leaf.source == position}
+    taken = {leaf.column for leaf in leaves if leaf.source == input_index}
     return {name: asked for name, asked in plain.items() if name not in taken}
 
 

@@ -70,23 +70,23 @@ class Router:
         self._all = buckets
         self._keys = routing.keys
 
-    def parts(self, position: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
+    def parts(self, input_index: int, prepared: pa.RecordBatch) -> list[pa.RecordBatch]:
         """The rows for each of the buckets, in order of arrival."""
         if self._buckets == 1:
             return [prepared, *[prepared.slice(0, 0)] * (self._all - 1)]
-        words = key_words(self._plan, position, prepared)
+        words = key_words(self._plan, input_index, prepared)
         owners = buckets_of_words(words, self._buckets)
         rows = None
         if self._keys:
-            self._spread(position, prepared, words, owners)
-            rows, owners = self._copied(position, words, owners)
+            self._spread(input_index, prepared, words, owners)
+            rows, owners = self._copied(input_index, words, owners)
         return rows_by_bucket(prepared, owners, self._buckets, rows)
 
     def _spread(
-        self, position: int, prepared: pa.RecordBatch, words: Words, owners: NDArray[np.int64]
+        self, input_index: int, prepared: pa.RecordBatch, words: Words, owners: NDArray[np.int64]
     ) -> None:
         """Change the owners of rows of hot keys."""
-        own = [key for key in self._keys if key.position == position]
+        own = [key for key in self._keys if key.position == input_index]
         if not own:
             return
         hot = _marked(words, own)
@@ -105,10 +105,10 @@ class Router:
         owners[chosen] = buckets_of_words(mixed_words(columns), self._buckets)
 
     def _copied(
-        self, position: int, words: Words, owners: NDArray[np.int64]
+        self, input_index: int, words: Words, owners: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
         """Rows and their owners, where those that others may meet in any bucket come repeatedly."""
-        others = [key for key in self._keys if key.position != position]
+        others = [key for key in self._keys if key.position != input_index]
         marked = _marked(words, others) if others else np.zeros(0, np.bool_)
         if not marked.any():
             return None, owners

@@ -34,19 +34,19 @@ def routing_with(
     """
     keys = list(known.keys)
     for alias, values in split.items():
-        position = _position(plan, alias)
-        from_us = since_us(plan, position, complete_us)
+        input_index = _input_of(plan, alias)
+        from_us = since_us(plan, input_index, complete_us)
         for value in values:
-            word = _word(plan, position, value)
-            _check_other_inputs(plan, keys, position, word)
+            word = _word(plan, input_index, value)
+            _check_other_inputs(plan, keys, input_index, word)
             if all(key.word != word for key in keys):
-                keys.append(HotKey(position, word, shown_key(value), from_us))
+                keys.append(HotKey(input_index, word, shown_key(value), from_us))
     return Routing(tuple(keys))
 
 
-def split_refusal(plan: QueryPlan, position: int) -> str | None:
+def split_refusal(plan: QueryPlan, input_index: int) -> str | None:
     """Why rows of one key of this input must stay in one bucket; None where they need not."""
-    found, entry = partitioning(plan), plan.inputs[position]
+    found, entry = partitioning(plan), plan.inputs[input_index]
     if found.kind == "one":
         return f"one bucket sees all rows: {found.reason}"
     if found.kind == "any":
@@ -55,7 +55,7 @@ def split_refusal(plan: QueryPlan, position: int) -> str | None:
         return "COUNT(DISTINCT) needs all rows of a key in one bucket"
     if entry.window.traits.counts_rows:
         return f"{entry.alias} counts the rows of each PARTITION BY"
-    if position >= len(plan.joined):
+    if input_index >= len(plan.joined):
         return f"{entry.alias} is negated, so all its rows must meet all others of a key"
     return None
 
@@ -66,7 +66,7 @@ def shown_key(value: Any) -> str:
     return ", ".join("NULL" if part is None else str(part) for part in parts)
 
 
-def _position(plan: QueryPlan, alias: str) -> int:
+def _input_of(plan: QueryPlan, alias: str) -> int:
     aliases = [entry.alias for entry in plan.inputs]
     found = [place for place, each in enumerate(aliases) if each.lower() == str(alias).lower()]
     if not found:
@@ -83,13 +83,13 @@ def _position(plan: QueryPlan, alias: str) -> int:
     return found[0]
 
 
-def since_us(plan: QueryPlan, position: int, complete_us: Mapping[str, int] | None) -> int:
+def since_us(plan: QueryPlan, input_index: int, complete_us: Mapping[str, int] | None) -> int:
     """From when on rows may be spread: none that came without copies is in a window then."""
     if complete_us is None:
         return START_OF_TIME
     since = START_OF_TIME
     for other, entry in enumerate(plan.inputs):
-        if other == position:
+        if other == input_index:
             continue
         lifetime = lifetime_of(entry.window)
         if lifetime.is_endless:
@@ -107,8 +107,8 @@ def since_us(plan: QueryPlan, position: int, complete_us: Mapping[str, int] | No
     return since
 
 
-def _word(plan: QueryPlan, position: int, value: Any) -> int:
-    types = [part.type.arrow for part in partitioning(plan).keys[position]]
+def _word(plan: QueryPlan, input_index: int, value: Any) -> int:
+    types = [part.type.arrow for part in partitioning(plan).keys[input_index]]
     values = value if isinstance(value, tuple) else (value,)
     try:
         columns = [pa.array([each], kind) for each, kind in zip(values, types, strict=True)]
@@ -116,7 +116,7 @@ def _word(plan: QueryPlan, position: int, value: Any) -> int:
         wanted = ", ".join(map(str, types))
         raise BindingError(
             "WB461",
-            f"{value!r} is not a key of {plan.inputs[position].alias!r}",
+            f"{value!r} is not a key of {plan.inputs[input_index].alias!r}",
             hint=(
                 f"rows are partitioned by a key of type {wanted}; give a tuple for several columns"
             ),
@@ -124,9 +124,9 @@ def _word(plan: QueryPlan, position: int, value: Any) -> int:
     return int(mixed_words(columns)[0])
 
 
-def _check_other_inputs(plan: QueryPlan, keys: list[HotKey], position: int, word: int) -> None:
+def _check_other_inputs(plan: QueryPlan, keys: list[HotKey], input_index: int, word: int) -> None:
     for key in keys:
-        if key.word == word and key.position != position:
+        if key.word == word and key.position != input_index:
             raise BindingError(
                 "WB462",
                 f"key {key.shown} is already split for {plan.inputs[key.position].alias!r}",

@@ -24,7 +24,7 @@ __all__ = ["WidthOrder", "WindowLimits"]
 
 @dataclass(frozen=True)
 class WidthOrder:
-    """Lifetimes by position, from the clock on with which the batch begins that it reaches.
+    """Lifetimes by input, from the clock on with which the batch begins that it reaches.
 
     number: the higher one counts where two orders reach a batch, and where one comes too late.
     """
@@ -44,7 +44,7 @@ class WidthOrder:
 
 @dataclass(frozen=True)
 class WindowLimits:
-    """lifetimes: by position, where not those of the plan. edges: rows entered before are gone.
+    """lifetimes: by input, where not those of the plan. edges: rows entered before are gone.
 
     number: of the order that made them so; 0: none has come.
     """
@@ -53,37 +53,37 @@ class WindowLimits:
     lifetimes: Mapping[int, Lifetime] = field(default_factory=dict)
     edges: Mapping[int, int] = field(default_factory=dict)
 
-    def lifetime(self, plan: QueryPlan, position: int) -> Lifetime:
+    def lifetime(self, plan: QueryPlan, input_index: int) -> Lifetime:
         """How long rows of an input stay."""
-        return self.lifetimes.get(position) or lifetime_of(plan.inputs[position].window)
+        return self.lifetimes.get(input_index) or lifetime_of(plan.inputs[input_index].window)
 
     def changed(self, plan: QueryPlan, order: WidthOrder, clock_us: int) -> WindowLimits:
         """The limits after an order that takes effect at a clock."""
         lifetimes, edges = dict(self.lifetimes), dict(self.edges)
         now = np.array([clock_us])
-        for position, wanted in order.lifetimes.items():
-            before, after = self.lifetime(plan, position), replace(wanted, floor_us=clock_us)
+        for input_index, wanted in order.lifetimes.items():
+            before, after = self.lifetime(plan, input_index), replace(wanted, floor_us=clock_us)
             left = [int(each.edge(now)[0]) for each in (before, after)]
-            edges[position] = max(edges.get(position, START_OF_TIME), *left)
-            lifetimes[position] = after
+            edges[input_index] = max(edges.get(input_index, START_OF_TIME), *left)
+            lifetimes[input_index] = after
         return WindowLimits(order.number, lifetimes, edges)
 
-    def leaves_at(self, plan: QueryPlan, position: int, time_us: int) -> int:
+    def leaves_at(self, plan: QueryPlan, input_index: int, time_us: int) -> int:
         """The instant at which a row of that time is no longer held, if it has not left before."""
-        if not plan.inputs[position].window.traits.leaves_by_time:
+        if not plan.inputs[input_index].window.traits.leaves_by_time:
             return END_OF_TIME
-        lifetime, times = self.lifetime(plan, position), np.array([time_us], np.int64)
-        if int(lifetime.enter(times)[0]) < self.edges.get(position, START_OF_TIME):
+        lifetime, times = self.lifetime(plan, input_index), np.array([time_us], np.int64)
+        if int(lifetime.enter(times)[0]) < self.edges.get(input_index, START_OF_TIME):
             return START_OF_TIME
         return min(END_OF_TIME, int(lifetime.leave(times)[0]))
 
-    def held(self, plan: QueryPlan, position: int, rows: pa.Table) -> pa.Table:
+    def held(self, plan: QueryPlan, input_index: int, rows: pa.Table) -> pa.Table:
         """Prepared rows without those that have gone for good."""
-        if position not in self.edges:
+        if input_index not in self.edges:
             return rows
         times = rows.column("ts").to_numpy()
-        entered = self.lifetime(plan, position).enter(times)
-        return rows.filter(pa.array(entered >= self.edges[position]))
+        entered = self.lifetime(plan, input_index).enter(times)
+        return rows.filter(pa.array(entered >= self.edges[input_index]))
 
     def to_json(self) -> list[Any]:
         """Plain numbers."""

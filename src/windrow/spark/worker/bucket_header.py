@@ -46,7 +46,7 @@ class SegmentEntry:
     clock_us: int  # the clock after the batch that wrote it
     is_snapshot: bool = False  # all that lives instead of rows; always the first of the segments
     kept_until_us: int = START_OF_TIME  # how far streams must come for its times to be over
-    newest_us: tuple[tuple[int, int], ...] = ()  # position and time of the newest rows in it
+    newest_us: tuple[tuple[int, int], ...] = ()  # input and time of the newest rows in it
     values: int = 1  # of the state store, from its sequence on; none where a batch brought nothing
     nonce: str = ""  # names the state after it, where one that has fallen behind may catch up
 
@@ -76,7 +76,7 @@ class BucketHeader:
     members: list[list[int]] = field(default_factory=list)  # of a bundle (worker.bundle_members)
     last_member: int = -1  # the highest number that a query of the bundle has had
     missed_members: list[int] = field(default_factory=list)  # lower ones that none has had yet
-    kept_us: list[int] = field(default_factory=list)  # how long the bundle needs rows, by position
+    kept_us: list[int] = field(default_factory=list)  # how long the bundle needs rows, by input
 
     @classmethod
     def new(cls, fingerprint: str, bucket: int, streams: Iterable[str]) -> BucketHeader:
@@ -136,4 +136,6 @@ class BucketHeader:
 
 def _entry(*parts: Any) -> SegmentEntry:
     entry = SegmentEntry(*parts)
-    return replace(entry, newest_us=tuple((position, time) for position, time in entry.newest_us))
+    return replace(
+        entry, newest_us=tuple((input_index, time) for input_index, time in entry.newest_us)
+    )

@@ -82,8 +82,8 @@ class LiveBundle:
             else:
                 self._begin(order.number, plan_of(order.plan), order.grid_us, self._clock_us)
         rows = {
-            self._streams[position]: self._carried[position].rows_of_stream(batch)
-            for position, batch in step.rows.items()
+            self._streams[input_index]: self._carried[input_index].rows_of_stream(batch)
+            for input_index, batch in step.rows.items()
         }
         self._feed(rows)
         self._add_times(step.times)
@@ -124,11 +124,11 @@ class LiveBundle:
     def _still_needed(self, carrier: QueryPlan, segment: Segment, clock_us: int) -> Rows:
         """The rows of a segment without those that have left the longest window."""
         needed = {}
-        for position, rows in segment.rows.items():
-            lifetime = lifetime_of(carrier.inputs[position].window)
+        for input_index, rows in segment.rows.items():
+            lifetime = lifetime_of(carrier.inputs[input_index].window)
             held = lifetime.leave(rows.column("ts").to_numpy()) > clock_us
             kept = rows if held.all() else rows.filter(pa.array(held))
-            needed[self._streams[position]] = self._carried[position].rows_of_stream(kept)
+            needed[self._streams[input_index]] = self._carried[input_index].rows_of_stream(kept)
         return needed
 
     def _feed(self, rows: Rows) -> None:
@@ -160,8 +160,8 @@ class _LiveMember:
     ) -> None:
         self._number = number
         self._sources = [
-            _Source(entry.stream.name, Preparer(plan, position))
-            for position, entry in enumerate(plan.inputs)
+            _Source(entry.stream.name, Preparer(plan, input_index))
+            for input_index, entry in enumerate(plan.inputs)
         ]
         self._readers = pool.readers(plan, first_algorithm(plan), clock_us)
         self.shard = Shard(plan, grid_us, readers=self._readers)
@@ -172,14 +172,14 @@ class _LiveMember:
     def take(self, rows: Rows, shares: Shares) -> None:
         """Take the query's part of the rows and let them wait."""
         prepared = {}
-        for position, source in enumerate(self._sources):
+        for input_index, source in enumerate(self._sources):
             batch = rows.get(source.stream)
             if batch is None or not batch.num_rows:
                 continue
-            share = shares[self._readers[position]] if self._is_shared else None
+            share = shares[self._readers[input_index]] if self._is_shared else None
             if isinstance(share, FaultError):
                 raise share
-            prepared[position] = source.preparer.prepare(batch) if share is None else share
+            prepared[input_index] = source.preparer.prepare(batch) if share is None else share
         self.shard.append(prepared)
 
     def advance(self, clock_us: int) -> Parts:
@@ -201,11 +201,11 @@ class _LiveMember:
     def _reports(self) -> list[WindowReport]:
         """Its windows, each with its part of the rows that it shares."""
         reports = list(window_reports(self.shard))
-        for position, reader in enumerate(self._readers if self._is_shared else ()):
+        for input_index, reader in enumerate(self._readers if self._is_shared else ()):
             shared = reader.shared
             part = shared.store.nbytes // len(shared.windows)
-            own = reports[position]
-            reports[position] = replace(
+            own = reports[input_index]
+            reports[input_index] = replace(
                 own, bytes=own.bytes + part, column_bytes=own.column_bytes + part
             )
         return reports

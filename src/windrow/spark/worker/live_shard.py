@@ -176,9 +176,9 @@ def _shard_of(
 def _all_rows(segments: list[Segment]) -> dict[int, pa.Table]:
     rows: dict[int, list[pa.Table]] = {}
     for segment in segments:
-        for position, table in segment.rows.items():
-            rows.setdefault(position, []).append(table)
-    return {position: _joined(tables) for position, tables in rows.items()}
+        for input_index, table in segment.rows.items():
+            rows.setdefault(input_index, []).append(table)
+    return {input_index: _joined(tables) for input_index, tables in rows.items()}
 
 
 def _joined(tables: list[pa.Table]) -> pa.Table:
@@ -196,8 +196,8 @@ def _one_batch(table: pa.Table) -> pa.RecordBatch:
 def instants_of(plan: QueryPlan) -> dict[str, Callable[[Instants], Instants]]:
     """Per stream, the instants at which rows of these times ask for an answer."""
     preparers: dict[str, list[Preparer]] = {}
-    for position, entry in enumerate(plan.inputs):
-        preparers.setdefault(entry.stream.name, []).append(Preparer(plan, position))
+    for input_index, entry in enumerate(plan.inputs):
+        preparers.setdefault(entry.stream.name, []).append(Preparer(plan, input_index))
     is_first_only = plan.every_us is not None
     return {stream: _joined_instants(each, is_first_only) for stream, each in preparers.items()}
 

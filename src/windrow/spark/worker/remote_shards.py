@@ -180,7 +180,7 @@ def _served(
     if request["do"] == "snapshot":
         return {}, [live.snapshot().to_bytes()]
     given = iter(sections)
-    rows = {position: _one_batch(table_of(next(given))) for position in request["positions"]}
+    rows = {input_index: _one_batch(table_of(next(given))) for input_index in request["positions"]}
     times = {stream: unpack_times(next(given)) for stream in request["streams"]}
     step = StepInput(
         rows,

@@ -42,8 +42,8 @@ def pair_to_merge(entries: Sequence[SegmentEntry], borders: Iterable[int]) -> in
 
 def merged_segment(first: Segment, second: Segment) -> Segment:
     """One segment for two that came one after the other."""
-    positions = dict.fromkeys([*first.rows, *second.rows])
-    rows = {position: _joined(first.rows, second.rows, position) for position in positions}
+    inputs = dict.fromkeys([*first.rows, *second.rows])
+    rows = {input_index: _joined(first.rows, second.rows, input_index) for input_index in inputs}
     times = {
         stream: np.sort(
             np.concatenate(
@@ -58,8 +58,8 @@ def merged_segment(first: Segment, second: Segment) -> Segment:
 def merged_entry(first: SegmentEntry, second: SegmentEntry, size: int) -> SegmentEntry:
     """What the header says about it, with its size in bytes."""
     newest = dict(first.newest_us)
-    for position, time_us in second.newest_us:
-        newest[position] = max(time_us, newest.get(position, time_us))
+    for input_index, time_us in second.newest_us:
+        newest[input_index] = max(time_us, newest.get(input_index, time_us))
     return SegmentEntry(
         first.sequence,
         first.rows + second.rows,
@@ -75,9 +75,9 @@ def merged_entry(first: SegmentEntry, second: SegmentEntry, size: int) -> Segmen
 def _joined(
     first: Mapping[int, pa.RecordBatch | pa.Table],
     second: Mapping[int, pa.RecordBatch | pa.Table],
-    position: int,
+    input_index: int,
 ) -> pa.Table:
-    tables = [_table(rows[position]) for rows in (first, second) if position in rows]
+    tables = [_table(rows[input_index]) for rows in (first, second) if input_index in rows]
     names = dict.fromkeys(name for table in tables for name in table.schema.names)
     return pa.concat_tables([_with(table, names) for table in tables], promote_options="default")
 

@@ -24,7 +24,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 @dataclass
 class Segment:
-    """Prepared rows per position in order of arrival; in the ledger bucket also times per stream.
+    """Prepared rows per input in order of arrival; in the ledger bucket also times per stream.
 
     A segment with a snapshot stands for everything before it; `instants` are those still due then.
     """
@@ -41,7 +41,7 @@ class Segment:
 
     @property
     def row_count(self) -> int:
-        """Prepared rows in it, over all positions."""
+        """Prepared rows in it, over all inputs."""
         return sum(rows.num_rows for rows in self.rows.values())
 
     def to_bytes(self) -> bytes:
@@ -65,7 +65,7 @@ class Segment:
         """The segment again; refused when it is damaged."""
         header, sections = read_frame("segment", data, f"segment {sequence} of the state store")
         left = iter(sections)
-        rows = {position: table_of(next(left)) for position in header["positions"]}
+        rows = {input_index: table_of(next(left)) for input_index in header["positions"]}
         times = {stream: unpack_times(next(left)) for stream in header["times"]}
         snapshot = next(left) if header["snapshot"] else None
         instants = unpack_times(next(left)) if header["instants"] else None

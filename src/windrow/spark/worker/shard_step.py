@@ -142,7 +142,9 @@ class ShardStep(BucketStep):
         if order is None or order.number <= header.limits.number:
             return {}, []
         header.limits = header.limits.changed(self.plan, order, header.clock_us)
-        return {position: header.limits.lifetimes[position] for position in order.lifetimes}, []
+        return {
+            input_index: header.limits.lifetimes[input_index] for input_index in order.lifetimes
+        }, []
 
     def _counted(self, segment: Segment) -> Parts | None:
         """What is reported to the driver about rows, to bound what answers may lack."""
@@ -161,7 +163,7 @@ class ShardStep(BucketStep):
             verdict = far_ahead(came.clusters, *known, ahead_us)
             header.suspects = {**header.suspects, stream: verdict.suspect}
             if verdict.aside:
-                arrivals.leave_out(stream, self._positions(stream), verdict)
+                arrivals.leave_out(stream, self._inputs_of(stream), verdict)
 
     def _most_ahead_us(self) -> dict[str, int]:
         """How far rows of a stream may be ahead of others, if declared."""
@@ -170,14 +172,14 @@ class ShardStep(BucketStep):
         }
         return {stream: span_us for stream, span_us in spans.items() if span_us is not None}
 
-    def _positions(self, stream: str) -> list[int]:
+    def _inputs_of(self, stream: str) -> list[int]:
         return [i for i, entry in enumerate(self.plan.inputs) if entry.stream.name == stream]
 
     def _timely(self, arrivals: Arrivals, header: BucketHeader, life: tuple[int, int]) -> Segment:
         """The rows of the life, and times, above the completeness with which the batch began."""
         rows = {}
-        for position, batch in arrivals.rows.items():
-            stream = self.plan.inputs[position].stream.name
+        for input_index, batch in arrivals.rows.items():
+            stream = self.plan.inputs[input_index].stream.name
             limit = header.complete_us[stream]
             assert all(each == limit for each in arrivals.streams[stream].combined_above_us)
             times_us = batch.column("ts").to_numpy(zero_copy_only=False)
@@ -186,7 +188,7 @@ class ShardStep(BucketStep):
                 timely &= in_life(times_us, life)
             kept = batch if timely.all() else batch.filter(pa.array(timely))
             if kept.num_rows:
-                rows[position] = kept
+                rows[input_index] = kept
         times = {}
         for stream, came in arrivals.streams.items():
             if came.times:

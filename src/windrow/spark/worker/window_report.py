@@ -45,12 +45,12 @@ class WindowReport:
         return cls(*numbers)
 
     @classmethod
-    def total(cls, position: int, reports: Iterable[WindowReport]) -> WindowReport:
+    def total(cls, input_index: int, reports: Iterable[WindowReport]) -> WindowReport:
         """One window over all buckets."""
-        own = [each for each in reports if each.position == position]
+        own = [each for each in reports if each.position == input_index]
         added = ("rows", "bytes", "waiting", "column_bytes", "capacity", "recent")
         return cls(
-            position,
+            input_index,
             **{name: sum(getattr(each, name) for each in own) for name in added},
             oldest_us=min((each.oldest_us for each in own), default=END_OF_TIME),
             newest_us=max((each.newest_us for each in own), default=START_OF_TIME),
@@ -62,13 +62,13 @@ def window_reports(shard: Shard) -> tuple[WindowReport, ...]:
     return tuple(_report(shard, *each) for each in shard.window_statistics())
 
 
-def _report(shard: Shard, position: int, rows: int, size: int) -> WindowReport:
-    columns = shard.windows[position].columns
+def _report(shard: Shard, input_index: int, rows: int, size: int) -> WindowReport:
+    columns = shard.windows[input_index].columns
     times = columns.times[columns.head : columns.tail]
-    part_us = shard.lifetime(position).hold_us // RECENT_PARTS
+    part_us = shard.lifetime(input_index).hold_us // RECENT_PARTS
     recent = times.size - int(np.searchsorted(times, shard.clock - part_us, side="right"))
     return WindowReport(
-        position,
+        input_index,
         rows,
         size,
         columns.end - columns.tail,

@@ -8,6 +8,7 @@ none: the unmatched term. So no pair is ever formed, as in the factorised inner 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.relations.algebra import (
@@ -72,10 +73,7 @@ class _Factorising:
                 return None
             is_right = bool(reads) and reads <= right
             often = rows[0].field.ref if is_right else per_left
-            step = partial_of(
-                call, self._fresh, lambda part, often=often: arithmetic("*", part, often),
-                exact=not is_whole,
-            )  # fmt: skip
+            step = partial_of(call, self._fresh, partial(_times, often), exact=not is_whole)
             if step is None:
                 return None
             steps.append(step)
@@ -109,6 +107,10 @@ class _Factorising:
 
     def _item(self, expression: Expr, name: str) -> Item:
         return Item(self._fresh.like(Field("", name, expression.type)), expression)
+
+
+def _times(often: Expr, part: Expr) -> Expr:
+    return arithmetic("*", part, often)
 
 
 def _joined(relation: Aggregate) -> _Joined | None:

@@ -17,7 +17,7 @@ from windrow.plan.relations.rules.prune_columns import prune_columns
 from windrow.plan.relations.rules.push_filters import push_filters
 from windrow.plan.relations.rules.unnest import unnest
 
-__all__ = ["RELATION_RULES", "RelationRule", "rewritten_relation"]
+__all__ = ["RELATION_RULES", "RelationRule", "rewritten_relation", "rules_that_change"]
 
 RelationRule = Callable[[Relation], Relation]
 
@@ -40,3 +40,14 @@ def rewritten_relation(
     for rule in rules:
         relation = rule(relation)
     return relation
+
+
+def rules_that_change(relation: Relation) -> tuple[str, ...]:
+    """The names of the rules that change something in it, in order."""
+    found = []
+    for rule in RELATION_RULES:
+        changed = rule(relation)
+        if changed != relation:
+            found.append(rule.__name__)
+        relation = changed
+    return tuple(found)

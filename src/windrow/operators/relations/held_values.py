@@ -19,7 +19,7 @@ from windrow.operators.relations.wide_decimals import (
     wide_of_words,
     words_of_wide,
 )
-from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
+from windrow.windows.codes import Codes, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
 
 __all__ = ["HeldValues"]
@@ -88,4 +88,4 @@ class HeldValues:
     def growth_bytes(self, changes: int) -> int:
         """Bytes of the texts that this many changes may add."""
         texts = sum(bool(pa.types.is_string(kind)) for kind in self._types)
-        return changes * texts * NEW_TEXT_BYTES
+        return self._texts.growth_bytes(changes * texts) if texts else 0

@@ -18,11 +18,12 @@ from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
+from windrow.plan.relations.whole_blocks import as_block
 from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
-__all__ = ["plan_query", "tree_plan", "plan_view", "tree_plan"]
+__all__ = ["plan_query", "plan_view", "tree_plan"]
 
 # What only a tree can run.
 _OF_TREES = (NestedQuery, exp.Window, exp.Filter, exp.Exists)
@@ -42,13 +43,13 @@ def plan_query(
     """
     if not isinstance(query, Select) or not _is_block(query, catalog):
         _check_choices(algorithm, store)
-        return tree_plan(query, catalog, shares_views=shares_views)
+        return as_block(tree_plan(query, catalog, shares_views=shares_views))
     try:
         return bind(query, catalog, algorithm, store)
     except UnsupportedError:
         if query.error_percent is not None or (algorithm, store) != ("auto", "auto"):
             raise
-        return tree_plan(query, catalog)
+        return as_block(tree_plan(query, catalog))
 
 
 def tree_plan(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> TreePlan:
@@ -64,8 +65,9 @@ def plan_view(view: View, catalog: Catalog) -> TreePlan:
 def _planned(bound: BoundQuery) -> TreePlan:
     relation = rewritten_relation(bound.relation)
     hidden = bound.relation.fields[len(bound.outputs) :]
-    if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
-        relation = Project(relation, passed((*bound.outputs, *hidden)))
+    given = (*bound.outputs, *hidden)
+    if [field.id for field in relation.fields] != [field.id for field in given]:
+        relation = Project(relation, passed(given))
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
     return TreePlan(
         bound.text,

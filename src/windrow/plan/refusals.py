@@ -26,7 +26,13 @@ def one_select(query: QueryText | CreateView) -> Select:
         return query
     places = getattr(query, "places", {})
     place = getattr(query, "place", None) or next(iter(places.values()), None)
-    raise refusal("WU231", "this form of query", place, "write it as one SELECT of streams")
+    raise refusal(
+        "WU231",
+        "this form of query",
+        place,
+        "here it has to be one SELECT of windows, inner joins and NOT EXISTS, with or without GROUP "
+        "BY; windrow.connect() without Spark runs any SELECT",
+    )
 
 
 def _is_plain(select: Select) -> bool:

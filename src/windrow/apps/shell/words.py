@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from windrow.event_time import UNITS_US
-from windrow.sql.functions import AGGREGATES, SCALARS
+from windrow.sql.functions import AGGREGATES, SCALARS, WINDOW_FUNCTIONS
 
 __all__ = ["BEGINNINGS", "FUNCTIONS", "KEYWORDS", "TYPES", "UNITS", "WINDOW_WORDS"]
 
 BEGINNINGS = (
     "SELECT",
+    "WITH",
     "CREATE STREAM",
     "CREATE QUERY",
+    "CREATE VIEW",
     "CREATE HISTORY ON",
     "EXPLAIN SELECT",
     "SET",
 )
 KEYWORDS = (
-    *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "BY", "AS", "ON"),
-    *("JOIN", "INNER", "LEFT", "ANTI"),
-    *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "EXISTS"),
+    *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "HAVING", "BY", "AS", "ON", "USING"),
+    *("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "SEMI", "ANTI"),
+    *("WITH", "UNION", "INTERSECT", "EXCEPT", "ALL", "VALUES"),
+    *("ROLLUP", "CUBE", "GROUPING", "SETS", "FILTER"),
+    *("OVER", "PARTITION", "WINDOW", "QUALIFY", "ROWS", "RANGE", "PRECEDING", "FOLLOWING"),
+    *("CURRENT", "UNBOUNDED"),
+    *("ORDER", "ASC", "DESC", "NULLS", "FIRST", "LAST", "LIMIT", "OFFSET"),
+    *("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE", "EXISTS", "ANY"),
     *("CASE", "WHEN", "THEN", "ELSE", "END", "CAST", "NULL", "TRUE", "FALSE"),
     *("ERROR", "EVERY", "DURATION", "INTO"),
-    *("CREATE", "STREAM", "QUERY", "HISTORY", "EXPLAIN", "SET"),
+    *("CREATE", "STREAM", "QUERY", "VIEW", "HISTORY", "EXPLAIN", "SET"),
     *("TIME", "LATENESS", "LEVELS", "FOR", "FOREVER"),
     *("MAX", "AHEAD", "OFF", "BAD", "ROW", "FAIL", "ASIDE"),
 )
@@ -31,4 +38,4 @@ TYPES = (
     *("STRING", "TIMESTAMP", "DOUBLE", "BIGINT", "INT", "BOOLEAN", "DATE", "DECIMAL"),
     *("FLOAT", "SMALLINT", "TINYINT"),
 )
-FUNCTIONS = tuple(sorted(AGGREGATES | SCALARS))
+FUNCTIONS = tuple(sorted({*AGGREGATES, *SCALARS, *WINDOW_FUNCTIONS}))

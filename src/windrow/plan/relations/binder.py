@@ -8,7 +8,7 @@ from itertools import count
 
 from windrow.errors import UnsupportedError
 from windrow.plan.catalog import Catalog
-from windrow.plan.outputs import check_reserved
+from windrow.plan.outputs import RESERVED_NAMES, check_reserved, is_star, item_name
 from windrow.plan.relations.algebra import (
     Aggregate,
     Distinct,
@@ -43,8 +43,9 @@ def bind_query(query: QueryText, catalog: Catalog) -> BoundQuery:
     if query.error_percent is not None and is_tree(answer.relation):
         raise UnsupportedError(
             "WU240",
-            "ERROR is not supported for a query of several blocks",
-            hint="ERROR bounds one block of aggregates over windows: omit it",
+            "ERROR is not supported for a query that is a tree of relations",
+            hint="omit it: the answers are exact; ERROR is for the aggregates of one SELECT over one "
+            "window of time",
             place=query.places.get("ERROR"),
         )
     return BoundQuery(
@@ -107,14 +108,21 @@ def _check_unread(
 
 
 def _outputs(query: QueryText, shown: Sequence[Field]) -> tuple[Field, ...]:
-    """The fields under names of their own: equal ones are numbered."""
+    """The fields under names of their own: equal ones are numbered.
+
+    So are those that * gives under a reserved name, such as the time of answers in a window.
+    """
     items = query.items if isinstance(query, Select) else ()
+    has_star = any(is_star(item.expression) for item in items)
+    for item in items:
+        check_reserved("" if is_star(item.expression) else item_name(item), item.place)
     written = {field.name.lower() for field in shown}
-    taken: set[str] = set()
+    taken: set[str] = set(RESERVED_NAMES) if has_star else set()
     found: list[Field] = []
-    for place, field in enumerate(shown):
-        check_reserved(field.name, items[place].place if len(items) == len(shown) else None)
+    for field in shown:
         name = field.name
+        if not has_star:
+            check_reserved(name, None)
         if name.lower() in taken:
             numbered = (f"{field.name}_{number}" for number in count(2))
             name = next(each for each in numbered if each.lower() not in taken | written)

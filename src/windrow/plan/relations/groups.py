@@ -168,7 +168,7 @@ class GroupPhase(Phase):
                 scope = self._rows.scope("GROUPING")
                 raise scope.wrong(
                     "WB272",
-                    "GROUPING takes what GROUP BY names",
+                    "GROUPING of an expression that GROUP BY does not name",
                     argument,
                     hint="repeat an expression of GROUP BY",
                 )

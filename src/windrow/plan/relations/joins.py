@@ -259,7 +259,7 @@ class _OnPhase(RowPhase):
                 "WU241",
                 "a sub-query that reads both inputs of an outer join in its ON "
                 "is not supported yet",
-                hint="put it into a query in FROM, or into WHERE of an inner join",
+                hint="compute it in a query in FROM, and use its column in ON",
                 place=self._place,
             )
         if on_left:

@@ -206,7 +206,8 @@ class _Question:
         if len(answer.shown) != len(self._values):
             raise self._scope.wrong(
                 "WB267",
-                f"{len(self._values)} compared with a sub-query of {len(answer.shown)} columns",
+                f"{_counted(len(self._values))} compared with a sub-query of "
+                f"{_columns(len(answer.shown))}",
                 self._node,
                 hint="select as many columns as stand before it: (a, b) IN (SELECT c, d ...)",
             )
@@ -271,7 +272,7 @@ def _in_list(scope: Scope, node: exp.In) -> Expr:
         if len(right) != len(left):
             raise scope.wrong(
                 "WB267",
-                f"{len(left)} compared with a row of {len(right)} values",
+                f"{_counted(len(left))} compared with a row of {len(right)} values",
                 written,
                 hint="give every row as many values as stand before IN",
             )
@@ -323,3 +324,11 @@ def _is_null(expression: Expr) -> Expr:
 
 def _not(expression: Expr) -> Expr:
     return Call("not", (expression,), BOOLEAN)
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' * (count != 1)}"
+
+
+def _counted(count: int) -> str:
+    return "one value is" if count == 1 else f"{count} values are"

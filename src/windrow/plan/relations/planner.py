@@ -10,6 +10,7 @@ from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
+from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Project
 from windrow.plan.relations.binder import bind_query
 from windrow.plan.relations.blocks import with_blocks
@@ -66,9 +67,8 @@ def _check_choices(algorithm: str, store: str) -> None:
         if chosen != "auto":
             raise UnsupportedError(
                 "WU245",
-                f"the {what} of a query that is a tree cannot be {chosen!r}",
-                hint="leave the choice to 'auto': each part of the tree has its own; "
-                "explain() shows which",
+                f"{what}={chosen!r} is for a query of one block, and this is a tree of relations",
+                hint="omit it: every block of the tree has its own, chosen by cost; explain() shows which",
             )
 
 
@@ -86,7 +86,12 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False
-    return all(each.find(*_OF_TREES) is None for each in _expressions(select))
+    return not any(_is_of_trees(node) for each in _expressions(select) for node in each.walk())
+
+
+def _is_of_trees(node: exp.Expr) -> bool:
+    """Whether only a tree can run it, or says best why it cannot: RANK() without OVER."""
+    return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED)
 
 
 def _is_window(source: Source, catalog: Catalog) -> bool:

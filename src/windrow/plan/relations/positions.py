@@ -34,7 +34,7 @@ def checked_position(node: exp.Expr, count: int, clause: str, text: str) -> int:
         return position - 1
     raise BindingError(
         "WB269",
-        f"{clause} {position}: there are {count} items, counted from 1",
-        hint="write the position of an item, or the expression itself",
+        f"{clause} {position}: the select list has {count} item{'s' * (count != 1)}",
+        hint="positions count from 1; or write the expression itself",
         place=place_of(node, text),
     )

@@ -109,7 +109,7 @@ def _of_query(
     elif every_us is not None:
         raise BindingError(
             "WB264",
-            f"{alias} has EVERY, but no window holds its answers",
+            f"{alias} is a query with EVERY: its answers are a stream, which needs a window",
             hint="write a window behind it, such as [10 MINUTES], or omit EVERY",
             place=source.place,
         )

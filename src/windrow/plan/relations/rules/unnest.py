@@ -145,8 +145,9 @@ class _Domain:
         assert isinstance(relation, AnswerWindow)
         raise UnsupportedError(
             "WU244",
-            "a sub-query through a window cannot read columns of the outer query",
-            hint="join the outer query with the answers instead",
+            "a sub-query with EVERY and a window cannot read columns of the outer query",
+            hint="select the column in the sub-query, and join: "
+            "JOIN (SELECT k, ... GROUP BY k EVERY (...)) [1 HOUR] AS b ON b.k = a.k",
         )
 
     def _into_filter(self, relation: Filter) -> Relation:

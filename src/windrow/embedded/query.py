@@ -131,8 +131,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._be_ready()
         result = (self._bounded or self._publisher).result()
         if isinstance(self.plan, TreePlan) and self.plan.order:
-            has_more = bool(self.plan.hidden) and isinstance(self._shard, TreeShard)
-            result = in_order(self._shard.rows() if has_more else result, self.plan)
+            if self.plan.hidden and isinstance(self._shard, TreeShard):
+                result = self._shard.rows()
+            result = in_order(result, self.plan)
         return self._noted(result, is_complete=not self.lacks_rows())
 
     @property

@@ -568,8 +568,8 @@ def _warn_of_growth(name: str, plan: RunnablePlan) -> None:
     """Windows that never lose a row, below operators that keep all of them."""
     if isinstance(plan, TreePlan) and plan.growing:
         warnings.warn(
-            f"query {name!r} keeps every row of {', '.join(plan.growing)}, which is UNBOUNDED: it "
-            "grows until the memory budget refuses rows; write a window, such as [10 MINUTES]",
+            f"query {name!r} keeps every row of {', '.join(plan.growing)} (UNBOUNDED): it grows "
+            "until the memory budget refuses rows; write a window, such as [10 MINUTES]",
             RuntimeWarning,
             stacklevel=4,
         )

@@ -28,7 +28,7 @@ SOURCES = [
 
 # Folders of tests that are of no folder of the package: what tests share, what is run as a whole.
 OTHER_TESTS = {
-    "support", "forms", "benchmarks", "examples", "typing",
+    "support", "forms", "sqllogic", "benchmarks", "examples", "typing",
     "hard", "recovery", "cluster", "browser",
 }  # fmt: skip
 # Of what tests need, installed by make test-browser and make test-notebook alone.

@@ -50,6 +50,24 @@ FORMS = {
     "anti join": "SELECT a.g, a.v FROM a [5 SECONDS] LEFT ANTI JOIN b [3 SECONDS] ON a.k = b.k",
     "error": "SELECT g, COUNT(*) AS n FROM a [5 SECONDS] GROUP BY g ERROR (10%)",
 }
+TREES = {
+    "tree left join": "SELECT a.g, b.v FROM a [5 SECONDS] LEFT JOIN b [3 SECONDS] ON a.k = b.k",
+    "tree of counts": "SELECT n, COUNT(*) AS m FROM"
+    " (SELECT g, COUNT(*) AS n FROM a [5 SECONDS] GROUP BY g) AS q GROUP BY n",
+    "tree scalar": "SELECT k, v FROM a [5 SECONDS] WHERE v >"
+    " (SELECT AVG(v) FROM b [5 SECONDS] WHERE b.k = a.k)",
+    "tree top": "SELECT g, v FROM a [ROWS 20] WHERE k IN (SELECT k FROM b [3 SECONDS])"
+    " ORDER BY d DESC LIMIT 3",
+    "tree union": "SELECT k, g FROM a [PARTITION BY k ROWS 3] EXCEPT ALL SELECT k, g FROM b [2 SECONDS]",
+    "tree numbers": "SELECT g, v, RANK() OVER (PARTITION BY k ORDER BY v) AS r FROM a [5 SECONDS]",
+    "tree ticks": "SELECT g, MIN(h) AS h FROM (SELECT DISTINCT a.g, b.g AS h FROM a [5 SECONDS]"
+    " FULL JOIN b [3 SECONDS] ON a.k = b.k AND a.v < b.v) AS q GROUP BY g EVERY (1)",
+    "tree of answers": "SELECT g, MAX(n) AS n FROM (SELECT g, COUNT(*) AS n FROM a [3 SECONDS]"
+    " GROUP BY g EVERY (1)) [4 SECONDS] AS q GROUP BY g",
+    "tree unbounded": "SELECT n, COUNT(*) AS m FROM"
+    " (SELECT k, COUNT(*) AS n, MIN(g) AS g FROM a GROUP BY k) AS q GROUP BY n",
+}
+FORMS |= TREES
 ALGORITHMS = {
     "pipelined": "join residual",
     "incremental": "join sums",
@@ -187,17 +205,20 @@ def advanced(run: Run) -> None:
     run.session.advance("a", to=START + timedelta(seconds=9))
 
 
-@pytest.mark.parametrize("name", ["grouped", "join by key", "select", "error", "unbounded best"])
+@pytest.mark.parametrize(
+    "name",
+    ["grouped", "join by key", "select", "error", "unbounded best", "tree top", "tree of answers"],
+)
 def test_advance(name: str, is_whole: bool) -> None:
     check_places([CASES[name]], advanced, is_whole, few=25)
 
 
-@pytest.mark.parametrize("name", ["extremes", "join", "select distinct", "partition"])
+@pytest.mark.parametrize("name", ["extremes", "join", "select distinct", "partition", *TREES])
 def test_finish(name: str, is_whole: bool) -> None:
     check_places([CASES[name]], lambda run: run.session.finish(), is_whole, few=25)
 
 
-@pytest.mark.parametrize("name", ["grouped", "join", "select", "error"])
+@pytest.mark.parametrize("name", ["grouped", "join", "select", "error", "tree top"])
 def test_looking(name: str, is_whole: bool) -> None:
     """What takes nothing away changes nothing when it is broken off."""
     for look in (
@@ -210,7 +231,7 @@ def test_looking(name: str, is_whole: bool) -> None:
         check_places([CASES[name]], look, is_whole, few=5)
 
 
-@pytest.mark.parametrize("name", ["grouped", "join", "select", "ticks"])
+@pytest.mark.parametrize("name", ["grouped", "join", "select", "ticks", "tree left join"])
 @pytest.mark.parametrize("read", ["answers", "changes"])
 def test_reading(name: str, read: str, is_whole: bool) -> None:
     """A read that is broken off has taken everything, or nothing."""
@@ -232,7 +253,7 @@ def registers_late(run: Run) -> None:
     run.queries.append(run.session.query(ANOTHER, name="late"))
 
 
-@pytest.mark.parametrize("name", ["grouped", "join", "select"])
+@pytest.mark.parametrize("name", ["grouped", "join", "select", "tree of answers"])
 def test_registering(name: str, is_whole: bool) -> None:
     """A query that is broken off while it is registered disturbs neither others nor later ones."""
     cases = [CASES[name]]

@@ -46,7 +46,14 @@ def _as_ours(node: exp.Expr) -> exp.Expr:
 @pytest.mark.parametrize(
     "text",
     [
-        *("a + b * c - d / e % f", "a DIV b * c", "a - b - c", "(a - b) * c", "- a * b", "a || b || c"),
+        *(
+            "a + b * c - d / e % f",
+            "a DIV b * c",
+            "a - b - c",
+            "(a - b) * c",
+            "- a * b",
+            "a || b || c",
+        ),
         *("NOT a AND b OR c AND NOT d", "a = b AND c <> d OR e <=> f", "a + 1 > b * 2"),
         *("a IS NULL", "a IS NOT NULL AND b", "a IS DISTINCT FROM b", "a IS NOT TRUE"),
         *("a IN (1, 2, b + 1)", "a NOT IN (1)", "a BETWEEN 1 AND 2 AND b", "a NOT LIKE 'x'"),

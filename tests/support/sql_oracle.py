@@ -114,7 +114,7 @@ class SqlOracle:
     def rows_at(self, rows: Rows, ticks: Sequence[int], table: str) -> None:
         """Makes a table of the answers at all ticks, timed by `at`."""
         self._prepare(rows, ticks)
-        shown = f"SELECT CAST(NULL AS TIMESTAMPTZ) AS \"at\", q.* FROM ({self.sql}) AS q LIMIT 0"
+        shown = f'SELECT CAST(NULL AS TIMESTAMPTZ) AS "at", q.* FROM ({self.sql}) AS q LIMIT 0'
         DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {shown}")
         for tick in ticks:
             self._show(tick)
@@ -187,7 +187,7 @@ class _HeldWindow:
             DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE all_{self.name} AS {made}")
         else:
             self.inner.rows_at(rows, self._ticks(rows, until), f"all_{self.name}")
-            text = f"SELECT epoch_us(\"at\") FROM all_{self.name} ORDER BY rowid"
+            text = f'SELECT epoch_us("at") FROM all_{self.name} ORDER BY rowid'
             self.times = [time for (time,) in DATABASE.execute(text).fetchall()]
         self.show(None)
 
@@ -277,7 +277,9 @@ class _Windows:
     def replaced(self, query: QueryText, tables: tuple[CommonTable, ...] = ()) -> QueryText:
         """The query over tables; tables: the common tables of the queries around it."""
         if isinstance(query, ValuesList):
-            rows = tuple(tuple(self._expression(each, tables) for each in row) for row in query.rows)
+            rows = tuple(
+                tuple(self._expression(each, tables) for each in row) for row in query.rows
+            )
             return replace(query, rows=rows)
         own: list[CommonTable] = []
         for table in query.common_tables:
@@ -340,9 +342,7 @@ class _Windows:
         held = _HeldWindow(_name(), schema.name, source.window, schema.time)
         return self._held(source, held)
 
-    def _answers(
-        self, source: Source, query: QueryText, tables: tuple[CommonTable, ...]
-    ) -> Source:
+    def _answers(self, source: Source, query: QueryText, tables: tuple[CommonTable, ...]) -> Source:
         assert not isinstance(query, ValuesList)
         whole = replace(query, common_tables=(*tables, *query.common_tables))
         inner = SqlOracle(whole, self._catalog)
@@ -368,8 +368,10 @@ def _all_columns(query: Select | SetQuery) -> Iterable[Ordering]:
     while isinstance(first, SetQuery):
         first = first.left
     assert isinstance(first, Select)
-    has_star = any(item.expression.find(exp.Star) and not item.expression.find(exp.Count)
-                   for item in first.items)
+    has_star = any(
+        item.expression.find(exp.Star) and not item.expression.find(exp.Count)
+        for item in first.items
+    )
     assert not has_star, "name the columns of a query with LIMIT"
     for place in range(len(first.items)):
         yield Ordering(exp.Literal.number(place + 1), nulls_first=True)

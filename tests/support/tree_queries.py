@@ -65,8 +65,9 @@ class _Writer:
         text = self._query(depth, _Scope(())).text
         # What nobody reads is no part of a query.
         text = tables + text if "common AS" in text else text
-        return text + (f" EVERY ({self._one(('1 SECOND', '1500 MILLISECONDS'))})"
-                       if self._chance(0.15) else "")
+        return text + (
+            f" EVERY ({self._one(('1 SECOND', '1500 MILLISECONDS'))})" if self._chance(0.15) else ""
+        )
 
     # ---- queries
 
@@ -119,8 +120,17 @@ class _Writer:
             ]
             where = self._where(depth - 1, scope)
             parts.append(f"SELECT {', '.join(items)} FROM {source}{where}")
-        word = self._one(("UNION", "UNION ALL", "UNION ALL", "INTERSECT", "EXCEPT", "EXCEPT ALL",
-                          "INTERSECT ALL"))
+        word = self._one(
+            (
+                "UNION",
+                "UNION ALL",
+                "UNION ALL",
+                "INTERSECT",
+                "EXCEPT",
+                "EXCEPT ALL",
+                "INTERSECT ALL",
+            )
+        )
         columns = tuple((f"c{number}", kind) for number, kind in enumerate(kinds))
         return _Query(f"{parts[0]} {word} {parts[1]}", columns, is_united=True)
 
@@ -150,8 +160,13 @@ class _Writer:
         made = [("COUNT(*)", "i"), ("COUNT(*)", "i")]
         for name, kind in scope.own:
             if kind == "i":
-                made += [(f"SUM({name})", "i"), (f"MIN({name})", "i"), (f"AVG({name})", "f"),
-                         (f"COUNT(DISTINCT {name})", "i"), (f"SUM(DISTINCT {name})", "i")]
+                made += [
+                    (f"SUM({name})", "i"),
+                    (f"MIN({name})", "i"),
+                    (f"AVG({name})", "f"),
+                    (f"COUNT(DISTINCT {name})", "i"),
+                    (f"SUM(DISTINCT {name})", "i"),
+                ]
             if kind == "d":
                 made += [(f"SUM({name})", "d"), (f"MAX({name})", "d"), (f"COUNT({name})", "i")]
             if kind == "s":
@@ -163,11 +178,22 @@ class _Writer:
     # ---- FROM
 
     def _from(self, depth: int, outer: _Scope) -> tuple[str, _Scope]:
-        text, columns = self._source(depth, outer)
+        text, columns = self._source(depth)
         for _ in range(self._draw.choice((0, 0, 1, 1, 2) if depth else (0, 0, 0, 1))):
-            other, more = self._source(depth - 1, outer)
-            kind = self._one(("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN",
-                              "ANTI JOIN", "CROSS JOIN", ","))
+            other, more = self._source(depth - 1)
+            kind = self._one(
+                (
+                    "JOIN",
+                    "JOIN",
+                    "LEFT JOIN",
+                    "RIGHT JOIN",
+                    "FULL JOIN",
+                    "SEMI JOIN",
+                    "ANTI JOIN",
+                    "CROSS JOIN",
+                    ",",
+                )
+            )
             if kind == ",":
                 text = f"{text} CROSS JOIN {other}"
             elif kind == "CROSS JOIN":
@@ -179,7 +205,7 @@ class _Writer:
                 columns = (*columns, *more)
         return text, _Scope(columns, outer.outer)
 
-    def _source(self, depth: int, outer: _Scope) -> tuple[str, Columns]:
+    def _source(self, depth: int) -> tuple[str, Columns]:
         alias = self._name()
         if self._tables and self._chance(0.4):
             name, columns = self._tables[0]
@@ -193,9 +219,7 @@ class _Writer:
 
     def _on(self, left: Columns, right: Columns) -> str:
         """An equality where there is one, and sometimes more."""
-        pairs = [
-            (one, other) for one, kind in left for other, same in right if kind == same != "f"
-        ]
+        pairs = [(one, other) for one, kind in left for other, same in right if kind == same != "f"]
         if not pairs:
             return "TRUE"
         found = ["{} = {}".format(*self._one(pairs))]
@@ -203,8 +227,9 @@ class _Writer:
             one, other = self._one(pairs)
             found.append(f"{one} {self._one(_COMPARED)} {other}")
         if self._chance(0.15):
-            found = [f"{one} {self._one(('<', '<=', '<>'))} {other}"
-                     for one, other in [self._one(pairs)]]
+            found = [
+                f"{one} {self._one(('<', '<=', '<>'))} {other}" for one, other in [self._one(pairs)]
+            ]
         return self._one((" AND ",) * 4 + (" OR ",)).join(found)
 
     # ---- expressions
@@ -218,7 +243,10 @@ class _Writer:
     def _correlated(self, scope: _Scope) -> str:
         """A condition between own columns and those of the query around."""
         pairs = [
-            (own, out) for own, kind in scope.own for out, same in scope.outer if kind == same != "f"
+            (own, out)
+            for own, kind in scope.own
+            for out, same in scope.outer
+            if kind == same != "f"
         ]
         if not pairs:
             return "TRUE"
@@ -271,8 +299,9 @@ class _Writer:
         source, inside = self._from(depth - 1, _Scope((), self._seen(scope)))
         where = self._where(depth - 1, inside)
         names = inside.of("i")
-        made = ["COUNT(*)"] + [f"{function}({name})" for name in names
-                               for function in ("MAX", "SUM", "COUNT")]
+        made = ["COUNT(*)"] + [
+            f"{function}({name})" for name in names for function in ("MAX", "SUM", "COUNT")
+        ]
         return f"(SELECT {self._one(made)} AS c0 FROM {source}{where})"
 
     def _sub_query(self, depth: int, scope: _Scope) -> _Query:
@@ -282,7 +311,7 @@ class _Writer:
         return self._plain(depth - 1, inside)
 
     def _seen(self, scope: _Scope) -> Columns:
-        """What a sub-query may read: mostly of the query around it, sometimes of one further out."""
+        """What a sub-query may read: of the query around it, sometimes of one further out."""
         if not self._chance(0.8):
             return ()
         return (*scope.own, *(scope.outer if self._chance(0.3) else ()))

@@ -86,5 +86,3 @@ def _row(draw: random.Random, stream: str, time_us: int) -> dict[str, object]:
         "y": draw.choice((date(1969, 12, 31), date(2024, 2, 29), None)),
     }
     return {**row, "x": draw.choice((0, 1, 2, None))} if stream == "c" else row
-
-

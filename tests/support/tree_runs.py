@@ -75,9 +75,7 @@ class TreeRunner:
         self.publisher = Publisher.restore(published, self.publisher.snapshot())
 
 
-def shard_run(
-    text: str, actions: Sequence[Action], restarts: frozenset[int] = frozenset()
-) -> Told:
+def shard_run(text: str, actions: Sequence[Action], restarts: frozenset[int] = frozenset()) -> Told:
     """All that a tree gives; it is restarted after the actions of these numbers."""
     plan, model = tree_plan_of(text), Model()
     runner = TreeRunner(plan)

@@ -93,6 +93,11 @@ class Governing:
         return self._ranges.have_room(own, memory.windows, memory.history_bytes, rate_of)
 
     @property
+    def memory_budget(self) -> int:
+        """The bytes of the session."""
+        return self._memory.budget
+
+    @property
     def _is_at_ease(self) -> bool:
         return self._governor.has_decided and self._governor.has_nothing_due
 

@@ -31,7 +31,7 @@ from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.query import Query
 from windrow.rows.life import life_of
 from windrow.rows.shared_rows import QueryLife, RowPool
-from windrow.runtime.pace import Pace
+from windrow.runtime.pace import Pace, updates_within
 from windrow.runtime.shard import Shard
 from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.windows.instants import NO_INSTANTS, WaitingInstants
@@ -309,6 +309,11 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._publisher.unread_limit = self._followed.limit_bytes = limit_bytes
         if self._bounded is not None:
             self._bounded.unread_limit = limit_bytes
+
+    def limit_steps(self, budget: int) -> None:
+        """Make steps of a tree so small that what they form has room in the budget."""
+        if isinstance(self.plan, TreePlan):
+            self._pace = Pace(updates_within(budget))
 
     def shrink_unread(self, limit_bytes: int) -> None:
         """Drop unread output beyond this many bytes."""

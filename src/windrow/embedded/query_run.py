@@ -15,6 +15,7 @@ from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.governor.bounded.answers import BoundedAnswers
 from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.operators.partial import Partial
+from windrow.operators.relations.operator import StepTooLargeError
 from windrow.output.publish import Publisher
 from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.faults import FaultError
@@ -134,10 +135,21 @@ class QueryRun:
         if self._mark is not None:
             self.repair()
         try:
-            self._run(step)
+            while not self._has_run(step):
+                pass
         except FaultError as fault:
             self._end()
             self.fail(fault)
+
+    def _has_run(self, step: QueryStep) -> bool:
+        """Whether the step is made; else its next part was too large, and the pace knows it."""
+        try:
+            self._run(step)
+        except StepTooLargeError as large:
+            self.repair()
+            self._pace.note_failure(large.events, large.changes)
+            return False
+        return True
 
     def _run(self, step: QueryStep) -> None:
         first, last = self._life or NEVER

@@ -143,6 +143,7 @@ class EmbeddedSession(Asking):
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         query = EmbeddedQuery(name, plan, clock, *beside)
         query.limit_unread(self._governing.unread.limit)
+        query.limit_steps(self._governing.memory_budget)
         try:
             self._queries[name] = query
             self._governing.admit(query, self._rate_of)

@@ -17,9 +17,10 @@ __all__ = ["in_order"]
 
 
 def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
-    """The rows sorted by the keys; where they are equal, as they were.
+    """The rows sorted by the keys; where they are equal, by the whole rows.
 
-    rows: of the relation of the plan; columns that only order them are left out.
+    rows: of the relation of the plan; columns that only order them are left out. How they came
+    about does not matter: the same rows are always in the same order.
     """
     place = {field.id: number for number, field in enumerate(plan.relation.fields)}
 
@@ -28,7 +29,8 @@ def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
         return rows.column(place[part.column]).combine_chunks()
 
     order = np.arange(rows.num_rows)
-    for key in reversed(plan.order):
+    whole = [OrderKey(field.ref) for field in plan.relation.fields]
+    for key in reversed([*plan.order, *whole]):
         values = evaluate(key.expression, leaf, rows.num_rows)
         order = order[_sorted(values.take(pa.array(order)), key)]
     shown = rows.select(range(len(plan.outputs)))

@@ -47,9 +47,7 @@ _SHOWN_VALUE = 40  # letters of a value in an error
 
 def own_faults(call: Call, values: Sequence[Any], found: Any) -> Faults:
     """Where the call itself has no value, though all its arguments have one."""
-    is_quotient = call.function == "div" or (
-        call.function == "/" and call.type.name == "DECIMAL"
-    )
+    is_quotient = call.function == "div" or (call.function == "/" and call.type.name == "DECIMAL")
     if call.function not in _ALWAYS_DEFINED and not is_quotient:
         return None
     if found.is_valid if isinstance(found, pa.Scalar) else found.null_count == 0:

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from windrow.operators.partial import Partial
+from windrow.operators.relations.operator import NO_LIMIT, StepTooLargeError
 from windrow.runtime.run_shard import RunShard
 
-__all__ = ["STEP_UPDATES", "Pace"]
+__all__ = ["STEP_UPDATES", "Pace", "updates_within"]
 
 # A step is meant to update no more rows or groups than this; its output is published before the
 # next one.
 STEP_UPDATES = 250_000
+# A step may have more of them than it is meant to, but not more than so many times as many.
+MOST_STEPS = 4
+# The bytes of a budget for which a step of a tree may have one update more, and the fewest.
+BUDGET_A_STEP = 2_048
+SMALLEST_STEP = 1_000
 # Updates per event are remembered from step to step, less and less.
 FADING = 0.9
+
+
+def updates_within(budget: int) -> int:
+    """The updates of a step of a tree, such that many times as many have room in the budget."""
+    return min(STEP_UPDATES, max(SMALLEST_STEP, budget // BUDGET_A_STEP))
 
 
 class Pace:
@@ -34,6 +45,10 @@ class Pace:
         faded = FADING * self._updates_per_event
         self._updates_per_event = max(1.0, faded, updates / max(1, events))
 
+    def note_failure(self, events: int, updates: int) -> None:
+        """A step was too large: the next one has fewer events in any case."""
+        self.note(events, max(updates, int(MOST_STEPS * self._updates_per_event * events)))
+
     @property
     def events(self) -> int:
         """The events that a step may have."""
@@ -46,7 +61,13 @@ class Pace:
     def step(self, shard: RunShard, stop: int) -> Partial:
         """Run the shard to a stop that next_stop() gave, and learn from it."""
         before = shard.event_count()
-        partial = shard.advance({}, stop)
+        # What happens at one instant cannot be cut.
+        shard.most_changes = MOST_STEPS * self._updates if self.events > 1 else NO_LIMIT
+        try:
+            partial = shard.advance({}, stop)
+        except StepTooLargeError as large:
+            large.events = shard.event_count() - before
+            raise
         self.note(shard.event_count() - before, max(partial.size, shard.step_changes))
         return partial
 

@@ -21,6 +21,7 @@ class RunShard(Protocol):
 
     clock: int
     algorithm: str
+    most_changes: int  # a step with more of them than this may raise StepTooLargeError
 
     @property
     def fixes_lifetimes(self) -> bool:

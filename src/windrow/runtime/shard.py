@@ -16,6 +16,7 @@ from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import NeedsPairsError, NeedsSingleRowsError, Operator
+from windrow.operators.relations.operator import NO_LIMIT
 from windrow.operators.partial import Partial, one_batch
 from windrow.operators.registry import first_algorithm, operator_for
 from windrow.plan.cost import candidates
@@ -58,6 +59,8 @@ class Shard:
     step_changes = 0
     # All its rows come from streams.
     entered = NO_INSTANTS
+    # Its steps are never too large: it forms joined rows one after the other.
+    most_changes = NO_LIMIT
 
     def __init__(
         self,

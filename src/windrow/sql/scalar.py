@@ -1,6 +1,6 @@
 """Scalar expressions: operators by precedence, as in Spark SQL, into sqlglot's nodes.
 
-    OR  <  AND  <  NOT  <  comparisons, IS, IN, BETWEEN, LIKE  <  + - ||  <  * / % DIV  <  signs  <  ::
+    OR < AND < NOT < comparisons, IS, IN, BETWEEN, LIKE < + - || < * / % DIV < signs < ::
 
 Comparisons do not chain (`a = b = c`): dialects disagree on what that means, so brackets are asked
 for. The parser is ours rather than sqlglot's because that one needs twenty frames for a bracket,

@@ -40,10 +40,6 @@ WRONG = [
     ("SELECT z.* FROM a [9] AS t", "WB205", "z", "FROM names t"),
     ("SELECT b.k FROM a [9] SEMI JOIN b [9] ON a.k = b.k", "WB206", "b", "never reach"),
     ("SELECT flag FROM a [9] ANTI JOIN b [9] ON a.k = b.k", "WB206", "flag", "never reach"),
-    ("SELECT a.k FROM a, b [9] WHERE a.k = b.k", "WB210", "a", "a join keeps every row"),
-    ("SELECT k FROM a [9] WHERE k IN (SELECT k FROM b)", "WB210", "b", "a sub-query keeps"),
-    ("SELECT k FROM a ORDER BY k LIMIT 1", "WB210", "a", "LIMIT keeps"),
-    ("SELECT RANK() OVER (ORDER BY k) AS r FROM a [UNBOUNDED]", "WB211", None, "OVER keeps"),
     (
         "SELECT COUNT(*) FROM a [RANGE 10 SECONDS SLIDE 5 SECONDS] "
         "UNION ALL SELECT 1 EVERY (1 SECOND)",
@@ -102,15 +98,15 @@ WRONG = [
     ("SELECT 1 FROM a [9] WHERE k IN (SELECT k, y FROM b [9])", "WB267", None, "of 2 columns"),
     ("SELECT 1 FROM a [9] WHERE (k, x) IN ((1, 2), (3, 4, 5))", "WB267", None, "row of 3 values"),
     ("SELECT k, x FROM a [9] UNION SELECT k FROM b [9]", "WB268", None, "2 and 1 columns"),
-    ("SELECT k, COUNT(*) FROM a [9] GROUP BY 3", "WB269", "3", "there are 2 items"),
-    ("SELECT k FROM a [9] ORDER BY 0", "WB269", "0", "counted from 1"),
+    ("SELECT k, COUNT(*) FROM a [9] GROUP BY 3", "WB269", "3", "has 2 items"),
+    ("SELECT k FROM a [9] ORDER BY 0", "WB269", "0", "count from 1"),
     ("SELECT DISTINCT k FROM a [9] ORDER BY x", "WB270", "x", "does not select"),
-    ("SELECT k, GROUPING(x) FROM a [9] GROUP BY ROLLUP (k)", "WB272", "x", "GROUP BY names"),
+    ("SELECT k, GROUPING(x) FROM a [9] GROUP BY ROLLUP (k)", "WB272", "x", "does not name"),
     ("SELECT GROUPING(k) FROM a [9]", "WB272", None, "GROUP BY"),
     ("SELECT *", "WB273", "*", "without FROM"),
     ("SELECT MEDIAN(x) FROM a [9]", "WU205", "MEDIAN", "COUNT"),
     ("SELECT APPROX_COUNT_DISTINCT(x) FROM a [9]", "WU205", None, "COUNT"),
-    ("SELECT k FROM busy ERROR (5 %)", "WU240", None, "several blocks"),
+    ("SELECT k FROM busy ERROR (5 %)", "WU240", None, "tree of relations"),
     (
         "SELECT a.k FROM a [9] LEFT JOIN b [9] ON EXISTS "
         "(SELECT 1 FROM c [9] WHERE c.y = a.x AND c.y = b.y)",

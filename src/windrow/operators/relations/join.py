@@ -31,6 +31,10 @@ class JoinOperator(RelationOperator):
         """Bytes of what both inputs hold."""
         return self._join.nbytes
 
+    def restrict(self, limit: int) -> None:
+        """The most changes of a step."""
+        self._join.restrict(limit)
+
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes."""
         return self._join.growth_bytes(changes)

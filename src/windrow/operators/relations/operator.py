@@ -7,7 +7,21 @@ from collections.abc import Sequence
 
 from windrow.operators.relations.changes import Changes
 
-__all__ = ["RelationOperator"]
+__all__ = ["NO_LIMIT", "RelationOperator", "StepTooLargeError"]
+
+NO_LIMIT = 1 << 62
+
+
+class StepTooLargeError(Exception):
+    """A step gives more changes than its limit: it has to be undone, and made in smaller ones.
+
+    events: of windows in the step, once they are known.
+    """
+
+    def __init__(self, changes: int) -> None:
+        super().__init__(f"{changes} changes in one step")
+        self.changes = changes
+        self.events = 1
 
 
 class RelationOperator(ABC):
@@ -35,6 +49,10 @@ class RelationOperator(ABC):
     @abstractmethod
     def nbytes(self) -> int:
         """Bytes of everything that it remembers."""
+
+    def restrict(self, limit: int) -> None:
+        """A step in which it finds more changes than this raises StepTooLargeError, if it can."""
+        del limit
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes of its inputs may need."""

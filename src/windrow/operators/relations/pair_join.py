@@ -20,7 +20,7 @@ from windrow.operators.relations.join_arrays import (
     PairArrays,
 )
 from windrow.operators.relations.join_input import JoinInput, JoinKeys, KeyedRows
-from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.operator import NO_LIMIT, RelationOperator, StepTooLargeError
 from windrow.operators.relations.row_coder import RowCoder
 from windrow.plan.expressions import ColumnRef, Expr, walk
 from windrow.plan.relations.algebra import Join
@@ -69,6 +69,7 @@ class PairJoin(RelationOperator):
         fields = [field for part in node.inputs for field in part.fields]
         self._fields_read = [field for field in fields if field.id in read]
         self._room = min(BLOCK_PAIRS, _FIRST_BLOCK)
+        self._limit = NO_LIMIT
 
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
         """What the pairs of changed rows with all rows of the other input change."""
@@ -84,6 +85,10 @@ class PairJoin(RelationOperator):
             each.end()
         return merged_changes(parts, self._types) if parts else self._nothing
 
+    def restrict(self, limit: int) -> None:
+        """Pairs are given up once they are more than this."""
+        self._limit = limit
+
     @property
     def nbytes(self) -> int:
         """Bytes of the rows of both inputs, their keys and what is known of their matches."""
@@ -91,11 +96,12 @@ class PairJoin(RelationOperator):
         return sum(each.nbytes for each in self._inputs) + self._keys.nbytes + matches
 
     def growth_bytes(self, changes: int) -> int:
-        """Peak of additional bytes: larger tables, and one block of pairs."""
+        """Peak of additional bytes: larger tables, and a block of pairs as large as it may be next."""
         matches = sum(array.nbytes for arrays in self._matches for array in arrays)
         tables = sum(each.growth_bytes(changes) for each in self._inputs) + 2 * matches
         pair = _BYTES_A_PAIR + _BYTES_A_VALUE * len(self._types)
-        return tables + self._keys.growth_bytes(changes) + pair * BLOCK_PAIRS
+        block = min(2 * self._room, BLOCK_PAIRS)
+        return tables + self._keys.growth_bytes(changes) + pair * block
 
     def _joined(self, events: EventArrays) -> list[Changes]:
         """The changes of the join, block by block."""
@@ -106,6 +112,7 @@ class PairJoin(RelationOperator):
         matched = np.zeros(match_kernels.PROGRESS_ENTRIES, np.int64)
         matched[match_kernels.INSTANT] = START_OF_TIME
         parts: list[Changes] = []
+        size = 0
         while progress[join_kernels.EVENT] < events.at.size:
             pairs = self._next_pairs(events, left, right, progress)
             reached = int(progress[join_kernels.EVENT])
@@ -116,6 +123,9 @@ class PairJoin(RelationOperator):
                 found = JoinedArrays(events.at[pairs.event], weight, pairs.left, pairs.right)
             if found.at.size:
                 parts.append(self._decoded(found))
+                size += found.at.size
+            if size > self._limit:
+                raise StepTooLargeError(size)
         return parts
 
     def _next_pairs(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from windrow.errors import BindingError, UnsupportedError
+from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.model import QueryPlan
@@ -17,6 +17,7 @@ from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
+from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
@@ -49,7 +50,7 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
     if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
         relation = Project(relation, passed((*bound.outputs, *hidden)))
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
-    plan = TreePlan(
+    return TreePlan(
         bound.text,
         bound.relation,
         with_blocks(relation, grid_us, bound.text),
@@ -59,13 +60,6 @@ def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
         bound.duration,
         hidden,
     )
-    if not plan.streams:
-        raise BindingError(
-            "WB276",
-            "the query reads no stream, so there is no instant at which it would answer",
-            hint="read a stream somewhere in it, such as FROM s [10 MINUTES]",
-        )
-    return plan
 
 
 def _check_choices(algorithm: str, store: str) -> None:
@@ -87,7 +81,8 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
         return False
     if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
         return False
-    if len(select.sources) > 1 and any(each.window.traits.is_endless for each in select.sources):
+    windows = [source.window for source in all_sources(select)]
+    if len(windows) > 1 and any(each.traits.is_endless for each in windows):
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False

@@ -11,13 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from windrow.operators.relations.answer_window import AnswerWindowOperator
 from windrow.operators.relations.changes import Changes
-from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.operator import NO_LIMIT, RelationOperator
 from windrow.operators.relations.registry import operator_of
 from windrow.plan.relations.algebra import Relation, Values
 from windrow.plan.relations.blocks import Block
 
 __all__ = ["OperatorTree"]
 
+# Changes that a node gives are remembered from step to step, less and less.
+FADING = 0.9
+# Bytes of a change on its way to the next node.
+_CHANGE_BYTES = 64
 # In the place of an input, where a node is compared without what it reads.
 _ANYTHING = Values((), ())
 
@@ -40,6 +44,8 @@ class OperatorTree:
         self._growth: dict[int, int] = {}
         self._add(relation, windows or {})
         self.most_changes = 0  # that any node gave in the last step
+        # Changes that each node gives for one of a leaf: few steps ago at most, or now.
+        self._shares = [1.0] * len(self._nodes)
 
     def _add(self, relation: Relation, windows: Mapping[Relation, AnswerWindowOperator]) -> int:
         inputs = tuple(self._add(part, windows) for part in relation.inputs)
@@ -58,8 +64,10 @@ class OperatorTree:
         self._place[own, inputs] = len(self._nodes) - 1
         return len(self._nodes) - 1
 
-    def advance(self, changes_of: Callable[[Block], Changes], until: int) -> Changes:
-        """The changes of the root up to `until`; changes_of: those of a leaf."""
+    def advance(
+        self, changes_of: Callable[[Block], Changes], until: int, limit: int = NO_LIMIT
+    ) -> Changes:
+        """The changes of the root up to `until`; changes_of: those of a leaf; limit: of a node."""
         found: list[Changes] = []
         self._forget_sizes()
         self.most_changes = 0
@@ -68,9 +76,20 @@ class OperatorTree:
                 found.append(changes_of(node))
             else:
                 assert operator is not None
+                operator.restrict(limit)
                 found.append(operator.advance([found[place] for place in inputs], until))
             self.most_changes = max(self.most_changes, found[-1].size)
+        self._learn([changes.size for changes in found])
         return found[-1]
+
+    def _learn(self, sizes: Sequence[int]) -> None:
+        pairs = zip(self._nodes, sizes, strict=True)
+        events = sum(size for node, size in pairs if isinstance(node, Block))
+        if events:
+            self._shares = [
+                max(FADING * before, size / events)
+                for before, size in zip(self._shares, sizes, strict=True)
+            ]
 
     def rebuild(self, held_in: Callable[[Block], Changes], at: int) -> Changes:
         """Make new operators know what leaves hold, as if it had come at that instant.
@@ -108,11 +127,24 @@ class OperatorTree:
         return self._held_bytes
 
     def growth_bytes(self, changes: int) -> int:
-        """Peak of additional bytes that this many changes may need: one operator works at a time."""
+        """Peak of additional bytes for this many changes: one operator works at a time."""
         if changes not in self._growth:
-            grown = [each.growth_bytes(changes) for each in self._operators if each is not None]
+            given = self._given(changes)
+            grown = [
+                each.growth_bytes(max([given[place] for place in inputs], default=0))
+                + _CHANGE_BYTES * own
+                for each, inputs, own in zip(self._operators, self._inputs, given, strict=True)
+                if each is not None
+            ]
             self._growth[changes] = max(grown, default=0)
         return self._growth[changes]
+
+    def root_changes(self, changes: int) -> int:
+        """How many changes of the root that many of leaves may bring."""
+        return self._given(changes)[-1]
+
+    def _given(self, changes: int) -> list[int]:
+        return [int(changes * share) + 1 for share in self._shares]
 
     def _forget_sizes(self) -> None:
         self._held_bytes = None

@@ -18,6 +18,7 @@ from windrow.errors import CheckpointError, DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, Vector
+from windrow.operators.relations.operator import NO_LIMIT
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import Relation, walk_relations
@@ -71,6 +72,7 @@ class TreeShard:
         self._is_first_result = True
         self._begin_result()
         self.entered = NO_INSTANTS
+        self.most_changes = NO_LIMIT
 
     def _begin_result(self) -> None:
         self._result = TreeResult(self._types)
@@ -102,7 +104,9 @@ class TreeShard:
     def _run(self, until: int) -> Partial:
         self._begin_windows()
         try:
-            changes = self._tree.advance(lambda block: self._leaves[block].run(until), until)
+            changes = self._tree.advance(
+                lambda block: self._leaves[block].run(until), until, self.most_changes
+            )
         except FaultError as fault:
             raise fault.in_words(self._named) from None
         except DataError as error:
@@ -282,7 +286,10 @@ class TreeShard:
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
         leaves = sum(leaf.growth_bytes(rows) for leaf in self._leaves.values())
-        return leaves + max(self._tree.growth_bytes(2 * rows), self._result.growth_bytes(2 * rows))
+        shown = self._result.growth_bytes(self._tree.root_changes(2 * rows))
+        if self._whole is not None:
+            shown += self._whole.growth_bytes(self._tree.root_changes(2 * rows))
+        return leaves + max(self._tree.growth_bytes(2 * rows), shown)
 
     def prepared(self, input_index: int, batch: pa.RecordBatch) -> PreparedRows:
         """Rows of an input that were saved or shuffled as a batch."""

@@ -89,9 +89,18 @@ class _Drawing:
     def _label_all(self, node: Relation) -> None:
         for part in node.inputs:
             self._label_all(part)
+        if isinstance(node, Join | Apply):
+            self._tell_apart(node)
         sources = _sources(node)
         for field in node.fields:
             self._label(node, field, sources.get(field.id))
+
+    def _tell_apart(self, node: Join | Apply) -> None:
+        """Columns that meet and are copies of one column, as those of a domain are, differ."""
+        left = {self._labels[field.id] for field in node.left.fields}
+        for field in node.right.fields:
+            if self._labels[field.id] in left:
+                self._labels[field.id] = self._unused(self._labels[field.id].partition("#")[0])
 
     def _label(self, node: Relation, field: Field, source: Expr | None) -> None:
         if field.id in self._labels:
@@ -107,11 +116,14 @@ class _Drawing:
             plain = f"{node.alias}.{field.name}"
         if isinstance(node, Block):
             plain = block_label(node, field)
+        self._labels[field.id] = self._unused(plain)
+
+    def _unused(self, plain: str) -> str:
         label, number = plain, 2
         taken = set(self._labels.values())
         while label in taken:
             label, number = f"{plain}#{number}", number + 1
-        self._labels[field.id] = label
+        return label
 
     def _words(self, node: Relation) -> str:
         for kind, words in _WORDS.items():

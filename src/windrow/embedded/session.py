@@ -35,7 +35,7 @@ from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_query, tree_plan, plan_view
+from windrow.plan.relations.planner import plan_query, plan_view, tree_plan
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table

@@ -22,7 +22,7 @@ from windrow.operators.relations.row_code_kernels import (
     fill_slots,
     forget_rows,
 )
-from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
+from windrow.windows.codes import Codes, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
 from windrow.windows.wide_decimals import (
     is_wide_decimal,

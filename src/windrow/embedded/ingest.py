@@ -77,7 +77,7 @@ class Ingest:
         histories: Histories,
         memory: int,
     ) -> None:
-        self._lock = lock
+        self.lock = lock
         self._running = running
         self._histories = histories
         self.streams: dict[str, StreamIngest] = {}
@@ -150,7 +150,7 @@ class Ingest:
 
     def flush(self) -> None:
         """Finish or undo what was broken off, and apply rows that were gathered."""
-        with self._lock:
+        with self.lock:
             if self._step is not None or self._undo is not None or self._is_making_room:
                 self._recover()
             for stream in self.streams.values():

@@ -73,7 +73,6 @@ def _streams(bench: Workbench) -> pa.Table:
 
 def _views(bench: Workbench) -> pa.Table:
     views = list(bench.job.views.values())
-    running = [bench.session.is_read(each.name) for each in views]
     return pa.table(
         {
             "view": pa.array([each.name for each in views], pa.string()),
@@ -82,7 +81,6 @@ def _views(bench: Workbench) -> pa.Table:
                 pa.string(),
             ),
             "reads": pa.array([", ".join(each.plan.streams) for each in views], pa.string()),
-            "runs": pa.array(running, pa.bool_()),
         }
     )
 

@@ -16,9 +16,9 @@ from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import NeedsPairsError, NeedsSingleRowsError, Operator
-from windrow.operators.relations.operator import NO_LIMIT
 from windrow.operators.partial import Partial, one_batch
 from windrow.operators.registry import first_algorithm, operator_for
+from windrow.operators.relations.operator import NO_LIMIT
 from windrow.plan.cost import candidates
 from windrow.plan.figures import Figures
 from windrow.plan.fingerprint import fingerprint

@@ -44,8 +44,8 @@ def bind_query(query: QueryText, catalog: Catalog) -> BoundQuery:
         raise UnsupportedError(
             "WU240",
             "ERROR is not supported for a query that is a tree of relations",
-            hint="omit it: the answers are exact; ERROR is for the aggregates of one SELECT over one "
-            "window of time",
+            hint="omit it: the answers are exact; ERROR is for the aggregates of one SELECT over "
+            "one window of time",
             place=query.places.get("ERROR"),
         )
     return BoundQuery(

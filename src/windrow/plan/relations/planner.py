@@ -68,7 +68,8 @@ def _check_choices(algorithm: str, store: str) -> None:
             raise UnsupportedError(
                 "WU245",
                 f"{what}={chosen!r} is for a query of one block, and this is a tree of relations",
-                hint="omit it: every block of the tree has its own, chosen by cost; explain() shows which",
+                hint="omit it: every block of the tree has its own, chosen by cost; explain() shows "
+                "which",
             )
 
 

@@ -239,6 +239,16 @@ class Shard:
         for operator in (*self._replaced, self._operator):
             operator.close()
 
+    def held_inputs(self) -> list[tuple[QueryPlan, int]]:
+        """The inputs whose rows are held: the plan that they belong to, and their numbers in it."""
+        numbers = () if self._operator.is_endless else range(len(self.plan.inputs))
+        return [(self.plan, number) for number in numbers]
+
+    def input_rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
+        """The rows of an input, held and waiting, as prepared rows."""
+        assert plan is self.plan
+        return self._operator.rows(input_index)
+
     @property
     def windows(self) -> tuple[Window, ...]:
         """The windows of all inputs."""

@@ -172,15 +172,6 @@ class Job:
                 hint="run the script in this process, with --embedded",
                 place=view.place,
             )
-        for query in self.queries.values():
-            if isinstance(query.plan, TreePlan):
-                raise UnsupportedError(
-                    "WU231",
-                    f"query {query.name!r} is a tree, which is not supported on Spark yet",
-                    hint="write it as one SELECT of streams, or run the script in this process, "
-                    "with --embedded",
-                    place=query.place,
-                )
         for history in self.histories.values():
             raise UnsupportedError(
                 "WU501",

@@ -24,7 +24,7 @@ from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.context import Answer, Context, Environment
 from windrow.plan.relations.selects import bind_select
 from windrow.plan.relations.sets import bind_set, bind_values
-from windrow.plan.relations.slides import check_slides
+from windrow.plan.windows import check_slides
 from windrow.sql.statements import CommonTable, QueryText, Select, SetQuery, ValuesList
 
 __all__ = ["bind_query", "bind_view"]

@@ -15,10 +15,13 @@ from windrow.asking import Asking
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
+from windrow.embedded.live_question import answer_now, check_question, running_views
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.unread_answers import UNREAD_FLOOR, UNREAD_PARTS
+from windrow.embedded.view_registry import ViewRegistry
+from windrow.embedded.view_run import ViewRun
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.governor.window_table import query_table, window_table
@@ -26,20 +29,20 @@ from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.metrics import exposition
 from windrow.metrics_server import MetricsServer
 from windrow.notebook.cards import session_card
-from windrow.plan.catalog import Catalog
+from windrow.plan.catalog import Catalog, View
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_query
+from windrow.plan.relations.planner import plan_query, plan_view, tree_plan
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
-from windrow.sql.statements import Select
+from windrow.sql.statements import QueryText, Select
 
 __all__ = ["EmbeddedSession"]
 
@@ -68,6 +71,8 @@ class EmbeddedSession(Asking):
         self._ingest = Ingest(self._lock, self._running, self._histories, self.memory)
         self._flush = self._ingest.flush
         self._governing = self._ingest.governing
+        self._views = ViewRegistry(self._view_plan, self._begin_view)
+        self._admitted_views: tuple[ViewRun, ...] = ()
 
     @one_at_a_time
     def stream(
@@ -115,6 +120,27 @@ class EmbeddedSession(Asking):
         self._ingest.declare(declared)
 
     @one_at_a_time
+    def view(self, name: str, text: str) -> None:
+        """Give a query a name under which other queries can read it.
+
+        It runs, once, while at least one query reads it.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, k string", time="ts")
+        >>> session.view("busy", "SELECT k, COUNT(*) AS n FROM s [1 MINUTE] GROUP BY k")
+        >>> largest = session.query("SELECT MAX(n) AS n FROM busy")
+        >>> session.push("s", {"ts": ["2026-01-01"] * 3, "k": ["a", "b", "a"]})
+        >>> session.finish()
+        >>> largest.result().to_pylist()
+        [{'n': 2}]
+        """
+        view = View(name, parse_query(text), text)
+        self._check_view_name(name)
+        catalog = self._catalog.with_view(view)
+        plan_view(view, catalog)  # for its errors
+        self._catalog = catalog
+
+    @one_at_a_time
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> EmbeddedQuery | EmbeddedHistoryQuery:
@@ -135,7 +161,7 @@ class EmbeddedSession(Asking):
         select = parse_query(text)
         if isinstance(select, Select) and reads_history(select):
             return self._follow(select, name)
-        plan = plan_query(select, self._catalog, algorithm, store)
+        plan = plan_query(select, self._catalog, algorithm, store, shares_views=True)
         name = self._free_name(name)
         self._flush()
         _warn_of_growth(name, plan)
@@ -143,12 +169,14 @@ class EmbeddedSession(Asking):
         # Constants read no stream; their answer holds from the start of time on.
         first = self._ingest.streams[plan.streams[0]] if plan.streams else None
         first_us = None if first is None else first.first_us
+        views = self._views.runs_for(plan.views, clock) if isinstance(plan, TreePlan) else {}
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
-        query = EmbeddedQuery(name, plan, clock, *beside)
+        query = EmbeddedQuery(name, plan, clock, *beside, views.values())
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
         try:
             self._queries[name] = query
+            self._admit_views()
             self._governing.admit(query, self._rate_of)
             if first is not None:
                 newest_us = first.completeness.newest
@@ -164,7 +192,7 @@ class EmbeddedSession(Asking):
         """The bound plan of a query, or of a question about the past; nothing is registered."""
         select = parse_query(text)
         if not isinstance(select, Select) or not reads_history(select):
-            return plan_query(select, self._catalog)
+            return plan_query(select, self._catalog, shares_views=True)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
         return bind_history(select, self._catalog, schemas, continuous=goes_on)
 
@@ -380,11 +408,22 @@ class EmbeddedSession(Asking):
 
     @one_at_a_time
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        plan = bind_history(one_select(parse_query(text)), self._catalog, self._histories.schemas)
+        query = parse_query(text)
+        if not isinstance(query, Select) or not reads_history(query):
+            return self._ask_now(query, progressive)
+        plan = bind_history(one_select(query), self._catalog, self._histories.schemas)
         self._flush()
         if progressive:
             return self._one_by_one(self._histories.ask_progressively(plan))
         return self._histories.ask(plan)
+
+    def _ask_now(self, query: QueryText, progressive: bool) -> pa.Table:
+        plan = tree_plan(query, self._catalog, shares_views=True)
+        check_question(plan, is_progressive=progressive)
+        self._flush()
+        clock = self._ingest.clock_of(plan.streams)
+        views = running_views(plan, self._views)
+        return answer_now(plan, self._running(), views, clock)
 
     def _one_by_one(self, answers: Iterator[pa.Table]) -> Iterator[pa.Table]:
         """Each is computed on request, while nobody else changes anything."""
@@ -424,7 +463,7 @@ class EmbeddedSession(Asking):
         >>> count.is_running
         False
         """
-        for query in self._running():
+        for query in [*self._queries.values()]:
             query.stop()
         self._histories.stop()
         while self._servers:
@@ -456,13 +495,16 @@ class EmbeddedSession(Asking):
             made_up = f"query{self._unnamed}"
             name = None if self._is_taken(made_up) else made_up
         if self._is_taken(name):
+            kind = "query" if self._catalog.view(name) is None else "view"
             raise BindingError(
-                "WB104", f"a query named {name!r} exists already", hint="choose another"
+                "WB104", f"a {kind} named {name!r} exists already", hint="choose another"
             )
         return name
 
     def _is_taken(self, name: str) -> bool:
         known = self._queries.get(name)
+        if self._catalog.view(name) is not None:
+            return True
         return (known is not None and known.is_running) or self._histories.is_followed_by(name)
 
     def _ended(self, query: EmbeddedQuery) -> None:
@@ -470,6 +512,7 @@ class EmbeddedSession(Asking):
         if self._queries.get(query.name) is query:
             del self._queries[query.name]
         self._governing.ended(query)
+        self._forget_views()
 
     def _rate_of(self, stream: str, range_us: int) -> float:
         return self._ingest.streams[stream].rate_for(range_us)
@@ -478,15 +521,58 @@ class EmbeddedSession(Asking):
         running = [query for query in self._queries.values() if query.reading.is_running]
         if len(running) < len(self._queries):  # the life of some is over
             self._queries = {query.name: query for query in running}
-        return running
+        return self._views.before(running) if len(self._views) else running
+
+    # ---- views
+
+    @one_at_a_time
+    def is_read(self, view: str) -> bool:
+        """Whether a query reads the view, so that it runs."""
+        self._running()
+        return self._views.get(view) is not None
+
+    def _check_view_name(self, name: str) -> None:
+        if any(each.lower() == name.lower() for each in self._queries):
+            raise BindingError(
+                "WB104", f"a query named {name!r} exists already", hint="choose another"
+            )
+
+    def _view_plan(self, name: str) -> TreePlan:
+        view = self._catalog.view(name)
+        assert view is not None
+        return plan_view(view, self._catalog)
+
+    def _begin_view(self, name: str, inner: Mapping[str, ViewRun], clock: int) -> ViewRun:
+        plan = self._view_plan(name)
+        clock = max(clock, self._ingest.clock_of(plan.streams))
+        beside = (self._flush, self._lock, self._ingest.pool, None, None)
+        return ViewRun(name, plan, clock, *beside, inner.values())
+
+    def _admit_views(self) -> None:
+        """Room for views that begin with a query is asked for before its own."""
+        for run in self._views.runs():
+            if run not in self._admitted_views:
+                self._governing.admit(run, self._rate_of)
+                self._governing.started(run, self._rate_of)
+                self._admitted_views = (*self._admitted_views, run)
+
+    def _forget_views(self) -> None:
+        """Views that nobody reads any more have ended."""
+        self._running()
+        running = self._views.runs()
+        for run in self._admitted_views:
+            if run not in running:
+                run.drop()
+                self._governing.ended(run)
+        self._admitted_views = tuple(run for run in self._admitted_views if run in running)
 
 
 def _warn_of_growth(name: str, plan: RunnablePlan) -> None:
     """Windows that never lose a row, below operators that keep all of them."""
     if isinstance(plan, TreePlan) and plan.growing:
         warnings.warn(
-            f"query {name!r} keeps every row of {', '.join(plan.growing)}, which is UNBOUNDED: it "
-            "grows until the memory budget refuses rows; write a window, such as [10 MINUTES]",
+            f"query {name!r} keeps every row of {', '.join(plan.growing)} (UNBOUNDED): it grows "
+            "until the memory budget refuses rows; write a window, such as [10 MINUTES]",
             RuntimeWarning,
             stacklevel=4,
         )

@@ -28,6 +28,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TopRows,
     Values,
+    ViewScan,
     WindowCall,
     WindowFunctions,
 )
@@ -110,7 +111,9 @@ class _Drawing:
             self._names[field.id] = field.name
             return
         self._names[field.id] = field.name
-        plain = f"{node.alias}.{field.name}" if isinstance(node, Scan) else field.name or "nothing"
+        plain = field.name or "nothing"
+        if isinstance(node, Scan | ViewScan):
+            plain = f"{node.alias}.{field.name}"
         if isinstance(node, Block):
             plain = block_label(node, field)
         self._labels[field.id] = self._unused(plain)
@@ -166,6 +169,11 @@ class _Drawing:
         name = node.stream.name
         alias = "" if node.alias == name else f" AS {node.alias}"
         return f"{name} {self._window(node.window)}{alias}"
+
+    def view_scan(self, node: ViewScan) -> str:
+        """A view that runs by itself."""
+        alias = "" if node.alias.lower() == node.view.lower() else f" AS {node.alias}"
+        return f"view {node.view}{alias}: {self._fields(node.fields)}"
 
     def values(self, node: Values) -> str:
         """Constant rows."""
@@ -300,6 +308,7 @@ def _bound(value: int | float | None, unbounded: str) -> str:
 
 _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     Scan: _Drawing.scan,
+    ViewScan: _Drawing.view_scan,
     Values: _Drawing.values,
     Filter: _Drawing.filter,
     Project: _Drawing.project,

@@ -152,6 +152,15 @@ class SparkWindrowSession(Asking):
         self._catalog = self._catalog.with_stream(declared)
         self._sources[declared.name] = frame
 
+    def view(self, name: str, text: str) -> None:
+        """Refused: views run in one process only."""
+        del text
+        raise UnsupportedError(
+            "WU249",
+            f"view {name!r}: views are not supported on Spark yet",
+            hint="write its query where it is read, or connect in this process: windrow.connect()",
+        )
+
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> SparkQuery:

@@ -521,7 +521,7 @@ class EmbeddedSession(Asking):
         running = [query for query in self._queries.values() if query.reading.is_running]
         if len(running) < len(self._queries):  # the life of some is over
             self._queries = {query.name: query for query in running}
-        return self._views.before(running) if len(self._views) else running
+        return self._views.before(running) if self._views.running else running
 
     # ---- views
 

@@ -19,23 +19,20 @@ Begin = Callable[[str, Mapping[str, ViewRun], int], ViewRun]
 class ViewRegistry:
     """Runs of views, those that others read before them.
 
-    plan_of: the plan of a view. begin: begins its run.
+    plan_of: the plan of a view. begin: begins its run. running: by name in lower case.
     """
 
     def __init__(self, plan_of: Callable[[str], TreePlan], begin: Begin) -> None:
         self._plan_of, self._begin = plan_of, begin
-        self._runs: dict[str, ViewRun] = {}
-
-    def __len__(self) -> int:
-        return len(self._runs)
+        self.running: dict[str, ViewRun] = {}
 
     def get(self, name: str) -> ViewRun | None:
         """The run of a view, if it runs."""
-        return self._runs.get(name.lower())
+        return self.running.get(name.lower())
 
     def runs(self) -> list[ViewRun]:
         """Those that run."""
-        return list(self._runs.values())
+        return list(self.running.values())
 
     def runs_for(self, names: Sequence[str], clock: int) -> dict[str, ViewRun]:
         """The runs of views for who reads them from that clock on; those that lack begin."""
@@ -45,8 +42,8 @@ class ViewRegistry:
         known = self.get(name)
         if known is None or not known.is_running:
             inner = self.runs_for(self._plan_of(name).views, clock)
-            self._runs.pop(name.lower(), None)
-            known = self._runs[name.lower()] = self._begin(name, inner, clock)
+            self.running.pop(name.lower(), None)
+            known = self.running[name.lower()] = self._begin(name, inner, clock)
             return known
         self.runs_for([view.name for view in known.views], clock)
         if known.clock < clock:
@@ -61,13 +58,13 @@ class ViewRegistry:
         """
         needed = {id(view) for query in queries for view in query.views}
         runs: dict[str, ViewRun] = {}
-        for name, run in reversed(self._runs.items()):
+        for name, run in reversed(self.running.items()):
             if id(run) in needed:
                 needed |= {id(view) for view in run.views}
                 runs[name] = run
-        if len(runs) < len(self._runs):
-            self._runs = dict(reversed(runs.items()))
-        return [*self._runs.values(), *queries]
+        if len(runs) < len(self.running):
+            self.running = dict(reversed(runs.items()))
+        return [*self.running.values(), *queries]
 
 
 def clocks_of(

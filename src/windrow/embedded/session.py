@@ -145,6 +145,9 @@ class EmbeddedSession(Asking):
         >>> largest = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]", name="largest")
         >>> largest.name
         'largest'
+        >>> top = session.query("SELECT x FROM s [1 MINUTE] ORDER BY x DESC LIMIT 3")
+        >>> top.explain().splitlines()[0]
+        'tree over 1 window'
         """
         select = parse_query(text)
         if isinstance(select, Select) and reads_history(select):

@@ -63,6 +63,8 @@ def _headline(plan: TreePlan) -> str:
     views = f"view{'s' * (len(plan.views) != 1)} {', '.join(plan.views)}"
     if plan.views and not windows:
         return f"tree over {views}"
+    if not windows:
+        return "tree over constants"
     beside = f" and {views}" if plan.views else ""
     return f"tree over {windows} window{'s' * (windows != 1)}{beside}{blocks}"
 

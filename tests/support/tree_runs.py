@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,7 +33,10 @@ def tree_plan_of(text: str) -> TreePlan:
 def session_run(text: str, actions: Sequence[Action]) -> Told:
     """All that a query of a session gives."""
     session = session_of(memory="1 GB")
-    query = session.query(text)
+    with warnings.catch_warnings():
+        # Some forms keep every row of a stream, which is what they are there for.
+        warnings.filterwarnings("ignore", ".*which is UNBOUNDED|.*has no window", RuntimeWarning)
+        query = session.query(text)
     for action in actions:
         give(session, action)
     session.finish()

@@ -12,6 +12,7 @@ import draw_grammar
 import draw_history
 import draw_joins
 import draw_recovery
+import draw_relations
 import draw_rooms
 import draw_rows
 import draw_sums
@@ -26,6 +27,7 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "limbs": draw_sums.limbs,
     "factorised": draw_joins.factorised,
     "on-joined-rows": draw_joins.on_joined_rows,
+    "tree-of-blocks": draw_relations.tree_of_blocks,
     "levels": draw_budget.levels,
     "turns": draw_budget.turns,
     "adaptive-tree": draw_history.tree,

@@ -1,4 +1,4 @@
-"""Questions about the past, asked the same way in one process and on Spark."""
+"""Questions that are answered once, asked the same way in one process and on Spark."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ class Asking(ABC):
     def ask(self, text: str, progressive: bool = False, to: Frame | None = None) -> Any:
         """The answer about the past: the select list, bounds of its aggregates, what is exact.
 
+        Without HISTORY, in process, it is the answer now: from views that run, and from rows that
+        windows of running queries hold.
+
         progressive: answers one after the other, from coarse levels first; bounds only tighten.
         to: "pandas", "polars" or "duckdb" for data frames. It knows all rows that are there when it
         is asked; in process, those that have been pushed.
@@ -55,6 +58,8 @@ class Asking(ABC):
         >>> question = "SELECT SUM(x) AS x FROM HISTORY(s) [FROM '2026-01-01' TO NOW]"
         >>> session.ask(question)["x"].to_pylist()
         [3]
+        >>> session.ask("SELECT 1 + 1 AS x")["x"].to_pylist()
+        [2]
         """
         given = converter(to)
         answer = self._ask(text, progressive)

@@ -48,6 +48,9 @@ class Session(Protocol):
     ) -> None:
         """Declares a stream: its columns, its time column, how late rows may come."""
 
+    def view(self, name: str, text: str) -> None:
+        """Gives a query a name under which other queries can read it."""
+
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> Query:

@@ -125,7 +125,7 @@ TIME = WindowKind(
 UNBOUNDED = WindowKind(
     "unbounded",
     ("[UNBOUNDED]",),
-    "every row; refused in a join and in a negation",
+    "every row so far",
     "s.time_us <= i.t",
     printed="UNBOUNDED",
     shown="unbounded",

@@ -8,7 +8,7 @@ import pytest
 
 from support.runners import exactly
 from support.tree_forms import TREE_FORMS, WINDOW_FORMS
-from support.tree_queries import random_tree
+from support.tree_queries import random_relation, random_tree
 from support.tree_rows import other_cuts, row_by_row, tree_actions
 from support.tree_runs import Told, assert_tree_is_right, session_run, shard_run
 
@@ -53,6 +53,39 @@ def test_a_form_restarted(number: int) -> None:
 def test_a_random_tree(seed: int) -> None:
     check(random_tree(seed, depth=2), seed, rows=16)
     check_restarts(random_tree(seed, depth=2), seed, rows=16)
+
+
+# Of any relation R: what is the same in two branches is so at every instant.
+SAME = (
+    "SELECT (SELECT COUNT(*) FROM ({0}) AS x) - (SELECT COUNT(*) FROM ({0}) AS y) AS n",
+    "WITH t AS (SELECT COUNT(*) AS n FROM ({0}) AS r)"
+    " SELECT x.n - y.n AS n FROM t AS x CROSS JOIN t AS y",
+    "SELECT 2 * (SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM ({0}) AS x) AS v)"
+    " - (SELECT COUNT(*) FROM (SELECT 1 AS c FROM ({0}) AS y UNION ALL"
+    " SELECT 1 AS c FROM ({0}) AS z) AS u) AS n",
+)
+
+
+def check_no_glitch(form: str, seed: int) -> None:
+    """Nothing but 0 is ever told."""
+    text = form.format(random_relation(seed))
+    answers, changes, result = session_run(text, tree_actions(seed, rows=20))
+    for table in (answers, changes, result):
+        assert set(table["n"].to_pylist()) <= {0}, text
+    assert changes.num_rows == 1, text
+
+
+@pytest.mark.parametrize("seed", range(200, 205))
+@pytest.mark.parametrize("form", SAME)
+def test_branches_agree_at_every_instant(form: str, seed: int) -> None:
+    check_no_glitch(form, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1200, 1260))
+@pytest.mark.parametrize("form", SAME)
+def test_branches_of_many_relations_agree(form: str, seed: int) -> None:
+    check_no_glitch(form, seed)
 
 
 @pytest.mark.slow

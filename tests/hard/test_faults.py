@@ -58,7 +58,8 @@ TREES = {
     " (SELECT AVG(v) FROM b [5 SECONDS] WHERE b.k = a.k)",
     "tree top": "SELECT g, v FROM a [ROWS 20] WHERE k IN (SELECT k FROM b [3 SECONDS])"
     " ORDER BY d DESC LIMIT 3",
-    "tree union": "SELECT k, g FROM a [PARTITION BY k ROWS 3] EXCEPT ALL SELECT k, g FROM b [2 SECONDS]",
+    "tree union": "SELECT k, g FROM a [PARTITION BY k ROWS 3]"
+    " EXCEPT ALL SELECT k, g FROM b [2 SECONDS]",
     "tree numbers": "SELECT g, v, RANK() OVER (PARTITION BY k ORDER BY v) AS r FROM a [5 SECONDS]",
     "tree ticks": "SELECT g, MIN(h) AS h FROM (SELECT DISTINCT a.g, b.g AS h FROM a [5 SECONDS]"
     " FULL JOIN b [3 SECONDS] ON a.k = b.k AND a.v < b.v) AS q GROUP BY g EVERY (1)",

@@ -21,6 +21,7 @@ SAMPLE = [
     ("churn", "nobody"),
     ("many_groups", "nobody"),
     ("followers", "all"),
+    ("tree", "nobody"),
 ]
 OTHERS = [
     ("wide_texts", "answers"),
@@ -39,6 +40,7 @@ OTHERS = [
     ("cross", "nobody"),
     ("cross", "all"),
     ("history", "nobody"),
+    ("tree", "all"),
 ]
 
 

@@ -74,7 +74,7 @@ def _example() -> list[Block]:
     """The snippets of "How to add a kind of window"."""
     text = HOW_TO_ADD.read_text("utf-8")
     first = text[: text.index("### How to add a kind of window")].count("\n")
-    last = text[: text.index("## How tests are arranged")].count("\n")
+    last = text[: text.index("### How to add a rewrite rule")].count("\n")
     return [each for each in blocks_of(HOW_TO_ADD) if first < each.line < last]
 
 

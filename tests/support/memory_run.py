@@ -11,6 +11,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,26 @@ def cross(megabytes: float, scale: float) -> Iterator[tuple[Any, list[Any]]]:
         yield session, queries
 
 
+def tree(megabytes: float, scale: float) -> Iterator[tuple[Any, list[Any]]]:
+    """Trees over a join in which every row of a burst matches every other."""
+    session = session_of(megabytes, "ts timestamp, k bigint, x bigint")
+    session.stream("r", "ts timestamp, k bigint, x bigint", time="ts")
+    joined = "FROM s [1 SECOND] LEFT JOIN r [1 SECOND] ON s.k = r.k AND s.x < r.x"
+    queries = [
+        session.query(f"SELECT DISTINCT s.x % 10 AS x, r.x % 10 AS y {joined}"),
+        session.query(f"SELECT s.x, r.x AS y {joined} ORDER BY y DESC, s.x LIMIT 5"),
+    ]
+    count = int(80 * megabytes**0.5)
+    for number in range(int(60 * scale)):
+        # Most of the time keys are many; then one key is that of all rows.
+        keys = np.zeros(count, np.int64) if number % 8 == 7 else np.arange(count)
+        for stream in ("s", "r"):
+            rows = {"ts": times(number * 2_000_000, count), "k": keys, "x": np.arange(count)}
+            with suppress(windrow.AdmissionError):
+                session.push(stream, pa.table(rows))
+        yield session, queries
+
+
 def history(megabytes: float, scale: float) -> Iterator[tuple[Any, list[Any]]]:
     """A continuous question about the past of many groups, whose answers nobody reads."""
     session = session_of(megabytes, "ts timestamp, k string, x bigint")
@@ -192,6 +213,8 @@ def history(megabytes: float, scale: float) -> Iterator[tuple[Any, list[Any]]]:
         yield session, queries
 
 
+# What is measured after every step, as it has few.
+FEW_STEPS = ("tree",)
 READERS: dict[str, Callable[[Any], object]] = {
     "nobody": lambda _: None,
     "answers": lambda query: query.answers(),
@@ -217,7 +240,7 @@ def run(name: str, reader: str, megabytes: float, scale: float) -> dict[str, Any
         for query in queries:
             READERS[reader](query)
         number += 1
-        if number % 16 == 0:
+        if number % 16 == 0 or name in FEW_STEPS:
             grown = resident() - before
             if grown > most:
                 most, said = grown, session.nbytes

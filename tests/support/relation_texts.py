@@ -209,5 +209,6 @@ SELECT k FROM a [9] WHERE NOT EXISTS (SELECT 1 FROM b [9] WHERE b.k = a.k AND
 SELECT k, SUM(x) FILTER (WHERE x IN (SELECT y FROM b [9])) AS t FROM a [9] GROUP BY k;
 SELECT LOWER(s) || 'x' AS g, COUNT(*) FROM a [9] GROUP BY LOWER(s) ORDER BY LOWER(s);
 SELECT SUM(x) AS t FROM a [9] GROUP BY ROLLUP (k) ORDER BY GROUPING(k), k LIMIT 3;
+SELECT a.x, b.flag FROM a [9], b [9], c [9] WHERE a.x = c.y AND c.y = b.y
 """
 QUERIES = [text.strip() for text in _TEXTS.split(";") if text.strip()]

@@ -11,9 +11,9 @@ from windrow.embedded import EmbeddedSession
 __all__ = ["give", "session_of"]
 
 
-def session_of() -> EmbeddedSession:
+def session_of(memory: str = "64 MB") -> EmbeddedSession:
     """A session with the streams a, b and c."""
-    session = windrow.connect(memory="64 MB")
+    session = windrow.connect(memory=memory)
     for stream in STREAMS.values():
         columns = {column.name: str(column.type) for column in stream.columns}
         session.stream(

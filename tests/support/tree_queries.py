@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["random_tree"]
+__all__ = ["random_relation", "random_tree"]
 
 _STREAM = (("k", "i"), ("l", "i"), ("s", "s"), ("d", "d"), ("o", "o"))
 _WINDOWS = (
@@ -27,6 +27,11 @@ Columns = tuple[tuple[str, str], ...]
 def random_tree(seed: int, depth: int = 3) -> str:
     """The text of a query."""
     return _Writer(random.Random(seed)).whole(depth)
+
+
+def random_relation(seed: int, depth: int = 2) -> str:
+    """The text of a query that may stand in brackets: without WITH and EVERY."""
+    return _Writer(random.Random(seed)).relation(depth)
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,15 @@ class _Writer:
     def __init__(self, draw: random.Random) -> None:
         self._draw = draw
         self._count = 0
+        self._tables: list[tuple[str, Columns]] = []
+
+    def relation(self, depth: int) -> str:
+        """The query alone."""
+        return self._query(depth, _Scope(())).text
 
     def whole(self, depth: int) -> str:
         """The query with WITH and EVERY now and then."""
         tables = ""
-        self._tables: list[tuple[str, Columns]] = []
         if self._chance(0.2):
             inner = self._query(max(depth - 2, 0), _Scope(()))
             self._tables.append(("common", inner.columns))
@@ -74,7 +83,7 @@ class _Writer:
     def _query(self, depth: int, outer: _Scope) -> _Query:
         forms: list[Callable[[int, _Scope], _Query]] = [self._plain, self._plain, self._grouped]
         if depth > 0:
-            forms += [self._grouped, self._united, self._limited, self._distinct]
+            forms += [self._grouped, self._united, self._limited, self._distinct, self._numbered]
         return self._one(forms)(depth, outer)
 
     def _plain(self, depth: int, outer: _Scope) -> _Query:
@@ -109,6 +118,47 @@ class _Writer:
         names = ", ".join(name for name, _ in shown)
         text = f"SELECT {names} FROM ({query.text}) AS {alias} ORDER BY {', '.join(keys)} {cut}"
         return _Query(text, shown)
+
+    def _numbered(self, depth: int, outer: _Scope) -> _Query:
+        """Functions over partitions, in an order in which only equal rows are equal."""
+        source, scope = self._from(depth - 1, outer)
+        keys = [(name, kind) for name, kind in scope.own if kind != "f"]
+        if not keys:
+            return self._plain(depth, outer)
+        shown = self._draw.sample(keys, min(len(keys), self._draw.randint(1, 3)))
+        items = [f"{name} AS c{number}" for number, (name, _) in enumerate(shown)]
+        columns = [(f"c{number}", kind) for number, (_, kind) in enumerate(shown)]
+        by = f"PARTITION BY {shown[-1][0]} " if self._chance(0.5) else ""
+        ways = ("", "", " DESC", " NULLS LAST")
+        order = ", ".join(f"{name}{self._one(ways)}" for name, _ in shown)
+        function, kind = self._over(shown)
+        items.append(f"{function.format(by=by, order=order)} AS w")
+        where = self._where(depth - 1, scope)
+        text = f"SELECT {', '.join(items)} FROM {source}{where}"
+        return _Query(text, (*columns, ("w", kind)))
+
+    def _over(self, shown: list[tuple[str, str]]) -> tuple[str, str]:
+        name, kind = self._one(shown)
+        made = [("ROW_NUMBER() OVER ({by}ORDER BY {order})", "i")] * 2
+        made += [
+            (f"{word}() OVER ({{by}}ORDER BY {shown[0][0]})", "i")
+            for word in ("RANK", "DENSE_RANK")
+        ]
+        made += [
+            (f"{word}({name}) OVER ({{by}}ORDER BY {{order}})", kind)
+            for word in ("LAG", "LEAD", "FIRST_VALUE")
+        ]
+        made += [("COUNT(*) OVER ({by})", "i")]
+        if kind == "i":
+            made += [
+                (f"SUM({name}) OVER ({{by}}ORDER BY {{order}})", "i"),
+                (
+                    f"MAX({name}) OVER ({{by}}ORDER BY {{order}} ROWS BETWEEN 1 PRECEDING"
+                    " AND CURRENT ROW)",
+                    "i",
+                ),
+            ]
+        return self._one(made)
 
     def _united(self, depth: int, outer: _Scope) -> _Query:
         parts = []

@@ -31,7 +31,7 @@ def tree_plan_of(text: str) -> TreePlan:
 
 def session_run(text: str, actions: Sequence[Action]) -> Told:
     """All that a query of a session gives."""
-    session = session_of()
+    session = session_of(memory="1 GB")
     query = session.query(text)
     for action in actions:
         give(session, action)

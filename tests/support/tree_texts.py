@@ -52,14 +52,14 @@ class TreeShard:
         self._operator = TreeOperator(plan, shape_of(plan), grid_us)
         self._clock = BEGINNING
 
-    def take(self, batches: Mapping[int, PreparedRows]) -> None:
+    def append(self, batches: Mapping[int, PreparedRows]) -> None:
         """What a shard does with rows."""
         for input_index, rows in batches.items():
             self._operator.append(input_index, rows)
 
     def advance(self, batches: Mapping[int, PreparedRows], until: int) -> Partial:
         """What a shard does when the clock moves."""
-        self.take(batches)
+        self.append(batches)
         self._clock = max(self._clock, until)
         return self._operator.run(self._clock)
 

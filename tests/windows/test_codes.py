@@ -18,11 +18,13 @@ from windrow.windows.codes import NO_FLAGS, KeyCoder, TextCodes, WordCodes
 from windrow.windows.column_words import array_of_words, words_of_array
 
 Key = tuple[object, ...]
-TYPES = [pa.int64(), pa.string(), pa.float64()]
+TYPES = [pa.int64(), pa.string(), pa.float64(), pa.decimal128(38)]
 keys = st.tuples(
     st.sampled_from([0, 1, 2, -(2**63), 2**63 - 1, None]),
     st.sampled_from(["", "x", "日本", "z" * 100, None]),
     st.sampled_from([0.0, -0.0, 1.5, math.nan, math.inf, None]),
+    # Two words, of which either may be that of another.
+    st.sampled_from([None, *map(Decimal, (0, 5, 5 + 2**64, 2**64, -(2**64), 10**38 - 1))]),
 )
 
 

@@ -55,6 +55,8 @@ class Governing:
         """Refuse a query that cannot be served at any level; nothing that runs changes by it."""
         if self.granted:
             self._take_stock()
+        if not query.plan.inputs:
+            return  # the views that it reads were asked for before it
         if self._has_room_for(query, rate_of) or self._held_is_enough(query, rate_of):
             return
         measured = self._memory.windows()
@@ -104,6 +106,8 @@ class Governing:
     def started(self, query: EmbeddedQuery, rate_of: RateOf) -> None:
         """A query was admitted."""
         self._rows.forget_costs()
+        if not query.plan.inputs:
+            return
         if self._has_room_for(query, rate_of):
             return
         if query.plan.duration is not None or self._governor.start_matters(query.name):

@@ -25,6 +25,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
 from windrow.embedded.stream_ingest import StreamIngest, late_bytes
+from windrow.embedded.view_registry import clocks_of, trim_views
 from windrow.errors import AdmissionError, BindingError, DataError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
@@ -76,7 +77,7 @@ class Ingest:
         histories: Histories,
         memory: int,
     ) -> None:
-        self._lock = lock
+        self.lock = lock
         self._running = running
         self._histories = histories
         self.streams: dict[str, StreamIngest] = {}
@@ -149,7 +150,7 @@ class Ingest:
 
     def flush(self) -> None:
         """Finish or undo what was broken off, and apply rows that were gathered."""
-        with self._lock:
+        with self.lock:
             if self._step is not None or self._undo is not None or self._is_making_room:
                 self._recover()
             for stream in self.streams.values():
@@ -339,13 +340,18 @@ class Ingest:
         if self._histories.operators:
             self._feed_histories(step)
         ended = []
+        has_views = any(query.views for query in step.queries)
+        # Where all streams have ended, a view goes as far as what reads it.
+        clocks = clocks_of(step.queries, self.clock_of) if has_views else {}
         for query in step.queries:
             if query.reading.is_running and (
                 step.stream is None or step.stream in query.plan.inputs_of
             ):
-                self._apply(query, step)
+                self._apply(query, step, clocks.get(id(query)))
             if not query.reading.is_running:
                 ended.append(query)
+        if has_views:
+            trim_views(step.queries)
         for query in ended:
             query.tell_end()
         self._account(step)
@@ -362,9 +368,9 @@ class Ingest:
         if not step.is_granted:
             self.governing.after_step()
 
-    def _apply(self, query: EmbeddedQuery, step: Step) -> None:
+    def _apply(self, query: EmbeddedQuery, step: Step, clock: int | None) -> None:
         try:
-            clock = self.clock_of(query.plan.streams)
+            clock = self.clock_of(query.plan.streams) if clock is None else clock
             missed = {} if step.missed is None else self._missed_by(query, step.missed, step.stream)
             query.apply(QueryStep(step.number, clock, step.stream, step.rows, step.shares, missed))
         except WindrowError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.history_schema import HistorySchema
 from windrow.schema import StreamSchema
 
-__all__ = ["declare_history", "declare_stream", "run_embedded"]
+__all__ = ["declare_history", "declare_stream", "declare_views", "run_embedded"]
 
 
 def run_embedded(job: Job, watcher: JobWatcher) -> None:
@@ -37,6 +38,12 @@ def declare_stream(session: EmbeddedSession, schema: StreamSchema) -> None:
     """Declares a stream of a script."""
     into = schema.bad_rows_into
     session.stream(schema.name, schema.arrow, bad_rows_into=into, **schema.declared())
+
+
+def declare_views(session: EmbeddedSession, job: Job, streams: Iterable[str]) -> None:
+    """Declares the views of a script that read no other streams than these."""
+    for view in job.views_of(streams):
+        session.view(view.name, view.text)
 
 
 def declare_history(session: EmbeddedSession, schema: HistorySchema) -> None:
@@ -60,6 +67,7 @@ def _registered(job: Job, session: EmbeddedSession, watcher: JobWatcher) -> list
         check_sink(query)
     for schema, _ in sources.values():
         declare_stream(session, schema)
+    declare_views(session, job, sources)
     for name, history in job.histories.items():
         if name in sources:
             declare_history(session, history.schema)

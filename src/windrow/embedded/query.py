@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from threading import RLock
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -12,10 +13,12 @@ from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query_parts import preparers_of
 from windrow.embedded.query_run import NEVER, QueryRun
+from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant
 from windrow.governor.bounded.answers import BoundedAnswers
 from windrow.governor.bounded.inner_plan import inner_plan
+from windrow.governor.bounded.missed_rows import marked_incomplete
 from windrow.history.history import History
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
@@ -38,6 +41,9 @@ from windrow.windows.instants import NO_INSTANTS, WaitingInstants
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
+if TYPE_CHECKING:
+    from windrow.embedded.view_run import ViewRun
+
 __all__ = ["EmbeddedQuery"]
 
 # What is tolerated holds for an eighth of the range (error_bounds.tolerance): found twice as often.
@@ -51,7 +57,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
     rows that queries of the session share. first_us: when the first row of its first stream came,
-    if one has. stopped: is told when a user stops it.
+    if one has. stopped: is told when a user stops it. views: the runs of the views that it reads.
     """
 
     plan: RunnablePlan
@@ -66,6 +72,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         pool: RowPool,
         first_us: int | None = None,
         stopped: Callable[[EmbeddedQuery], None] | None = None,
+        views: Iterable[ViewRun] = (),
     ) -> None:
         super().__init__(name, lock)
         self.plan = plan
@@ -74,8 +81,10 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._life = life_of(plan, first_us)
         self.reading = QueryLife(self._life or NEVER)
         inner, self._readers = None, ()
+        self.views = tuple(views)
+        self._view_instants = self._instants_of_views(plan, clock)
         if isinstance(plan, TreePlan):
-            self._shard = TreeShard(plan)
+            self._shard = self._new_tree(plan, clock)
             self._publisher = Publisher(plan.published)
             self._preparers = preparers_of(plan)
             self._publisher.absorb([(0, self._shard.advance({}, clock))], NO_INSTANTS, clock)
@@ -96,6 +105,19 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._first_clock: int | None = None if clock == START_OF_TIME else clock
         self._taken = 0
         self._mark = None
+        self.begun_us = clock  # it has seen all rows later than this
+
+    def _instants_of_views(self, plan: RunnablePlan, clock: int) -> list[ViewInstants]:
+        answering: set[str] = set()
+        if isinstance(plan, TreePlan):
+            answering = {scan.view for scan in plan.view_scans if scan in plan.entered}
+        return [
+            ViewInstants(view.log, clock, is_answering=view.name in answering)
+            for view in self.views
+        ]
+
+    def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
+        return TreeShard(plan, clock, {view.name: view for view in self.views})
 
     def _new_shard(self, run: QueryPlan, clock: int) -> Shard:
         try:
@@ -114,7 +136,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     def _answers(self) -> pa.Table:
         """Every answer since the last call; the lock is held by whoever reads."""
         self._be_ready()
-        if self._bounded is None and self._missed is None:
+        if self._bounded is None and not self._has_missed:
             if self._publisher.instants_lost != self._told_lost:
                 self._tell_of_lost()
             return self._publisher.answers()
@@ -124,6 +146,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
             answers = (self._bounded or self._publisher).answers()
+            if self.views:
+                lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
+                return marked_incomplete(answers, lacking) if lacking.any() else answers
             return answers if self._missed is None else self._missed.marked(answers, self.clock)
 
     @one_at_a_time
@@ -131,8 +156,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._be_ready()
         result = (self._bounded or self._publisher).result()
         if isinstance(self.plan, TreePlan) and self.plan.order:
-            has_more = bool(self.plan.hidden) and isinstance(self._shard, TreeShard)
-            result = in_order(self._shard.rows() if has_more else result, self.plan)
+            if self.plan.hidden and isinstance(self._shard, TreeShard):
+                result = self._shard.rows()
+            result = in_order(result, self.plan)
         return self._noted(result, is_complete=not self.lacks_rows())
 
     @property
@@ -303,6 +329,19 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         """About this many of them are unread."""
         bounded = 0 if self._bounded is None else self._bounded.unread_bytes
         return self._publisher.unread_bytes + bounded + self._followed.nbytes
+
+    @property
+    def held_shard(self) -> Shard | TreeShard:
+        """What holds the rows of its windows."""
+        assert isinstance(self._shard, Shard | TreeShard)
+        return self._shard
+
+    def read_until(self) -> Iterator[tuple[ViewRun, int]]:
+        """The views that it reads, each with the instant up to which it has read it for good."""
+        leaves = self._shard.view_leaves if isinstance(self._shard, TreeShard) else {}
+        for view, instants in zip(self.views, self._view_instants, strict=True):
+            cursors = [leaf.cursor for scan, leaf in leaves.items() if scan.view == view.name]
+            yield view, min([instants.until, *cursors]) if self.is_whole else START_OF_TIME
 
     def limit_unread(self, limit_bytes: int) -> None:
         """Keep at most this many bytes for answers() and changes(), and for each follower."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,10 @@ from windrow.windows.instants import WaitingInstants, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
 
+if TYPE_CHECKING:
+    from windrow.embedded.view_instants import ViewInstants
+    from windrow.embedded.view_run import ViewRun
+
 __all__ = ["NEVER", "QueryRun"]
 
 # The life of a query while nobody knows when it begins: no row is of that time.
@@ -47,6 +52,8 @@ class QueryRun:
     _preparers: list[Preparer]
     _entries: list[WaitingInstants]
     _readers: tuple[RowReader, ...]
+    views: tuple[ViewRun, ...]  # that it reads
+    _view_instants: list[ViewInstants]  # one for each of them
     _life: tuple[int, int] | None
     _first_clock: int | None
     _taken: int  # the number of the last step whose rows were taken
@@ -98,7 +105,24 @@ class QueryRun:
 
     def lacks_rows(self) -> bool:
         """Whether the answer at the clock lacks rows; nothing is applied for it."""
-        return self._missed is not None and not self._missed.is_complete(self.clock)
+        return self._lacks_rows_at(self.clock)
+
+    def _lacks_rows_at(self, instant: int) -> bool:
+        if self._missed is not None and not self._missed.is_complete(instant):
+            return True
+        return any(view._lacks_rows_at(instant) for view in self.views)
+
+    @property
+    def _has_missed(self) -> bool:
+        """Whether a row was refused that it, or a view that it reads, should have had."""
+        return self._missed is not None or any(view._has_missed for view in self.views)
+
+    def lacking(self, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which answers at these instants lack rows that were refused."""
+        found = np.zeros(at.size, np.bool_) if self._missed is None else self._missed.lacking(at)
+        for view in self.views:
+            found |= view.lacking(at)
+        return found
 
     def spare_until_us(self, input_index: int) -> int:
         """Rows of an input up to this time are in no complete answer any more."""
@@ -196,7 +220,7 @@ class QueryRun:
         publishes: whether it surely changes what is published; else _publish() notes that it does.
         """
         bounded = None if self._bounded is None else self._bounded.mark()
-        others = Mark(self._pace, *self._entries)
+        others = Mark(self._pace, *self._entries, *self._view_instants)
         missed = None if self._missed is None else DeepMark(self._missed)
         publisher = self._publisher.mark() if publishes else None
         mark = QueryMark(self._shard.mark(taking), publisher, bounded, others, missed)
@@ -270,5 +294,9 @@ class QueryRun:
             if self._missed is not None:
                 self._missed.entered(input_index, instants)
             if self.plan.answering[input_index]:
+                found = merged(found, instants) if found.size else instants
+        for read in self._view_instants:
+            instants = read.release(clock)
+            if read.is_answering:
                 found = merged(found, instants) if found.size else instants
         return found

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import threading
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 import pyarrow as pa
 
 from windrow.asking import Asking
+from windrow.embedded.growth_warning import warn_of_growth
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session_views import SessionViews, name_taken
 from windrow.embedded.unread_answers import UNREAD_FLOOR, UNREAD_PARTS
 from windrow.errors import BindingError, DataError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
@@ -33,7 +34,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
@@ -68,6 +69,8 @@ class EmbeddedSession(Asking):
         self._ingest = Ingest(self._lock, self._running, self._histories, self.memory)
         self._flush = self._ingest.flush
         self._governing = self._ingest.governing
+        views = (lambda: self._catalog, self._running, self._rate_of)
+        self._views = SessionViews(self._ingest, *views)
 
     @one_at_a_time
     def stream(
@@ -115,6 +118,20 @@ class EmbeddedSession(Asking):
         self._ingest.declare(declared)
 
     @one_at_a_time
+    def view(self, name: str, text: str) -> None:
+        """Give a query a name under which other queries can read it.
+
+        It runs, once, while at least one query reads it.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, k string", time="ts")
+        >>> session.view("busy", "SELECT k, COUNT(*) AS n FROM s [1 MINUTE] GROUP BY k")
+        >>> session.query("SELECT MAX(n) AS n FROM busy").result().to_pylist()
+        [{'n': None}]
+        """
+        self._catalog = self._views.declared(name, text, self._queries)
+
+    @one_at_a_time
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> EmbeddedQuery | EmbeddedHistoryQuery:
@@ -128,28 +145,32 @@ class EmbeddedSession(Asking):
         >>> largest = session.query("SELECT MAX(x) AS x FROM s [1 MINUTE]", name="largest")
         >>> largest.name
         'largest'
+        >>> top = session.query("SELECT x FROM s [1 MINUTE] ORDER BY x DESC LIMIT 3")
+        >>> top.explain().splitlines()[0]
+        'tree over 1 window'
         """
         select = parse_query(text)
         if isinstance(select, Select) and reads_history(select):
             return self._follow(select, name)
-        plan = plan_query(select, self._catalog, algorithm, store)
+        plan = plan_query(select, self._catalog, algorithm, store, shares_views=True)
         name = self._free_name(name)
         self._flush()
-        _warn_of_growth(name, plan)
+        warn_of_growth(name, plan)
         clock = self._ingest.clock_of(plan.streams)
         # Constants read no stream; their answer holds from the start of time on.
         first = self._ingest.streams[plan.streams[0]] if plan.streams else None
         first_us = None if first is None else first.first_us
+        views = self._views.runs_for(plan, clock)
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
-        query = EmbeddedQuery(name, plan, clock, *beside)
+        query = EmbeddedQuery(name, plan, clock, *beside, views)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
         try:
             self._queries[name] = query
+            self._views.admit()
             self._governing.admit(query, self._rate_of)
             if first is not None:
-                newest_us = first.completeness.newest
-                self._histories.complete(query, plan.streams[0], newest_us + 1)
+                self._histories.complete(query, plan.streams[0], first.completeness.newest + 1)
             self._governing.started(query, self._rate_of)
         except BaseException:
             # Nobody has it: whatever has come in between, it is as if it had never been asked for.
@@ -161,7 +182,7 @@ class EmbeddedSession(Asking):
         """The bound plan of a query, or of a question about the past; nothing is registered."""
         select = parse_query(text)
         if not isinstance(select, Select) or not reads_history(select):
-            return plan_query(select, self._catalog)
+            return plan_query(select, self._catalog, shares_views=True)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
         return bind_history(select, self._catalog, schemas, continuous=goes_on)
 
@@ -377,7 +398,10 @@ class EmbeddedSession(Asking):
 
     @one_at_a_time
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        plan = bind_history(one_select(parse_query(text)), self._catalog, self._histories.schemas)
+        query = parse_query(text)
+        if not isinstance(query, Select) or not reads_history(query):
+            return self._views.ask(query, is_progressive=progressive)
+        plan = bind_history(one_select(query), self._catalog, self._histories.schemas)
         self._flush()
         if progressive:
             return self._one_by_one(self._histories.ask_progressively(plan))
@@ -421,7 +445,7 @@ class EmbeddedSession(Asking):
         >>> count.is_running
         False
         """
-        for query in self._running():
+        for query in [*self._queries.values()]:
             query.stop()
         self._histories.stop()
         while self._servers:
@@ -453,20 +477,20 @@ class EmbeddedSession(Asking):
             made_up = f"query{self._unnamed}"
             name = None if self._is_taken(made_up) else made_up
         if self._is_taken(name):
-            raise BindingError(
-                "WB104", f"a query named {name!r} exists already", hint="choose another"
-            )
+            raise name_taken(name, "query" if self._catalog.view(name) is None else "view")
         return name
 
     def _is_taken(self, name: str) -> bool:
         known = self._queries.get(name)
-        return (known is not None and known.is_running) or self._histories.is_followed_by(name)
+        is_used = self._catalog.view(name) is not None or self._histories.is_followed_by(name)
+        return is_used or (known is not None and known.is_running)
 
     def _ended(self, query: EmbeddedQuery) -> None:
         """A query was stopped: who holds it can read what it has answered; nobody else needs it."""
         if self._queries.get(query.name) is query:
             del self._queries[query.name]
         self._governing.ended(query)
+        self._views.forget()
 
     def _rate_of(self, stream: str, range_us: int) -> float:
         return self._ingest.streams[stream].rate_for(range_us)
@@ -475,15 +499,4 @@ class EmbeddedSession(Asking):
         running = [query for query in self._queries.values() if query.reading.is_running]
         if len(running) < len(self._queries):  # the life of some is over
             self._queries = {query.name: query for query in running}
-        return running
-
-
-def _warn_of_growth(name: str, plan: RunnablePlan) -> None:
-    """Windows that never lose a row, below operators that keep all of them."""
-    if isinstance(plan, TreePlan) and plan.growing:
-        warnings.warn(
-            f"query {name!r} keeps every row of {', '.join(plan.growing)}, which is UNBOUNDED: it "
-            "grows until the memory budget refuses rows; write a window, such as [10 MINUTES]",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        return self._views.before(running) if self._views.registry.running else running

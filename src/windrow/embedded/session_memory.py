@@ -60,7 +60,9 @@ class SessionMemory:
 
     def fixed_bytes(self) -> float:
         """What counts against the budget and lies in no window."""
-        return float(self._histories() + self.unread.counted_bytes)
+        # A query that reads views alone has no window.
+        others = sum(query.state_bytes for query in self.running() if not query.plan.inputs)
+        return float(self._histories() + self.unread.counted_bytes + others)
 
     def available_bytes(self, windows: Sequence[MeasuredWindow]) -> float:
         """The budget less what is needed while rows come in and arrays are moved.

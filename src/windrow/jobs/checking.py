@@ -11,6 +11,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateView,
     Explain,
     QueryText,
     Select,
@@ -36,8 +37,9 @@ def checked_job(text: str) -> tuple[Job, list[WindrowError]]:
             job = with_statement(job, statement)
         except WindrowError as problem:
             problems.append(problem)
-            if isinstance(statement, CreateStream):
-                lost.add(statement.name)
+            if isinstance(statement, CreateStream | CreateView):
+                # The name of a stream that a view has, too, still means the stream.
+                lost |= {statement.name} - {*job.catalog}
             elif isinstance(statement, CreateHistory):
                 lost.add(statement.stream)
     if not problems:
@@ -60,6 +62,8 @@ def problems_of(looks: Iterable[Callable[[], object]]) -> list[WindrowError]:
 def _streams_of(statement: Statement) -> set[str]:
     if isinstance(statement, CreateHistory):
         return {statement.stream}
+    if isinstance(statement, CreateView):
+        return _read_by(statement.query)
     query = statement.select if isinstance(statement, CreateQuery | Explain) else statement
     return _read_by(query) if isinstance(query, QueryText) else set()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -13,16 +13,17 @@ from windrow.connectors.registry import sink_named, source_named
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.history.operator import spec_of
 from windrow.jobs.settings import JobSettings
-from windrow.plan.catalog import Catalog
+from windrow.plan.catalog import Catalog, View
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import HistorySchema, declared_history
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_query
+from windrow.plan.relations.planner import plan_query, plan_view
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.schema import Column, StreamSchema, type_named
 from windrow.sql import parse_script
+from windrow.sql.query_printer import print_query
 from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
@@ -43,6 +44,7 @@ __all__ = [
     "JobQuery",
     "JobQuestion",
     "JobStream",
+    "JobView",
     "job_of",
     "with_statement",
 ]
@@ -62,6 +64,16 @@ class JobHistory:
     """The history of a stream."""
 
     schema: HistorySchema
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A query under a name that other queries read, as written and bound."""
+
+    name: str
+    text: str
+    plan: TreePlan
     place: Place | None = field(default=None, compare=False)
 
 
@@ -94,6 +106,7 @@ class Job:
     catalog: Catalog = field(default_factory=Catalog)
     streams: dict[str, JobStream] = field(default_factory=dict)
     histories: dict[str, JobHistory] = field(default_factory=dict)
+    views: dict[str, JobView] = field(default_factory=dict)
     queries: dict[str, JobQuery] = field(default_factory=dict)
     questions: dict[str, JobQuestion] = field(default_factory=dict)
     explained: list[RunnablePlan | HistoryPlan] = field(default_factory=list)
@@ -106,8 +119,12 @@ class Job:
         """For each stream that queries read a look whether it has a source."""
         return [partial(self._source, name) for name in self._read()]
 
+    def views_of(self, streams: Iterable[str]) -> list[JobView]:
+        """The views that read no other streams than these, in the order of the script."""
+        return [view for view in self.views.values() if {*view.plan.streams} <= {*streams}]
+
     def _read(self) -> list[str]:
-        plans = [query.plan for query in self.queries.values()]
+        plans: list[RunnablePlan | HistoryPlan] = [query.plan for query in self.queries.values()]
         plans += [question.plan for question in self.questions.values()]
         read = {name for plan in plans for name in plan.streams}
         return [name for name in self.streams if name in read]
@@ -148,6 +165,13 @@ class Job:
                     "the script in this process, with --embedded",
                     place=stream.place,
                 )
+        for view in self.views.values():
+            raise UnsupportedError(
+                "WU249",
+                f"view {view.name!r}: views are not supported on Spark yet",
+                hint="run the script in this process, with --embedded",
+                place=view.place,
+            )
         for history in self.histories.values():
             raise UnsupportedError(
                 "WU501",
@@ -170,8 +194,12 @@ def job_of(text: str, known: Job | None = None) -> Job:
     """The job that a script describes; it may read the streams of a job that is known."""
     job = Job()
     if known is not None:
-        histories = dict(known.histories)
-        job = Job(catalog=known.catalog, streams=dict(known.streams), histories=histories)
+        job = Job(
+            catalog=known.catalog,
+            streams=dict(known.streams),
+            histories=dict(known.histories),
+            views=dict(known.views),
+        )
     for statement in parse_script(text):
         _add(job, statement)
     return job
@@ -184,6 +212,7 @@ def with_statement(job: Job, statement: Statement) -> Job:
         job.catalog,
         dict(job.streams),
         dict(job.histories),
+        dict(job.views),
         dict(job.queries),
         dict(job.questions),
         list(job.explained),
@@ -198,11 +227,11 @@ def _add(job: Job, statement: Statement) -> None:
     elif isinstance(statement, CreateQuery):
         _add_query(job, statement.name, statement.select, statement.sink, statement.place)
     elif isinstance(statement, CreateView):
-        one_select(statement)
+        _add_view(job, statement)
     elif isinstance(statement, QueryText):
         _add_select(job, statement)
     elif isinstance(statement, Explain):
-        job.explained.append(_explained(job, statement.select))
+        job.explained.append(_plan_of(job, statement.select, is_question=True))
     elif isinstance(statement, CreateHistory):
         _add_history(job, statement)
     elif isinstance(statement, SetOption):
@@ -265,24 +294,46 @@ def _span(span_us: int) -> timedelta:
     return timedelta(microseconds=span_us)
 
 
-def _add_select(job: Job, query: QueryText) -> None:
+def _add_view(job: Job, statement: CreateView) -> None:
+    if statement.name in job.queries or statement.name in job.questions:
+        message = f"a query named {statement.name!r} exists already"
+        raise BindingError("WB517", message, hint="choose another name", place=statement.place)
+    text = _text_of(statement.query)
+    view = View(statement.name, statement.query, text)
+    try:
+        catalog = job.catalog.with_view(view)
+    except WindrowError as error:
+        raise _placed(error, statement.place) from None
+    plan = plan_view(view, catalog)
+    job.catalog = catalog
+    job.views[view.name] = JobView(view.name, text, plan, statement.place)
+
+
+def _text_of(query: QueryText) -> str:
+    """The query as written, without the rest of its script."""
+    return print_query(query) if isinstance(query, ValuesList) else query.own_text
+
+
+def _add_select(job: Job, select: QueryText) -> None:
     """A query or, of HISTORY, a question that is asked once, at the end."""
     taken = {*job.queries, *job.questions}
     name = next(name for number in count(1) if (name := f"query{number}") not in taken)
-    places = {} if isinstance(query, ValuesList) else query.places
-    place = places.get("SELECT")
-    if not (isinstance(query, Select) and reads_history(query)):
-        _add_query(job, name, query, None, place)
+    place = None if isinstance(select, ValuesList) else select.places.get("SELECT")
+    if not isinstance(select, Select) or not reads_history(select):
+        _add_query(job, name, select, None, place)
         return
-    plan = bind_history(query, job.catalog, _schemas(job))
-    job.questions[name] = JobQuestion(name, query.own_text, plan, place)
+    plan = bind_history(one_select(select), job.catalog, _schemas(job))
+    job.questions[name] = JobQuestion(name, select.own_text, plan, place)
 
 
-def _explained(job: Job, query: QueryText) -> RunnablePlan | HistoryPlan:
-    if not (isinstance(query, Select) and reads_history(query)):
-        return plan_query(query, job.catalog)
-    is_continuous = query.every_us is not None
-    return bind_history(query, job.catalog, _schemas(job), continuous=is_continuous)
+def _plan_of(
+    job: Job, query: QueryText, *, is_question: bool = False
+) -> RunnablePlan | HistoryPlan:
+    """The plan of a query; is_question: one of HISTORY without EVERY is asked once."""
+    if not isinstance(query, Select) or not reads_history(query):
+        return plan_query(query, job.catalog, shares_views=True)
+    goes_on = query.every_us is not None or not is_question
+    return bind_history(one_select(query), job.catalog, _schemas(job), continuous=goes_on)
 
 
 def _schemas(job: Job) -> dict[str, HistorySchema]:
@@ -290,18 +341,14 @@ def _schemas(job: Job) -> dict[str, HistorySchema]:
 
 
 def _add_query(
-    job: Job, name: str, query: QueryText, sink: Endpoint | None, place: Place | None
+    job: Job, name: str, select: QueryText, sink: Endpoint | None, place: Place | None
 ) -> None:
-    if name in job.queries or name in job.questions:
-        message = f"a query named {name!r} exists already"
+    kind = "query" if job.catalog.view(name) is None else "view"
+    if kind == "view" or name in job.queries or name in job.questions:
+        message = f"a {kind} named {name!r} exists already"
         raise BindingError("WB517", message, hint="choose another name", place=place)
-    plan: RunnablePlan | HistoryPlan
-    if isinstance(query, Select) and reads_history(query):
-        plan = bind_history(query, job.catalog, _schemas(job), continuous=True)
-    else:
-        plan = plan_query(query, job.catalog)
-    text = query.text if isinstance(query, ValuesList) else query.own_text
-    job.queries[name] = JobQuery(name, text, plan, sink_named(sink), place)
+    plan = _plan_of(job, select)
+    job.queries[name] = JobQuery(name, _text_of(select), plan, sink_named(sink), place)
 
 
 def _placed(error: WindrowError, place: Place | None) -> WindrowError:

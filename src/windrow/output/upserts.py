@@ -101,18 +101,7 @@ def _codes(rows: pa.Table) -> Codes:
     """A number for each row, the same for rows that show the same."""
     if rows.num_columns == 0 or rows.num_rows == 0:
         return np.zeros(rows.num_rows, np.int32)
-    coder = KeyCoder([_plain(kind) for kind in rows.schema.types])
-    return coder.acquire([_whole(column) for column in rows.columns])
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    """A column of a type that has codes: wide decimals, which sums have, go by their text."""
-    return column.combine_chunks().cast(_plain(column.type))
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    is_wide = pa.types.is_decimal(kind) and kind.precision > 18
-    return pa.string() if is_wide else kind
+    return KeyCoder(rows.schema.types).acquire([each.combine_chunks() for each in rows.columns])
 
 
 def _not_unique(key: Sequence[str]) -> DataError:

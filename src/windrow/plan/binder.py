@@ -25,7 +25,7 @@ from windrow.plan.rules.pipeline import RULES, Rule, rewritten
 from windrow.plan.scope import Scope
 from windrow.plan.service import with_service
 from windrow.plan.stores import check_store, with_store
-from windrow.plan.windows import bind_window, check_every, check_windows
+from windrow.plan.windows import all_sources, bind_window, check_slides, check_windows
 from windrow.sql.statements import Select, Source
 
 __all__ = ["bind"]
@@ -46,7 +46,7 @@ def bind(
     negated = negated_inputs(select, names, catalog)
     names = replace(names, hidden=tuple(each.entry for each in negated))
     check_windows(select)
-    check_every(select)
+    check_slides(select, all_sources(select))
     conditions = _conditions(select, names)
     inputs = _inputs(select, names, conditions)
     taken = [entry.alias for entry in inputs]

@@ -30,8 +30,8 @@ def one_select(query: QueryText | CreateView) -> Select:
         "WU231",
         "this form of query",
         place,
-        "here it has to be one SELECT of windows, inner joins and NOT EXISTS, with or without GROUP "
-        "BY; windrow.connect() without Spark runs any SELECT",
+        "here it has to be one SELECT of windows, inner joins and NOT EXISTS, with or without "
+        "GROUP BY; windrow.connect() without Spark runs any SELECT",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from windrow.errors import BindingError
 from windrow.event_time import show_span
 from windrow.plan.expressions import ColumnRef, Expr
@@ -9,9 +11,9 @@ from windrow.plan.model import WindowSpec
 from windrow.plan.names import column_named
 from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema
-from windrow.sql.statements import Select, Source, Window
+from windrow.sql.statements import Select, SetQuery, Source, Window
 
-__all__ = ["MAX_LENGTH_US", "all_sources", "bind_window", "check_every", "check_windows"]
+__all__ = ["MAX_LENGTH_US", "all_sources", "bind_window", "check_slides", "check_windows"]
 
 # Adding this to any plausible event time stays below END_OF_TIME.
 MAX_LENGTH_US = 2**61
@@ -99,15 +101,15 @@ def _check_end(source: Source, what: str) -> None:
     )
 
 
-def check_every(select: Select) -> None:
+def check_slides(query: Select | SetQuery, sources: Iterable[Source]) -> None:
     """EVERY finer than a SLIDE would repeat the same answer."""
-    for source in all_sources(select):
+    for source in sources:
         slide_us = source.window.slide_us if source.window.traits.moves_in_steps else 0
-        if select.every_us is not None and select.every_us < slide_us:
+        if query.every_us is not None and query.every_us < slide_us:
             raise BindingError(
                 "WB213",
-                f"EVERY {show_span(select.every_us)} is finer than SLIDE {show_span(slide_us)} "
+                f"EVERY {show_span(query.every_us)} is finer than SLIDE {show_span(slide_us)} "
                 f"of {source.alias!r}",
                 hint=f"write EVERY ({show_span(slide_us).upper()}) or longer",
-                place=select.places.get("EVERY") or source.window.place,
+                place=query.places.get("EVERY") or source.window.place,
             )

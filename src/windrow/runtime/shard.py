@@ -16,9 +16,9 @@ from windrow.errors import CheckpointError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.lanes import LaneLayout
 from windrow.operators.operator import NeedsPairsError, NeedsSingleRowsError, Operator
-from windrow.operators.relations.operator import NO_LIMIT
 from windrow.operators.partial import Partial, one_batch
 from windrow.operators.registry import first_algorithm, operator_for
+from windrow.operators.relations.operator import NO_LIMIT
 from windrow.plan.cost import candidates
 from windrow.plan.figures import Figures
 from windrow.plan.fingerprint import fingerprint
@@ -238,6 +238,16 @@ class Shard:
         """Nothing is run any more: shared rows are no longer read here."""
         for operator in (*self._replaced, self._operator):
             operator.close()
+
+    def held_inputs(self) -> list[tuple[QueryPlan, int]]:
+        """The inputs whose rows are held: the plan that they belong to, and their numbers in it."""
+        numbers = () if self._operator.is_endless else range(len(self.plan.inputs))
+        return [(self.plan, number) for number in numbers]
+
+    def input_rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
+        """The rows of an input, held and waiting, as prepared rows."""
+        assert plan is self.plan
+        return self._operator.rows(input_index)
 
     @property
     def windows(self) -> tuple[Window, ...]:

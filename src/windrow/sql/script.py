@@ -73,7 +73,7 @@ def parse_script(text: str) -> tuple[Statement, ...]:
 
 
 def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]]:
-    """Statements of a script, streams of which no declaration could be read, and all errors.
+    """Statements of a script, streams and views that could not be read, and all errors.
 
     After an error it continues with the next statement.
     """
@@ -82,7 +82,8 @@ def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]
         statements, unread, problems = list[Statement](), list[str](), list[WindrowError]()
         _skip_semicolons(cursor)
         while cursor.token.kind != "end":
-            stream = cursor.ahead(2).text if cursor.at("CREATE", "STREAM") else None
+            is_named = cursor.at("CREATE", "STREAM") or cursor.at("CREATE", "VIEW")
+            stream = cursor.ahead(2).text if is_named else None
             try:
                 statement = _statement(cursor)
                 if not cursor.at(";"):

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from windrow.windows import kernels
 from windrow.windows.column_words import NO_FLAGS, Flags, Words, array_of_words, words_of_array
 from windrow.windows.text_codes import NEW_TEXT_BYTES, TextCodes
+from windrow.windows.wide_decimals import is_wide_decimal, wide_of_words, words_of_wide
 
 __all__ = [
     "NEW_TEXT_BYTES",
@@ -205,7 +206,10 @@ class KeyCoder:
     """
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
-        self._types = list(types)
+        self._given = list(types)
+        # Of each column that is given, the columns of one word that stand for it.
+        self._types = [part for kind in types for part in _word_types(kind)]
+        self._is_wide = len(self._types) > len(self._given)
         self._columns: list[WordCodes | TextCodes] = [
             TextCodes() if pa.types.is_string(kind) else WordCodes() for kind in self._types
         ]
@@ -214,6 +218,8 @@ class KeyCoder:
 
     def acquire(self, columns: Sequence[pa.Array]) -> Codes:
         """The code of each row's key, counted once for the row."""
+        if self._is_wide:
+            columns = [part for column in columns for part in _word_columns(column)]
         if not self._pairs:
             return self._columns[0].acquire(columns[0])
         code = self._column_codes(0, columns[0])
@@ -243,6 +249,24 @@ class KeyCoder:
 
     def columns(self, codes: Codes, wanted: Container[int] | None = None) -> list[pa.Array]:
         """The key columns of codes; wanted: only those with these numbers."""
+        if not self._is_wide:
+            return self._word_columns(codes, wanted)
+        parts: set[int] = set()
+        chosen: list[pa.DataType] = []
+        first = 0
+        for number, kind in enumerate(self._given):
+            end = first + len(_word_types(kind))
+            if wanted is None or number in wanted:
+                chosen.append(kind)
+                parts.update(range(first, end))
+            first = end
+        words = iter(self._word_columns(codes, parts))
+        return [
+            wide_of_words(next(words), next(words), kind) if is_wide_decimal(kind) else next(words)
+            for kind in chosen
+        ]
+
+    def _word_columns(self, codes: Codes, wanted: Container[int] | None) -> list[pa.Array]:
         out: list[pa.Array] = []
         for level in range(len(self._pairs), 0, -1):
             codes, right = self._parts(level, codes)
@@ -310,6 +334,19 @@ class KeyCoder:
         if isinstance(table, TextCodes):
             return table.texts(codes)
         return array_of_words(*table.words(codes), self._types[level])
+
+
+def _word_types(kind: pa.DataType) -> list[pa.DataType]:
+    return [pa.int64(), pa.int64()] if is_wide_decimal(kind) else [kind]
+
+
+def _word_columns(column: pa.Array) -> list[pa.Array]:
+    """The column as columns of one word or text; of two words, the high one has the NULLs."""
+    if not is_wide_decimal(column.type):
+        return [column]
+    words = words_of_wide(column)
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return [pa.array(words[:, 0], mask=missing), pa.array(words[:, 1])]
 
 
 def _growth_bytes(table: WordCodes | TextCodes, rows: int) -> int:

@@ -39,7 +39,7 @@ def bench() -> Iterator[Workbench]:
     [
         ("SEL", ["SELECT"]),
         ("sel", ["select"]),
-        ("create ", ["STREAM", "QUERY", "HISTORY"]),
+        ("create ", ["STREAM", "QUERY", "VIEW", "HISTORY"]),
         ("SELECT cel", ["celsius"]),
         ("SELECT COU", ["COUNT("]),
         ("SELECT * FROM ", ["temp", "smoke", "HISTORY("]),

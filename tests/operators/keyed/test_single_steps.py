@@ -25,7 +25,7 @@ WINDOWS = "a [3 MICROSECONDS], b [5 MICROSECONDS]"
 FORMS = {
     "counted": f"SELECT COUNT(*) AS n FROM {WINDOWS} WHERE a.k = b.k",
     "summed": f"SELECT COUNT(*) AS n, SUM(a.l) AS t FROM {WINDOWS} WHERE a.k = b.k",
-    "summed on both sides": f"SELECT SUM(a.l) AS t, SUM(b.l) AS u, AVG(b.k) AS v FROM {WINDOWS} "
+    "summed of both inputs": f"SELECT SUM(a.l) AS t, SUM(b.l) AS u, AVG(b.k) AS v FROM {WINDOWS} "
     "WHERE a.k = b.k",
     "of doubles": f"SELECT COUNT(*) AS n, SUM(a.d) AS t FROM {WINDOWS} WHERE a.k = b.k",
     "by texts": f"SELECT COUNT(*) AS n, SUM(a.l) AS t FROM {WINDOWS} WHERE a.s = b.s",
@@ -34,14 +34,14 @@ FORMS = {
     "by group": f"SELECT b.s AS s, SUM(a.l) AS t FROM {WINDOWS} WHERE a.k = b.k GROUP BY b.s",
     "of one window": "SELECT k, COUNT(*) AS n, SUM(l) AS t FROM a [3 MICROSECONDS] GROUP BY k",
 }
-COMPILED = ("counted", "summed", "summed on both sides")
+COMPILED = ("counted", "summed", "summed of both inputs")
 
 
 class Step(NamedTuple):
     """A row relative to those before: gap to the last one, and how far the clock is ahead of it."""
 
     gap: int
-    side: int
+    input_index: int
     key: int
     value: int | None
     weight: int = 1
@@ -59,13 +59,13 @@ def arguments(operator: FactorisedOperator, steps: Sequence[Step]) -> list[tuple
     """What step() is given: rows later than the clock, in any order, and clocks that move on."""
     at, clock, found = 100, 0, []
     for each in steps:
-        side = each.side % len(operator.windows)
-        columns = operator._columns[side]
+        input_index = each.input_index % len(operator.windows)
+        columns = operator._columns[input_index]
         at = max(at + each.gap, clock + 1)
         clock = max(clock, at + each.ahead)
         plain = [_given(each.key, kind) for kind in columns.schema.types[1 : columns.values.start]]
         values = [_given(each.value, kind) for kind in columns.schema.types[columns.values]]
-        found.append((at, side, each.weight, plain, values, clock))
+        found.append((at, input_index, each.weight, plain, values, clock))
     return found
 
 
@@ -115,7 +115,7 @@ def state_bytes(operator: FactorisedOperator) -> list[Any]:
 
 
 def partial_bytes(partial: Partial) -> list[Any]:
-    arrays = (partial.at, partial.entity, partial.count, partial.lanes)
+    arrays = (partial.at, partial.group, partial.count, partial.lanes)
     return [
         *(each.tolist() for each in arrays),
         partial.layout,
@@ -137,7 +137,7 @@ steps_of = st.lists(
     st.builds(
         Step,
         gap=st.integers(-3, 4),
-        side=st.integers(0, 1),
+        input_index=st.integers(0, 1),
         key=st.integers(0, 3),
         value=numbers,
         weight=st.just(1),
@@ -149,7 +149,7 @@ mixed_steps = st.lists(
     st.builds(
         Step,
         gap=st.integers(-3, 4),
-        side=st.integers(0, 1),
+        input_index=st.integers(0, 1),
         key=st.integers(0, 3),
         value=st.none() | numbers | st.sampled_from([2**15 - 1, -(2**15)]),
         weight=st.sampled_from([1, 1, 1, 1, 3]),
@@ -179,8 +179,8 @@ def test_rows_with_null_and_weights(form: str, steps: list[Step]) -> None:
 def long_stream(count: int, keys: int, ahead: int) -> list[Step]:
     chosen = np.random.default_rng(7)
     return [
-        Step(int(gap), int(side), int(key), int(value), 1, ahead)
-        for gap, side, key, value in zip(
+        Step(int(gap), int(input_index), int(key), int(value), 1, ahead)
+        for gap, input_index, key, value in zip(
             chosen.integers(0, 2, count),
             chosen.integers(0, 2, count),
             chosen.integers(0, keys, count),
@@ -198,7 +198,7 @@ def test_what_grows_does_so_at_the_same_row(keys: int, ahead: int) -> None:
 
 def test_many_rows_leave_at_once() -> None:
     steps = [*long_stream(200, 20, -150), Step(1, 0, 1, 1, 1, 1000), Step(0, 1, 1, 1)]
-    check_alike(new("summed on both sides"), new("summed on both sides"), steps)
+    check_alike(new("summed of both inputs"), new("summed of both inputs"), steps)
 
 
 def test_sums_that_become_wide() -> None:
@@ -229,8 +229,8 @@ def test_a_row_that_leaves_no_earlier_than_the_narrowing() -> None:
     last_us = given_steps[-1][-1]
     for operator in (single, whole):
         operator.change_lifetime(0, Lifetime(1, 2, floor_us=last_us + 10))
-    for side, until in ((1, last_us + 1), (0, last_us + 20)):
-        row = (last_us + 2, side, 1, [0], [5] * (1 - side), until)
+    for input_index, until in ((1, last_us + 1), (0, last_us + 20)):
+        row = (last_us + 2, input_index, 1, [0], [5] * (1 - input_index), until)
         found, expected = single.step(*row), Operator.step(whole, *row)
         assert partial_bytes(found) == partial_bytes(expected)
         assert state_bytes(single) == state_bytes(whole)
@@ -283,9 +283,9 @@ def test_a_number_that_its_column_cannot_hold_is_refused_before_anything_changes
     given_steps = arguments(single, [Step(1, 0, 1, 1)] * 3)
     single.step(*given_steps[0])
     before = state_bytes(single)
-    at, side, weight, _, values, until = given_steps[1]
+    at, input_index, weight, _, values, until = given_steps[1]
     with pytest.raises((OverflowError, ValueError)):
-        single.step(at, side, weight, [2**63], values, until)
+        single.step(at, input_index, weight, [2**63], values, until)
     assert state_bytes(single) == before
 
 
@@ -299,5 +299,5 @@ def test_a_step_can_be_taken_back() -> None:
     at, *rest, until = given_steps[-1]
     single.step(at, *rest, until + 50)
     mark.rewind()
-    for side in (0, 1):
-        assert single.rows(side).equals(whole.rows(side))
+    for input_index in (0, 1):
+        assert single.rows(input_index).equals(whole.rows(input_index))

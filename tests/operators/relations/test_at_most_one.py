@@ -41,7 +41,8 @@ def test_rows_pass_until_a_key_has_two(inputs: tuple[list[Change]]) -> None:
 
 
 def has_two(changes: list[Change], at: int) -> bool:
-    return any(count > 1 and None not in row for row, count in held_at(changes, at).items())
+    """NULL is a key like any other."""
+    return any(count > 1 for count in held_at(changes, at).values())
 
 
 def test_the_error_names_the_key_and_what_to_do() -> None:
@@ -55,6 +56,12 @@ def test_the_error_names_the_key_and_what_to_do() -> None:
     )
     assert caught.value.hint is not None
     assert "LIMIT 1" in caught.value.hint
+
+
+def test_a_missing_key_is_named_as_in_sql() -> None:
+    twice = in_columns([Change(0, 1, (None, "x")), Change(0, 1, (None, "x"))], ROWS)
+    with pytest.raises(DataError, match=r"more than one row for k = NULL, s = 'x' at"):
+        AtMostOneOperator(BY_BOTH).advance([twice], 0)
 
 
 def test_without_a_key_all_rows_count() -> None:

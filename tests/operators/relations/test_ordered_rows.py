@@ -31,9 +31,9 @@ from windrow.operators.relations.ordered_kernels import (
     row_at,
 )
 from windrow.operators.relations.ordered_rows import OrderedRows
-from windrow.operators.relations.wide_decimals import wide_of_words, words_of_wide
 from windrow.plan.relations.algebra import OrderKey, TopRows
 from windrow.schema import decimal, type_named
+from windrow.windows.wide_decimals import wide_of_words, words_of_wide
 
 ROWS = relation("r", "k int, s string, d double, n bigint")
 KEY, TEXT, NUMBER, WIDE = ROWS.fields

@@ -52,6 +52,13 @@ def test_queries_that_cannot_be(files: Files, sessions: Sessions) -> None:
         query.await_end()
     with pytest.raises(UnsupportedError, match="WU411"):
         query.answers()
+    for form in (f"SELECT n FROM ({COUNT}) AS q", f"{COUNT} ORDER BY n LIMIT 1"):
+        for call in (session.query, session.plan_of):
+            with pytest.raises(UnsupportedError, match="WU231") as refused:
+                call(form)
+            assert "windrow.connect() without Spark" in (refused.value.hint or "")
+    with pytest.raises(UnsupportedError, match="WU249"):
+        session.view("v", COUNT)
     query.stop()
     session.finish()
     assert query.progress()["batch_id"] == -1

@@ -26,6 +26,7 @@ app = command_app()
     epilog=examples(
         "windrow explain job.wql",
         'windrow explain "SELECT COUNT(*) FROM temp [10 MINUTES]" --streams job.wql',
+        'windrow explain "SELECT * FROM temp [1 HOUR] LIMIT 3" --streams job.wql',
         "windrow explain job.wql --rate temp=5000 --selectivity 0.01",
     )
 )

@@ -93,6 +93,9 @@ def _in_a_query(bench: Workbench, text: str) -> Iterator[tuple[str, str]]:
     for stream in bench.job.catalog.streams:
         if stream.name in streams:
             yield from ((print_name(column.name), stream.name) for column in stream.columns)
+    for view in bench.job.views.values():
+        if view.name in streams:
+            yield from ((print_name(field.name), view.name) for field in view.plan.outputs)
     yield from ((alias, "stream") for alias in named)
     yield from _streams(bench)
     yield from ((f"{each}(", "function") for each in FUNCTIONS)
@@ -100,7 +103,8 @@ def _in_a_query(bench: Workbench, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _streams(bench: Workbench) -> Iterator[tuple[str, str]]:
-    return ((print_name(name), "stream") for name in bench.job.catalog)
+    yield from ((print_name(name), "stream") for name in bench.job.catalog)
+    yield from ((print_name(name), "view") for name in bench.job.views)
 
 
 def _columns_of(bench: Workbench, text: str, before: str) -> Iterator[tuple[str, str]]:
@@ -110,6 +114,10 @@ def _columns_of(bench: Workbench, text: str, before: str) -> Iterator[tuple[str,
     if name in bench.job.catalog:
         for column in bench.job.catalog[name].columns:
             yield print_name(column.name), str(column.type)
+    view = bench.job.catalog.view(name)
+    if view is not None:
+        for field in bench.job.views[view.name].plan.outputs:
+            yield print_name(field.name), str(field.type)
 
 
 def _sources(bench: Workbench, text: str) -> dict[str, str]:
@@ -119,6 +127,9 @@ def _sources(bench: Workbench, text: str) -> dict[str, str]:
         if name in bench.job.catalog:
             is_alias = alias and alias.upper() not in KEYWORDS
             found[alias if is_alias else name] = bench.job.catalog[name].name
+        elif (view := bench.job.catalog.view(name)) is not None:
+            is_alias = alias and alias.upper() not in KEYWORDS
+            found[alias if is_alias else name] = view.name
     return found
 
 
@@ -166,4 +177,5 @@ class Completing(Completer):
             return queries
         if words[0] in _STREAM_COMMANDS and len(words) == 1:
             return streams
-        return [*queries, *streams] if words[0] == "\\d" else []
+        views = list(self._bench.job.views)
+        return [*queries, *streams, *views] if words[0] == "\\d" else []

@@ -1,4 +1,4 @@
-r"""What there is, as tables: streams, queries and histories for \d, one of them for \d NAME."""
+r"""What there is, as tables: streams, views, queries, histories for \d, one of them for \d NAME."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from windrow.apps.shell.workbench import Workbench
 from windrow.connectors.contract import Source
 from windrow.errors import BindingError
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_span
+from windrow.jobs.job import JobView
 from windrow.plan.nearest import nearest
 
 __all__ = ["describe", "describe_all"]
 
 
 def describe_all(desk: Desk) -> None:
-    """All streams, queries and histories."""
+    """All streams, views, queries and histories."""
     bench, screen = desk.bench, desk.screen
     with bench.lock:
         tables = {
             "stream": _streams(bench),
+            "view": _views(bench),
             "query": _queries(bench),
             "history": _histories(bench, whole=screen.machine),
         }
@@ -32,7 +34,7 @@ def describe_all(desk: Desk) -> None:
 
 
 def describe(desk: Desk, name: str) -> None:
-    """The columns of a stream and its history, or the text and plan of a query."""
+    """The columns of a stream and its history, or of a view, or the text and plan of a query."""
     bench, screen = desk.bench, desk.screen
     if name in bench.outlets:
         outlet = bench.outlets[name]
@@ -44,10 +46,14 @@ def describe(desk: Desk, name: str) -> None:
         schema = bench.job.catalog[name]
         show_rows(screen, "column", _columns(bench, schema.name), stream=schema.name)
         return
-    names = [*bench.outlets, *bench.job.catalog]
+    view = bench.job.catalog.view(name)
+    if view is not None:
+        show_rows(screen, "column", _view_columns(bench.job.views[view.name]), view=view.name)
+        return
+    names = [*bench.outlets, *bench.job.catalog, *bench.job.views]
     guess = nearest(name, names)
     hint = f"did you mean {guess}?" if guess else "\\d lists everything"
-    raise BindingError("WB525", f"there is no stream and no query {name!r}", hint=hint)
+    raise BindingError("WB525", f"there is no stream, view or query {name!r}", hint=hint)
 
 
 def _streams(bench: Workbench) -> pa.Table:
@@ -61,6 +67,29 @@ def _streams(bench: Workbench) -> pa.Table:
             "from": pa.array([_source(each.source) for each in streams], pa.string()),
             "rows": pa.array([row.get("rows_in", 0) for row in rows], pa.int64()),
             "waiting": pa.array([row.get("waiting", 0) for row in rows], pa.int64()),
+        }
+    )
+
+
+def _views(bench: Workbench) -> pa.Table:
+    views = list(bench.job.views.values())
+    return pa.table(
+        {
+            "view": pa.array([each.name for each in views], pa.string()),
+            "columns": pa.array(
+                [", ".join(field.name for field in each.plan.outputs) for each in views],
+                pa.string(),
+            ),
+            "reads": pa.array([", ".join(each.plan.streams) for each in views], pa.string()),
+        }
+    )
+
+
+def _view_columns(view: JobView) -> pa.Table:
+    return pa.table(
+        {
+            "column": [field.name for field in view.plan.outputs],
+            "type": [str(field.type) for field in view.plan.outputs],
         }
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from windrow.apps.shell.workbench import Workbench
 from windrow.apps.terminal.screen import ProgressLine, Screen
-from windrow.embedded.job import declare_stream
+from windrow.embedded.job import declare_stream, declare_views
 from windrow.embedded.outlet import Outlet, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.interruption import Interruption
@@ -23,6 +23,7 @@ def answer_once(screen: Screen, bench: Workbench, query: JobQuery) -> Standing:
     session = EmbeddedSession(bench.job.settings.memory or DEFAULT_MEMORY)
     for name in query.plan.streams:
         declare_stream(session, bench.job.catalog[name])
+    declare_views(session, bench.job, query.plan.streams)
     outlet = Outlet(query, session.query(query.text, query.name), lambda *_: None)
     try:
         with screen.progress("Reading files") as progress, Interruption() as interruption:

@@ -24,6 +24,8 @@ EXAMPLES = (
     "\\watch alarms",
     "SELECT location, MAX(celsius) AS hottest FROM temp [1 MINUTE]\n"
     "  GROUP BY location HAVING MAX(celsius) > 30;",
+    "SELECT location, celsius FROM temp [1 MINUTE]\n"
+    "  QUALIFY RANK() OVER (ORDER BY celsius DESC) <= 3;",
     "SELECT location, AVG(celsius) AS mean FROM HISTORY(temp)\n"
     "  [FROM '2026-01-01 09:00' TO '2026-01-01 10:00'] GROUP BY location;",
     "EXPLAIN SELECT COUNT(*) FROM temp [1 HOUR], smoke [1 HOUR]\n"

@@ -19,6 +19,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateView,
     Explain,
     QueryText,
     Select,
@@ -59,6 +60,9 @@ def _tell(desk: Desk, statement: Statement) -> None:
     elif isinstance(statement, CreateQuery):
         hint = f"\\watch {statement.name} shows it"
         _done(desk, "query", statement.name, f"query {statement.name} runs; {hint}")
+    elif isinstance(statement, CreateView):
+        hint = "it runs while a query reads it"
+        _done(desk, "view", statement.name, f"view {statement.name} is declared; {hint}")
     elif isinstance(statement, SetOption):
         _tell_of_setting(desk, statement)
 

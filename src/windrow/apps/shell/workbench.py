@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from windrow.connectors.contract import Source
-from windrow.embedded.job import declare_history, declare_stream
+from windrow.embedded.job import declare_history, declare_stream, declare_views
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide, check_source
@@ -23,7 +23,7 @@ from windrow.jobs.watcher import Standing
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.nearest import nearest
 from windrow.rows.file_rows import FileRows
-from windrow.sql.statements import CreateHistory, CreateStream, Statement
+from windrow.sql.statements import CreateHistory, CreateStream, CreateView, Statement
 
 __all__ = ["Workbench"]
 
@@ -63,6 +63,10 @@ class Workbench:
                 self._begin_anew(job)
             elif isinstance(statement, CreateHistory):
                 self._add_history(job, statement)
+            elif isinstance(statement, CreateView):
+                view = job.views[statement.name]
+                self.session.view(view.name, view.text)
+                self.job = job
             else:
                 self._add_queries(job)
             self._read_on()
@@ -230,6 +234,7 @@ class Workbench:
         try:
             for stream in job.streams.values():
                 declare_stream(session, stream.schema)
+            declare_views(session, job, job.streams)
             for history in job.histories.values():
                 declare_history(session, history.schema)
             outlets = {name: self._at_work(query, session) for name, query in job.queries.items()}

@@ -69,12 +69,16 @@ class MissedRows:
         """Answers up to the clock, with their level; what is asked next is later."""
         if self.is_empty:
             return answers
-        at = answers.column("at").cast(pa.int64()).to_numpy()
-        lacking = self._spans.covers(at)
-        for gap in self._gaps.values():
-            lacking |= at >= gap.first
+        lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
         self._spans.forget_before(clock)
         return marked_incomplete(answers, lacking) if lacking.any() else answers
+
+    def lacking(self, at: Instants) -> NDArray[np.bool_]:
+        """Which answers at these instants lack rows."""
+        found = self._spans.covers(at)
+        for gap in self._gaps.values():
+            found |= at >= gap.first
+        return found
 
     def is_complete(self, instant: int) -> bool:
         """Whether an answer at the instant lacks no row."""

@@ -20,12 +20,12 @@ from windrow.operators.relations.aggregates.distinct_values import DistinctValue
 from windrow.operators.relations.aggregates.extremes.extreme_values import ExtremeValues
 from windrow.operators.relations.aggregates.group_sums import GroupSums
 from windrow.operators.relations.aggregates.input_columns import InputColumns
-from windrow.operators.relations.aggregates.live_keys import LiveKeys
 from windrow.operators.relations.aggregates.places import PlaceFinder, Places
 from windrow.operators.relations.aggregates.shape import ALL_ROWS, shape_of_calls
 from windrow.operators.relations.aggregates.state_values import state_values
 from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
 from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.row_codes import RowCodes
 from windrow.operators.sum_values import too_large
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import Aggregate
@@ -47,7 +47,7 @@ class AggregateOperator(RelationOperator):
         self._types = [field.type.arrow for field in node.fields]
         groups = [item.expression.type.arrow for item in node.groups]
         # Without groups there is one, code 0, which is always there.
-        self._keys = LiveKeys(groups) if groups else None
+        self._keys = RowCodes(groups) if groups else None
         self._finder = PlaceFinder()
         self._sums = GroupSums(self._shape.measures)
         self._distincts = [
@@ -101,9 +101,8 @@ class AggregateOperator(RelationOperator):
         columns = InputColumns(changes, self._node.input.fields)
         groups = np.zeros(changes.size, np.int32)
         if self._keys is not None:
-            groups, _ = self._keys.codes_of(
-                [columns.column(i.expression) for i in self._node.groups]
-            )
+            named = [columns.column(item.expression) for item in self._node.groups]
+            groups, _ = self._keys.acquire(named, changes.size)
         capacity = 1 if self._keys is None else self._keys.capacity
         places = self._finder.places(changes.at, groups, capacity)
         counts, values = self._states(columns, changes.weight, groups, places)
@@ -111,7 +110,7 @@ class AggregateOperator(RelationOperator):
             return changed_rows(places, np.ones(counts.size, np.bool_), [], values)
         shown = self._keys.columns(places.groups)
         found = changed_rows(places, counts > 0, shown, values)
-        self._keys.release_unused(places.groups, self._sums.counts)
+        self._keys.release(places.groups, self._sums.counts[places.groups] != 0)
         return found
 
     def _states(

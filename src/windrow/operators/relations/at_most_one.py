@@ -74,6 +74,8 @@ def _column(leaf: Expr) -> str:
 
 
 def _value(scalar: pa.Scalar) -> str:
+    if not scalar.is_valid:
+        return "NULL"
     if pa.types.is_timestamp(scalar.type):
         return show_instant(scalar.value)
     return repr(scalar.as_py()) if pa.types.is_string(scalar.type) else str(scalar.as_py())

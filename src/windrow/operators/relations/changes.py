@@ -37,7 +37,8 @@ class Changes:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.at.nbytes + self.weight.nbytes + sum(each.nbytes for each in self.columns)
+        columns = sum(int(each.nbytes) for each in self.columns)
+        return int(self.at.nbytes + self.weight.nbytes) + columns
 
     def taken(self, places: Vector) -> Changes:
         """Those at these places, which must keep the order of time."""

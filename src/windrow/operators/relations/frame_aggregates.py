@@ -24,9 +24,9 @@ from windrow.operators.relations.frame_sums import (
     scaled_integers,
 )
 from windrow.operators.relations.row_codes import RowCodes
-from windrow.operators.relations.wide_decimals import is_wide_decimal, words_of_wide
 from windrow.plan.relations.algebra import WindowCall
 from windrow.windows.column_words import words_of_array
+from windrow.windows.wide_decimals import is_wide_decimal, words_of_wide
 
 __all__ = ["Framed", "frame_aggregate"]
 

@@ -47,6 +47,7 @@ __all__ = ["FramedValuesOperator"]
 
 # So many rows are traced before they are computed: enough to make the calls of NumPy cheap.
 MOST_NODES = 1 << 16
+_FIRST_NODES = 1 << 10
 _NODE_BYTES = 400
 
 
@@ -64,6 +65,8 @@ class FramedValuesOperator(RelationOperator):
         is_measured = any(has_distance(call.frame) for call in node.calls)
         self._order = node.order[0] if is_measured else None
         self._marks = _no_marks(0, 0)
+        # Few where few rows see a change, so that a small budget has room for them.
+        self._room = min(MOST_NODES, _FIRST_NODES)
 
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
         """The rows that come and go, and those whose values change with them."""
@@ -85,11 +88,14 @@ class FramedValuesOperator(RelationOperator):
         reach = reach_of(self._calls, self._rows.key_width)
         begin = 0
         while begin < coded.at.size:
-            nodes = np.empty((MOST_NODES, NODE_COLUMNS), np.int64)
-            segments = np.empty((MOST_NODES, SEGMENT_COLUMNS), np.int64)
+            room = self._room
+            nodes = np.empty((room, NODE_COLUMNS), np.int64)
+            segments = np.empty((room, SEGMENT_COLUMNS), np.int64)
             begin, nodes, node_count, segments, segment_count = trace_spans(
-                arrays, begin, MOST_NODES, self._rows.tree, reach, self._marks, nodes, segments
+                arrays, begin, room, self._rows.tree, reach, self._marks, nodes, segments
             )
+            if node_count >= room:
+                self._room = min(2 * room, MOST_NODES)
             assert begin != BELOW_ZERO, "a row left that was not there"
             if node_count:
                 yield nodes[:node_count], segments[:segment_count]
@@ -152,7 +158,7 @@ class FramedValuesOperator(RelationOperator):
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need, for one copy of each row."""
         marks = self._rows.grown_bytes(sum(array.nbytes for array in self._marks), changes)
-        return self._rows.growth_bytes(changes) + marks + 2 * MOST_NODES * _NODE_BYTES
+        return self._rows.growth_bytes(changes) + marks + 2 * min(2 * self._room, MOST_NODES) * _NODE_BYTES
 
 
 class _TracedValues:

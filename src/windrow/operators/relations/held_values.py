@@ -14,13 +14,13 @@ import pyarrow.compute as pc
 
 from windrow.operators.relations.changes import Vector
 from windrow.operators.relations.order_words import Matrix
-from windrow.operators.relations.wide_decimals import (
+from windrow.windows.codes import Codes, TextCodes
+from windrow.windows.column_words import array_of_words, words_of_array
+from windrow.windows.wide_decimals import (
     is_wide_decimal,
     wide_of_words,
     words_of_wide,
 )
-from windrow.windows.codes import Codes, TextCodes
-from windrow.windows.column_words import array_of_words, words_of_array
 
 __all__ = ["HeldValues"]
 

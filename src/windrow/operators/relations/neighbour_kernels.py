@@ -19,6 +19,7 @@ from windrow.operators.relations.ordered_kernels import (
     PREVIOUS,
     apply_count,
     first_after,
+    grown,
     insert_before,
 )
 
@@ -126,14 +127,6 @@ def neighbour_changes(coded, tree, values, calls, reach, reached, out):
         written = without_zeros(start, written, out)
         begin = end
     return written, out
-
-
-@njit(cache=True)
-def grown(array, size):
-    """The same with room for at least so many."""
-    larger = np.empty((max(2 * array.shape[0], size), array.shape[1]), array.dtype)
-    larger[: array.shape[0]] = array
-    return larger
 
 
 @inlined

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from windrow.operators.ranks import ranks_of_values
 from windrow.operators.relations.order_word_kernels import LOWEST_WORD, text_words
-from windrow.operators.relations.wide_decimals import is_wide_decimal, words_of_wide
 from windrow.windows.column_words import NO_FLAGS
+from windrow.windows.wide_decimals import is_wide_decimal, words_of_wide
 
 __all__ = ["KeyOrder", "Matrix", "OrderWords"]
 

@@ -283,3 +283,11 @@ def apply_changes(rows, partitions, weights, tree):
             return True
         apply_count(row, partitions[place], count, tree)
     return False
+
+
+@njit(cache=True)
+def grown(array, size):
+    """What was written so far, with room for at least so many."""
+    larger = np.empty((max(2 * array.shape[0], size), array.shape[1]), array.dtype)
+    larger[: array.shape[0]] = array
+    return larger

@@ -96,7 +96,7 @@ class PairJoin(RelationOperator):
         return sum(each.nbytes for each in self._inputs) + self._keys.nbytes + matches
 
     def growth_bytes(self, changes: int) -> int:
-        """Peak of additional bytes: larger tables, and a block of pairs as large as it may be next."""
+        """Peak of additional bytes: larger tables, and the block of pairs that may be next."""
         matches = sum(array.nbytes for arrays in self._matches for array in arrays)
         tables = sum(each.growth_bytes(changes) for each in self._inputs) + 2 * matches
         pair = _BYTES_A_PAIR + _BYTES_A_VALUE * len(self._types)

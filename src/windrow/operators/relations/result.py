@@ -39,6 +39,21 @@ class TreeResult:
         self._rows.release(codes)
         return partial
 
+    def counted(self, changes: Changes) -> Changes:
+        """Count changes; the same with one for each row and instant at which its count changes."""
+        codes = self._rows.acquire(changes.columns, changes.size)
+        at, code, weight = self._rows.net(changes.at, codes, changes.weight)
+        np.add.at(self._rows.counts[:, 0], code, weight)
+        found = self._rows.changes(at, code, weight)
+        self._rows.release(codes)
+        return found
+
+    def held(self, at: int) -> Changes:
+        """All rows, as if they had entered at that instant."""
+        codes = np.flatnonzero(self._rows.counts[:, 0]).astype(np.int32)
+        weight = self._rows.counts[codes, 0]
+        return self._rows.changes(np.full(codes.size, at, np.int64), codes, weight)
+
     def rows(self) -> list[pa.Array]:
         """All rows, equal ones as often as there are."""
         counts = self._rows.counts[:, 0]

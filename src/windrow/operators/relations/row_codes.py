@@ -22,13 +22,13 @@ from windrow.operators.relations.row_code_kernels import (
     fill_slots,
     forget_rows,
 )
-from windrow.operators.relations.wide_decimals import (
+from windrow.windows.codes import Codes, TextCodes
+from windrow.windows.column_words import array_of_words, words_of_array
+from windrow.windows.wide_decimals import (
     is_wide_decimal,
     wide_of_words,
     words_of_wide,
 )
-from windrow.windows.codes import Codes, TextCodes
-from windrow.windows.column_words import array_of_words, words_of_array
 
 __all__ = ["RowCodes"]
 

@@ -13,7 +13,7 @@ from windrow.operators.relations.changes import Changes, Vector, merged_changes,
 from windrow.operators.relations.held_kernels import unneeded_references
 from windrow.operators.relations.held_rows import SMALLEST_CAPACITY, grown
 from windrow.operators.relations.join_input import JoinInput, JoinKeys, KeyedRows
-from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.operator import NO_LIMIT, RelationOperator, StepTooLargeError
 from windrow.plan.relations.algebra import Join
 from windrow.plan.relations.join_condition import JoinCondition
 from windrow.windows.codes import Codes
@@ -73,6 +73,7 @@ class KeySemiJoin(RelationOperator):
         )
         self._right = KeyedRows(node.right.fields, condition, 1)
         self._counted = KeyArrays.of_size(SMALLEST_CAPACITY)
+        self._limit = NO_LIMIT
 
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
         """Left rows that enter or leave, or whose key comes or goes, net at each instant."""
@@ -93,6 +94,10 @@ class KeySemiJoin(RelationOperator):
         self._left.end()
         return merged_changes(parts, self._types) if any(p.size for p in parts) else self._nothing
 
+    def restrict(self, limit: int) -> None:
+        """Rows are given up once they are more than this."""
+        self._limit = limit
+
     @property
     def nbytes(self) -> int:
         """Bytes of left rows, and of the keys of both inputs."""
@@ -103,7 +108,8 @@ class KeySemiJoin(RelationOperator):
         """Peak of additional bytes: larger tables, and one block of rows."""
         counted = sum(array.nbytes for array in self._counted)
         tables = self._left.growth_bytes(changes) + self._keys.growth_bytes(changes) + 2 * counted
-        return tables + _BYTES_A_CHANGE * (changes + BLOCK_ROWS)
+        block = min(BLOCK_ROWS, changes + self._left.rows.capacity)
+        return tables + _BYTES_A_CHANGE * (changes + block)
 
     def _joined(
         self, left: tuple[Vector, Codes, Vector], right: tuple[Vector, Codes, Vector]
@@ -112,6 +118,7 @@ class KeySemiJoin(RelationOperator):
         progress[kernels.WALKING] = kernels.NOT_BEGUN
         room = min(BLOCK_ROWS, left[0].size + right[0].size + SMALLEST_CAPACITY)
         parts: list[Changes] = []
+        given = 0
         while not kernels.is_done(left, right, progress):
             output = RowArrays.of_size(room)
             size = kernels.semi_join(
@@ -119,5 +126,8 @@ class KeySemiJoin(RelationOperator):
             )
             found = output.at[:size], output.code[:size], output.weight[:size]
             parts.append(self._left.rows.changes(*found))
+            given += size
+            if given > self._limit:
+                raise StepTooLargeError(given)
             room = min(2 * room, BLOCK_ROWS)
         return parts

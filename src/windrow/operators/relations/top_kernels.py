@@ -18,6 +18,7 @@ from windrow.operators.relations.ordered_kernels import (
     FIRST,
     FOLLOWING,
     PREVIOUS,
+    grown,
     insert,
     is_before,
     recount,
@@ -80,14 +81,6 @@ def top_changes(coded, tree, prefixes, lengths, instant, out):
         written = drain(at[begin], instant, out, written)
         begin = end
     return written, out
-
-
-@njit(cache=True)
-def grown(array, size):
-    """The same with room for at least so many."""
-    larger = np.empty((max(2 * array.shape[0], size), array.shape[1]), array.dtype)
-    larger[: array.shape[0]] = array
-    return larger
 
 
 @inlined

@@ -37,6 +37,7 @@ __all__ = [
     "SetOperation",
     "TopRows",
     "Values",
+    "ViewScan",
     "WindowCall",
     "WindowFunctions",
     "walk_relations",
@@ -101,6 +102,25 @@ class Scan(Relation):
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns of the stream that are read."""
+        return self.given
+
+
+@dataclass(frozen=True)
+class ViewScan(Relation):
+    """The rows of a view that runs once for all that read it.
+
+    view: its name; streams: those that it reads; column places[i] of the view is fields[i].
+    """
+
+    view: str
+    alias: str
+    streams: tuple[str, ...]
+    places: tuple[int, ...]
+    given: tuple[Field, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the view that are read."""
         return self.given
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 from windrow.errors import UnsupportedError
-from windrow.plan.catalog import Catalog
+from windrow.plan.catalog import Catalog, View
 from windrow.plan.outputs import RESERVED_NAMES, check_reserved, is_star, item_name
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -24,17 +24,22 @@ from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.context import Answer, Context, Environment
 from windrow.plan.relations.selects import bind_select
 from windrow.plan.relations.sets import bind_set, bind_values
-from windrow.plan.relations.slides import check_slides
+from windrow.plan.windows import check_slides
 from windrow.sql.statements import CommonTable, QueryText, Select, SetQuery, ValuesList
 
-__all__ = ["bind_query"]
+__all__ = ["bind_query", "bind_view"]
 
 _OF_ONE_BLOCK = (Scan, Filter, Project, Aggregate, Distinct, Join)
 
 
-def bind_query(query: QueryText, catalog: Catalog) -> BoundQuery:
-    """The relation of a query over the streams and views of the catalog."""
-    context = Context(catalog, _bind)
+def bind_query(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> BoundQuery:
+    """The relation of a query over the streams and views of the catalog.
+
+    shares_views: views run by themselves, and are read; otherwise each is part of the query.
+    """
+    # A query with a life sees the rows of that time only; a view that others read sees all.
+    has_life = not isinstance(query, ValuesList) and query.duration is not None
+    context = Context(catalog, _bind, shares_views=shares_views and not has_life)
     answer = context.bind(query, Environment())
     outputs = _outputs(query, answer.shown)
     if isinstance(query, ValuesList):
@@ -44,8 +49,8 @@ def bind_query(query: QueryText, catalog: Catalog) -> BoundQuery:
         raise UnsupportedError(
             "WU240",
             "ERROR is not supported for a query that is a tree of relations",
-            hint="omit it: the answers are exact; ERROR is for the aggregates of one SELECT over one "
-            "window of time",
+            hint="omit it: the answers are exact; ERROR is for the aggregates of one SELECT over "
+            "one window of time",
             place=query.places.get("ERROR"),
         )
     return BoundQuery(
@@ -57,6 +62,18 @@ def bind_query(query: QueryText, catalog: Catalog) -> BoundQuery:
         query.error_percent,
         query.duration,
     )
+
+
+def bind_view(view: View, catalog: Catalog, *, shares_views: bool = False) -> BoundQuery:
+    """The relation of a view of the catalog, as those that read it see it."""
+    context = Context(catalog, _bind, shares_views=shares_views)
+    query = view.query
+    answer = context.bind(query, Environment().within_view(view.name))
+    outputs = _outputs(query, answer.shown)
+    if isinstance(query, ValuesList):
+        return BoundQuery(query.text, answer.relation, outputs)
+    check_slides(query, context.scans.values())
+    return BoundQuery(query.text, answer.relation, outputs, every_us=query.every_us)
 
 
 def is_tree(relation: Relation) -> bool:

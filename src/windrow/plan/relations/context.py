@@ -116,9 +116,14 @@ class Context:
     """One call of bind_query: fresh fields, the scans so far, and how queries within are bound."""
 
     def __init__(
-        self, catalog: Catalog, bind: Callable[[QueryText, Context, Environment], Answer]
+        self,
+        catalog: Catalog,
+        bind: Callable[[QueryText, Context, Environment], Answer],
+        *,
+        shares_views: bool = False,
     ) -> None:
         self.catalog = catalog
+        self.shares_views = shares_views
         self.scans: dict[Scan, Source] = {}
         self.common_read: set[int] = set()
         self._bind = bind

@@ -16,6 +16,7 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     TopRows,
+    ViewScan,
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
@@ -59,7 +60,13 @@ def explain_tree(
 def _headline(plan: TreePlan) -> str:
     windows, fused = len(plan.inputs), sum(not block.is_scan for block in plan.blocks)
     blocks = f", {fused} fused block{'s' * (fused != 1)}" if fused else ""
-    return f"tree over {windows} window{'s' * (windows != 1)}{blocks}"
+    views = f"view{'s' * (len(plan.views) != 1)} {', '.join(plan.views)}"
+    if plan.views and not windows:
+        return f"tree over {views}"
+    if not windows:
+        return "tree over constants"
+    beside = f" and {views}" if plan.views else ""
+    return f"tree over {windows} window{'s' * (windows != 1)}{beside}{blocks}"
 
 
 def _growing(plan: TreePlan) -> list[str]:
@@ -100,6 +107,8 @@ def _kept(node: Relation) -> str:
         return "keeps all rows in order; O(log n) and the rows within reach of a change"
     if isinstance(node, AtMostOne):
         return "counts rows; O(1) a change"
+    if isinstance(node, ViewScan):
+        return "runs once for all queries that read it; keeps nothing of its own"
     if isinstance(node, AnswerWindow):
         return "keeps the answers in the window; O(rows) a tick"
     return ""

@@ -8,12 +8,13 @@ from sqlglot import exp
 
 from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
-from windrow.plan.catalog import Catalog
+from windrow.plan.catalog import Catalog, View
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Project
-from windrow.plan.relations.binder import bind_query
+from windrow.plan.relations.binder import bind_query, bind_view
 from windrow.plan.relations.blocks import with_blocks
+from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
@@ -22,19 +23,27 @@ from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
 
-__all__ = ["plan_query", "tree_plan"]
+__all__ = ["plan_query", "plan_view", "tree_plan"]
 
 # What only a tree can run.
 _OF_TREES = (NestedQuery, exp.Window, exp.Filter, exp.Exists)
 
 
 def plan_query(
-    query: QueryText, catalog: Catalog, algorithm: str = "auto", store: str = "auto"
+    query: QueryText,
+    catalog: Catalog,
+    algorithm: str = "auto",
+    store: str = "auto",
+    *,
+    shares_views: bool = False,
 ) -> QueryPlan | TreePlan:
-    """The plan of a query over the streams and views of the catalog."""
+    """The plan of a query over the streams and views of the catalog.
+
+    shares_views: views run by themselves, and are read; otherwise each is part of the query.
+    """
     if not isinstance(query, Select) or not _is_block(query, catalog):
         _check_choices(algorithm, store)
-        return as_block(tree_plan(query, catalog))
+        return as_block(tree_plan(query, catalog, shares_views=shares_views))
     try:
         return bind(query, catalog, algorithm, store)
     except UnsupportedError:
@@ -43,13 +52,22 @@ def plan_query(
         return as_block(tree_plan(query, catalog))
 
 
-def tree_plan(query: QueryText, catalog: Catalog) -> TreePlan:
+def tree_plan(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> TreePlan:
     """The query as a tree, also where one block would do."""
-    bound = bind_query(query, catalog)
+    return _planned(bind_query(query, catalog, shares_views=shares_views))
+
+
+def plan_view(view: View, catalog: Catalog) -> TreePlan:
+    """The plan of a view of the catalog that runs by itself, as views that it reads do."""
+    return _planned(bind_view(view, catalog, shares_views=True))
+
+
+def _planned(bound: BoundQuery) -> TreePlan:
     relation = rewritten_relation(bound.relation)
     hidden = bound.relation.fields[len(bound.outputs) :]
-    if [field.id for field in relation.fields] != [field.id for field in (*bound.outputs, *hidden)]:
-        relation = Project(relation, passed((*bound.outputs, *hidden)))
+    given = (*bound.outputs, *hidden)
+    if [field.id for field in relation.fields] != [field.id for field in given]:
+        relation = Project(relation, passed(given))
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
     return TreePlan(
         bound.text,
@@ -69,7 +87,8 @@ def _check_choices(algorithm: str, store: str) -> None:
             raise UnsupportedError(
                 "WU245",
                 f"{what}={chosen!r} is for a query of one block, and this is a tree of relations",
-                hint="omit it: every block of the tree has its own, chosen by cost; explain() shows which",
+                hint="omit it: each block of the tree has its own, chosen by cost; explain() "
+                "shows which",
             )
 
 

@@ -28,6 +28,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TopRows,
     Values,
+    ViewScan,
     WindowCall,
     WindowFunctions,
 )
@@ -88,9 +89,18 @@ class _Drawing:
     def _label_all(self, node: Relation) -> None:
         for part in node.inputs:
             self._label_all(part)
+        if isinstance(node, Join | Apply):
+            self._tell_apart(node)
         sources = _sources(node)
         for field in node.fields:
             self._label(node, field, sources.get(field.id))
+
+    def _tell_apart(self, node: Join | Apply) -> None:
+        """Columns that meet and are copies of one column, as those of a domain are, differ."""
+        left = {self._labels[field.id] for field in node.left.fields}
+        for field in node.right.fields:
+            if self._labels[field.id] in left:
+                self._labels[field.id] = self._unused(self._labels[field.id].partition("#")[0])
 
     def _label(self, node: Relation, field: Field, source: Expr | None) -> None:
         if field.id in self._labels:
@@ -101,14 +111,19 @@ class _Drawing:
             self._names[field.id] = field.name
             return
         self._names[field.id] = field.name
-        plain = f"{node.alias}.{field.name}" if isinstance(node, Scan) else field.name or "nothing"
+        plain = field.name or "nothing"
+        if isinstance(node, Scan | ViewScan):
+            plain = f"{node.alias}.{field.name}"
         if isinstance(node, Block):
             plain = block_label(node, field)
+        self._labels[field.id] = self._unused(plain)
+
+    def _unused(self, plain: str) -> str:
         label, number = plain, 2
         taken = set(self._labels.values())
         while label in taken:
             label, number = f"{plain}#{number}", number + 1
-        self._labels[field.id] = label
+        return label
 
     def _words(self, node: Relation) -> str:
         for kind, words in _WORDS.items():
@@ -154,6 +169,11 @@ class _Drawing:
         name = node.stream.name
         alias = "" if node.alias == name else f" AS {node.alias}"
         return f"{name} {self._window(node.window)}{alias}"
+
+    def view_scan(self, node: ViewScan) -> str:
+        """A view that runs by itself."""
+        alias = "" if node.alias.lower() == node.view.lower() else f" AS {node.alias}"
+        return f"view {node.view}{alias}: {self._fields(node.fields)}"
 
     def values(self, node: Values) -> str:
         """Constant rows."""
@@ -288,6 +308,7 @@ def _bound(value: int | float | None, unbounded: str) -> str:
 
 _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     Scan: _Drawing.scan,
+    ViewScan: _Drawing.view_scan,
     Values: _Drawing.values,
     Filter: _Drawing.filter,
     Project: _Drawing.project,

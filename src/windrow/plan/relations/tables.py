@@ -5,17 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from windrow.errors import BindingError
+from windrow.plan.catalog import View
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import WindowSpec
 from windrow.plan.refusals import refusal
-from windrow.plan.relations.algebra import AnswerWindow, Field, Relation, Scan
+from windrow.plan.relations.algebra import (
+    Aggregate,
+    AnswerWindow,
+    Field,
+    Relation,
+    Scan,
+    TopRows,
+    ViewScan,
+    walk_relations,
+)
 from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.visible import Table
 from windrow.plan.windows import bind_window
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import QueryText, Source, ValuesList
 
-__all__ = ["FromRows", "bind_table", "named_columns"]
+__all__ = ["FromRows", "bind_table", "named_columns", "streams_of"]
 
 # What the answers of a query are timed by.
 ANSWER_TIME = "at"
@@ -45,7 +55,9 @@ def bind_table(source: Source, context: Context, environment: Environment) -> Fr
     if view is not None:
         if view.name.lower() in environment.views:
             raise _recursion(f"the view {view.name!r} reads itself", source)
-        return _of_query(source, view.query, context, environment.within_view(view.name))
+        shared = _of_view(source, view, context, environment)
+        inner = environment.within_view(view.name)
+        return shared or _of_query(source, view.query, context, inner)
     return _of_stream(source, context)
 
 
@@ -74,6 +86,49 @@ def _of_stream(source: Source, context: Context) -> FromRows:
     context.add_scan(scan, source)
     shown = named_columns(given, source.columns, source.alias, source)
     return FromRows(scan, (Table(source.alias, shown, stream.name),), shown)
+
+
+def _of_view(
+    source: Source, view: View, context: Context, environment: Environment
+) -> FromRows | None:
+    """The view as it runs by itself; None where it has to be part of the query.
+
+    A window reads its answers as a stream. A view that keeps every row for ever would do so for a
+    query that only counts them.
+    """
+    if not context.shares_views or source.window.written:
+        return None
+    scans = dict(context.scans)
+    answer = context.bind(view.query, environment.within_view(view.name))
+    streams = streams_of(answer.relation)
+    if not streams or _keeps_endless(answer.relation):
+        context.scans = scans
+        return None
+    given = tuple(context.fresh(field.name, field.type) for field in answer.shown)
+    scan = ViewScan(view.name, source.alias, streams, tuple(range(len(given))), given)
+    shown = named_columns(given, source.columns, source.alias, source)
+    return FromRows(scan, (Table(source.alias, shown, source.stream),), shown)
+
+
+def _keeps_endless(relation: Relation) -> bool:
+    """Whether the rows of the relation become ever more."""
+    if isinstance(relation, Scan):
+        return relation.window.traits.is_endless
+    is_cut = isinstance(relation, TopRows) and relation.limit is not None
+    if is_cut or isinstance(relation, Aggregate | AnswerWindow):
+        return False
+    return any(_keeps_endless(part) for part in relation.inputs)
+
+
+def streams_of(relation: Relation) -> tuple[str, ...]:
+    """The streams that a bound relation reads, each once."""
+    found: list[str] = []
+    for node in walk_relations(relation):
+        if isinstance(node, Scan):
+            found.append(node.stream.name)
+        elif isinstance(node, ViewScan):
+            found += node.streams
+    return tuple(dict.fromkeys(found))
 
 
 def _of_common(

@@ -15,6 +15,7 @@ from windrow.plan.relations.algebra import (
     Field,
     OrderKey,
     Relation,
+    ViewScan,
     walk_relations,
 )
 from windrow.plan.relations.blocks import Block
@@ -71,7 +72,7 @@ class TreePlan:
 
     @cached_property
     def entered(self) -> frozenset[Relation]:
-        """The blocks and answer windows into which rows enter as those of streams do.
+        """The blocks, views and answer windows into which rows enter as those of streams do.
 
         What is read to make the answers of a query inside it is not among them.
         """
@@ -83,15 +84,32 @@ class TreePlan:
         return tuple(block in self.entered for block in self.blocks for _ in block.plan.inputs)
 
     @cached_property
+    def view_scans(self) -> tuple[ViewScan, ...]:
+        """Its leaves that read views, each different one once."""
+        found = (each for each in walk_relations(self.relation) if isinstance(each, ViewScan))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def views(self) -> tuple[str, ...]:
+        """The views that it reads, each once; not those that these read."""
+        return tuple(dict.fromkeys(scan.view for scan in self.view_scans))
+
+    @cached_property
     def streams(self) -> tuple[str, ...]:
-        """The streams read, each once."""
-        return tuple(dict.fromkeys(entry.stream.name for entry in self.inputs))
+        """The streams read, also by its views, each once."""
+        found: list[str] = []
+        for node in walk_relations(self.relation):
+            if isinstance(node, Block):
+                found += [entry.stream.name for entry in node.plan.inputs]
+            elif isinstance(node, ViewScan):
+                found += node.streams
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def inputs_of(self) -> Mapping[str, tuple[int, ...]]:
-        """The numbers of the inputs that read each stream."""
+        """The numbers of the inputs that read each stream: none where only a view does."""
         named = [(entry.stream.name, i) for i, entry in enumerate(self.inputs)]
-        return {stream: tuple(i for name, i in named if name == stream) for stream, _ in named}
+        return {stream: tuple(i for name, i in named if name == stream) for stream in self.streams}
 
     @cached_property
     def growing(self) -> tuple[str, ...]:
@@ -138,7 +156,7 @@ def grid_of(relation: Relation, every_us: int | None) -> int:
 
 
 def _entered(relation: Relation) -> Iterator[Relation]:
-    if isinstance(relation, (Block, AnswerWindow)):
+    if isinstance(relation, (Block, AnswerWindow, ViewScan)):
         yield relation
     else:
         for part in relation.inputs:

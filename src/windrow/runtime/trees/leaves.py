@@ -61,6 +61,15 @@ class Leaf(ABC):
         """Its relation as it is, as if all rows had entered at that instant."""
 
     @property
+    def holds_rows(self) -> bool:
+        """Whether it has the rows of its windows, and not only sums of them."""
+        return True
+
+    @abstractmethod
+    def input_rows(self, input_index: int) -> pa.RecordBatch:
+        """The rows of an input, held and waiting, as prepared rows."""
+
+    @property
     @abstractmethod
     def windows(self) -> tuple[Window, ...]:
         """The windows of its inputs."""
@@ -102,6 +111,17 @@ class Leaf(ABC):
         """How long rows of an input stay."""
         return lifetime_of(self.plan.inputs[input_index].window)
 
+    def next_stop(self, until: int, events: int) -> int:
+        """How far it may go, at most to `until`, for about so many events of a window."""
+        for window in self.windows:
+            until = window.next_stop(until, events)
+        return until
+
+    @property
+    def event_count(self) -> int:
+        """A number that has grown by about one for each event meanwhile."""
+        return sum(window.event_count for window in self.windows)
+
     def close(self) -> None:
         """Nothing is run any more."""
         return
@@ -127,6 +147,11 @@ class ScanLeaf(Leaf):
     def held(self, at: int) -> Changes:
         """The rows in the window."""
         return self._scan.held(at)
+
+    def input_rows(self, input_index: int) -> pa.RecordBatch:
+        """Those of the scan."""
+        assert input_index == 0
+        return self._scan.rows()
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -243,6 +268,15 @@ class FusedLeaf(Leaf):
     def held(self, at: int) -> Changes:
         """The result."""
         return _changes_of(self._publisher.result(), at)
+
+    @property
+    def holds_rows(self) -> bool:
+        """Not those of UNBOUNDED aggregates."""
+        return bool(self._shard.held_inputs())
+
+    def input_rows(self, input_index: int) -> pa.RecordBatch:
+        """Those of the shard."""
+        return self._shard.input_rows(self.plan, input_index)
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -13,10 +13,13 @@ from windrow.operators.relations.answer_window import AnswerWindowOperator
 from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.operator import NO_LIMIT, RelationOperator
 from windrow.operators.relations.registry import operator_of
-from windrow.plan.relations.algebra import Relation, Values
+from windrow.plan.relations.algebra import Relation, Values, ViewScan
 from windrow.plan.relations.blocks import Block
 
-__all__ = ["OperatorTree"]
+__all__ = ["LEAVES", "OperatorTree"]
+
+# Nodes without operators: they have windows, or read a view.
+LEAVES = (Block, ViewScan)
 
 # Changes that a node gives are remembered from step to step, less and less.
 FADING = 0.9
@@ -55,7 +58,7 @@ class OperatorTree:
         if known is not None:
             return known
         operator = None
-        if not isinstance(relation, Block):
+        if not isinstance(relation, LEAVES):
             held = windows.get(relation) if windows else None
             operator = held or operator_of(relation)
         self._nodes.append(relation)
@@ -65,14 +68,14 @@ class OperatorTree:
         return len(self._nodes) - 1
 
     def advance(
-        self, changes_of: Callable[[Block], Changes], until: int, limit: int = NO_LIMIT
+        self, changes_of: Callable[[Relation], Changes], until: int, limit: int = NO_LIMIT
     ) -> Changes:
         """The changes of the root up to `until`; changes_of: those of a leaf; limit: of a node."""
         found: list[Changes] = []
         self._forget_sizes()
         self.most_changes = 0
         for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
-            if isinstance(node, Block):
+            if isinstance(node, LEAVES):
                 found.append(changes_of(node))
             else:
                 assert operator is not None
@@ -84,14 +87,14 @@ class OperatorTree:
 
     def _learn(self, sizes: Sequence[int]) -> None:
         pairs = zip(self._nodes, sizes, strict=True)
-        events = sum(size for node, size in pairs if isinstance(node, Block))
+        events = sum(size for node, size in pairs if isinstance(node, LEAVES))
         if events:
             self._shares = [
                 max(FADING * before, size / events)
                 for before, size in zip(self._shares, sizes, strict=True)
             ]
 
-    def rebuild(self, held_in: Callable[[Block], Changes], at: int) -> Changes:
+    def rebuild(self, held_in: Callable[[Relation], Changes], at: int) -> Changes:
         """Make new operators know what leaves hold, as if it had come at that instant.
 
         Operators that remember more than that know it already, and are asked what they hold.
@@ -99,7 +102,7 @@ class OperatorTree:
         found: list[Changes] = []
         self._forget_sizes()
         for node, operator, inputs in zip(self._nodes, self._operators, self._inputs, strict=True):
-            if isinstance(node, Block):
+            if isinstance(node, LEAVES):
                 found.append(held_in(node))
             elif isinstance(operator, AnswerWindowOperator):
                 found.append(operator.held(at))

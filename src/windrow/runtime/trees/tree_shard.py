@@ -21,14 +21,15 @@ from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.operator import NO_LIMIT
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.model import QueryPlan
 from windrow.plan.relations.algebra import Relation, walk_relations
-from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
-from windrow.runtime.trees.operator_tree import OperatorTree
+from windrow.runtime.trees.operator_tree import LEAVES, OperatorTree
+from windrow.runtime.trees.view_leaf import ReadView, ViewLeaf
 from windrow.windows.instants import NO_INSTANTS, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
@@ -52,14 +53,19 @@ class TreeShard:
     # Rows of a tree cannot be let go early: what they gave is in operators above.
     fixes_lifetimes = True
 
-    def __init__(self, plan: TreePlan) -> None:
+    def __init__(
+        self,
+        plan: TreePlan,
+        clock: int = START_OF_TIME,
+        views: Mapping[str, ReadView] | None = None,
+    ) -> None:
         self.plan = plan
         self.clock = START_OF_TIME
         self._every_us = plan.every_us or 1
         self._ran_until = START_OF_TIME
         self._has_run = False
         self._first_us: list[int | None] = [None] * len(plan.inputs)  # of each input
-        self._leaves: dict[Block, Leaf] = {
+        self._leaves: dict[Relation, Leaf] = {
             block: leaf_of(block, plan.grid_us) for block in plan.blocks
         }
         self._owners = [
@@ -67,6 +73,11 @@ class TreeShard:
             for leaf in self._leaves.values()
             for number in range(len(leaf.plan.inputs))
         ]
+        self.view_leaves = {
+            scan: ViewLeaf(scan, (views or {})[scan.view], plan.grid_us, clock)
+            for scan in plan.view_scans
+        }
+        self._leaves |= [(scan, leaf) for scan, leaf in self.view_leaves.items()]
         self._types = [field.type.arrow for field in plan.outputs]
         self._tree = OperatorTree(plan.relation)
         self._is_first_result = True
@@ -105,7 +116,7 @@ class TreeShard:
         self._begin_windows()
         try:
             changes = self._tree.advance(
-                lambda block: self._leaves[block].run(until), until, self.most_changes
+                lambda node: self._leaves[node].run(until), until, self.most_changes
             )
         except FaultError as fault:
             raise fault.in_words(self._named) from None
@@ -120,10 +131,12 @@ class TreeShard:
     def _begin_windows(self) -> None:
         """A query inside this one answers from the first row of its own streams on."""
         for node, window in self._tree.windows.items():
-            blocks = {each for each in walk_relations(node) if isinstance(each, Block)}
-            owned = [block in blocks for block in self.plan.blocks for _ in block.plan.inputs]
+            leaves = {each for each in walk_relations(node) if isinstance(each, LEAVES)}
+            owned = [block in leaves for block in self.plan.blocks for _ in block.plan.inputs]
             found = zip(self._first_us, owned, strict=True)
             first = [time for time, is_own in found if is_own and time is not None]
+            views = (leaf.first_us for scan, leaf in self.view_leaves.items() if scan in leaves)
+            first += [time for time in views if time is not None]
             if first:
                 window.begin(min(first))
 
@@ -137,13 +150,17 @@ class TreeShard:
 
     def _absorb(self, changes: Changes) -> Partial:
         """The result changes at ticks only, wherever what it is made of does."""
-        if self._every_us > 1:
-            later = -(-changes.at // self._every_us) * self._every_us
-            changes = replace(changes, at=np.where(changes.at > START_OF_TIME, later, changes.at))
+        changes = self._at_ticks(changes)
         if self._whole is not None:
             self._whole.absorb(changes)
         shown = changes.columns[: len(self._types)]
         return self._result.absorb(replace(changes, columns=shown))
+
+    def _at_ticks(self, changes: Changes) -> Changes:
+        if self._every_us == 1:
+            return changes
+        later = -(-changes.at // self._every_us) * self._every_us
+        return replace(changes, at=np.where(changes.at > START_OF_TIME, later, changes.at))
 
     def rows(self) -> pa.Table:
         """The rows of the result with the columns that order it."""
@@ -159,19 +176,25 @@ class TreeShard:
         return next((field.name for field in fields), leaf.column)
 
     @property
+    def first_us(self) -> int | None:
+        """The time of the first row of any of its streams, if one has come."""
+        found = [*self._first_us, *(leaf.first_us for leaf in self.view_leaves.values())]
+        return min((each for each in found if each is not None), default=None)
+
+    @property
     def step_changes(self) -> int:
         """The most changes that any part of the last step had."""
         return self._tree.most_changes
 
     def next_stop(self, until: int, events: int) -> int:
         """How far the clock may go, at most to `until`, for about so many events of a window."""
-        for window in self.windows:
-            until = window.next_stop(until, events)
+        for leaf in self._leaves.values():
+            until = leaf.next_stop(until, events)
         return until
 
     def event_count(self) -> int:
         """A number that has grown by about one for each event of a window meanwhile."""
-        return sum(window.event_count for window in self.windows)
+        return sum(leaf.event_count for leaf in self._leaves.values())
 
     # ---- undone, or saved and restored
 
@@ -205,8 +228,8 @@ class TreeShard:
             at = self._ran_until
             self._absorb(self._tree.rebuild(lambda block: self._held(block, at), at))
 
-    def _held(self, block: Block, at: int) -> Changes:
-        return self._leaves[block].held(at)
+    def _held(self, node: Relation, at: int) -> Changes:
+        return self._leaves[node].held(at)
 
     def snapshot(self) -> bytes:
         """The rows of all leaves; everything else follows from them."""
@@ -261,6 +284,15 @@ class TreeShard:
         """Nothing is run any more."""
         for leaf in self._leaves.values():
             leaf.close()
+
+    def held_inputs(self) -> list[tuple[QueryPlan, int]]:
+        """The inputs whose rows are held: the plans that they belong to, and their numbers."""
+        return [(leaf.plan, own) for leaf, own in self._owners if leaf.holds_rows]
+
+    def input_rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
+        """The rows of an input of a block, held and waiting, as prepared rows."""
+        (leaf,) = {leaf for leaf, _ in self._owners if leaf.plan is plan}
+        return leaf.input_rows(input_index)
 
     @property
     def windows(self) -> tuple[Window, ...]:

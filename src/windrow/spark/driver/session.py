@@ -45,6 +45,7 @@ from windrow.spark.driver.governed_windows import query_rows_of, window_rows_of
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.history_registry import HistoryRegistry, refuse_history
 from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.without_views import WithoutViews
 from windrow.spark.monitoring.session_metrics import SessionMetrics
 from windrow.spark.processes.leftovers import temporary_folder
 from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusable
@@ -71,7 +72,7 @@ class Stoppable(Protocol):
         """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
-class SparkWindrowSession(Asking):
+class SparkWindrowSession(WithoutViews, Asking):
     """What windrow.connect(spark) returns.
 
     Example::

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from windrow.operators.relations.aggregates import kernels
 from windrow.operators.relations.aggregates.input_columns import where_all_valid
-from windrow.operators.relations.aggregates.live_keys import LiveKeys
+from windrow.operators.relations.row_codes import RowCodes
 from windrow.windows.codes import NO_CODE, Codes
 
 __all__ = ["DistinctValues"]
@@ -22,7 +22,7 @@ class DistinctValues:
     """The different values of arguments of these types, group by group."""
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
-        self._keys = LiveKeys([pa.int32(), *types])
+        self._keys = RowCodes([pa.int32(), *types])
         self._times = np.zeros(0, np.int64)
 
     def advance(self, groups: Codes, weight: Vector, columns: list[pa.Array]) -> Vector:
@@ -41,7 +41,7 @@ class DistinctValues:
             codes[rows] = used
         effect = np.empty(groups.size, np.int64)
         kernels.find_different(codes, weight, self._times, effect)
-        self._keys.release_unused(used, self._times)
+        self._keys.release(used, self._times[used] != 0)
         return effect
 
     @property
@@ -54,7 +54,7 @@ class DistinctValues:
         return self._keys.growth_bytes(changes) + 2 * self._times.nbytes
 
     def _codes(self, groups: Codes, columns: list[pa.Array]) -> Codes:
-        codes, _ = self._keys.codes_of([pa.array(groups), *columns])
+        codes, _ = self._keys.acquire([pa.array(groups), *columns], groups.size)
         more = self._keys.capacity - self._times.size
         if more > 0:
             self._times = np.pad(self._times, (0, more))

@@ -7,12 +7,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.operators.relations.aggregates.shape import Measure
-from windrow.operators.relations.aggregates.wide_decimals import halves
 from windrow.operators.relations.changes import Changes
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import Field
 from windrow.rows.evaluate import evaluate
 from windrow.windows.column_words import ValueWords, value_words
+from windrow.windows.wide_decimals import words_of_wide
 
 __all__ = ["InputColumns", "where_all_valid"]
 
@@ -69,5 +69,7 @@ def where_all_valid(columns: list[pa.Array]) -> Flags | None:
 
 def _part(column: pa.Array, from_bit: int) -> Words:
     """32 bits of a decimal of two words; from bit 64 on, all that are left, with the sign."""
-    high, low = halves(column)
-    return high if from_bit == 64 else (low >> from_bit) & 0xFFFFFFFF
+    words = words_of_wide(column)
+    if from_bit == 64:
+        return np.ascontiguousarray(words[:, 0])
+    return (words[:, 1] >> from_bit) & 0xFFFFFFFF

@@ -25,37 +25,6 @@ MOST_AT_ONCE = 1 << 29
 
 
 @njit(cache=True)
-def claim(codes, is_live, fresh, surplus):
-    """Mark codes as live; the rows at which one was not go into `fresh`, all others in `surplus`.
-
-    Returns how many were not live.
-    """
-    count = 0
-    for i in range(codes.size):
-        code = codes[i]
-        if is_live[code]:
-            surplus[i - count] = code
-        else:
-            is_live[code] = True
-            fresh[count] = i
-            count += 1
-    return count
-
-
-@njit(cache=True)
-def unused(codes, users, is_live, out):
-    """Unmark the codes that nobody uses any more, and list them, each once; returns how many."""
-    count = 0
-    for i in range(codes.size):
-        code = codes[i]
-        if users[code] == 0 and is_live[code]:
-            is_live[code] = False
-            out[count] = code
-            count += 1
-    return count
-
-
-@njit(cache=True)
 def find_places(at, group, last_place, base, out):
     """Give each change its place; returns how many places there are, and how many groups.
 

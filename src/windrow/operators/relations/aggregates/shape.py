@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from windrow.aggregate_functions import COUNT, AggregateFunction, Form
 from windrow.exact.kernels import DOUBLE, INTEGER
-from windrow.operators.relations.aggregates.wide_decimals import is_wide_decimal
 from windrow.plan.expressions import Call, Expr
 from windrow.plan.model import Aggregate
 from windrow.plan.relations.algebra import AggregateCall
 from windrow.schema import DOUBLE as DOUBLE_TYPE
+from windrow.windows.wide_decimals import is_wide_decimal
 
 __all__ = ["ALL_ROWS", "AggregateShape", "Extreme", "Measure", "Reading", "shape_of_calls"]
 

@@ -22,6 +22,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TopRows,
     Values,
+    ViewScan,
     WindowFunctions,
 )
 from windrow.plan.relations.references import expressions_of, ids_of, passed, read_ids
@@ -38,8 +39,8 @@ def prune_columns(relation: Relation) -> Relation:
 
 def _pruned(relation: Relation, wanted: Ids) -> Relation:
     """The relation with at least the columns that are wanted."""
-    if isinstance(relation, Scan | Values):
-        return _scan(relation, wanted) if isinstance(relation, Scan) else relation
+    if isinstance(relation, Scan | ViewScan | Values):
+        return _leaf(relation, wanted)
     if isinstance(relation, Project):
         items = tuple(item for item in relation.items if item.field.id in wanted)
         kept = replace(relation, items=items or relation.items[:1])
@@ -95,11 +96,16 @@ def _chosen(fields: Iterable[Field], wanted: Ids) -> tuple[Field, ...]:
     return tuple(field for field in fields if field.id in wanted)
 
 
-def _scan(relation: Scan, wanted: Ids) -> Relation:
-    pairs = list(zip(relation.columns, relation.given, strict=True))
+def _leaf(relation: Scan | ViewScan | Values, wanted: Ids) -> Relation:
+    if isinstance(relation, Values):
+        return relation
+    read = relation.columns if isinstance(relation, Scan) else relation.places
+    pairs = list(zip(read, relation.given, strict=True))
     kept = [pair for pair in pairs if pair[1].id in wanted] or pairs[:1]
     columns, given = zip(*kept, strict=True)
-    return replace(relation, columns=columns, given=given)
+    if isinstance(relation, Scan):
+        return replace(relation, columns=columns, given=given)
+    return replace(relation, places=columns, given=given)
 
 
 def _set_operation(relation: SetOperation, wanted: Ids) -> Relation:

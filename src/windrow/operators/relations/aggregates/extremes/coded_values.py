@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.operators.relations.aggregates.live_keys import LiveKeys
-from windrow.operators.relations.aggregates.wide_decimals import halves
+from windrow.operators.relations.row_codes import RowCodes
 from windrow.windows.codes import Codes
+from windrow.windows.wide_decimals import words_of_wide
 
 __all__ = ["CodedValues"]
 
@@ -30,7 +30,7 @@ class CodedValues:
 
     def __init__(self, kind: pa.DataType) -> None:
         self._kind = kind
-        self._keys = LiveKeys([kind])
+        self._keys = RowCodes([kind])
         self._rank = np.zeros(0, np.int64)
         self.first, self.size = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self.letters = np.zeros(SMALLEST_LETTERS, np.uint8)
@@ -39,7 +39,7 @@ class CodedValues:
 
     def encode(self, column: pa.Array) -> tuple[Codes, Vector]:
         """Codes and ranks of values; those that get no user must be released."""
-        codes, fresh = self._keys.codes_of([column])
+        codes, fresh = self._keys.acquire([column], len(column))
         more = self._keys.capacity - self._rank.size
         if more > 0:
             arrays = (self._rank, self.first, self.size, self.users)
@@ -52,7 +52,7 @@ class CodedValues:
 
     def release_unused(self, codes: Codes) -> None:
         """Free those of the codes that have no users."""
-        idle = self._keys.release_unused(codes, self.users)
+        idle = self._keys.release(codes, self.users[codes] != 0)
         self._held -= int(self.size[idle].sum())
         self.size[idle] = 0
         if self._end > 2 * self._held + SMALLEST_LETTERS:
@@ -81,8 +81,10 @@ class CodedValues:
             letters, sizes = _bytes_of(values)
             self._rank[codes] = _first_words(letters, sizes)
         else:
-            self._rank[codes], low = halves(values)
-            letters, sizes = _in_order_of_bytes(low), np.full(low.size, WORD_BYTES)
+            words = words_of_wide(values)
+            self._rank[codes] = words[:, 0]
+            letters = _in_order_of_bytes(np.ascontiguousarray(words[:, 1]))
+            sizes = np.full(codes.size, WORD_BYTES)
         end = self._end + letters.size
         if end > self.letters.size:
             self.letters = np.pad(self.letters, (0, 2 * end - self.letters.size))

@@ -12,8 +12,8 @@ from windrow.operators.ranks import ranks_of_values, values_of_ranks
 from windrow.operators.relations.aggregates.extremes import kernels
 from windrow.operators.relations.aggregates.extremes.coded_values import CodedValues
 from windrow.operators.relations.aggregates.places import Places
-from windrow.operators.relations.aggregates.wide_decimals import is_wide_decimal
 from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, Flags
+from windrow.windows.wide_decimals import is_wide_decimal
 
 __all__ = ["ExtremeValues"]
 

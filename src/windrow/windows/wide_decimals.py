@@ -14,7 +14,11 @@ Words = NDArray[np.int64]
 
 
 def is_wide_decimal(kind: pa.DataType) -> bool:
-    """Whether values of the type may need more than one word."""
+    """Whether values of the type may need more than one word.
+
+    >>> is_wide_decimal(pa.decimal128(18, 2)), is_wide_decimal(pa.decimal128(19, 2))
+    (False, True)
+    """
     return bool(pa.types.is_decimal(kind)) and kind.precision > MAX_DECIMAL_DIGITS
 
 

@@ -158,8 +158,8 @@ class FramedValuesOperator(RelationOperator):
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need, for one copy of each row."""
         marks = self._rows.grown_bytes(sum(array.nbytes for array in self._marks), changes)
-        nodes = 2 * min(2 * self._room, MOST_NODES) * _NODE_BYTES
-        return self._rows.growth_bytes(changes) + marks + nodes
+        nodes = 2 * min(2 * self._room, MOST_NODES)
+        return self._rows.growth_bytes(changes) + marks + nodes * _NODE_BYTES
 
 
 class _TracedValues:

@@ -1,8 +1,8 @@
 """NEXMark's queries: rows per CPU second, beside computing them anew in DuckDB each second.
 
-    python benchmarks/nexmark/run.py                # everything, about five minutes
+    python benchmarks/nexmark/run.py                # everything, about three minutes
     python benchmarks/nexmark/run.py --only q5
-    python benchmarks/nexmark/run.py --small        # a tenth of the events, to try it out
+    python benchmarks/nexmark/run.py --small        # a quarter of the events, to try it out
 
 Each query runs as published, and those that read whole streams also over windows of 10 seconds.
 Its answers are first compared with DuckDB's at some instants of a shorter run; a query that gives
@@ -30,7 +30,7 @@ from nexmark.events import BEGIN_US, streams
 from nexmark.live import checked, last_us, measured, tables_of
 from nexmark.queries import QUERIES, Query
 
-EVENTS = 1_000_000
+EVENTS = 400_000
 PER_SECOND = 10_000
 EVENTS_CHECKED = 60_000
 PER_SECOND_CHECKED = 2_000  # 30 seconds: three windows
@@ -59,7 +59,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", choices=list(QUERIES))
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--small", action="store_true", help="a tenth of the events")
+    parser.add_argument("--small", action="store_true", help="a quarter of the events")
     return parser.parse_args()
 
 
@@ -78,7 +78,7 @@ def _measure(
     short = tables_of(query, streams(EVENTS_CHECKED, per_second=PER_SECOND_CHECKED))
     if not checked(query, short, is_windowed=is_windowed, instants=INSTANTS_CHECKED):
         return {"query": name, "windows": windows, "is_right": False}
-    events = EVENTS // 10 if options.small else EVENTS
+    events = EVENTS // 4 if options.small else EVENTS
     tables = tables_of(query, streams(events, per_second=PER_SECOND, seed=options.seed))
     runs = [measured(query, tables, is_windowed=is_windowed, push_us=PUSH_US) for _ in range(RUNS)]
     best = min(runs, key=lambda run: run.cpu_s)

@@ -23,6 +23,13 @@ from windrow.sql import parse_query
 TEXTS = [text for text in (*TREE_FORMS, *WINDOW_FORMS) if "x6" not in text]
 # What a rule is for, where the forms have little of it.
 MORE = {
+    "split_anti_joins": [
+        "SELECT k, l FROM a [9] WHERE k NOT IN (SELECT k FROM b [9])",
+        "SELECT k, l FROM a [9] WHERE (k, l) NOT IN (SELECT k, l FROM b [9])",
+        "SELECT k, l FROM a [9] WHERE l NOT IN (SELECT l FROM b [9] WHERE b.k = a.k)",
+        "SELECT k, l FROM a [9] LEFT ANTI JOIN b [9] ON a.k = b.k OR a.l < b.l",
+        "SELECT k FROM a [9] WHERE k NOT IN (SELECT k FROM b [9] WHERE FALSE)",
+    ],
     "order_joins": [
         "SELECT a.s, c.l FROM a [9], b [9], c [9] WHERE a.k = c.k AND c.l = b.l",
         "SELECT COUNT(*) AS n FROM a [9] JOIN b [9] ON a.l < b.l JOIN c [9] ON a.k = c.k",

@@ -15,6 +15,7 @@ from windrow.plan.relations.rules.merge_projections import merge_projections
 from windrow.plan.relations.rules.order_joins import order_joins
 from windrow.plan.relations.rules.prune_columns import prune_columns
 from windrow.plan.relations.rules.push_filters import push_filters
+from windrow.plan.relations.rules.split_anti_joins import split_anti_joins
 from windrow.plan.relations.rules.unnest import unnest
 
 __all__ = ["RELATION_RULES", "RelationRule", "rewritten_relation", "rules_that_change"]
@@ -23,6 +24,7 @@ RelationRule = Callable[[Relation], Relation]
 
 RELATION_RULES: tuple[RelationRule, ...] = (
     unnest,
+    split_anti_joins,
     push_filters,
     aggregate_left_joins,
     aggregate_parts_of_unions,

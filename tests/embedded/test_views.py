@@ -23,8 +23,9 @@ READERS = (
     "SELECT g, COUNT(*) AS n, MAX(v) AS v FROM {pairs} GROUP BY g",
     "SELECT g FROM {hot} UNION SELECT g FROM {pairs}",
     "SELECT n, x FROM {total}",
-    "SELECT n, x FROM {total} EVERY (2 SECONDS)",
-    "SELECT k, n FROM {busy} EVERY (1 SECOND)",
+    # Ordered, so that they are trees with and without views: those change at ticks only.
+    "SELECT n, x FROM {total} ORDER BY n EVERY (2 SECONDS)",
+    "SELECT k, n FROM {busy} ORDER BY k EVERY (1 SECOND)",
     "SELECT k, v, (SELECT n FROM {total}) AS n FROM b [2 SECONDS]",
     "SELECT h.k, h.v FROM {hot:h} LEFT JOIN {busy:y} ON h.k = y.k WHERE y.n > 1 OR y.n IS NULL",
     "SELECT k, v FROM b [3 SECONDS] WHERE k IN (SELECT k FROM {busy} WHERE n > 2)",
@@ -91,6 +92,32 @@ def test_a_view_is_the_query_that_it_names(
         session.finish()
     for one, other in zip(*queries, strict=True):
         assert outcome(one) == outcome(other), one.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT n, x FROM {total} EVERY (2 SECONDS)", "SELECT k, n FROM {busy} EVERY (1 SECOND)"],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_reader_answers_at_the_ticks_of_the_one_block_that_it_would_be(
+    text: str, seed: int
+) -> None:
+    """A block tells changes at any instant; its answers, and what changes add up to, are alike."""
+    sessions = [session_of(), session_of(has_views=False)]
+    queries = [
+        session.query(written(text, is_inlined=is_inlined))
+        for is_inlined, session in enumerate(sessions)
+    ]
+    for number, name in enumerate("abab"):
+        for session in sessions:
+            session.push(name, rows_from(seed + number, number * 1.7, 15))
+    for session in sessions:
+        for name in "ab":
+            session.advance(name, to=START + timedelta(seconds=20))
+    one, other = map(outcome, queries)
+    assert one["answers"] == other["answers"]
+    assert one["answers"]
+    assert one["result"] == other["result"]
 
 
 @pytest.mark.parametrize("seed", range(3))

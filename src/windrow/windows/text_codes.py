@@ -1,8 +1,7 @@
 """Texts to dense codes, recycled when their last user leaves.
 
 Purpose: later loops compare and count codes; the bytes of each different text are held once.
-Time: one probe a row, and a pass over its bytes: half of what a Python dictionary behind Arrow's
-    dictionary_encode takes where texts are all different, twice that where few of them repeat.
+Time: one probe a row, and a pass over its bytes.
 Space: 40 bytes a code and its text, at most twice that while there is room for more.
 """
 

@@ -89,8 +89,8 @@ def agree_with_widths(
         batches = {} if action is None else model.take(action)
         clock = model.clock(plan) if action is not None else model.last(plan)
         runner.step(batches, clock)
-        for held in inputs:
-            held.let_go(clock)
+        for each in inputs:
+            each.let_go(clock)
         if number in changed and clock > BEGINNING:
             lifetimes = {
                 index: lifetime_after(plan, index, *changed[number][index], clock)

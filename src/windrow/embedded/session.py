@@ -105,15 +105,9 @@ class EmbeddedSession(Asking):
                 f"in this process stream {name!r} cannot read from a source",
                 hint="push() rows, run a script that names its files, or connect to Spark",
             )
-        declared = StreamSchema(
-            name,
-            columns_of(schema),
-            time,
-            span_of(lateness),
-            on_bad_row,
-            max_ahead_of(max_ahead),
-            None if bad_rows_into is None else os.fspath(bad_rows_into),
-        )
+        into = None if bad_rows_into is None else os.fspath(bad_rows_into)
+        taking = (on_bad_row, max_ahead_of(max_ahead), into)
+        declared = StreamSchema(name, columns_of(schema), time, span_of(lateness), *taking)
         self._catalog = self._catalog.with_stream(declared)
         self._ingest.declare(declared)
 

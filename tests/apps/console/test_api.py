@@ -123,6 +123,15 @@ def test_the_plan_of_a_text_and_what_is_wrong_with_one(client: TestClient) -> No
     assert client.post("/api/v1/explain", json=past).json()["ok"]
 
 
+def test_live_windows_are_asked(client: TestClient) -> None:
+    """What a running query holds can be asked for at once; what nobody holds cannot."""
+    asked = client.post("/api/v1/ask", json={"text": COUNT})
+    assert asked.status_code == 200
+    assert [each["name"] for each in asked.json()["columns"]] == ["n"]
+    ((count,),) = asked.json()["rows"]
+    assert count > 0
+
+
 def test_the_past_is_asked_and_drawn(client: TestClient) -> None:
     text = "SELECT location, COUNT(*) AS n FROM HISTORY(temp) [FROM '2026-01-01' TO NOW] "
     asked = client.post("/api/v1/ask", json={"text": f"{text} GROUP BY location"}).json()
@@ -167,7 +176,7 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
     ("POST", "/api/v1/queries", {"text": COUNT, "name": "x" * 101}, 413, "WH413"),
     ("POST", "/api/v1/queries", {"text": "x" * (QUERY_CHARACTERS_LIMIT + 1)}, 413, "WH413"),
     ("POST", "/api/v1/queries", {"text": "x" * BODY_BYTES_LIMIT}, 413, "WH413"),
-    ("POST", "/api/v1/ask", {"text": COUNT}, 400, "W"),
+    ("POST", "/api/v1/ask", {"text": COUNT.replace("MINUTE", "WEEK")}, 400, "W"),
     ("GET", "/api/v1/queries/nobody", None, 404, "WH405"),
     ("GET", "/api/v1/queries/nobody/result", None, 404, "WH405"),
     ("GET", "/api/v1/queries/rooms/answers?after=-1", None, 400, "WH409"),

@@ -68,9 +68,8 @@ def _help(desk: Desk) -> None:
     given = [f"{name} {command.given}".rstrip() for name, command in COMMANDS.items()]
     texts = [command.text for command in COMMANDS.values()]
     desk.screen.line("Statements end with a semicolon:", "bold")
-    desk.screen.line(
-        "  CREATE STREAM, CREATE QUERY, CREATE VIEW, CREATE HISTORY, SELECT, EXPLAIN SELECT, SET"
-    )
+    desk.screen.line("  CREATE STREAM, CREATE QUERY, CREATE VIEW, CREATE HISTORY,")
+    desk.screen.line("  SELECT, EXPLAIN SELECT, SET")
     desk.screen.line("Commands go on a line of their own:", "bold")
     table = pa.table({"command": given, "does": texts})
     if desk.screen.machine:
@@ -207,7 +206,7 @@ def _leave(desk: Desk) -> None:
 
 COMMANDS = {
     "\\d": Command(
-        "[NAME]", "overview; columns of a stream or view, plan of a query", _describe, 0, 1
+        "[NAME]", "overview; columns of a stream or view; query's plan", _describe, 0, 1
     ),
     "\\watch": Command(
         "[QUERY ...]", "results as they change, until a key is pressed", _watch, 0, 99

@@ -1,7 +1,7 @@
 """Values, and keys of several, to dense codes, recycled when their last user leaves.
 
 Purpose: arrays indexed by code replace hash tables keyed by values in every later loop.
-Time: one probe a row and column.
+Time: one probe a row for words of 64 bits; one dictionary look-up per different text of a batch.
 Space: 12 bytes a slot at load <= 1/2, 16 a code.
 
 Each column of a key becomes a word of 64 bits or a text code; two or more are folded pairwise: the
@@ -16,15 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.windows import kernels
 from windrow.windows.column_words import NO_FLAGS, Flags, Words, array_of_words, words_of_array
-from windrow.windows.text_codes import NEW_TEXT_BYTES, TextCodes
 from windrow.windows.wide_decimals import is_wide_decimal, wide_of_words, words_of_wide
 
 __all__ = [
-    "NEW_TEXT_BYTES",
     "NO_CODE",
     "NO_FLAGS",
     "Codes",
@@ -37,6 +36,8 @@ __all__ = [
 
 NO_CODE = kernels.EMPTY
 SMALLEST_TABLE = 1 << 6
+# A text that was not known: itself, if it is not long, and its entries.
+NEW_TEXT_BYTES = 256
 _HIGH = 32
 _LOW_MASK = (1 << _HIGH) - 1
 
@@ -197,6 +198,119 @@ def _extended(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     return out
 
 
+class TextCodes:
+    """Codes of texts; Arrow finds the different texts of a batch, so Python sees only those."""
+
+    def __init__(self) -> None:
+        self._code_of_text: dict[str | None, int] = {}
+        self._texts: list[str | None] = []
+        self._free: list[int] = []
+        self._forgotten: list[int] = []  # codes that can still be read, until the next encode()
+        self._references = np.zeros(SMALLEST_TABLE, np.int64)
+        self._seen, self._stamp = np.zeros(SMALLEST_TABLE, np.int64), 1  # for texts()
+        self._text_bytes = 0
+
+    def encode(self, texts: pa.Array) -> Codes:
+        """The code of each text; NULL is a text of its own."""
+        self._reuse_forgotten()
+        encoded = pc.dictionary_encode(texts, null_encoding="encode")
+        table = np.fromiter(
+            (self._code(text) for text in encoded.dictionary.to_pylist()),
+            np.int32,
+            len(encoded.dictionary),
+        )
+        if not len(texts):
+            return np.empty(0, np.int32)
+        codes: Codes = table[encoded.indices.to_numpy(zero_copy_only=False)]
+        return codes
+
+    def encode_column(self, column: pa.Array) -> Codes:
+        """The code of each text of a column."""
+        return self.encode(column)
+
+    def acquire(self, column: pa.Array) -> Codes:
+        """The code of each text of a column, with one more user."""
+        codes = self.encode(column)
+        _retain(codes, self._references)
+        return codes
+
+    def retain(self, codes: Codes) -> Codes:
+        """Count one more user of each code; returns the codes that had none, each once."""
+        return _retain(codes, self._references)
+
+    def release(self, codes: Codes) -> Codes:
+        """Count one user less of each code; returns the codes that have none left.
+
+        They keep their meaning until `forget` makes them free for reuse.
+        """
+        return _release(codes, self._references)
+
+    def forget(self, codes: Codes) -> None:
+        """Free codes that have no user; until the next encode() they can still be read."""
+        for code in codes.tolist():
+            del self._code_of_text[self._texts[code]]
+        self._forgotten += codes.tolist()
+
+    def recount(self, codes: Codes) -> None:
+        """These codes have as many users as they are named here; those without one are freed."""
+        used = np.fromiter(self._code_of_text.values(), np.int32, len(self._code_of_text))
+        self._references = np.bincount(codes, minlength=self._references.size)
+        self.forget(used[self._references[used] == 0])
+
+    def _reuse_forgotten(self) -> None:
+        while self._forgotten:
+            code = self._forgotten.pop()
+            self._text_bytes -= len((self._texts[code] or "").encode())
+            self._texts[code] = None
+            self._free.append(code)
+
+    def texts(self, codes: Codes) -> pa.Array:
+        """The texts of codes."""
+        if self._seen.size < self._references.size:
+            self._seen = np.zeros(self._references.size, np.int64)
+        places, different = np.empty(codes.size, np.int32), np.empty(codes.size, np.int32)
+        # Moved on first: a stamp that was used must not be used again, whatever happens.
+        stamp, self._stamp = self._stamp, self._stamp + codes.size
+        count = int(kernels.renumber(codes, self._seen, stamp, places, different))
+        # Python sees each text once, however often it is there.
+        texts = pa.array([self._texts[code] for code in different[:count].tolist()], pa.string())
+        return texts.take(pa.array(places))
+
+    @property
+    def capacity(self) -> int:
+        """Every code is below this."""
+        return self._references.size
+
+    @property
+    def size(self) -> int:
+        """Codes in use."""
+        return len(self._code_of_text)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held; a string costs some 56 bytes on top of its text, its two entries 100 more."""
+        arrays = self._references.nbytes + self._seen.nbytes
+        return arrays + self._text_bytes + 156 * (len(self._code_of_text) + len(self._forgotten))
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the texts alone, which stay where they are when there are more codes."""
+        return self._text_bytes
+
+    def _code(self, text: str | None) -> int:
+        code = self._code_of_text.get(text)
+        if code is None:
+            code = self._free.pop() if self._free else len(self._texts)
+            if code == len(self._texts):
+                self._texts.append(text)
+            if code >= self._references.size:
+                self._references = _extended(self._references, 2 * self._references.size)
+            self._texts[code] = text
+            self._code_of_text[text] = code
+            self._text_bytes += len((text or "").encode())
+        return code
+
+
 class KeyCoder:
     """Codes of keys with columns of these Arrow types; NULL is a value like any other.
 
@@ -350,6 +464,8 @@ def _word_columns(column: pa.Array) -> list[pa.Array]:
 
 
 def _growth_bytes(table: WordCodes | TextCodes, rows: int) -> int:
-    if isinstance(table, TextCodes):
-        return table.growth_bytes(rows)
-    return 0 if table.capacity - table.size >= rows else 2 * table.nbytes
+    is_text = isinstance(table, TextCodes)
+    if table.capacity - table.size >= rows:
+        return rows * NEW_TEXT_BYTES if is_text else 0
+    doubled = table.nbytes - table.text_bytes if isinstance(table, TextCodes) else table.nbytes
+    return 2 * doubled + rows * NEW_TEXT_BYTES * is_text

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from windrow.operators.relations.changes import Vector
 from windrow.operators.relations.order_words import Matrix
-from windrow.windows.codes import Codes, TextCodes
+from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
 from windrow.windows.wide_decimals import (
     is_wide_decimal,
@@ -88,4 +88,4 @@ class HeldValues:
     def growth_bytes(self, changes: int) -> int:
         """Bytes of the texts that this many changes may add."""
         texts = sum(bool(pa.types.is_string(kind)) for kind in self._types)
-        return self._texts.growth_bytes(changes * texts) if texts else 0
+        return changes * texts * NEW_TEXT_BYTES

@@ -22,7 +22,7 @@ from windrow.operators.relations.row_code_kernels import (
     fill_slots,
     forget_rows,
 )
-from windrow.windows.codes import Codes, TextCodes
+from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
 from windrow.windows.wide_decimals import (
     is_wide_decimal,
@@ -134,9 +134,8 @@ class RowCodes:
         """Peak of additional bytes while this many rows are added."""
         texts = len(self._text_places())
         width = int(self._table.words.shape[1])
-        batch = rows * (8 * width + 16)
-        new_texts = self._texts.growth_bytes(rows * texts) if texts else 0
-        return batch + new_texts + self.grown_bytes(self._table_bytes, rows)
+        batch = rows * (8 * width + 16 + texts * NEW_TEXT_BYTES)
+        return batch + self.grown_bytes(self._table_bytes + self._texts.nbytes, rows)
 
     def grown_bytes(self, nbytes: int, rows: int) -> int:
         """Peak of additional bytes of arrays by code that have so many, while rows are added."""

@@ -4,7 +4,8 @@
     python benchmarks/trees.py --only lag
     python benchmarks/trees.py --small              # a third of the rows, to try it out
 
-Both streams have 4,000 rows a second of 1,000 keys, windows of 5 minutes, an answer each second.
+Both streams have 4,000 rows a second of 1,000 keys, windows of 5 minutes, an answer each second;
+the left join 20,000 rows a second and windows of 10 seconds, as DuckDB forms all of its pairs.
 Answers are read after every push of 100,000 rows. DuckDB computes the answer anew at a few seconds
 of full windows; there Windrow's answers are compared with its. What counts is CPU time of the
 process, the better of two runs.
@@ -28,9 +29,10 @@ from rich.table import Table
 
 import windrow
 
-WINDOW_S = 300
 PUSH = 100_000
-ROWS_PER_S = 4_000  # of each stream
+# Seconds of a window, and rows of each stream in a second.
+USUAL_SIZE = (300, 4_000)
+SIZES = {"left join, grouped": (10, 20_000)}
 KEYS = 1_000
 RUNS = 2
 TICKS_COMPUTED = 4
@@ -95,9 +97,9 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _stream(rows: int, seed: int) -> pa.Table:
+def _stream(rows: int, seed: int, per_second: int) -> pa.Table:
     random = np.random.default_rng(seed)
-    step_us = 1_000_000 // ROWS_PER_S
+    step_us = 1_000_000 // per_second
     # One microsecond after the grid: no row has the time of a tick, where windows begin.
     at = pa.array(np.arange(rows) * step_us + 1, pa.timestamp("us", "UTC"))
     keys, values = random.integers(0, KEYS, rows), random.integers(0, 1_000_000, rows)
@@ -107,13 +109,14 @@ def _stream(rows: int, seed: int) -> pa.Table:
 def _measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
     rows = 1_400_000 if options.small else 4_000_000
     text, streams = QUERIES[name]
-    tables = [_stream(rows, options.seed + number) for number in range(streams)]
-    _run(text, [table.slice(0, PUSH) for table in tables])  # compiles
-    runs = [_run(text, tables) for _ in range(RUNS)]
+    window_s, per_second = SIZES.get(name, USUAL_SIZE)
+    tables = [_stream(rows, options.seed + i, per_second) for i in range(streams)]
+    _run(text, [table.slice(0, PUSH) for table in tables], window_s)  # compiles
+    runs = [_run(text, tables, window_s) for _ in range(RUNS)]
     spent, kept, answers = min(runs, key=lambda run: run[0])
-    anew_s, is_right = _anew(text, tables, answers)
+    anew_s, is_right = _anew(text, tables, answers, (window_s, per_second))
     ours = streams * rows / spent
-    anew = streams * ROWS_PER_S * TICKS_COMPUTED / anew_s
+    anew = streams * per_second * TICKS_COMPUTED / anew_s
     return {
         "query": name,
         "rows": streams * rows,
@@ -125,12 +128,12 @@ def _measure(name: str, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _run(text: str, tables: list[pa.Table]) -> tuple[float, int, pa.Table]:
+def _run(text: str, tables: list[pa.Table], window_s: int) -> tuple[float, int, pa.Table]:
     """CPU seconds, bytes kept and all answers."""
     session = windrow.connect(memory="4 GB")
     for stream in "ab"[: len(tables)]:
         session.stream(stream, "ts timestamp, k bigint, v bigint", time="ts")
-    windows = {name: f"{name} [{WINDOW_S} SECONDS]" for name in "ab"}
+    windows = {name: f"{name} [{window_s} SECONDS]" for name in "ab"}
     query = session.query(text.format(**windows) + " EVERY (1 SECOND)")
     answers = []
     began = time.process_time()
@@ -142,15 +145,18 @@ def _run(text: str, tables: list[pa.Table]) -> tuple[float, int, pa.Table]:
     return spent, query.nbytes, pa.concat_tables(answers)
 
 
-def _anew(text: str, tables: list[pa.Table], answers: pa.Table) -> tuple[float, bool]:
+def _anew(
+    text: str, tables: list[pa.Table], answers: pa.Table, size: tuple[int, int]
+) -> tuple[float, bool]:
     """CPU seconds of computing a few answers, and whether ours are the same."""
     database = duckdb.connect()
     database.execute("SET threads = 1")
     spent, is_right = 0.0, True
-    for second in range(WINDOW_S, WINDOW_S + TICKS_COMPUTED):
-        until = second * ROWS_PER_S
+    window_s, per_second = size
+    for second in range(window_s, window_s + TICKS_COMPUTED):
+        until = second * per_second
         for stream, table in zip("ab", tables, strict=False):
-            rows = table.slice(until - WINDOW_S * ROWS_PER_S, WINDOW_S * ROWS_PER_S)
+            rows = table.slice(until - window_s * per_second, window_s * per_second)
             database.register(stream, rows)
         began = time.process_time()
         expected = database.sql(text.format(a="a", b="b")).to_arrow_table()

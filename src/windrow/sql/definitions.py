@@ -81,7 +81,7 @@ def _stream(cursor: Cursor) -> CreateStream:
 
 
 def _table(cursor: Cursor) -> CreateTable:
-    """`name (id STRING PRIMARY KEY, ...)`, or with `PRIMARY KEY (id, ...)` in or behind brackets."""
+    """`name (id STRING PRIMARY KEY, ...)`, or `PRIMARY KEY (id, ...)` in or behind the brackets."""
     name = cursor.name("the table")
     cursor.expect("(")
     columns: list[tuple[str, str]] = []

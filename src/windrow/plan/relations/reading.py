@@ -8,6 +8,7 @@ from windrow.plan.expressions import ColumnRef, Expr, walk
 from windrow.plan.relations.algebra import (
     Aggregate,
     Apply,
+    AsOfJoin,
     AtMostOne,
     Filter,
     Join,
@@ -31,9 +32,10 @@ def expressions_of(node: Relation) -> Iterator[Expr]:
     elif isinstance(node, Aggregate):
         yield from (item.expression for item in node.groups)
         yield from (part for call in node.calls for part in call.arguments)
-    elif isinstance(node, (Join, Apply)):
-        if node.condition is not None:
-            yield node.condition
+    elif isinstance(node, (Join, Apply, AsOfJoin)):
+        yield from () if node.condition is None else (node.condition,)
+        if isinstance(node, AsOfJoin):
+            yield from (part for pair in (*node.keys, node.times) for part in pair)
     elif isinstance(node, (TopRows, WindowFunctions)):
         yield from node.partition
         yield from (key.expression for key in node.order)

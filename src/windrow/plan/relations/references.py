@@ -9,6 +9,7 @@ from windrow.plan.expressions import Call, ColumnRef, Expr, walk
 from windrow.plan.relations.algebra import (
     Aggregate,
     Apply,
+    AsOfJoin,
     AtMostOne,
     Field,
     Filter,
@@ -110,6 +111,11 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
     if isinstance(relation, Join | Apply):
         condition = relation.condition
         return replace(relation, condition=None if condition is None else rewrite(condition))
+    if isinstance(relation, AsOfJoin):
+        keys = tuple((rewrite(left), rewrite(right)) for left, right in relation.keys)
+        left, right = (rewrite(part) for part in relation.times)
+        own = None if relation.condition is None else rewrite(relation.condition)
+        return replace(relation, keys=keys, times=(left, right), condition=own)
     if isinstance(relation, Aggregate):
         calls = tuple(
             replace(call, arguments=tuple(rewrite(part) for part in call.arguments))

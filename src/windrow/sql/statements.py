@@ -74,10 +74,10 @@ class Source:
 
     join: how it is joined with all that stands before it: 'first', 'inner' (comma, JOIN and CROSS
     JOIN), 'left', 'right', 'full', 'semi', 'anti', 'asof' or 'asof left'. is_comma: behind a comma,
-    which binds less than JOIN. query: what stands in the brackets instead of a name (stream is '' then; window is
-    written where the answers of the query go through one). columns: names given by AS t (a, b).
-    joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of USING;
-    is_natural: NATURAL. as_of: of FOR SYSTEM_TIME AS OF, the time whose version is joined.
+    which binds less than JOIN. query: what stands in the brackets instead of a name (stream is ''
+    then; window is written where the answers of the query go through one). columns: names given by
+    AS t (a, b). joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of
+    USING; is_natural: NATURAL. as_of: of FOR SYSTEM_TIME AS OF, the time whose version is joined.
     """
 
     stream: str

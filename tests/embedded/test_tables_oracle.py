@@ -40,8 +40,7 @@ MIXED = (
     "SELECT a.k FROM a [2 SECONDS] WHERE EXISTS (SELECT 1 FROM t WHERE t.k = a.k AND t.n > 0)",
     "SELECT a.k, (SELECT n FROM t WHERE t.k = a.k) AS n FROM a [PARTITION BY k ROWS 1]",
     "SELECT k, n FROM t UNION ALL SELECT k, l FROM a [1 SECOND]",
-    "SELECT t.s, SUM(a.k) AS x FROM a [2 SECONDS], t WHERE a.k = t.k GROUP BY t.s "
-    "EVERY (1 SECOND)",
+    "SELECT t.s, SUM(a.k) AS x FROM a [2 SECONDS], t WHERE a.k = t.k GROUP BY t.s EVERY (1 SECOND)",
     "SELECT b.k, w.n FROM b [2 SECONDS] JOIN w ON b.s = w.s AND b.d = w.d",
     "SELECT x.c - y.c AS zero FROM (SELECT COUNT(*) AS c FROM t) AS x, "
     "(SELECT COUNT(k) AS c FROM t) AS y, (SELECT COUNT(*) AS c FROM a [1 SECOND]) AS z",
@@ -81,9 +80,7 @@ def test_a_query_is_right_at_every_instant(text: str) -> None:
 
 @settings(max_examples=10)
 @given(table_scenarios(), st.randoms(use_true_random=False))
-def test_rows_may_be_cut_into_other_pushes(
-    actions: list[AnyAction], draw: random.Random
-) -> None:
+def test_rows_may_be_cut_into_other_pushes(actions: list[AnyAction], draw: random.Random) -> None:
     """Answers do not depend on it, whatever the tables do in between."""
     texts = [TEXTS[i] for i in (3, 9, 11, 19, 20, 23)]
     told = []
@@ -94,7 +91,9 @@ def test_rows_may_be_cut_into_other_pushes(
             for part in _cut(action, draw) if cuts else [action]:
                 give_any(session, part)
         session.finish()
-        told.append([exactly(each) for q in queries for each in (q.answers(), q.changes(), q.result())])
+        told.append(
+            [exactly(each) for q in queries for each in (q.answers(), q.changes(), q.result())]
+        )
     assert told[0] == told[1]
 
 

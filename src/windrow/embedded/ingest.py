@@ -54,7 +54,7 @@ class Step:
 
     Until it is decided, nothing has happened: the marks say how to get back to that. From then on
     it happens: whatever breaks it off, it goes on where it was, before anything else is done.
-    missed: the times of rows that were refused. change: that of a table, instead of rows.
+    missed: the times of rows that were refused. changes: those of tables, instead of rows.
     """
 
     number: int
@@ -65,7 +65,7 @@ class Step:
     rows: StreamRows | None = None
     shares: Shares = field(default_factory=dict)
     missed: NDArray[np.int64] | None = None
-    change: TableChange | None = None
+    changes: list[TableChange] = field(default_factory=list)
     is_decided: bool = False
     is_granted: bool = False
     is_last: bool = False
@@ -203,12 +203,12 @@ class Ingest:
             raise
         if not given.size:
             return
-        change = self.tables.change_of(store, given, self.newest_clock())
+        changes = self.tables.changes_of(store, given, self.newest_clock())
         readers = sum(name in tables_of(query.plan) for query in self._running())
         held, budget = self.governing.nbytes, self._memory
-        self.tables.check_room(change, given.size, held, budget, readers)
+        self.tables.check_room(changes, given.size, held, budget, readers)
         step = self._begin(None, Mark())
-        step.change = change
+        step.changes = changes
         _raise_first([self._decide(step)])
 
     def clock(self, stream: str) -> int:
@@ -385,7 +385,7 @@ class Ingest:
             shared.store.keep()
         if self.tables.stores:
             self._change_tables(step)
-        if self._histories.operators and step.change is None:
+        if self._histories.operators and not step.changes:
             self._feed_histories(step)
         ended = []
         has_views = any(query.views for query in step.queries)
@@ -408,8 +408,8 @@ class Ingest:
 
     def _change_tables(self, step: Step) -> None:
         """Tables take what the step has for them, and versions whose time has come."""
-        if step.change is not None:
-            self.tables.make(step.change)
+        if step.changes:
+            self.tables.make(step.changes)
         elif step.is_last:
             self.tables.finish()
         else:
@@ -462,8 +462,8 @@ class Ingest:
 def _is_for(query: EmbeddedQuery, step: Step) -> bool:
     """Whether a step brings anything to a query: one over tables alone goes with all streams."""
     tables = tables_of(query.plan)
-    if step.change is not None:
-        return step.change.store.name in tables
+    if step.changes:
+        return bool(tables)
     if step.stream is None or step.stream in query.plan.inputs_of:
         return True
     return bool(tables) and not query.plan.streams

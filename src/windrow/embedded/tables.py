@@ -86,8 +86,8 @@ class Tables:
             return max(newest, self.reached)
         return max(clock, min(self.reached, MIN_EVENT_TIME - 1))
 
-    def change_of(self, store: TableStore, given: GivenVersions, newest: int) -> TableChange:
-        """What rows for a table change."""
+    def changes_of(self, store: TableStore, given: GivenVersions, newest: int) -> list[TableChange]:
+        """What rows for a table change in it, and time that passes by them in others."""
         reached = max(newest, self.reached)
         at, time, late = _instants(store.schema, given, reached)
         versions = Versions(at, time, given.gone, given.columns)
@@ -98,35 +98,27 @@ class Tables:
             until = reached + 1
         change = store.change(versions, until, late)
         change.assignments.add(self, reached=max(self.reached, until))
-        return change
+        others = [each for each in self.stores.values() if each is not store]
+        return [change, *_due(others, until)]
 
     def move_to(self, newest: int) -> None:
         """Streams are complete through that instant: versions up to there hold."""
         self.resume()
-        waiting = (each for each in self.stores.values() if each.waiting.size)
-        due = [each for each in waiting if int(each.waiting.at[0]) <= newest]
-        self._make([each.change(no_versions(each.types), newest) for each in due])
+        self.make(_due(self.stores.values(), newest))
 
     def finish(self) -> None:
         """No stream moves any more: all versions hold."""
         self.resume()
         last = [int(each.waiting.at[-1]) for each in self.stores.values() if each.waiting.size]
         reached = max([self.reached, *last])
-        changes = [
-            each.change(no_versions(each.types), reached)
-            for each in self.stores.values()
-            if each.waiting.size
-        ]
+        changes = _due(self.stores.values(), reached)
         if changes:
             changes[0].assignments.add(self, reached=reached)
-        self._make(changes)
+        self.make(changes)
         self.is_finished = True
 
-    def make(self, change: TableChange) -> None:
-        """Make a change, also one that was broken off."""
-        self._make([change])
-
-    def _make(self, changes: list[TableChange]) -> None:
+    def make(self, changes: list[TableChange]) -> None:
+        """Make changes, also those that were broken off."""
         self._changes = changes
         self.resume()
 
@@ -139,14 +131,15 @@ class Tables:
     # ---- memory
 
     def check_room(
-        self, change: TableChange, rows: int, held: int, budget: int, readers: int
+        self, changes: list[TableChange], rows: int, held: int, budget: int, readers: int
     ) -> None:
         """Refuse a change as a whole for which there is no room in the budget."""
-        needed = change.added_bytes + rows * READER_ROW_BYTES * readers
+        added = sum(change.added_bytes for change in changes)
+        needed = added + rows * READER_ROW_BYTES * readers
         if held + needed > budget:
             raise AdmissionError(
                 "WA713",
-                f"{rows:,} rows for table {change.store.name!r} need about {show_memory(needed)}, "
+                f"{rows:,} rows for table {changes[0].store.name!r} need about {show_memory(needed)}, "
                 f"and {show_memory(held)} of {show_memory(budget)} are in use: none was taken",
                 hint="delete rows that nobody needs, or connect(memory=...) with more",
             )
@@ -161,6 +154,13 @@ class Tables:
         for store in self.stores.values():
             store.trim(read[id(store)])
             store.compact()
+
+
+def _due(stores: Iterable[TableStore], until: int) -> list[TableChange]:
+    """What time alone changes in tables: versions that hold from then on."""
+    waiting = (each for each in stores if each.waiting.size)
+    due = [each for each in waiting if int(each.waiting.at[0]) <= until]
+    return [each.change(no_versions(each.types), until) for each in due]
 
 
 def _instants(

@@ -1,7 +1,8 @@
 """Column types and stream schemas, with their Arrow, Spark and DuckDB names.
 
-Eleven types serve: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s) with
-p <= 18, STRING, TIMESTAMP (UTC, microseconds), DATE.
+BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s) with p <= 18, STRING,
+TIMESTAMP (UTC, microseconds), TIMESTAMP_NTZ (without a zone), DATE, and the intervals DAY TO SECOND
+(microseconds) and YEAR TO MONTH (months).
 """
 
 from __future__ import annotations
@@ -16,18 +17,22 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 from windrow.event_time import span_of
+from windrow.time_types import DAY_TIME, YEAR_MONTH, time_type_named
 
 __all__ = [
     "BIGINT",
     "BOOLEAN",
     "DATE",
+    "DAY_TIME_INTERVAL",
     "DOUBLE",
     "FLOAT",
     "INT",
     "SMALLINT",
     "STRING",
     "TIMESTAMP",
+    "TIMESTAMP_NTZ",
     "TINYINT",
+    "YEAR_MONTH_INTERVAL",
     "Column",
     "ColumnType",
     "StreamSchema",
@@ -75,6 +80,11 @@ class ColumnType:
         return self.is_integer or self.is_float or self.name == "DECIMAL"
 
     @property
+    def is_interval(self) -> bool:
+        """A length of time, in microseconds or in months."""
+        return self.name in (DAY_TIME, YEAR_MONTH)
+
+    @property
     def arrow(self) -> pa.DataType:
         """The Arrow type that columns of this type have."""
         if self.name == "DECIMAL":
@@ -84,14 +94,14 @@ class ColumnType:
     @property
     def spark(self) -> str:
         """The name in Spark's DDL."""
+        if self.is_interval:
+            return self.name.lower()
         return str(self).replace(" ", "").lower()
 
     @property
     def duckdb(self) -> str:
         """The name in DuckDB's SQL."""
-        return {"STRING": "VARCHAR", "TIMESTAMP": "TIMESTAMPTZ", "INT": "INTEGER"}.get(
-            self.name, str(self)
-        )
+        return _DUCKDB.get(self.name, str(self))
 
 
 _INTEGER_RANK = {"TINYINT": 1, "SMALLINT": 2, "INT": 3, "BIGINT": 4}
@@ -105,7 +115,18 @@ _ARROW = {
     "DOUBLE": pa.float64(),
     "STRING": pa.string(),
     "TIMESTAMP": pa.timestamp("us", tz="UTC"),
+    "TIMESTAMP_NTZ": pa.timestamp("us"),
     "DATE": pa.date32(),
+    DAY_TIME: pa.duration("us"),
+    YEAR_MONTH: pa.int32(),  # pyarrow makes no type of months
+}
+_DUCKDB = {
+    "STRING": "VARCHAR",
+    "TIMESTAMP": "TIMESTAMPTZ",
+    "TIMESTAMP_NTZ": "TIMESTAMP",
+    "INT": "INTEGER",
+    DAY_TIME: "INTERVAL",
+    YEAR_MONTH: "INTERVAL",
 }
 
 BOOLEAN = ColumnType("BOOLEAN")
@@ -117,7 +138,10 @@ FLOAT = ColumnType("FLOAT")
 DOUBLE = ColumnType("DOUBLE")
 STRING = ColumnType("STRING")
 TIMESTAMP = ColumnType("TIMESTAMP")
+TIMESTAMP_NTZ = ColumnType("TIMESTAMP_NTZ")
 DATE = ColumnType("DATE")
+DAY_TIME_INTERVAL = ColumnType(DAY_TIME)
+YEAR_MONTH_INTERVAL = ColumnType(YEAR_MONTH)
 
 _NAMES = {
     **{name.lower(): ColumnType(name) for name in _ARROW},
@@ -136,12 +160,11 @@ _NAMES = {
     "float64": DOUBLE,
     "varchar": STRING,
     "text": STRING,
-    "timestamp_ntz": TIMESTAMP,
-    "timestamptz": TIMESTAMP,
 }
 _DECIMAL = re.compile(r"(?:decimal|numeric)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\Z")
 _COLUMN = re.compile(
-    r"\s*`?(\w+)`?[\s:]\s*([\w]+\s*(?:\([\d\s,]*\))?)\s*(?:NOT\s+NULL\s*)?\Z", re.I
+    r"\s*`?(\w+)`?[\s:]\s*([\w]+\s*(?:\([\d\s,]*\))?(?:\s+(?!NOT\s)\w+)*)\s*(?:NOT\s+NULL\s*)?\Z",
+    re.I,
 )
 
 
@@ -159,6 +182,9 @@ def type_named(text: str) -> ColumnType:
     word = text.strip().lower()
     if word in _NAMES:
         return _NAMES[word]
+    time = time_type_named(word)
+    if time is not None:
+        return ColumnType(time)
     match = _DECIMAL.match(word)
     if match is None:
         raise BindingError(
@@ -190,6 +216,8 @@ def type_of_arrow(kind: pa.DataType) -> ColumnType:
         return STRING
     if pa.types.is_decimal(kind):
         return _column_decimal(kind.precision, kind.scale)
+    if pa.types.is_duration(kind):
+        return DAY_TIME_INTERVAL
     for name, arrow in _ARROW.items():
         if kind == arrow:
             return ColumnType(name)
@@ -240,6 +268,8 @@ class StreamSchema:
                 f"stream {self.name!r} has no column {self.time!r} to take its time from",
                 hint=f"its columns are {', '.join(names)}",
             )
+        if self.column(self.time).type == TIMESTAMP_NTZ:
+            object.__setattr__(self, "columns", _in_utc(self.columns, self.time))
         if self.column(self.time).type != TIMESTAMP:
             raise BindingError(
                 "WB115",
@@ -297,6 +327,11 @@ class StreamSchema:
     def arrow(self) -> pa.Schema:
         """The Arrow schema that batches of this stream have."""
         return pa.schema([(column.name, column.type.arrow) for column in self.columns])
+
+
+def _in_utc(columns: tuple[Column, ...], time: str) -> tuple[Column, ...]:
+    """The columns with the time of a row an instant: one without a zone counts as UTC."""
+    return tuple(Column(each.name, TIMESTAMP) if each.name == time else each for each in columns)
 
 
 def max_ahead_of(value: str | int | float | timedelta | None) -> int | str:

@@ -233,11 +233,30 @@ def parse_type(cursor: Cursor) -> ColumnType:
             digits.append(cursor.consume().text)
         cursor.expect(")")
         text += f"({', '.join(digits)})"
+    text += _more_words(cursor, word)
     try:
         return type_named(text)
     except BindingError as error:
         place = cursor.place(word)
         raise BindingError(error.code, error.message, hint=error.hint, place=place) from None
+
+
+def _more_words(cursor: Cursor, first: Token) -> str:
+    """The rest of TIMESTAMP WITH LOCAL TIME ZONE or INTERVAL DAY TO SECOND."""
+    if first.upper == "INTERVAL":
+        field = f" {cursor.name('a field, such as DAY').text}"
+        return f"{field} TO {cursor.name('a field').text}" if cursor.accept("TO") else field
+    for words in _ZONE_WORDS:
+        if first.upper == "TIMESTAMP" and cursor.accept(*words):
+            return f" {' '.join(words)}"
+    return ""
+
+
+_ZONE_WORDS = (
+    ("WITH", "TIME", "ZONE"),
+    ("WITH", "LOCAL", "TIME", "ZONE"),
+    ("WITHOUT", "TIME", "ZONE"),
+)
 
 
 def _constant(cursor: Cursor, _: Reader) -> exp.Expression:

@@ -1,8 +1,9 @@
 """Column types and stream schemas, with their Arrow, Spark and DuckDB names.
 
 Plain types: BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s) with p <= 38,
-STRING, BINARY, TIMESTAMP (UTC, microseconds), DATE. Nested ones: ARRAY<T>, MAP<K, V> and
-STRUCT<name: T, ...>. type_syntax.py reads how they are written.
+STRING, BINARY, TIMESTAMP (UTC, microseconds), TIMESTAMP_NTZ (without a zone), DATE, and the
+intervals DAY TO SECOND (microseconds) and YEAR TO MONTH (months). Nested ones: ARRAY<T>, MAP<K, V>
+and STRUCT<name: T, ...>. type_syntax.py reads how they are written.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 from windrow.event_time import span_of
+from windrow.time_types import DAY_TIME, YEAR_MONTH, time_type_named
 from windrow.type_syntax import (
     MAX_TYPE_DEPTH,
     TypeSyntax,
@@ -30,13 +32,16 @@ __all__ = [
     "BINARY",
     "BOOLEAN",
     "DATE",
+    "DAY_TIME_INTERVAL",
     "DOUBLE",
     "FLOAT",
     "INT",
     "SMALLINT",
     "STRING",
     "TIMESTAMP",
+    "TIMESTAMP_NTZ",
     "TINYINT",
+    "YEAR_MONTH_INTERVAL",
     "Column",
     "ColumnType",
     "StreamSchema",
@@ -144,6 +149,11 @@ class ColumnType:
         return self.is_integer or self.is_float or self.name == "DECIMAL"
 
     @property
+    def is_interval(self) -> bool:
+        """A length of time, in microseconds or in months."""
+        return self.name in (DAY_TIME, YEAR_MONTH)
+
+    @property
     def arrow(self) -> pa.DataType:
         """The Arrow type that columns of this type have."""
         if self.name == "DECIMAL":
@@ -164,6 +174,8 @@ class ColumnType:
             return f"struct<{','.join(fields)}>"
         if self.parts:
             return f"{self.name.lower()}<{','.join(kind.spark for _, kind in self.parts)}>"
+        if self.is_interval:
+            return self.name.lower()
         return str(self).replace(" ", "").lower()
 
     @property
@@ -195,13 +207,19 @@ _ARROW = {
     "STRING": pa.string(),
     "BINARY": pa.binary(),
     "TIMESTAMP": pa.timestamp("us", tz="UTC"),
+    "TIMESTAMP_NTZ": pa.timestamp("us"),
     "DATE": pa.date32(),
+    DAY_TIME: pa.duration("us"),
+    YEAR_MONTH: pa.int32(),  # pyarrow makes no type of months
 }
 _DUCKDB = {
     "STRING": "VARCHAR",
     "TIMESTAMP": "TIMESTAMPTZ",
+    "TIMESTAMP_NTZ": "TIMESTAMP",
     "INT": "INTEGER",
     "BINARY": "BLOB",
+    DAY_TIME: "INTERVAL",
+    YEAR_MONTH: "INTERVAL",
 }
 
 BOOLEAN = ColumnType("BOOLEAN")
@@ -214,7 +232,10 @@ DOUBLE = ColumnType("DOUBLE")
 STRING = ColumnType("STRING")
 BINARY = ColumnType("BINARY")
 TIMESTAMP = ColumnType("TIMESTAMP")
+TIMESTAMP_NTZ = ColumnType("TIMESTAMP_NTZ")
 DATE = ColumnType("DATE")
+DAY_TIME_INTERVAL = ColumnType(DAY_TIME)
+YEAR_MONTH_INTERVAL = ColumnType(YEAR_MONTH)
 
 _NAMES = {
     **{name.lower(): ColumnType(name) for name in _ARROW},
@@ -248,10 +269,8 @@ _NAMES = {
     "varbinary": BINARY,
     "blob": BINARY,
     "bytea": BINARY,
-    "timestamp_ntz": TIMESTAMP,
-    "timestamptz": TIMESTAMP,
 }
-# Types with a number in brackets that changes nothing: VARCHAR(20), TIMESTAMP(3).
+# Types with a length in brackets that changes nothing: VARCHAR(20).
 _WITH_LENGTH = (STRING, BINARY)
 _DECIMAL_NAMES = frozenset(["decimal", "numeric", "dec"])
 _NESTED = frozenset(["array", "map", "struct"])
@@ -299,6 +318,9 @@ def type_meant(syntax: TypeSyntax) -> ColumnType:
     if syntax.name in _DECIMAL_NAMES:
         precision, scale, *_ = (*syntax.numbers, 0, 0) if syntax.numbers else (10, 0)
         return _column_decimal(precision, scale)
+    time = time_type_named(syntax.name)
+    if time is not None and len(syntax.numbers) < 2:
+        return ColumnType(time)
     found = _NAMES.get(syntax.name)
     if found is None or (syntax.numbers and found not in _WITH_LENGTH):
         numbers = f"({', '.join(map(str, syntax.numbers))})" if syntax.numbers else ""
@@ -355,14 +377,14 @@ def type_of_arrow(kind: pa.DataType, depth: int = 1) -> ColumnType:
         return type_of_arrow(kind.value_type, depth)
     if pa.types.is_timestamp(kind):
         return TIMESTAMP
-    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return STRING
-    if _is_binary(kind):
-        return BINARY
     if pa.types.is_decimal(kind):
         return _column_decimal(kind.precision, kind.scale)
     if _is_list(kind) or pa.types.is_map(kind) or pa.types.is_struct(kind):
         return _nested_of_arrow(kind, depth + 1)
+    if pa.types.is_duration(kind):
+        return DAY_TIME_INTERVAL
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or _is_binary(kind):
+        return BINARY if _is_binary(kind) else STRING
     for name, arrow in _ARROW.items():
         if kind == arrow:
             return ColumnType(name)
@@ -435,6 +457,8 @@ class StreamSchema:
                 f"stream {self.name!r} has no column {self.time!r} to take its time from",
                 hint=f"its columns are {', '.join(names)}",
             )
+        if self.column(self.time).type == TIMESTAMP_NTZ:
+            object.__setattr__(self, "columns", _in_utc(self.columns, self.time))
         if self.column(self.time).type != TIMESTAMP:
             raise BindingError(
                 "WB115",
@@ -492,6 +516,11 @@ class StreamSchema:
     def arrow(self) -> pa.Schema:
         """The Arrow schema that batches of this stream have."""
         return pa.schema([(column.name, column.type.arrow) for column in self.columns])
+
+
+def _in_utc(columns: tuple[Column, ...], time: str) -> tuple[Column, ...]:
+    """The columns with the time of a row an instant: one without a zone counts as UTC."""
+    return tuple(Column(each.name, TIMESTAMP) if each.name == time else each for each in columns)
 
 
 def max_ahead_of(value: str | int | float | timedelta | None) -> int | str:

@@ -34,13 +34,17 @@ _WORD = re.compile(
 _LISTS = frozenset(["array", "list"])
 _ROWS = frozenset(["struct", "row"])
 _CLOSING = {"<": ">", "(": ")"}
-# Words that go on with a name of several: DOUBLE PRECISION, TIMESTAMP WITH TIME ZONE.
-_SECOND_WORDS = {
-    "double": ("precision",),
-    "character": ("varying",),
-    "timestamp": ("with", "without", "local", "time", "zone"),
-    "interval": ("year", "month", "day", "hour", "minute", "second", "to"),
+# Words that go on with a name of several, the longest first.
+_FURTHER_WORDS = {
+    "double": (("precision",),),
+    "character": (("varying",),),
+    "timestamp": (
+        ("with", "local", "time", "zone"),
+        ("with", "time", "zone"),
+        ("without", "time", "zone"),
+    ),
 }
+_FIELDS_OF_TIME = ("year", "month", "day", "hour", "minute", "second")
 
 
 @dataclass(frozen=True)
@@ -201,13 +205,24 @@ class _Reader:
         return TypeSyntax(name, numbers or self._numbers())
 
     def _further_words(self, name: str) -> str:
-        words = [name]
-        allowed = _SECOND_WORDS.get(name, ())
-        while not self.at_end and any(self._at(each) for each in allowed):
+        if name == "interval":
+            return self._interval()
+        for words in _FURTHER_WORDS.get(name, ()):
+            if all(self._at(word, ahead) for ahead, word in enumerate(words)):
+                self.place += len(words)
+                return " ".join((name, *words))
+        return name
+
+    def _interval(self) -> str:
+        """INTERVAL DAY TO SECOND; digits, as in DAY(3), are passed over."""
+        words = ["interval"]
+        while any(self._at(field) for field in _FIELDS_OF_TIME):
             words.append(self._words[self.place].text.lower())
             self.place += 1
-            if name == "interval":
-                self._numbers()  # DAY(3): every interval has all its digits
+            self._numbers()
+            if len(words) > 2 or not self.accept("to"):
+                break
+            words.append("to")
         return " ".join(words)
 
     def _numbers(self) -> tuple[int, ...]:

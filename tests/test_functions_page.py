@@ -17,6 +17,7 @@ from windrow.plan.cast_targets import CAST_TARGETS
 from windrow.scalar_functions import AREAS, SCALAR_NAMES
 from windrow.sql.functions import AGGREGATES, SCALARS
 from windrow.sql.scalar import _BINARY, _COMPARISONS, _READERS
+from windrow.time_types import time_type_named
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "functions.md").read_text("utf-8")
 CELL = re.compile(r"(?<!\\)\|")
@@ -112,12 +113,20 @@ def test_all_aggregates_are_listed() -> None:
 
 def test_all_types_are_listed() -> None:
     rows = table("Types")
-    named = {row[0].strip("`").partition("(")[0]: row for row in rows}
-    assert set(named) == {*schema._ARROW, "DECIMAL"}
+    named = {re.split(r"[(<]", row[0].strip("`"))[0]: row for row in rows}
+    assert set(named) == {*schema._ARROW, "DECIMAL", "ARRAY", "MAP", "STRUCT"}
     for name, row in named.items():
+        if name in ("ARRAY", "MAP", "STRUCT"):
+            meant = [schema.type_named(text) for text in re.findall(r"`([^`]+)`", row[1])]
+            assert {kind.name for kind in meant} == {name}
+            continue
         also = {word for word, kind in schema._NAMES.items() if kind.name == name}
-        also = {"numeric"} if name == "DECIMAL" else also - {name.lower()}
-        assert set(WORD.findall(row[1])) == also
+        also = {"numeric", "dec"} if name == "DECIMAL" else also - {name.lower()}
+        spelled = re.findall(r"`([^`]+)`", row[1])
+        if time_type_named(name) is None:
+            assert set(spelled) == also
+        else:
+            assert {schema.type_named(word).name for word in spelled} <= {name}
         if name != "DECIMAL":
             assert row[2] == str(schema._ARROW[name])
     assert str(schema.type_named("numeric")) == "DECIMAL(10, 0)"
@@ -125,7 +134,9 @@ def test_all_types_are_listed() -> None:
 
 def test_all_casts_are_listed() -> None:
     for sources, targets in table("Casts"):
-        meant = set(re.findall(r"\b[A-Z]+\b", targets.partition(";")[0].replace("but DECIMAL", "")))
+        meant = set(
+            re.findall(r"\b[A-Z_]+\b", targets.partition(";")[0].replace("but DECIMAL", ""))
+        )
         meant |= NUMBERS if "any number" in targets else set()
         meant -= {"DECIMAL"} if "but DECIMAL" in targets else set()
         for source in sources.split(", "):

@@ -113,8 +113,8 @@ WRONG = [
     ("SELECT n FROM temp GROUP BY 1", "WB245", "1", "positions are not supported"),
     ("SELECT n, celsius AS N FROM temp", "WB250", None, "AS"),
     ("SELECT n AS Level FROM temp", "WB251", None, "Level_value"),
-    ("SELECT CAST(n AS blob) FROM temp", "WB110", None, "no column type"),
-    ("SELECT CAST(n AS DECIMAL(30, 2)) FROM temp", "WB111", None, "18 digits"),
+    ("SELECT CAST(n AS money) FROM temp", "WB110", None, "no column type"),
+    ("SELECT CAST(n AS DECIMAL(40, 2)) FROM temp", "WB111", None, "38 digits"),
 ]
 REFUSED = [
     (f"SELECT COUNT(*) FROM {SEVEN} WHERE t0.n = t6.n", "WU201", "temp"),

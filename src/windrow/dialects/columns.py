@@ -42,7 +42,8 @@ _PROCESSING_TIME = ("PROCTIME", "CURRENT_TIMESTAMP", "NOW", "LOCALTIMESTAMP", "P
 @dataclass(frozen=True)
 class Column:
     """kind: its type in WQL. is_left_out: it is computed of others, and declared by a view or a
-    query. is_arrival: it is computed as the time of processing. lateness: of Feldera."""
+    query. is_arrival: it is computed as the time of processing. lateness: of Feldera.
+    """
 
     name: str
     kind: str

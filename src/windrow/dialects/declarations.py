@@ -20,7 +20,8 @@ _ARRIVAL = "arrival_time"
 @dataclass
 class _Declared:
     """columns: as declared. key: the columns of PRIMARY KEY. watermark: the column of WATERMARK
-    FOR and the text behind its minus, if any. options: of WITH."""
+    FOR and the text behind its minus, if any. options: of WITH.
+    """
 
     name: str
     columns: list[Column] = field(default_factory=list)

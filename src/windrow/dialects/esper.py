@@ -68,9 +68,7 @@ def _replace(
     script.replace(pieces[place].start, pieces[chain[-1][2]].end, f" {window}")
 
 
-def _bracket(
-    word: str, pieces: Pieces, opening: int, end: int, partition: str, inside: str
-) -> str:
+def _bracket(word: str, pieces: Pieces, opening: int, end: int, partition: str, inside: str) -> str:
     if word == "TIME":
         return f"[{_span(pieces, opening, end)}]"
     if word == "TIME_BATCH":
@@ -85,9 +83,7 @@ def _bracket(
 
 
 def _span(pieces: Pieces, opening: int, end: int) -> str:
-    words = [
-        _UNITS.get(piece.upper, piece.written) for piece in pieces[opening + 1 : end]
-    ]
+    words = [_UNITS.get(piece.upper, piece.written) for piece in pieces[opening + 1 : end]]
     return " ".join(words) if len(words) > 1 else f"{words[0]} SECONDS"
 
 

@@ -86,9 +86,7 @@ def _setting(script: Translating, pieces: Pieces) -> None:
         "table.local-time-zone",
         "spark.sql.session.timezone",
     ):
-        script.replace(
-            pieces[0].start, pieces[-1].end, f"SET time_zone = '{pieces[-1].bare}'"
-        )
+        script.replace(pieces[0].start, pieces[-1].end, f"SET time_zone = '{pieces[-1].bare}'")
         return
     _leave_out(script, pieces, f"the setting {pieces[1].bare} has no meaning here")
 
@@ -102,10 +100,10 @@ def _insert(script: Translating, pieces: Pieces) -> None:
         return
     name = target if target.lower() not in script.views else f"{target}_{len(script.edits)}"
     if target.lower() in script.views:
-        script.note(pieces[0], f"rows inserted into {target} are a query of their own: use UNION ALL")
-    script.replace(
-        pieces[0].start, pieces[query].start, f"CREATE QUERY {print_name(name)} AS "
-    )
+        script.note(
+            pieces[0], f"rows inserted into {target} are a query of their own: use UNION ALL"
+        )
+    script.replace(pieces[0].start, pieces[query].start, f"CREATE QUERY {print_name(name)} AS ")
     script.sinks.add(target.lower())
     translate_expressions(script, pieces[query:])
 
@@ -212,5 +210,6 @@ def _sink(script: Translating, pieces: Pieces, place: int) -> None:
         translate_expressions(script, pieces[after + 1 : options])
     if options is not None:
         script.replace(pieces[options].start, pieces[-1].end, "")
-    script.note(pieces[0], f"where {name} is written to is said by INTO parquet('...') or another sink")
-
+    script.note(
+        pieces[0], f"where {name} is written to is said by INTO parquet('...') or another sink"
+    )

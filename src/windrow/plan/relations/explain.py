@@ -16,6 +16,7 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     TopRows,
+    ValidRows,
     ViewScan,
     WindowFunctions,
 )
@@ -107,6 +108,8 @@ def _kept(node: Relation) -> str:
         return "keeps all rows in order; O(log n) and the rows within reach of a change"
     if isinstance(node, AtMostOne):
         return "counts rows; O(1) a change"
+    if isinstance(node, ValidRows):
+        return "keeps the rows that are to come or to go; O(log n) a change"
     if isinstance(node, ViewScan):
         return "runs once for all queries that read it; keeps nothing of its own"
     if isinstance(node, AnswerWindow):

@@ -14,6 +14,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     TopRows,
+    ValidRows,
     Values,
     WindowFunctions,
     walk_relations,
@@ -41,6 +42,8 @@ def expressions_of(node: Relation) -> Iterator[Expr]:
             yield from (part for call in node.calls for part in call.arguments)
     elif isinstance(node, AtMostOne):
         yield from node.by
+    elif isinstance(node, ValidRows):
+        yield from (*node.since, *node.until)
     elif isinstance(node, Values):
         yield from (part for row in node.rows for part in row)
 

@@ -41,14 +41,14 @@ _PROCESSING_TIME = ("PROCTIME", "CURRENT_TIMESTAMP", "NOW", "LOCALTIMESTAMP", "P
 
 @dataclass(frozen=True)
 class Column:
-    """kind: its type in WQL. is_left_out: it is computed of others, and declared by a view or a
-    query. is_arrival: it is computed as the time of processing. lateness: of Feldera.
+    """A column. kind: its type in WQL.
+
+    is_arrival: it is computed as the time of processing. lateness: in words, as Feldera has it.
     """
 
     name: str
     kind: str
     is_key: bool = False
-    is_left_out: bool = False
     is_arrival: bool = False
     lateness: str = ""
 
@@ -103,7 +103,7 @@ def _spelt(pieces: Sequence[Piece]) -> str:
 
 def time_of(columns: Sequence[Column], watermark: str, option: str) -> str | None:
     """The column that is a row's time: by WATERMARK or an option, by arrival, or the first one."""
-    names = {column.name.lower(): column.name for column in columns if not column.is_left_out}
+    names = {column.name.lower(): column.name for column in columns}
     for named in (watermark, option):
         if named.lower() in names:
             return names[named.lower()]

@@ -19,8 +19,9 @@ _ARRIVAL = "arrival_time"
 
 @dataclass
 class _Declared:
-    """columns: as declared. key: the columns of PRIMARY KEY. watermark: the column of WATERMARK
-    FOR and the text behind its minus, if any. options: of WITH.
+    """A declaration. key: the columns of PRIMARY KEY.
+
+    watermark, lateness: the column of WATERMARK FOR, and what is subtracted. options: of WITH.
     """
 
     name: str
@@ -99,9 +100,9 @@ def _options(pieces: Sequence[Piece]) -> dict[str, str]:
 
 def _written(script: Translating, declared: _Declared, first: Piece) -> str:
     """The declaration in WQL."""
-    columns = [column for column in declared.columns if not column.is_left_out]
+    columns = declared.columns
     time = time_of(declared.columns, declared.watermark, declared.options.get("timestamp", ""))
-    is_table = bool(declared.key) and _can_be_table(script, declared)
+    is_table = bool(declared.key) and _can_be_table(declared)
     listed = [f"{print_name(each.name)} {each.kind}" for each in columns]
     if time is None and not is_table:
         listed.append(f"{_ARRIVAL} TIMESTAMP")
@@ -124,9 +125,9 @@ def _written(script: Translating, declared: _Declared, first: Piece) -> str:
     return f"CREATE TABLE {name} ({', '.join(listed)}, PRIMARY KEY ({key})){timed}"
 
 
-def _can_be_table(script: Translating, declared: _Declared) -> bool:
+def _can_be_table(declared: _Declared) -> bool:
     """In ksqlDB a stream may have a KEY, which says nothing of its rows."""
-    names = {column.name.lower() for column in declared.columns if not column.is_left_out}
+    names = {column.name.lower() for column in declared.columns}
     return all(name.lower() in names for name in declared.key)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from windrow.dialects.esper import translate_windows
-from windrow.dialects.scanning import Pieces, closing, split_at_commas
+from windrow.dialects.scanning import Piece, Pieces, closing, split_at_commas
 from windrow.dialects.translation import Translating
 
 __all__ = ["translate_expressions"]
@@ -88,16 +88,20 @@ def _ksqldb(script: Translating, pieces: Pieces) -> None:
         after = pieces[place + 1] if place + 1 < len(pieces) else None
         if piece.upper == "+" and before and after and "text" in (before.kind, after.kind):
             script.swap(piece, "||")
-        if piece.upper == "[" and before and after and after.kind == "number":
-            if before.is_name or before.upper in (")", "]"):
-                # Places count from 1 there, and from 0 here.
-                script.swap(after, str(int(after.written) - 1))
+        if piece.upper == "[" and before and after and _is_place(before, after):
+            # Places count from 1 there, and from 0 here.
+            script.swap(after, str(int(after.written) - 1))
         if piece.upper == "PARTITION" and after and after.upper == "BY" and _is_last(pieces, place):
             last = _end_of_partition(pieces, place)
             script.replace(piece.start, last, "")
             script.note(piece, "rows need no PARTITION BY: they are where they are needed")
         if piece.upper == ":=":
             script.note(piece, "write named_struct('name', value) for STRUCT(name := value)")
+
+
+def _is_place(before: Piece, after: Piece) -> bool:
+    """Whether a number in square brackets behind something is a place in it."""
+    return after.kind == "number" and (before.is_name or before.upper in (")", "]"))
 
 
 def _is_last(pieces: Pieces, place: int) -> bool:

@@ -101,7 +101,7 @@ def _insert(script: Translating, pieces: Pieces) -> None:
     name = target if target.lower() not in script.views else f"{target}_{len(script.edits)}"
     if target.lower() in script.views:
         script.note(
-            pieces[0], f"rows inserted into {target} are a query of their own: use UNION ALL"
+            pieces[0], f"what is inserted into {target} is a query of its own: use UNION ALL"
         )
     script.replace(pieces[0].start, pieces[query].start, f"CREATE QUERY {print_name(name)} AS ")
     script.sinks.add(target.lower())
@@ -210,6 +210,4 @@ def _sink(script: Translating, pieces: Pieces, place: int) -> None:
         translate_expressions(script, pieces[after + 1 : options])
     if options is not None:
         script.replace(pieces[options].start, pieces[-1].end, "")
-    script.note(
-        pieces[0], f"where {name} is written to is said by INTO parquet('...') or another sink"
-    )
+    script.note(pieces[0], f"say where {name} goes with INTO parquet('...')")

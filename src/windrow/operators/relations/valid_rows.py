@@ -1,7 +1,7 @@
 """The rows that hold at the instant: they come, and go, when their own times say so.
 
-A row that enters at a holds from max(a, since) to until; one that leaves takes away what is left of
-that. Both are changes known beforehand: the operator remembers only those whose instant has not come.
+A row that enters at a holds from max(a, since) to until; one that leaves takes away what is left
+of that. Both are changes known beforehand: only those whose instant has not come are remembered.
 """
 
 from __future__ import annotations

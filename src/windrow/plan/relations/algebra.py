@@ -267,8 +267,8 @@ class Apply(Relation):
     """A sub-query asked anew for each row on the left: `right` may read fields of `left`.
 
     inner: every left row with each row of the right; left: also with NULLs where it has none.
-    scalar: every left row with the one row of the right, or with NULLs. semi and anti: the left rows for which the right has a row, or none, for which the condition is true;
-    None: any row.
+    scalar: every left row with the one row of the right, or with NULLs. semi and anti: the left
+    rows for which the right has a row, or none, for which the condition is true; None: any row.
     """
 
     kind: ApplyKind

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.runners import exactly
+from support.sql_oracle import NEVER, TO
 from support.streams import Push
 from support.table_runs import (
     AnyAction,
@@ -132,9 +135,6 @@ def test_tables_hold_the_newest_rows(actions: list[AnyAction]) -> None:
         assert row["rows_in"] == count == row["applied"] + row["late"] + row["waiting"]
 
 
-def _open(table):  # type: ignore[no-untyped-def]
-    import pyarrow.compute as pc
-
-    from support.sql_oracle import NEVER, TO
-
+def _open(table: pa.Table) -> pa.ChunkedArray:
+    """Which versions hold at the end."""
     return pc.equal(table[TO], NEVER)

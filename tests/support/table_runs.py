@@ -184,8 +184,8 @@ def table_scenarios(draw: st.DrawFn, most_rows: int = 16) -> list[AnyAction]:
         if action is not None:
             found.append(action)
             now_us = _first(action) or now_us
-        for _ in range(draw(st.sampled_from([0, 0, 1, 1, 2]))):
-            found.append(draw(_changes(now_us or 0)))
+        count = draw(st.sampled_from([0, 0, 1, 1, 2]))
+        found += [draw(_changes(now_us or 0)) for _ in range(count)]
     return found
 
 

@@ -78,6 +78,7 @@ class Source:
     then; window is written where the answers of the query go through one). columns: names given by
     AS t (a, b). joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of
     USING; is_natural: NATURAL. as_of: of FOR SYSTEM_TIME AS OF, the time whose version is joined.
+    is_lateral: LATERAL, whose query names columns of what stands before it.
     """
 
     stream: str
@@ -93,6 +94,7 @@ class Source:
     using: tuple[str, ...] = ()
     is_natural: bool = False
     is_comma: bool = field(default=False)
+    is_lateral: bool = False
     as_of: exp.Expression | None = None
 
 

@@ -18,6 +18,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TableScan,
     TopRows,
+    ValidRows,
     VersionScan,
     ViewScan,
     WindowFunctions,
@@ -111,22 +112,23 @@ def _kept(node: Relation) -> str:
     return _WORDS.get(type(node), "")
 
 
-_WORDS: Mapping[type[Relation], str] = {
-    Aggregate: "keeps a state for each group; O(1) a change, O(log n) for MIN and MAX",
-    Distinct: "keeps every different row and its count; O(1) a change",
-    TopRows: "keeps all rows in order; O(log n) a change",
-    WindowFunctions: "keeps all rows in order; O(log n) and the rows within reach of a change",
-    AtMostOne: "counts rows; O(1) a change",
-    ViewScan: "runs once for all queries that read it; keeps nothing of its own",
-    TableScan: "the newest row of each key, once for all queries; keeps nothing of its own",
-    AsOfJoin: "keeps the rows of both inputs by key in order of time; O(log n) a change",
-    AnswerWindow: "keeps the answers in the window; O(rows) a tick",
-}
-
-
 def _of_join(node: Join) -> str:
     condition = split_condition(node)
     if node.kind in ("semi", "anti") and condition.residual is None:
         return "keeps the rows of the left input, and counts keys of the right one; by key"
     found = "finds matches by key" if condition.keys else "compares with all rows of the other"
     return f"keeps the different rows of both inputs; {found}"
+
+
+_WORDS: dict[type[Relation], str] = {
+    Aggregate: "keeps a state for each group; O(1) a change, O(log n) for MIN and MAX",
+    Distinct: "keeps every different row and its count; O(1) a change",
+    TopRows: "keeps all rows in order; O(log n) a change",
+    WindowFunctions: "keeps all rows in order; O(log n) and the rows within reach of a change",
+    AtMostOne: "counts rows; O(1) a change",
+    ValidRows: "keeps the rows that are to come or to go; O(log n) a change",
+    ViewScan: "runs once for all queries that read it; keeps nothing of its own",
+    TableScan: "the newest row of each key, once for all queries; keeps nothing of its own",
+    AsOfJoin: "keeps the rows of both inputs by key in order of time; O(log n) a change",
+    AnswerWindow: "keeps the answers in the window; O(rows) a tick",
+}

@@ -23,6 +23,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TableScan,
     TopRows,
+    ValidRows,
     Values,
     VersionScan,
     ViewScan,
@@ -66,7 +67,7 @@ def _pruned(relation: Relation, wanted: Ids) -> Relation:
     if isinstance(relation, AnswerWindow):
         inner = wanted & ids_of(relation.input) or ids_of(relation.input)
         return relation.with_inputs(_exactly(_pruned(relation.input, inner), inner))
-    assert isinstance(relation, Filter | Join | AtMostOne | AsOfJoin)
+    assert isinstance(relation, Filter | Join | AtMostOne | ValidRows | AsOfJoin)
     return _over(relation, wanted)
 
 

@@ -85,6 +85,8 @@ def test_a_query_is_right_at_every_instant(text: str) -> None:
 @given(table_scenarios(), st.randoms(use_true_random=False))
 def test_rows_may_be_cut_into_other_pushes(actions: list[AnyAction], draw: random.Random) -> None:
     """Answers do not depend on it, whatever the tables do in between."""
+    # Rows of one push never make each other late: in order they do not in any case.
+    actions = [_in_order(action) for action in actions]
     texts = [TEXTS[i] for i in (3, 9, 11, 19, 20, 23)]
     told = []
     for cuts in (False, True):
@@ -98,6 +100,12 @@ def test_rows_may_be_cut_into_other_pushes(actions: list[AnyAction], draw: rando
             [exactly(each) for q in queries for each in (q.answers(), q.changes(), q.result())]
         )
     assert told[0] == told[1]
+
+
+def _in_order(action: AnyAction) -> AnyAction:
+    if not isinstance(action, Push):
+        return action
+    return Push(action.stream, tuple(sorted(action.rows, key=lambda row: str(row["ts"]))))
 
 
 def _cut(action: AnyAction, draw: random.Random) -> list[AnyAction]:

@@ -137,10 +137,11 @@ class Tables:
         added = sum(change.added_bytes for change in changes)
         needed = added + rows * READER_ROW_BYTES * readers
         if held + needed > budget:
+            name = changes[0].store.name
             raise AdmissionError(
                 "WA713",
-                f"{rows:,} rows for table {changes[0].store.name!r} need about {show_memory(needed)}, "
-                f"and {show_memory(held)} of {show_memory(budget)} are in use: none was taken",
+                f"{rows:,} rows for table {name!r} need about {show_memory(needed)}, and "
+                f"{show_memory(held)} of {show_memory(budget)} are in use: none was taken",
                 hint="delete rows that nobody needs, or connect(memory=...) with more",
             )
 

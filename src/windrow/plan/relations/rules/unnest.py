@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
+from windrow.errors import UnsupportedError
 from windrow.plan.expressions import Call, ColumnRef, Expr, Literal
 from windrow.plan.relations.algebra import (
     Aggregate,

@@ -42,6 +42,7 @@ from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
 from windrow.sql.statements import Select
+from windrow.stream_options import Span, stream_options
 
 __all__ = ["EmbeddedSession"]
 
@@ -89,6 +90,10 @@ class EmbeddedSession(Asking):
         on_bad_row: str = "auto",
         max_ahead: str | int | float | timedelta | None = "auto",
         bad_rows_into: str | os.PathLike[str] | None = None,
+        unit: str | None = None,
+        idle_after: Span | None = None,
+        keep: Span | None = None,
+        unknown_fields: str = "auto",
     ) -> None:
         """Declare a stream: its columns, which of them is event time, how late rows may come.
 
@@ -98,7 +103,12 @@ class EmbeddedSession(Asking):
         aside rows that are damaged, such as text that is not UTF-8. bad_rows_into: a folder to
         which all bad rows are written, as Parquet. max_ahead: rows that are further ahead of the
         others than this, or of the clock on the wall, are set aside; 'auto' sets rows aside that
-        are a day ahead of the clock, None none.
+        are a day ahead of the clock, None none. unit: of times that are numbers since 1970: 's',
+        'ms', 'us' or 'ns'; without it numbers are refused. idle_after: after so long without rows,
+        by the clock on the wall, the stream no longer holds back others, and its time goes on.
+        keep: for so long rows are kept for queries that are registered later, and for ask().
+        unknown_fields: 'ignore' leaves out fields of rows that are no columns, 'refuse' refuses
+        such a push; 'auto' refuses those of a push, and ignores those of files.
 
         >>> session = EmbeddedSession()
         >>> session.stream("temp", "ts timestamp, celsius double", time="ts", lateness="5 seconds")
@@ -111,7 +121,8 @@ class EmbeddedSession(Asking):
                 hint="push() rows, run a script that names its files, or connect to Spark",
             )
         into = None if bad_rows_into is None else os.fspath(bad_rows_into)
-        taking = (on_bad_row, max_ahead_of(max_ahead), into)
+        options = stream_options(name, unit, idle_after, keep, unknown_fields)
+        taking = (on_bad_row, max_ahead_of(max_ahead), into, options)
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness), *taking)
         check_lateness(self._clock, name, declared.lateness_us)
         self._catalog = self._catalog.with_stream(declared)

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 from windrow.event_time import span_of
-from windrow.stream_options import StreamOptions
+from windrow.stream_options import NO_OPTIONS, StreamOptions
 from windrow.time_types import DAY_TIME, YEAR_MONTH, time_type_named
 from windrow.type_syntax import (
     MAX_TYPE_DEPTH,
@@ -442,7 +442,7 @@ class StreamSchema:
     on_bad_row: str = "auto"
     max_ahead: int | str = "auto"
     bad_rows_into: str | None = None
-    options: StreamOptions = StreamOptions()
+    options: StreamOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
@@ -494,7 +494,7 @@ class StreamSchema:
 
     def taking_all(self) -> StreamSchema:
         """The same stream without its say about which rows are set aside."""
-        others = {"bad_rows_into": None, "options": StreamOptions()}
+        others = {"bad_rows_into": None, "options": NO_OPTIONS}
         return replace(self, on_bad_row="auto", max_ahead="auto", **others)
 
     @property
@@ -525,7 +525,7 @@ class StreamSchema:
 
 
 def _in_utc(columns: tuple[Column, ...], time: str) -> tuple[Column, ...]:
-    """The columns with the time of a row an instant: without a zone in UTC, or counted from 1970."""
+    """The columns with the time of a row an instant: in UTC, or counted from 1970."""
     return tuple(Column(each.name, TIMESTAMP) if each.name == time else each for each in columns)
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from windrow.errors import BindingError
+from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import span_of
 
-__all__ = ["EPOCH_UNITS", "Span", "StreamOptions", "stream_options"]
+__all__ = ["EPOCH_UNITS", "NO_OPTIONS", "Span", "StreamOptions", "on_spark", "stream_options"]
 
 # Units of times that are numbers, counted from 1970, UTC.
 EPOCH_UNITS = ("s", "ms", "us", "ns")
@@ -47,6 +47,9 @@ class StreamOptions:
         return said
 
 
+NO_OPTIONS = StreamOptions()
+
+
 def stream_options(
     stream: str,
     unit: str | None = None,
@@ -64,6 +67,29 @@ def stream_options(
     idle_after_us = None if idle_after is None else _positive(stream, "idle_after", idle_after)
     keep_us = 0 if keep is None else _positive(stream, "keep", keep)
     return StreamOptions(unit, idle_after_us, keep_us, unknown_fields)
+
+
+def on_spark(stream: str, options: StreamOptions) -> StreamOptions:
+    """The options of a stream on Spark; those that only a session in process has are refused."""
+    given = {
+        "idle_after": options.idle_after_us is not None,
+        "keep": options.keep_us > 0,
+        'unknown_fields="refuse"': options.unknown_fields == "refuse",
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise UnsupportedError(
+                "WU752",
+                f"on Spark stream {stream!r} cannot have {name}",
+                hint=_ON_SPARK.get(name, "omit it: Spark leaves fields out that are no columns"),
+            )
+    return options
+
+
+_ON_SPARK = {
+    "idle_after": "omit it, and advance() a stream that is silent; or connect without Spark",
+    "keep": "omit it, and start queries before the rows come; or connect without Spark",
+}
 
 
 def _check(

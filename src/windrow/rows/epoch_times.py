@@ -20,12 +20,13 @@ __all__ = [
     "counted_column",
     "counted_texts",
     "instant_of_number",
+    "is_in_microseconds",
     "is_number",
     "told_unit",
 ]
 
 # Microseconds in one of each unit.
-_IN_US = {"s": Fraction(1_000_000), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 1000)}
+_IN_US = {"s": Fraction(10**6), "ms": Fraction(1000), "us": Fraction(1), "ns": Fraction(1, 1000)}
 _NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 # Below these, in absolute value, a number looks like one of the unit: years up to 5138.
 _LOOKS_LIKE = ((10**11, "s"), (10**14, "ms"), (10**17, "us"))
@@ -42,7 +43,8 @@ class UnitError(ValueError):
 
 def is_number(kind: pa.DataType) -> bool:
     """Whether values of an Arrow type are numbers that may be times."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def instant_of_number(value: float, unit: str) -> int | None:
@@ -86,7 +88,9 @@ def as_instants(column: pa.Array, unit: str) -> pa.Array:
 
 
 def counted(values: Iterable[Any], unit: str | None) -> list[Any]:
-    """Values of Python with numbers among them as instants; an error where there is no unit.
+    """Values of Python with numbers among them as instants.
+
+    Without a unit a number that looks like microseconds is one, and others are an error.
 
     >>> counted([1, "2026-01-01"], "s")
     [1000000, '2026-01-01']
@@ -137,10 +141,17 @@ def told_unit(text: str) -> str:
     return f": it looks like {_NAMES[unit]} since 1970, which a stream must name as its unit"
 
 
+def is_in_microseconds(value: object) -> bool:
+    """Whether a number can be nothing but microseconds, as times of this package are."""
+    return isinstance(value, int) and _looks_like(value) == "us"
+
+
 def _counted(value: float, unit: str | None) -> int | None:
-    if unit is None:
-        raise UnitError(value)
-    return instant_of_number(value, unit)
+    if unit is not None:
+        return instant_of_number(value, unit)
+    if is_in_microseconds(value):
+        return int(value)
+    raise UnitError(value)
 
 
 def _looks_like(value: float) -> str:

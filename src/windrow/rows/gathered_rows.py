@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
-from windrow.rows.epoch_times import instant_of_number
+from windrow.rows.epoch_times import instant_of_number, is_in_microseconds
 from windrow.schema import ColumnType, StreamSchema
 from windrow.time_types import DAY_TIME, YEAR_MONTH
 
@@ -138,10 +138,14 @@ def _checks_of(kind: ColumnType) -> dict[type, Check]:
 
 
 def _counted_times(unit: str | None) -> dict[type, Check]:
-    """Times that are numbers are instants by their unit; without one, conversion.py refuses them."""
+    """Times that are numbers are instants by their unit; others conversion.py refuses."""
     if unit is None:
-        return {int: False, float: False}
+        return {int: _microseconds, float: False}
     return dict.fromkeys([int, float], partial(instant_of_number, unit=unit))
+
+
+def _microseconds(value: int) -> Any:
+    return value if is_in_microseconds(value) else _UNFIT
 
 
 def _text(value: str) -> Any:

@@ -76,7 +76,7 @@ def _blocks(opened: BinaryIO) -> Iterator[Record]:
 
 
 class _Json:
-    """How lines of JSON are read; keys that are no columns do not count, unless they are refused."""
+    """How lines of JSON are read; keys that are no columns do not count, or are refused."""
 
     def __init__(self, schema: StreamSchema) -> None:
         self._schema = schema
@@ -119,7 +119,7 @@ class _Json:
         return ""
 
     def _read(self, data: bytes, columns: Sequence[Column]) -> pa.Table:
-        """The lines as a table; times that are numbers stay so, where a unit tells what they are."""
+        """The lines as a table; times that are numbers stay so, where there is a unit."""
         if self._schema.options.unit is not None:
             for kind in (pa.int64(), pa.float64()):
                 try:

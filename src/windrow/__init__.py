@@ -22,6 +22,7 @@ from windrow.errors import (
     QuerySyntaxError,
     UnsupportedError,
     WindrowError,
+    WindrowWarning,
 )
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.query import Query
@@ -44,6 +45,7 @@ __all__ = [
     "Session",
     "UnsupportedError",
     "WindrowError",
+    "WindrowWarning",
     "__version__",
     "connect",
     "dataframes",

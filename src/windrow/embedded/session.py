@@ -148,6 +148,8 @@ class EmbeddedSession(Asking):
     ) -> EmbeddedQuery | EmbeddedHistoryQuery:
         """Register a continuous query; it sees the rows that come from now on.
 
+        Of streams with keep= it begins with the rows that these have kept.
+
         One of HISTORY(s) [FROM ... TO NOW] sees what the history has, too; it is an
         EmbeddedHistoryQuery, with the same methods for its readers.
 
@@ -174,7 +176,8 @@ class EmbeddedSession(Asking):
         first_us = None if first is None else first.first_us
         views = self._views.runs_for(plan, clock)
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
-        query = EmbeddedQuery(name, plan, clock, *beside, views)
+        begins_full = self._ingest.keeps_for(plan)
+        query = EmbeddedQuery(name, plan, clock, *beside, views, begins_full=begins_full)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
         try:
@@ -184,6 +187,9 @@ class EmbeddedSession(Asking):
             if first is not None:
                 self._histories.complete(query, plan.streams[0], first.completeness.newest + 1)
             self._governing.started(query, self._rate_of)
+            if begins_full:
+                self._ingest.fill(query, clock)
+                self._governing.after_step()
         except BaseException:
             # Nobody has it: whatever has come in between, it is as if it had never been asked for.
             query.stop()
@@ -235,6 +241,39 @@ class EmbeddedSession(Asking):
                 hint="give a time from the year 1 to 2199, or integer microseconds since the epoch",
             )
         self._ingest.advance(stream, instant)
+
+    @one_at_a_time
+    def heartbeat(
+        self, stream: str | None = None, *, at: int | str | datetime | None = None
+    ) -> None:
+        """Event time moves on without rows, in one stream or in all, as advance() says.
+
+        Without `at`, streams that have been silent for longer than their idle_after go on by the
+        clock on the wall; every push and every read does the same.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
+        >>> session.push("s", {"ts": "2026-01-01 00:00:00", "x": 1})
+        >>> session.heartbeat(at="2026-01-01 00:01:00")
+        >>> count.result().to_pylist()
+        [{'n': 0}]
+        """
+        if at is None:
+            self._flush()
+            return
+        for name in [stream] if stream is not None else [*self._ingest.streams]:
+            self.advance(name, to=at)
+
+    @one_at_a_time
+    def heartbeats(self) -> pa.Table:
+        """The newest heartbeats of silent streams; given to advance() in a replay, it agrees.
+
+        >>> EmbeddedSession().heartbeats().column_names
+        ['seen', 'stream', 'to']
+        """
+        self._flush()
+        return self._ingest.heartbeats()
 
     @one_at_a_time
     def finish(self) -> None:

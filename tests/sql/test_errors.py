@@ -145,7 +145,6 @@ WITH_PLACE = [
     ("WU114", FROM + "TABLESAMPLE (5 PERCENT)", "TABLESAMPLE"),
     ("WU114", FROM + "PIVOT (sum(a) FOR b IN (1))", "PIVOT"),
     ("WU115", FROM + "RIGHT ANTI JOIN u ON a = b", "RIGHT"),
-    ("WU115", FROM + "CROSS JOIN LATERAL (SELECT 1)", "LATERAL"),
     ("WU115", FROM + "LATERAL VIEW explode(a)", "LATERAL"),
     ("WB102", "SELECT a FROM HISTORY(s) [FROM 'yesterday' TO NOW]", "'yesterday'"),
     ("WB110", "SELECT CAST(a AS money) FROM t", "money"),

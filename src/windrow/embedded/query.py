@@ -137,11 +137,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     def begin_full(self, rows: Mapping[str, StreamRows], clock: int) -> None:
         """Take rows that came before it was registered; answers before the clock are nobody's."""
-        steps = [
-            QueryStep(-1 - number, START_OF_TIME, *each) for number, each in enumerate(rows.items())
-        ]
-        for step in [*steps, QueryStep(-1 - len(steps), clock)]:
-            self.apply(step)
+        for number, each in enumerate(rows.items(), 1):
+            self.apply(QueryStep(-number, START_OF_TIME, *each))
+        self.apply(QueryStep(-1 - len(rows), clock))
         self._kept_rows = sum(each.times.size for each in rows.values())
         if self._failure is None:
             with self._part():

@@ -77,7 +77,7 @@ class Source:
     than JOIN. query: what stands in the brackets instead of a name (stream is '' then; window is
     written where the answers of the query go through one). columns: names given by AS t (a, b).
     joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of USING;
-    is_natural: NATURAL.
+    is_natural: NATURAL. is_lateral: LATERAL, whose query names columns of what stands before it.
     """
 
     stream: str
@@ -93,6 +93,7 @@ class Source:
     using: tuple[str, ...] = ()
     is_natural: bool = False
     is_comma: bool = field(default=False)
+    is_lateral: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from windrow.plan.relations.algebra import (
     Scan,
     SetOperation,
     TopRows,
+    ValidRows,
     Values,
     ViewScan,
     WindowCall,
@@ -54,6 +55,8 @@ _JOINS = {
 }
 _APPLIES = {
     "scalar": "for each row, the value of a sub-query",
+    "inner": "for each row, the rows of a sub-query",
+    "left": "for each row, the rows of a sub-query, or NULLs",
     "semi": "rows for which a sub-query has a row",
     "anti": "rows for which a sub-query has no row",
 }
@@ -207,6 +210,12 @@ class _Drawing:
         """A row at most."""
         return "at most one row" + (f" for each {self._list(node.by)}" if node.by else "")
 
+    def valid_rows(self, node: ValidRows) -> str:
+        """From when until when."""
+        bounds = [f"since {self._list(node.since)}"] if node.since else []
+        bounds += [f"until {self._list(node.until)}"] if node.until else []
+        return f"rows that hold {', '.join(bounds)}"
+
     def aggregate(self, node: Aggregate) -> str:
         """Groups and aggregates."""
         groups = f"a row for each {self._items(node.groups)}" if node.groups else "one row"
@@ -325,6 +334,7 @@ _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     Project: _Drawing.project,
     Distinct: _Drawing.distinct,
     AtMostOne: _Drawing.at_most_one,
+    ValidRows: _Drawing.valid_rows,
     Aggregate: _Drawing.aggregate,
     Join: _Drawing.join,
     Apply: _Drawing.apply,

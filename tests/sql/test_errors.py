@@ -211,7 +211,10 @@ HINTS = [
     ("CREATE STREAM s (ts timestamp) FROM csv('x')", "TIME ts"),
     ("CREATE STREAM s (ts timestamp NOT NULL) TIME ts", "a name and a type"),
     ("CREATE STREAM s (ts timestamp) TIME ts FROM 'x.csv'", "parquet('x.csv')"),
-    ("CREATE STREAM s (ts timestamp) TIME ts WATERMARK 5", "LATENESS, MAX AHEAD, ON BAD ROW, FROM"),
+    (
+        "CREATE STREAM s (ts timestamp) TIME ts WATERMARK 5",
+        "LATENESS, MAX AHEAD, UNIT, IDLE AFTER",
+    ),
     ("CREATE STREAM s (ts timestamp) TIME ts MAX 1 HOUR", "MAX AHEAD 1 HOUR"),
     ("CREATE STREAM s (ts timestamp) TIME ts ON BAD ROW IGNORE", "ON BAD ROW SET ASIDE"),
     ("CREATE STREAM s (ts timestamp) TIME ts ON ERROR FAIL", "ON BAD ROW FAIL"),

@@ -88,9 +88,10 @@ class SessionViews:
         check_question(plan, is_progressive=is_progressive)
         self._ingest.flush()
         clock = self._ingest.clock_for(plan)
-        running, tables = self._running(), self._tables.read_by(plan)
+        tables = {each.name: each for each in self._tables.read_by(plan)}
         views = running_views(plan, self.registry)
-        return answer_now(plan, running, views, {each.name: each for each in tables}, clock)
+        kept = {name: stream.kept for name, stream in self._ingest.streams.items()}
+        return answer_now(plan, self._running(), views, tables, clock, kept)
 
     def _plan_of(self, name: str) -> TreePlan:
         catalog = self._catalog()
@@ -102,7 +103,12 @@ class SessionViews:
         plan, ingest = self._plan_of(name), self._ingest
         clock = max(clock, ingest.clock_for(plan))
         beside = (ingest.flush, ingest.lock, ingest.pool, None, None)
-        return ViewRun(name, plan, clock, *beside, inner.values(), self._tables.read_by(plan))
+        begins_full = ingest.keeps_for(plan)
+        tables = self._tables.read_by(plan)
+        run = ViewRun(name, plan, clock, *beside, inner.values(), tables, begins_full=begins_full)
+        if begins_full:
+            ingest.fill(run, clock)
+        return run
 
 
 def name_taken(name: str, kind: str) -> BindingError:

@@ -126,7 +126,10 @@ def _may_follow(statement: Statement) -> tuple[str, ...]:
     if isinstance(statement, CreateTable):
         return ("PRIMARY KEY", "TIME", "FROM")
     return (
-        ("LATENESS", "MAX AHEAD", "ON BAD ROW", "FROM")
+        (
+            *("LATENESS", "MAX AHEAD", "UNIT", "IDLE AFTER", "KEEP", "UNKNOWN FIELDS"),
+            *("ON BAD ROW", "FROM"),
+        )
         if isinstance(statement, CreateStream)
         else ()
     )

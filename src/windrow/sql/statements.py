@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from windrow.errors import Place
+from windrow.stream_options import NO_OPTIONS, StreamOptions
 from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
@@ -234,6 +235,7 @@ class CreateStream:
     max_ahead: int | str = "auto"
     on_bad_row: str = "auto"
     bad_rows_into: Endpoint | None = None
+    options: StreamOptions = NO_OPTIONS
     place: Place | None = field(default=None, compare=False)
 
 

@@ -58,7 +58,7 @@ def answer_now(
     clock: int,
     kept: Mapping[str, KeptRows | None],
 ) -> pa.Table:
-    """The answer at the clock; views: those of the plan, which run, and tables; kept: rows of streams."""
+    """The answer at the clock; views: those of the plan, which run. kept: rows of streams."""
     held: list[_HeldWindow | _HeldStream] = [
         _HeldStream(name, each) for name, each in kept.items() if each is not None
     ]

@@ -77,7 +77,7 @@ class FramedValuesOperator(RelationOperator):
         coded = self._rows.load(changes)
         self._reserve()
         if self._order is not None:
-            self._marks.keys[coded.rows] = self._distances(coded)
+            self._marks.keys[coded.named] = self._distances(coded)
         found = [self._computed(*traced) for traced in self._traced(coded)]
         self._rows.release(coded)
         return merged_changes(found, self._types)
@@ -133,7 +133,7 @@ class FramedValuesOperator(RelationOperator):
         """The keys of rows as doubles, NaN where there is no number."""
         assert self._order is not None
         expressions = [self._order.expression]
-        (keys,) = expression_values(expressions, self._fields, coded.columns, coded.at.size)
+        (keys,) = expression_values(expressions, self._fields, coded.columns, coded.named.size)
         words, present = words_of_array(keys)
         is_double = pa.types.is_floating(keys.type)
         doubles = words.view(np.float64).copy() if is_double else words.astype(np.float64)

@@ -22,7 +22,12 @@ from windrow.operators.relations.neighbour_kernels import (
 )
 from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.order_words import Matrix
-from windrow.operators.relations.ordered_rows import CodedChanges, OrderedRows, expression_values
+from windrow.operators.relations.ordered_rows import (
+    CodedChanges,
+    OrderedRows,
+    expression_values,
+    has_numbers,
+)
 from windrow.plan.expressions import Expr, Literal
 from windrow.plan.relations.algebra import WindowCall, WindowFunctions
 
@@ -65,7 +70,9 @@ class NeighbourValuesOperator(RelationOperator):
     def __init__(self, node: WindowFunctions) -> None:
         self._fields = node.input.fields
         self._types = [field.type.arrow for field in node.fields]
-        self._rows = OrderedRows(self._fields, node.partition, node.order)
+        self._rows = OrderedRows(
+            self._fields, node.partition, node.order, is_numbered=has_numbers(node.input)
+        )
         calls = [shifted(call) for call in node.calls]
         defaults = [call.default for call in calls if call.default is not None]
         self._held = list(dict.fromkeys([*(call.value for call in calls), *defaults]))
@@ -82,8 +89,8 @@ class NeighbourValuesOperator(RelationOperator):
         if not changes.size:
             return no_changes(self._types)
         coded = self._rows.load(changes)
-        values = expression_values(self._held, self._fields, coded.columns, changes.size)
-        self._values.load(coded.rows, values, coded.fresh, self._rows.capacity)
+        values = expression_values(self._held, self._fields, coded.columns, coded.named.size)
+        self._values.load(coded.named, values, coded.fresh, self._rows.capacity)
         if self._rows.capacity > self._reached.rows.size:
             self._reached = _nothing_reached(self._rows.capacity)
         found = self._shown(self._applied(coded))

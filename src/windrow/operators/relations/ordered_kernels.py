@@ -8,7 +8,8 @@ Space: 32 bytes of links and 8 of multiplicity for each row, 8 more for sizes.
 Source: treaps (Seidel, Aragon 1996) with priorities that are a hash of the row's number, and with
     neighbours linked.
 
-Equal rows are one node with a multiplicity. `heads` has the root, first and last row of partitions.
+Equal rows are one node with a multiplicity, or a node each. `heads` has the root, first and last row
+of partitions.
 """
 
 from __future__ import annotations
@@ -57,14 +58,14 @@ class OrderedTree(NamedTuple):
 
 @inlined
 def is_before(row, other, first, words):
-    """Whether a row is before another in order."""
+    """Whether a row is before another in order; equal ones are in the order of their numbers."""
     if first[row] != first[other]:
         return first[row] < first[other]
     for place in range(1, words.shape[1]):
         mine, theirs = words[row, place], words[other, place]
         if mine != theirs:
             return mine < theirs
-    return False
+    return row < other
 
 
 @inlined

@@ -10,7 +10,7 @@ from windrow.operators.relations.changes import Changes, no_changes
 from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.order_words import Matrix
 from windrow.operators.relations.ordered_kernels import EMPTY
-from windrow.operators.relations.ordered_rows import CodedChanges, OrderedRows
+from windrow.operators.relations.ordered_rows import CodedChanges, OrderedRows, has_numbers
 from windrow.operators.relations.top_kernels import (
     BELOW_ZERO,
     NO_END,
@@ -36,7 +36,9 @@ class TopRowsOperator(RelationOperator):
     def __init__(self, node: TopRows) -> None:
         fields = node.input.fields
         self._types = [field.type.arrow for field in fields]
-        self._rows = OrderedRows(fields, node.partition, node.order)
+        self._rows = OrderedRows(
+            fields, node.partition, node.order, is_numbered=has_numbers(node.input)
+        )
         end = NO_END if node.limit is None else node.offset + node.limit
         self._lengths = np.array([node.offset, end], np.int64)
         self._prefixes = np.zeros((2, 0, PREFIX_COLUMNS), np.int64)

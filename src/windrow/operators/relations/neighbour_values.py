@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from windrow.operators.relations.changes import Changes, no_changes
+from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
 from windrow.operators.relations.held_values import HeldValues
 from windrow.operators.relations.neighbour_kernels import (
     AT,
@@ -34,6 +34,8 @@ from windrow.plan.relations.algebra import WindowCall, WindowFunctions
 __all__ = ["NeighbourValuesOperator", "Shifted", "is_shifted", "shifted"]
 
 _CHANGE_ENTRIES = 4
+# Changes whose results are made at once: few enough for these to stay in the cache.
+_PART_CHANGES = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,14 @@ class NeighbourValuesOperator(RelationOperator):
         self._values.load(coded.named, values, coded.fresh, self._rows.capacity)
         if self._rows.capacity > self._reached.rows.size:
             self._reached = _nothing_reached(self._rows.capacity)
-        found = self._shown(self._applied(coded))
+        found = [self._shown(self._applied(coded, part)) for part in _parts(coded.at)]
         self._values.release(self._rows.release(coded))
-        return found
+        return merged_changes(found, self._types)
 
-    def _applied(self, coded: CodedChanges) -> Matrix:
-        arrays = (coded.at, coded.weight, coded.rows, coded.partitions)
+    def _applied(self, coded: CodedChanges, part: slice) -> Matrix:
+        arrays = (coded.at[part], coded.weight[part], coded.rows[part], coded.partitions[part])
         width = int(self._calls[:, 4].sum())
-        room = _CHANGE_ENTRIES * coded.at.size
+        room = _CHANGE_ENTRIES * (part.stop - part.start)
         out = np.empty((room, OUT_COLUMNS + width), np.int64)
         count, out = neighbour_changes(
             arrays,
@@ -149,6 +151,16 @@ class NeighbourValuesOperator(RelationOperator):
         own = self._rows.grown_bytes(reached + self._values.nbytes, changes)
         texts = self._values.growth_bytes(changes)
         return self._rows.growth_bytes(changes) + own + texts + out
+
+
+def _parts(at: Vector) -> Iterator[slice]:
+    """Whole instants with about so many changes, one part after the other."""
+    begin = 0
+    while begin < at.size:
+        last = min(begin + _PART_CHANGES, at.size) - 1
+        end = int(np.searchsorted(at, at[last], side="right"))
+        yield slice(begin, end)
+        begin = end
 
 
 def _nothing_reached(rows: int) -> Reached:

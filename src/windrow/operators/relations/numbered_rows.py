@@ -11,9 +11,18 @@ from windrow.operators.relations.order_words import Matrix
 from windrow.operators.relations.row_words import RowWords
 from windrow.windows.codes import Codes
 
-__all__ = ["NumberedRows"]
+__all__ = ["NumberedRows", "places_of"]
 
 _SMALLEST = 64
+
+
+def places_of(numbers: Codes) -> Codes | slice:
+    """Where numbers are in arrays: as a slice where they follow each other, as most do."""
+    if not numbers.size or numbers[-1] - numbers[0] != numbers.size - 1:
+        return numbers
+    if not bool((numbers[1:] > numbers[:-1]).all()):
+        return numbers
+    return slice(int(numbers[0]), int(numbers[-1]) + 1)
 
 
 class NumberedRows:
@@ -41,7 +50,7 @@ class NumberedRows:
             words = np.empty((1 << (self._end - 1).bit_length(), self._form.width), np.int64)
             words[: self.capacity] = self._words
             self._words = words
-        self._words[numbers] = rows
+        self._words[places_of(numbers)] = rows
         self._count += numbers.size
         self._form.retain(rows)
 
@@ -53,7 +62,7 @@ class NumberedRows:
 
     def columns(self, numbers: Codes) -> list[pa.Array]:
         """The rows with these numbers."""
-        return self._form.columns(self._words[numbers])
+        return self._form.columns(self._words.take(numbers, axis=0))
 
     @property
     def capacity(self) -> int:

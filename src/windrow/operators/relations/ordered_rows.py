@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.operators.relations.changes import Changes, Vector
-from windrow.operators.relations.numbered_rows import NumberedRows
+from windrow.operators.relations.numbered_rows import NumberedRows, places_of
 from windrow.operators.relations.order_words import KeyOrder, Matrix, OrderWords
 from windrow.operators.relations.ordered_kernels import (
     EMPTY,
@@ -124,7 +124,7 @@ class OrderedRows:
         held.hold(named, columns)
         own = self._acquire_partitions(columns, named.size)
         self._load_words(named, columns)  # makes room, too
-        self._partition_of[named] = own
+        self._partition_of[places_of(named)] = own
         partitions = self._partition_of[rows]
         fresh = np.arange(named.size)
         return CodedChanges(changes.at, changes.weight, rows, partitions, named, fresh, columns)
@@ -144,8 +144,9 @@ class OrderedRows:
             self.tree = self.tree._replace(words=widened)
             self.tree.first[:] = widened[:, 0]
         self._reserve()
-        self.tree.words[rows] = words
-        self.tree.first[rows] = words[:, 0]
+        places = places_of(rows)
+        self.tree.words[places] = words
+        self.tree.first[places] = words[:, 0]
 
     def release(self, coded: CodedChanges) -> Codes:
         """Forget the rows and partitions that are not there any more after the changes.

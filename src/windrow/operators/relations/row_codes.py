@@ -74,7 +74,7 @@ class RowCodes:
 
     def columns(self, codes: Codes) -> list[pa.Array]:
         """The rows of codes."""
-        return self._words.columns(self._table.words[codes])
+        return self._words.columns(self._table.words.take(codes, axis=0))
 
     @property
     def capacity(self) -> int:

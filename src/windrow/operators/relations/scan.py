@@ -72,20 +72,21 @@ class WindowScan:
     def run(self, until: int) -> Changes:
         """The rows that enter and leave up to and including `until`."""
         self.window.open(until)
-        parts: list[Changes] = []
+        parts: list[tuple[Vector, Vector, Vector]] = []
         events = EventColumns(EVENTS_AT_ONCE)
         count = EVENTS_AT_ONCE
         while count == EVENTS_AT_ONCE:
             count = self.window.fill(events, 0, EVENTS_AT_ONCE, until, self._grid_us)
-            parts.append(self._changes(events, count))
+            at, row = events.at[:count].copy(), events.row[:count].copy()
+            parts.append((at, row, events.sign[:count].astype(np.int64)))
+        # The rows are read once for all events: to join columns costs as much as to read them.
+        found = self._changes(*(np.concatenate(each) for each in zip(*parts, strict=True)))
         self._reclaim()
-        return _joined(parts)
+        return found
 
-    def _changes(self, events: EventColumns, count: int) -> Changes:
-        if not count:
+    def _changes(self, at: Vector, row: Vector, weight: Vector) -> Changes:
+        if not at.size:
             return no_changes(self._types)
-        at, row = events.at[:count].copy(), events.row[:count]
-        weight = events.sign[:count].astype(np.int64)
         numbers = self.window.columns.codes[row]
         live = numbers != NO_CODE
         if not live.all():
@@ -152,15 +153,3 @@ class WindowScan:
         """Peak bytes, in addition to the window, that this many rows may need."""
         beside = self.nbytes - self.window.nbytes
         return 0 if not beside else 2 * beside + 256 * rows * len(self._texts)
-
-
-def _joined(parts: list[Changes]) -> Changes:
-    if len(parts) == 1:
-        return parts[0]
-    columns = zip(*(part.columns for part in parts), strict=True)
-    return Changes(
-        np.concatenate([part.at for part in parts]),
-        np.concatenate([part.weight for part in parts]),
-        tuple(pa.concat_arrays(each) for each in columns),
-        np.concatenate([part.numbers for part in parts if part.numbers is not None]),
-    )

@@ -59,6 +59,7 @@ class FramedValuesOperator(RelationOperator):
 
     def __init__(self, node: WindowFunctions) -> None:
         self._fields = node.input.fields
+        self._passed = [self._fields.index(field) for field in node.passed]
         self._types = [field.type.arrow for field in node.fields]
         self._rows = OrderedRows(self._fields, node.partition, node.order)
         self._calls = node.calls
@@ -124,7 +125,8 @@ class FramedValuesOperator(RelationOperator):
         # The first of equal ones tells the instant, and these are in order.
         chosen = chosen[np.argsort(first[chosen])]
         entries = first[chosen]
-        rows = self._rows.columns(spans.rows[shown[entries]].astype(np.int32))
+        codes = spans.rows[shown[entries]].astype(np.int32)
+        rows = self._rows.columns(codes, self._passed)
         index = pa.array(entries)
         values = [column.take(index) for column in columns]
         return Changes(spans.at[shown[entries]], weight[chosen], (*rows, *values))

@@ -71,6 +71,7 @@ class NeighbourValuesOperator(RelationOperator):
 
     def __init__(self, node: WindowFunctions) -> None:
         self._fields = node.input.fields
+        self._passed = [self._fields.index(field) for field in node.passed]
         self._types = [field.type.arrow for field in node.fields]
         self._rows = OrderedRows(
             self._fields, node.partition, node.order, is_numbered=has_numbers(node.input)
@@ -118,7 +119,7 @@ class NeighbourValuesOperator(RelationOperator):
         return shown
 
     def _shown(self, out: Matrix) -> Changes:
-        columns = self._rows.columns(out[:, ROW].astype(np.int32))
+        columns = self._rows.columns(out[:, ROW].astype(np.int32), self._passed)
         for _, value, _, first, width in self._calls.tolist():
             place = self._values.first.index(value)
             columns.append(self._values.column(place, out[:, first : first + width]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -60,9 +60,9 @@ class NumberedRows:
         if self._form.has_texts:
             self._form.release(self._words[numbers])
 
-    def columns(self, numbers: Codes) -> list[pa.Array]:
-        """The rows with these numbers."""
-        return self._form.columns(self._words.take(numbers, axis=0))
+    def columns(self, numbers: Codes, places: Iterable[int] | None = None) -> list[pa.Array]:
+        """The rows with these numbers; places: only these columns."""
+        return self._form.columns(self._words.take(numbers, axis=0), places)
 
     @property
     def capacity(self) -> int:

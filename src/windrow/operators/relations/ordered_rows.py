@@ -9,7 +9,7 @@ once, when it enters, and one that leaves is not looked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,9 +163,12 @@ class OrderedRows:
         is_there: NDArray[np.bool_] = self.tree.counts[coded.rows] > 0
         return self._rows.release(coded.rows, is_there)
 
-    def columns(self, codes: Codes) -> list[pa.Array]:
-        """The rows of codes: of those that are there, or were before the last release()."""
-        return self._rows.columns(codes)
+    def columns(self, codes: Codes, places: Iterable[int] | None = None) -> list[pa.Array]:
+        """The rows of codes: of those that are there, or were before the last release().
+
+        places: only these columns.
+        """
+        return self._rows.columns(codes, places)
 
     @property
     def capacity(self) -> int:

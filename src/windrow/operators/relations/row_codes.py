@@ -6,7 +6,7 @@ which values are NULL: so that one look-up finds it, and its columns can be made
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -72,9 +72,9 @@ class RowCodes:
             self._words.release(self._table.words[freed])
         return freed
 
-    def columns(self, codes: Codes) -> list[pa.Array]:
-        """The rows of codes."""
-        return self._words.columns(self._table.words.take(codes, axis=0))
+    def columns(self, codes: Codes, places: Iterable[int] | None = None) -> list[pa.Array]:
+        """The rows of codes; places: only these columns."""
+        return self._words.columns(self._table.words.take(codes, axis=0), places)
 
     @property
     def capacity(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -74,9 +74,10 @@ class RowWords:
         for first in self._text_places:
             self._texts.forget(self._texts.release(rows[:, first].astype(np.int32)))
 
-    def columns(self, rows: Matrix) -> list[pa.Array]:
-        """The columns of rows of words."""
-        return [self._column(place, rows) for place in range(len(self.types))]
+    def columns(self, rows: Matrix, places: Iterable[int] | None = None) -> list[pa.Array]:
+        """The columns of rows of words; places: only these."""
+        places = range(len(self.types)) if places is None else places
+        return [self._column(place, rows) for place in places]
 
     def _column(self, place: int, rows: Matrix) -> pa.Array:
         kind, first = self.types[place], self._first[place]

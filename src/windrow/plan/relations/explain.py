@@ -102,7 +102,7 @@ def _kept(node: Relation) -> str:
         is_union = node.kind == "union"
         return "" if is_union else "keeps every different row and two counts; O(1) a change"
     if isinstance(node, TopRows):
-        return "keeps all rows in order; O(log n) a change"
+        return "keeps all rows, the first in order; O(1) for most changes, O(log n) amortised"
     if isinstance(node, WindowFunctions):
         return "keeps all rows in order; O(log n) and the rows within reach of a change"
     if isinstance(node, AtMostOne):

@@ -145,10 +145,9 @@ WITH_PLACE = [
     ("WU114", FROM + "TABLESAMPLE (5 PERCENT)", "TABLESAMPLE"),
     ("WU114", FROM + "PIVOT (sum(a) FOR b IN (1))", "PIVOT"),
     ("WU115", FROM + "RIGHT ANTI JOIN u ON a = b", "RIGHT"),
-    ("WU115", FROM + "CROSS JOIN LATERAL (SELECT 1)", "LATERAL"),
     ("WU115", FROM + "LATERAL VIEW explode(a)", "LATERAL"),
     ("WB102", "SELECT a FROM HISTORY(s) [FROM 'yesterday' TO NOW]", "'yesterday'"),
-    ("WB110", "SELECT CAST(a AS blob) FROM t", "blob"),
+    ("WB110", "SELECT CAST(a AS money) FROM t", "money"),
     ("WB111", "CREATE STREAM s (a decimal(40, 2)) TIME a", "decimal"),
 ]
 
@@ -211,7 +210,10 @@ HINTS = [
     ("CREATE STREAM s (ts timestamp) FROM csv('x')", "TIME ts"),
     ("CREATE STREAM s (ts timestamp NOT NULL) TIME ts", "a name and a type"),
     ("CREATE STREAM s (ts timestamp) TIME ts FROM 'x.csv'", "parquet('x.csv')"),
-    ("CREATE STREAM s (ts timestamp) TIME ts WATERMARK 5", "LATENESS, MAX AHEAD, ON BAD ROW, FROM"),
+    (
+        "CREATE STREAM s (ts timestamp) TIME ts WATERMARK 5",
+        "LATENESS, MAX AHEAD, UNIT, IDLE AFTER",
+    ),
     ("CREATE STREAM s (ts timestamp) TIME ts MAX 1 HOUR", "MAX AHEAD 1 HOUR"),
     ("CREATE STREAM s (ts timestamp) TIME ts ON BAD ROW IGNORE", "ON BAD ROW SET ASIDE"),
     ("CREATE STREAM s (ts timestamp) TIME ts ON ERROR FAIL", "ON BAD ROW FAIL"),

@@ -7,7 +7,7 @@ row is converted by itself (conversion.py), which says what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from operator import methodcaller
@@ -17,7 +17,9 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
+from windrow.rows.epoch_times import instant_of_number, is_in_microseconds
 from windrow.schema import ColumnType, StreamSchema
+from windrow.time_types import DAY_TIME, YEAR_MONTH
 
 __all__ = ["GATHERED_ROWS", "GatheredRows"]
 
@@ -48,11 +50,14 @@ class GatheredRows:
 
     def __init__(self, stream: StreamSchema) -> None:
         self._checks = {column.name: _checks_of(column.type) for column in stream.columns}
+        self._checks[stream.time] |= _counted_times(stream.options.unit)
         self._columns = [
             (methodcaller("get", each.name), each.type.arrow) for each in stream.columns
         ]
         self._schema = stream.arrow
         self.rows: list[dict[str, Any]] = []
+        self.pushes: list[int] = []  # the number of the push of each row
+        self._push = 0
         self._characters = 0
 
     def take(self, rows: Any) -> bool:
@@ -67,6 +72,8 @@ class GatheredRows:
             if not fits:
                 return False
             fitting.append(fits)
+        self._push += 1
+        self.pushes += [self._push] * len(fitting)
         self.rows += fitting
         for texts in fitting:
             for value in texts.values():
@@ -109,7 +116,7 @@ class GatheredRows:
 
     def forget(self, count: int) -> None:
         """The first rows were taken, or refused."""
-        self.rows = self.rows[count:]
+        self.rows, self.pushes = self.rows[count:], self.pushes[count:]
         if not self.rows:
             self._characters = 0
 
@@ -130,6 +137,17 @@ def _checks_of(kind: ColumnType) -> dict[type, Check]:
     return {type(None): True, **found}
 
 
+def _counted_times(unit: str | None) -> dict[type, Check]:
+    """Times that are numbers are instants by their unit; others conversion.py refuses."""
+    if unit is None:
+        return {int: _microseconds, float: False}
+    return dict.fromkeys([int, float], partial(instant_of_number, unit=unit))
+
+
+def _microseconds(value: int) -> Any:
+    return value if is_in_microseconds(value) else _UNFIT
+
+
 def _text(value: str) -> Any:
     """A text without lone surrogates, which no column can hold."""
     if value.isascii():
@@ -143,6 +161,14 @@ def _text(value: str) -> Any:
 
 def _moment(value: datetime) -> Any:
     return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+
+
+def _on_the_wall(value: datetime) -> Any:
+    return value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+
+
+def _length(value: timedelta) -> Any:
+    return value if -_MOST_DAYS < value.days < _MOST_DAYS else _UNFIT
 
 
 def _instant(text: str) -> Any:
@@ -161,9 +187,13 @@ def _decimal(precision: int, scale: int, value: Decimal) -> Any:
 
 
 _LONG = 1 << 63
+_MOST_DAYS = 106_751_991  # of microseconds in 64 bits
 _CHECKS: dict[str, dict[type, Check]] = {
     "BOOLEAN": {bool: True},
     "STRING": {str: _text},
     "TIMESTAMP": {datetime: _moment, int: (-_LONG, _LONG - 1), str: _instant},
+    "TIMESTAMP_NTZ": {datetime: _on_the_wall, int: (-_LONG, _LONG - 1), str: _instant},
     "DATE": {date: True},
+    DAY_TIME: {timedelta: _length, int: (-_LONG, _LONG - 1)},
+    YEAR_MONTH: {int: (-(1 << 31), (1 << 31) - 1)},
 }

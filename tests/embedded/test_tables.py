@@ -43,15 +43,15 @@ def push(session: Any, *rows: tuple[float, int]) -> None:
 @pytest.mark.parametrize(
     "form",
     [
-        lambda rows: rows,
-        lambda rows: {"id": [1, 2], "name": ["lab", "hall"], "ts": [None, None]},
-        lambda rows: pa.Table.from_pylist([{**row, "ts": None} for row in rows]),
-        lambda rows: pd.DataFrame([{**row, "ts": pd.NaT} for row in rows]),
+        ROOMS,
+        {"id": [1, 2], "name": ["lab", "hall"], "ts": [None, None]},
+        pa.Table.from_pylist([{**row, "ts": None} for row in ROOMS]),
+        pd.DataFrame([{**row, "ts": pd.NaT} for row in ROOMS]),
     ],
 )
 def test_rows_come_in_all_forms(form: Any) -> None:
     session = session_of()
-    session.upsert("rooms", form(ROOMS))
+    session.upsert("rooms", form)
     assert rows_of(session) == [(1, "lab"), (2, "hall")]
 
 
@@ -230,7 +230,7 @@ def test_a_late_query_begins_with_the_table_as_it_is() -> None:
     query = session.query("SELECT s.room, rooms.name FROM s [9 SECONDS] JOIN rooms ON room = id")
     push(session, (3, 1))
     session.finish()
-    assert {row["name"] for row in query.result().to_pylist()} == {"hall", "lab"}
+    assert query.result().to_pylist() == [{"room": 1, "name": "lab"}]
 
 
 def test_views_over_tables_agree_with_what_they_read() -> None:
@@ -258,8 +258,8 @@ def test_asof_join_of_two_streams() -> None:
     for name in ("trades", "quotes"):
         session.stream(name, "ts timestamp, k string, p int", time="ts")
     query = session.query(
-        "SELECT t.p, q.p AS quote FROM trades [1 MINUTE] AS t ASOF LEFT JOIN quotes [1 MINUTE] AS q "
-        "ON t.k = q.k AND t.ts >= q.ts"
+        "SELECT t.p, q.p AS quote FROM trades [1 MINUTE] AS t "
+        "ASOF LEFT JOIN quotes [1 MINUTE] AS q ON t.k = q.k AND t.ts >= q.ts"
     )
     session.push("quotes", [{"ts": at(i), "k": "a", "p": i} for i in (1, 3, 5)])
     session.push("trades", [{"ts": at(i), "k": "a", "p": i} for i in (0, 3, 4, 6)])
@@ -284,11 +284,11 @@ def test_an_upsert_that_does_not_fit_is_refused_whole() -> None:
 def test_updates_do_not_add_up() -> None:
     session = session_of(memory="4 MB")
     query = session.query("SELECT COUNT(*) AS n FROM rooms")
-    for number in range(300):
+    for number in range(100):
         session.upsert("rooms", [{"id": i, "name": f"{number}" * 20} for i in range(40)])
         push(session, (number, 1))
     assert query.result().to_pylist() == [{"n": 40}]
-    assert session.tables()["bytes"][0].as_py() < 500_000
+    assert session.tables()["bytes"][0].as_py() < 200_000
 
 
 def test_versions_are_kept_while_rows_can_ask_for_them() -> None:
@@ -298,12 +298,13 @@ def test_versions_are_kept_while_rows_can_ask_for_them() -> None:
         "ON s.room = rooms.id"
     )
     sizes = []
-    for number in range(400):
+    for number in range(90):
         session.upsert("rooms", [{"id": i, "name": "x" * 50} for i in range(10)])
         push(session, (number, 1))
-        sizes.append(session.tables()["bytes"][0].as_py())
+        session.ledger()  # all rows are applied
+        sizes.append(session._ingest.tables.stores["rooms"].log.nbytes)
     assert query.result().num_rows > 0
-    assert max(sizes[200:]) <= 2 * max(sizes[:100])
+    assert max(sizes[60:]) <= 2 * max(sizes[:30])
 
 
 # ---- saved and restored
@@ -351,7 +352,7 @@ QUERY_ERRORS = [
     ("WB716", "SELECT v FROM s [1 MINUTE] JOIN s FOR SYSTEM_TIME AS OF s.ts AS b ON s.v = b.v"),
     ("WB716", "SELECT id FROM rooms FOR SYSTEM_TIME AS OF PROCTIME()"),
     ("WB716", "SELECT v FROM s [1 MINUTE] JOIN rooms FOR SYSTEM_TIME AS OF s.v ON room = id"),
-    ("WB716", "SELECT v FROM s [1 MINUTE] JOIN rooms FOR SYSTEM_TIME AS OF s.ts ON room = name"),
+    ("WB716", "SELECT v FROM s [1 MINUTE] JOIN rooms FOR SYSTEM_TIME AS OF s.ts ON name = 'a'"),
     (
         "WB716",
         "SELECT 1 AS x FROM (SELECT MAX(ts) AS ts, room FROM s [1 MINUTE] GROUP BY room) AS q "
@@ -406,7 +407,10 @@ def test_refused_rows_are_counted() -> None:
 
 def test_explain_names_the_table() -> None:
     session = session_of()
-    text = "SELECT rooms.name FROM s [10 SECONDS] LEFT JOIN rooms FOR SYSTEM_TIME AS OF s.ts ON id = room"
+    text = (
+        "SELECT rooms.name FROM s [10 SECONDS] LEFT JOIN rooms FOR SYSTEM_TIME AS OF s.ts "
+        "ON id = room"
+    )
     plan = session.query(text).explain()
     assert plan.startswith("tree over 1 window and table rooms")
     assert "versions stay for 10 seconds after the next one" in plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ def test_each_left_row_has_the_newest_of_its_key(
 
     @given(changing(LEFT, RIGHT))
     def check(inputs: tuple[list[Change], list[Change]]) -> None:
-        assert_follows(AsOfJoinOperator, node, inputs, lambda l, r: slow(node, l, r))
+        assert_follows(AsOfJoinOperator, node, inputs, partial(slow, node))
 
     check()
 
@@ -41,7 +42,7 @@ def test_without_keys_all_rows_are_of_one() -> None:
 
     @given(changing(LEFT, RIGHT))
     def check(inputs: tuple[list[Change], list[Change]]) -> None:
-        assert_follows(AsOfJoinOperator, node, inputs, lambda l, r: slow(node, l, r))
+        assert_follows(AsOfJoinOperator, node, inputs, partial(slow, node))
 
     check()
 

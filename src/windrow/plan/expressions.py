@@ -1,8 +1,9 @@
 """Bound, typed scalar expressions: what remains of sqlglot's tree once every name is resolved.
 
-Only what this file can express can run: it is the allow-list. What is divided by zero is NULL; an
-expression without a value of its type for a row (an overflow, a failed cast) is a fault there, as
-in Spark's ANSI mode. NaN follows Spark: equal to itself and larger than every other number.
+Only what this file can express can run: it is the allow-list. An expression without a value of its
+type for a row (a division by zero, an overflow, a failed cast) is a fault there, as in Spark's ANSI
+mode; ON ERROR says what becomes of it. NaN follows Spark: equal to itself and larger than every
+other number.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ FUNCTIONS = frozenset(
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
         *("square", "square_error"),  # of doubles, for variances; no text names them
+        *("try", "has_value"),  # NULL for a fault, and whether there is none
+        *("high_word", "low_word", "from_words"),  # of exact sums
     ]
 )
 

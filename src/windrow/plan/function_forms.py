@@ -11,8 +11,10 @@ from sqlglot import exp
 
 from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
 from windrow.plan.expressions import Call, Expr
-from windrow.plan.operators import bind_alike
+from windrow.plan.fallible import tried
+from windrow.plan.operators import bind_alike, bind_number
 from windrow.plan.scope import Scope
+from windrow.plan.types import arithmetic
 from windrow.scalar_functions import ScalarFunction
 from windrow.schema import BIGINT
 
@@ -37,9 +39,24 @@ def _if(scope: Scope, _function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
     return Call("case", (scope.condition(nodes[0], "IF"), *values), values[0].type)
 
 
+def _trying(sign: str) -> Form:
+    """TRY_ADD and its kin: only its own error is NULL, not that of an argument."""
+
+    def bind(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
+        left, right = (bind_number(scope, node, function.name.upper()) for node in nodes)
+        return tried(arithmetic(sign, left, right))
+
+    return bind
+
+
 FORMS: Mapping[str, Form] = {
     "ceil": _whole,
     "floor": _whole,
     "if": _if,
     "round": _round,
+    "try_add": _trying("+"),
+    "try_subtract": _trying("-"),
+    "try_multiply": _trying("*"),
+    "try_divide": _trying("/"),
+    "try_mod": _trying("%"),
 }

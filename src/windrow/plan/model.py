@@ -136,6 +136,9 @@ class QueryPlan:
     error_percent: the relative error that answers may have; None: none. duration: the first and the
     last instant of the query's life, each as ('instant', microseconds) or ('seconds', after the
     first row of its first stream); it sees the rows of that time only.
+
+    on_error: what becomes of the row of a group whose SUM its type does not hold, 'fail', 'null' or
+    'set_aside'; of rows, the expressions themselves say it (plan.fallible).
     """
 
     text: str
@@ -155,6 +158,7 @@ class QueryPlan:
     store: str = "auto"
     error_percent: float | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    on_error: str = "fail"
 
     @property
     def joined(self) -> tuple[PlanInput, ...]:

@@ -24,7 +24,7 @@ from windrow.plan.types import (
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
 from windrow.sql.nested_query import without_queries
 
-__all__ = ["alike", "bind_alike", "bind_together", "operator_binders"]
+__all__ = ["alike", "bind_alike", "bind_number", "bind_together", "operator_binders"]
 
 _ARITHMETIC = {
     exp.Add: "+",
@@ -112,11 +112,12 @@ def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:
             hint="compare with a timestamp literal, or CAST a timestamp AS DOUBLE for seconds",
         )
     function = _ARITHMETIC[type(node)]
-    left, right = (_number(scope, side, function.upper()) for side in sides)
+    left, right = (bind_number(scope, side, function.upper()) for side in sides)
     return arithmetic(function, left, right)
 
 
-def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
+def bind_number(scope: Scope, node: exp.Expr, what: str) -> Expr:
+    """The node, which must be a number; what: takes it."""
     bound = scope.bind(node)
     if not bound.type.is_numeric and not is_null(bound):
         raise scope.wrong(
@@ -132,7 +133,7 @@ def _negate(scope: Scope, node: exp.Neg) -> Expr:
     inner = node.this
     if isinstance(inner, exp.Literal) and inner.this == str(2**63):
         return Literal(-(2**63), BIGINT)
-    bound = _number(scope, inner, "-")
+    bound = bind_number(scope, inner, "-")
     if isinstance(bound, Literal) and isinstance(bound.value, (int, float, Decimal)):
         return _negated(scope, node, bound.value, bound.type)
     kind = BIGINT if bound.type.is_integer else bound.type

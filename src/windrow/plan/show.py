@@ -17,6 +17,9 @@ Named = Callable[[Expr], str]
 _ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
 _INFIX = _ARITHMETIC | _COMPARING | {"and", "or"}
+# Casts say nothing to a reader, nor do the two words in which a sum is kept.
+_UNSHOWN = ("cast", "high_word", "low_word", "from_words")
+_BEHIND = {"is_null": "IS NULL", "has_value": "HAS A VALUE"}
 _DAY_US = 86_400_000_000
 
 
@@ -77,7 +80,7 @@ def _literal(literal: Literal) -> str:
 
 def _call(call: Call, named: Named) -> str:
     parts = [show_with(part, named) for part in call.arguments]
-    if call.function == "cast":
+    if call.function in _UNSHOWN:
         return parts[0]
     if call.function == "try_cast":
         return f"TRY_CAST({parts[0]} AS {call.type})"
@@ -85,8 +88,8 @@ def _call(call: Call, named: Named) -> str:
         return " ".join([_inner(call, 0, named), call.function.upper(), _inner(call, 1, named)])
     if call.function == "is_same":
         return f"{parts[0]} <=> {parts[1]}"
-    if call.function == "is_null":
-        return f"{parts[0]} IS NULL"
+    if call.function in _BEHIND:
+        return f"{parts[0]} {_BEHIND[call.function]}"
     if call.function == "not":
         return f"NOT ({parts[0]})"
     if call.function == "negate":
@@ -101,7 +104,7 @@ def _call(call: Call, named: Named) -> str:
 def _inner(call: Call, position: int, named: Named) -> str:
     part = call.arguments[position]
     shown = show_with(part, named)
-    while isinstance(part, Call) and part.function == "cast":
+    while isinstance(part, Call) and part.function in _UNSHOWN:
         part = part.arguments[0]
     plain = not isinstance(part, Call) or part.function not in _INFIX
     return shown if plain or _needs_no_brackets(part, call.function) else f"({shown})"

@@ -22,6 +22,7 @@ from windrow.scalar_functions.maths import MATHS
 from windrow.scalar_functions.regexp import REGEXP
 from windrow.scalar_functions.structs import STRUCTS
 from windrow.scalar_functions.text import TEXT
+from windrow.scalar_functions.trying import TRYING
 from windrow.scalar_functions.urls import URLS
 
 __all__ = [
@@ -41,6 +42,7 @@ AREAS: Mapping[str, tuple[ScalarFunction, ...]] = {
     "Numbers": MATHS,
     "Bits": BITS,
     "Conditions and NULL": CONDITIONAL,
+    "NULL for errors": TRYING,
     "Text": TEXT,
     "Regular expressions": REGEXP,
     "Dates and times": DATES,

@@ -20,6 +20,7 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
+from windrow.sql.statements import OnError
 from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["RunnablePlan", "TreePlan", "grid_of"]
@@ -42,6 +43,7 @@ class TreePlan:
     every_us: int | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
     hidden: tuple[Field, ...] = ()
+    on_error: OnError = "fail"
 
     kind = "tree"
     algorithm = "tree"

@@ -10,6 +10,7 @@ from windrow.rows.scalar.rounding import ROUNDING
 from windrow.rows.scalar.squares import SQUARES
 from windrow.rows.scalar.texts import TEXTS
 from windrow.rows.scalar.values import Function
+from windrow.rows.scalar.words import WORDS
 
 __all__ = ["FUNCTIONS"]
 
@@ -21,4 +22,5 @@ FUNCTIONS: dict[str, Function] = {
     **ROUNDING,
     **SQUARES,
     **TEXTS,
+    **WORDS,
 }

@@ -117,7 +117,7 @@ class ResultRows:
                 return code, message + where, hint
         culprit = culprit_in(expression, lambda part: columns[part].slice(update, 1))
         if isinstance(culprit, Call) and culprit.function == "from_words":
-            (high, _) = culprit.arguments
+            high, *_ = culprit.arguments
             assert isinstance(high, AggregateRef)
             aggregate = plan.aggregates[high.index]
             code, message, hint = too_large(aggregate, show_aggregate(aggregate, plan))

@@ -1,8 +1,9 @@
 """The argument of a SUM as words: its sums and products of integers never overflow.
 
-An argument such as x * 4 + y is computed exactly, whatever its size, and summed in two parts of 31
-bits and the rest: HIGH_WORD and LOW_WORD. FROM_WORDS puts the two sums together. Where the total is
-a BIGINT both sums are, so that only the SUM itself can leave its type.
+An argument such as x * 4 + y is computed exactly and summed in words: LOW_WORD, its last 31 bits,
+and HIGH_WORD, the rest; of a product of two BIGINTs, the rest is MIDDLE_WORD, 31 bits more, and
+TOP_WORD. FROM_WORDS puts the sums together. Where the total is a BIGINT so are all of these, and
+only the SUM itself can leave its type. Beyond 125 bits a row has no value.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from dataclasses import replace
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.plan.expressions import Call, Expr
-from windrow.plan.fallible import integer_overflows
+from windrow.plan.fallible import integer_bits_of, integer_overflows
 from windrow.schema import BIGINT
 
 __all__ = ["from_words", "is_exact_sum", "needs_words", "terms_of", "with_terms", "words_of"]
 
+# A word of 31 bits and one that is a BIGINT hold this many, and the sign.
+_TWO_WORDS = 93
 _EXACT = frozenset(["+", "-", "*", "negate"])
 
 
@@ -69,22 +72,25 @@ def terms_of(argument: Expr) -> list[Expr]:
     """What can fail of an argument: all of it but its sums and products."""
     if isinstance(argument, Call) and _is_branching(argument):
         # In a branch that is not taken nothing fails: the whole is asked, without arithmetic.
-        return [argument] if not needs_words(argument) else [high_word(argument)]
+        return [argument] if not needs_words(argument) else [words_of(argument)[0]]
     if isinstance(argument, Call) and _is_exact(argument):
         return [term for each in argument.arguments for term in terms_of(each)]
     return [argument]
 
 
-def words_of(argument: Expr) -> tuple[Expr, Expr]:
-    """The two parts of the argument that are summed."""
-    return high_word(argument), Call("low_word", (argument,), BIGINT)
+def words_of(argument: Expr) -> tuple[Expr, ...]:
+    """The parts of the argument that are summed, the highest first."""
+    is_wide = _widest(argument) > _TWO_WORDS
+    names = ("top_word", "middle_word", "low_word") if is_wide else ("high_word", "low_word")
+    return tuple(Call(name, (argument,), BIGINT) for name in names)
 
 
-def high_word(argument: Expr) -> Expr:
-    """All but the last 31 bits, rounded down."""
-    return Call("high_word", (argument,), BIGINT)
+def _widest(part: Expr) -> int:
+    if not isinstance(part, Call) or not _is_branching(part):
+        return integer_bits_of(part)
+    return max(_widest(each) for each in (*part.arguments[1:-1:2], part.arguments[-1]))
 
 
-def from_words(high: Expr, low: Expr) -> Expr:
+def from_words(*words: Expr) -> Expr:
     """The sum whose parts these are."""
-    return Call("from_words", (high, low), BIGINT)
+    return Call("from_words", words, BIGINT)

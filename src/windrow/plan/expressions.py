@@ -16,6 +16,7 @@ from windrow.schema import ColumnType
 
 __all__ = [
     "FUNCTIONS",
+    "WORDS",
     "AggregateRef",
     "Call",
     "ColumnRef",
@@ -25,6 +26,9 @@ __all__ = [
     "inputs_of",
     "walk",
 ]
+
+# Parts of integers of any size, of which sums are made.
+WORDS = ("top_word", "high_word", "middle_word", "low_word")
 
 # Call.function is one of these. 'cast' converts its argument to Call.type; 'case' has the arguments
 # (condition, value, condition, value, ..., otherwise); 'in' has (value, literal, literal, ...).
@@ -36,7 +40,7 @@ FUNCTIONS = frozenset(
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
         *("square", "square_error"),  # of doubles, for variances; no text names them
         *("try", "has_value"),  # NULL for a fault, and whether there is none
-        *("high_word", "low_word", "from_words"),  # of exact sums
+        *("from_words", *WORDS),  # of exact sums
     ]
 )
 

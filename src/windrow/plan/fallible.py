@@ -10,16 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from windrow.plan.expressions import FUNCTIONS, Call, Expr, Literal
+from windrow.plan.expressions import FUNCTIONS, WORDS, Call, Expr, Literal
 from windrow.plan.types import integer_bits
 from windrow.scalar_functions import SCALAR_FUNCTIONS
 from windrow.schema import BIGINT, BOOLEAN
 
-__all__ = ["can_fail", "has_value", "integer_overflows", "is_guard", "tried", "tried_within"]
+__all__ = [
+    "can_fail",
+    "has_value",
+    "integer_bits_of",
+    "integer_overflows",
+    "is_guard",
+    "tried",
+    "tried_within",
+]
 
-_CHECKED = frozenset(
-    ["+", "-", "*", "/", "%", "div", "negate", "cast", "high_word", "low_word", "from_words"]
-)
+_CHECKED = frozenset([*("+", "-", "*", "/", "%", "div", "negate", "cast", "from_words"), *WORDS])
 # Sums and products of these are floats, which have a value for everything.
 _UNFAILING_FLOATS = frozenset(["+", "-", "*", "negate"])
 
@@ -61,25 +67,24 @@ def _fails(part: Expr) -> bool:
     if part.function in _UNFAILING_FLOATS and part.type.is_float:
         return False
     if part.type == BIGINT and part.function in _UNFAILING_FLOATS:
-        return _bits(part) > 63
+        return integer_bits_of(part) > 63
     return part.function != "cast" or not _always_fits(part)
 
 
 def integer_overflows(part: Expr) -> bool:
     """Whether a sum or product of integers may need more than the bits of a BIGINT."""
-    return _bits(part) > 63
+    return integer_bits_of(part) > 63
 
 
-def _bits(part: Expr) -> int:
-    """The bits that the magnitude of an integer may take; 64 stands for any number of them."""
+def integer_bits_of(part: Expr) -> int:
+    """The bits that the magnitude of an integer may take, at most."""
     if isinstance(part, Literal) and isinstance(part.value, int):
         return abs(part.value).bit_length()
     if isinstance(part, Call) and part.function in ("+", "-", "*", "negate"):
-        bits = [_bits(each) for each in part.arguments]
-        more = sum(bits) if part.function == "*" else max(bits) + len(bits) - 1
-        return min(64, more)
+        bits = [integer_bits_of(each) for each in part.arguments]
+        return sum(bits) if part.function == "*" else max(bits) + len(bits) - 1
     if isinstance(part, Call) and part.function in ("cast", "try"):
-        return _bits(part.arguments[0])
+        return integer_bits_of(part.arguments[0])
     kind = part.type
     return integer_bits(kind) if kind.is_integer else 64
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from windrow.event_time import show_instant, show_span
-from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, GroupRef, Literal
+from windrow.plan.expressions import WORDS, AggregateRef, Call, ColumnRef, Expr, GroupRef, Literal
 from windrow.plan.model import Aggregate, QueryPlan, WindowSpec
 from windrow.schema import DATE, STRING, TIMESTAMP
 
@@ -17,8 +17,8 @@ Named = Callable[[Expr], str]
 _ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
 _INFIX = _ARITHMETIC | _COMPARING | {"and", "or"}
-# Casts say nothing to a reader, nor do the two words in which a sum is kept.
-_UNSHOWN = ("cast", "high_word", "low_word", "from_words")
+# Casts say nothing to a reader, nor do the words in which a sum is kept.
+_UNSHOWN = ("cast", "from_words", *WORDS)
 _BEHIND = {"is_null": "IS NULL", "has_value": "HAS A VALUE"}
 _DAY_US = 86_400_000_000
 

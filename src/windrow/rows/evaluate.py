@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.expressions import WORDS, Call, Expr, Literal
 from windrow.rows.exact_integers import exact_word
 from windrow.rows.faults import (
     FaultError,
@@ -112,7 +112,7 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
     if expression.function == "try":
         return _tried(expression.arguments[0], leaf, known)
     found, inner, own = _called(expression, leaf, known)
-    if inner is not None and expression.function in ("high_word", "low_word"):
+    if inner is not None and expression.function in WORDS:
         return exact_word(expression, lambda part: _value(part, leaf, known))
     return found, any_of(inner, own)
 

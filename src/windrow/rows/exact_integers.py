@@ -28,9 +28,9 @@ _EXACT: dict[str, Callable[..., int]] = {
 
 
 def exact_word(word: Call, value_of: ValueOf) -> tuple[pa.Array, Faults]:
-    """HIGH_WORD or LOW_WORD of an argument of any size; one value, or one for each row."""
+    """A word of an argument of any size; one value, or one for each row."""
     values, faults = _integers(word.arguments[0], value_of)
-    found = words_of_integers(values, is_high=word.function == "high_word")
+    found = words_of_integers(values, word.function)
     there = np.array([value is not None for value in values], np.bool_)
     missing = there & ~found.is_valid().to_numpy(zero_copy_only=False)
     faults = any_of(faults, missing if missing.any() else None)

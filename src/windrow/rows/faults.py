@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from windrow.errors import DataError, Place
 from windrow.event_time import show_instant
-from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, walk
+from windrow.plan.expressions import WORDS, Call, ColumnRef, Expr, GroupRef, walk
 from windrow.plan.show import show_with
 from windrow.rows.scalar.values import Leaf
 from windrow.scalar_functions import SCALAR_FUNCTIONS
@@ -38,7 +38,7 @@ Faults = Flags | None
 
 # These have a value wherever all their arguments have one: NULL among their results is a fault.
 _ALWAYS_DEFINED = frozenset(
-    ["+", "-", "*", "/", "%", "div", "negate", "cast", "high_word", "low_word", "from_words"]
+    [*("+", "-", "*", "/", "%", "div", "negate", "cast", "from_words"), *WORDS]
     + [each.name for each in SCALAR_FUNCTIONS.values() if each.is_total]
 )
 _QUOTIENTS = ("/", "%", "div")

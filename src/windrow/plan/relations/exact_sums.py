@@ -1,4 +1,4 @@
-"""Exact sums of aggregates that are no blocks: two sums of words, put together above."""
+"""Exact sums of aggregates that are no blocks: sums of words, put together above."""
 
 from __future__ import annotations
 

@@ -114,6 +114,8 @@ def _guarded_join(relation: Join | Apply) -> Relation:
     of_left: list[Expr] = []
     of_right: list[Expr] = []
     found: list[Expr] = []
+    above: list[Expr] = []
+    is_inner = isinstance(relation, Join) and relation.kind == "inner"
     for condition in conjuncts_of(relation.condition):
         if not can_fail(condition):
             found.append(condition)
@@ -123,14 +125,19 @@ def _guarded_join(relation: Join | Apply) -> Relation:
         of_right += [each for each in operands if read_ids(each) and read_ids(each) <= right]
         of_one = (left, right)
         rest = [each for each in operands if not any(read_ids(each) <= ids for ids in of_one)]
-        found += [has_value(condition)] if any(map(can_fail, rest)) else []
-        found.append(condition)
-    return replace(
+        is_of_both = any(map(can_fail, rest))
+        # Of an inner join pairs without a value are rows that are set aside.
+        place = above if is_of_both and is_inner else found
+        place += [has_value(condition)] if is_of_both else []
+        place.append(condition)
+    joined = replace(
         relation,
         left=_with_values(relation.left, of_left),
         right=_with_values(relation.right, of_right),
         condition=all_of(found),
     )
+    condition = all_of(above)
+    return joined if condition is None else Filter(joined, condition)
 
 
 def _operands(condition: Expr) -> tuple[Expr, ...]:

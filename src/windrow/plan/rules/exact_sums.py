@@ -1,4 +1,4 @@
-"""SUM(x * y) of integers that may overflow, as the sums of two words: it is exact, whatever x is.
+"""SUM(x * y) of integers that may overflow, as the sums of its words: it is exact, whatever x is.
 
 Behind the rules: a sum over several inputs that separates is exact already, and cheaper.
 """
@@ -18,20 +18,20 @@ __all__ = ["exact_sums"]
 def exact_sums(plan: QueryPlan) -> QueryPlan:
     """The plan in which no argument of a SUM overflows."""
     aggregates = list(plan.aggregates)
-    low_of: dict[int, int] = {}
+    lower_of: dict[int, list[int]] = {}
     for index, aggregate in enumerate(plan.aggregates):
         if _is_split(aggregate):
             assert aggregate.argument is not None
-            high, low = words_of(aggregate.argument)
+            high, *lower = words_of(aggregate.argument)
             aggregates[index] = replace(aggregate, argument=high)
-            low_of[index] = len(aggregates)
-            aggregates.append(replace(aggregate, argument=low))
-    if not low_of:
+            lower_of[index] = [len(aggregates) + place for place in range(len(lower))]
+            aggregates += [replace(aggregate, argument=word) for word in lower]
+    if not lower_of:
         return plan
     select = tuple(
-        replace(column, expression=_joined(column.expression, low_of)) for column in plan.select
+        replace(column, expression=_joined(column.expression, lower_of)) for column in plan.select
     )
-    having = None if plan.having is None else _joined(plan.having, low_of)
+    having = None if plan.having is None else _joined(plan.having, lower_of)
     return replace(plan, aggregates=tuple(aggregates), select=select, having=having)
 
 
@@ -42,13 +42,14 @@ def _is_split(aggregate: Aggregate) -> bool:
     return is_exact_sum(aggregate.function) and needs_words(argument)
 
 
-def _joined(expression: Expr, low_of: dict[int, int]) -> Expr:
+def _joined(expression: Expr, lower_of: dict[int, list[int]]) -> Expr:
     """The expression over the parts of sums."""
-    if isinstance(expression, AggregateRef) and expression.index in low_of:
-        return from_words(expression, replace(expression, index=low_of[expression.index]))
+    if isinstance(expression, AggregateRef) and expression.index in lower_of:
+        lower = (replace(expression, index=index) for index in lower_of[expression.index])
+        return from_words(expression, *lower)
     if not isinstance(expression, Call):
         return expression
-    parts = tuple(_joined(part, low_of) for part in expression.arguments)
+    parts = tuple(_joined(part, lower_of) for part in expression.arguments)
     if expression.function == "try" and isinstance(expression.arguments[0], AggregateRef):
         parts = tuple(map(_tried_words, parts))
     return replace(expression, arguments=parts)

@@ -82,6 +82,10 @@ def expected(shape: str, twin: Twin, rows: list[dict[str, Any]], policy: str) ->
     return [(k, max(found, default=None)) for k, found in of.items()]
 
 
+def second(number: int) -> str:
+    return f"2026-01-01 00:00:{number:02}"
+
+
 def session_of() -> Any:
     session = windrow.connect()
     for name in "sz":
@@ -91,7 +95,7 @@ def session_of() -> Any:
 
 
 def given_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"ts": 1_000_000 * (place + 1), "w": None, **row} for place, row in enumerate(rows)]
+    return [{"ts": second(place + 1), "w": None, **row} for place, row in enumerate(rows)]
 
 
 @settings(deadline=None)
@@ -159,8 +163,8 @@ def test_pairs_and_groups_that_are_set_aside_are_counted() -> None:
         "SELECT a.x + b.x AS v FROM s [1 DAY] AS a, z [1 DAY] AS b ON ERROR SET ASIDE"
     )
     groups = session.query("SELECT k, SUM(x) * 2 AS n FROM s [1 DAY] GROUP BY k ON ERROR SET ASIDE")
-    session.push("s", [{"ts": 1_000_000, "k": 1, "x": MAX}, {"ts": 2_000_000, "k": 2, "x": 1}])
-    session.push("z", [{"ts": 3_000_000, "x": 5}])
+    session.push("s", [{"ts": second(1), "k": 1, "x": MAX}, {"ts": second(2), "k": 2, "x": 1}])
+    session.push("z", [{"ts": second(3), "x": 5}])
     session.finish()
     assert pairs.result().to_pylist() == [{"v": 6}]
     assert groups.result().to_pylist() == [{"k": 2, "n": 2}]
@@ -177,7 +181,7 @@ def test_the_policy_of_a_view_is_its_own() -> None:
     session = session_of()
     session.view("v", "SELECT k, 10 DIV y AS q FROM s [1 DAY] ON ERROR NULL")
     query = session.query("SELECT k, q, 10 DIV (k - 1) AS r FROM v ON ERROR SET ASIDE")
-    rows = [{"ts": 1_000_000, "k": 2, "y": 0}, {"ts": 2_000_000, "k": 1, "y": 5}]
+    rows = [{"ts": second(1), "k": 2, "y": 0}, {"ts": second(2), "k": 1, "y": 5}]
     session.push("s", rows)
     session.finish()
     assert query.result().to_pylist() == [{"k": 2, "q": None, "r": 10}]
@@ -188,7 +192,7 @@ def test_tried_functions_give_null_for_their_own_error_only() -> None:
     text = "SELECT TRY_DIVIDE(x, y) AS a, TRY_ADD(x, 1) AS b, TRY_MOD(x, y) AS c FROM s [1 DAY]"
     query = session.query(text)
     inner = session.query("SELECT TRY_ADD(x DIV y, 1) AS a FROM s [1 DAY]")
-    session.push("s", [{"ts": 1_000_000, "x": MAX, "y": 0}])
+    session.push("s", [{"ts": second(1), "x": MAX, "y": 0}])
     with pytest.warns(RuntimeWarning, match="x DIV y has no value"):
         session.finish()
     assert query.result().to_pylist() == [{"a": None, "b": None, "c": None}]

@@ -1,9 +1,9 @@
 """The argument of a SUM as words: its sums and products of integers never overflow.
 
 An argument such as x * 4 + y is computed exactly and summed in words: LOW_WORD, its last 31 bits,
-and HIGH_WORD, the rest; of a product of two BIGINTs, the rest is MIDDLE_WORD, 31 bits more, and
+and HIGH_WORD, the rest; of a product of two BIGINTs, the rest is MIDDLE_WORD, 33 bits more, and
 TOP_WORD. FROM_WORDS puts the sums together. Where the total is a BIGINT so are all of these, and
-only the SUM itself can leave its type. Beyond 125 bits a row has no value.
+only the SUM itself can leave its type. Beyond 127 bits a row has no value.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from windrow.plan.expressions import Call, ColumnRef, Expr, walk
 from windrow.plan.relations.algebra import (
     Aggregate,
     Apply,
+    AsOfJoin,
     AtMostOne,
     Field,
     Filter,
@@ -18,6 +19,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     TopRows,
+    ValidRows,
     Values,
     WindowFunctions,
     walk_relations,
@@ -107,15 +109,17 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
         return replace(relation, condition=rewrite(relation.condition))
     if isinstance(relation, Project):
         return replace(relation, items=_items(relation.items, rewrite))
-    if isinstance(relation, Join | Apply):
-        condition = relation.condition
-        return replace(relation, condition=None if condition is None else rewrite(condition))
+    if isinstance(relation, Join | Apply | AsOfJoin):
+        return _join(relation, rewrite)
     if isinstance(relation, Aggregate):
         calls = tuple(
             replace(call, arguments=tuple(rewrite(part) for part in call.arguments))
             for call in relation.calls
         )
         return replace(relation, groups=_items(relation.groups, rewrite), calls=calls)
+    if isinstance(relation, ValidRows):
+        since = tuple(rewrite(part) for part in relation.since)
+        return replace(relation, since=since, until=tuple(rewrite(part) for part in relation.until))
     if isinstance(relation, AtMostOne):
         return replace(relation, by=tuple(rewrite(part) for part in relation.by))
     if isinstance(relation, TopRows):
@@ -133,6 +137,15 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
         rows = tuple(tuple(rewrite(part) for part in row) for row in relation.rows)
         return replace(relation, rows=rows)
     return relation
+
+
+def _join(relation: Join | Apply | AsOfJoin, rewrite: Rewrite) -> Relation:
+    if isinstance(relation, AsOfJoin):
+        keys = tuple((rewrite(left), rewrite(right)) for left, right in relation.keys)
+        left, right = (rewrite(part) for part in relation.times)
+        relation = replace(relation, keys=keys, times=(left, right))
+    condition = relation.condition
+    return replace(relation, condition=None if condition is None else rewrite(condition))
 
 
 def _items(items: tuple[Item, ...], rewrite: Rewrite) -> tuple[Item, ...]:

@@ -1,4 +1,4 @@
-"""The words of exact sums: integers of any size in parts of 31 bits and the rest, and back."""
+"""The words of exact sums: integers in parts of 31 and 33 bits and the rest, and back."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from windrow.schema import ColumnType
 
 __all__ = ["WORDS", "words_of_integers"]
 
-_BITS = 31
-_MASK = (1 << _BITS) - 1
+_LOW, _MIDDLE = 31, 33  # bits
+_LOW_MASK, _MIDDLE_MASK = (1 << _LOW) - 1, (1 << _MIDDLE) - 1
 _MIN, _MAX = -(2**63), 2**63 - 1
-# What a word is of an integer of Python, or of an array of them.
+# What a word is of an integer of Python, or of an array of them that have 64 bits.
 _PARTS: dict[str, Callable[[Any], Any]] = {
-    "top_word": lambda value: value >> 2 * _BITS,
-    "high_word": lambda value: value >> _BITS,
-    "middle_word": lambda value: (value >> _BITS) & _MASK,
-    "low_word": lambda value: value & _MASK,
+    "top_word": lambda value: value >> _LOW >> _MIDDLE,
+    "high_word": lambda value: value >> _LOW,
+    "middle_word": lambda value: (value >> _LOW) & _MIDDLE_MASK,
+    "low_word": lambda value: value & _LOW_MASK,
 }
 
 
@@ -39,24 +39,26 @@ def _word(name: str) -> Function:
 @over_arrays
 def _whole(arguments: list[Any], kind: ColumnType) -> Any:
     """The integer of which the words are summed; no value where it is beyond 64 bits."""
-    *higher, low = (numbers(column) for column in arguments)
-    carried = low >> _BITS
-    fits = np.ones(low.shape, np.bool_)
-    bits = low & _MASK
-    for place, word in enumerate(reversed(higher), start=1):
-        # Lower words carry less than 2**32, so that a word far beyond the limit is beyond it.
-        limit = 1 << 62 if place < len(higher) else 1 << 40
-        near = (word >= -limit) & (word < limit)
-        total = np.where(near, word, 0) + carried
-        fits &= near
-        if place < len(higher):
-            bits = bits | (total & _MASK) << _BITS * place
-            carried = total >> _BITS
-            continue
-        room = 63 - _BITS * place
-        fits &= (total >= -(1 << room)) & (total < 1 << room)
-        bits = bits | np.where(fits, total, 0) << _BITS * place
-    return from_numpy(np.where(fits, bits, 0), kind, arguments, fits)
+    words = [numbers(column) for column in arguments]
+    whole, fits = _of_two(*words) if len(words) == 2 else _of_three(*words)
+    return from_numpy(np.where(fits, whole, 0), kind, arguments, fits)
+
+
+def _of_two(high: Any, low: Any) -> tuple[Any, Any]:
+    limit = 1 << (63 - _LOW)
+    # The low words carry less than the limit: far beyond it nothing brings the sum back.
+    near = (high >= -2 * limit) & (high < 2 * limit)
+    carried = np.where(near, high, 0) + (low >> _LOW)
+    fits = near & (carried >= -limit) & (carried < limit)
+    return (np.where(fits, carried, 0) << _LOW) | (low & _LOW_MASK), fits
+
+
+def _of_three(top: Any, middle: Any, low: Any) -> tuple[Any, Any]:
+    near = (middle < 1 << 62) & (top > -(1 << 62)) & (top < 1 << 62)
+    carried = np.where(near, middle, 0) + (low >> _LOW)
+    whole = ((carried & _MIDDLE_MASK) << _LOW) | (low & _LOW_MASK)
+    # All bits above the whole are those of its sign.
+    return whole, near & (np.where(near, top, 0) + (carried >> _MIDDLE) == whole >> 63)
 
 
 def words_of_integers(values: list[int | None], name: str) -> pa.Array:

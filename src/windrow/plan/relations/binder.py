@@ -107,14 +107,16 @@ def _bind(query: QueryText, context: Context, environment: Environment) -> Answe
         answer = bind_select(query, context, inner)
     _check_unread(query.common_tables, context, inner)
     if environment.is_outermost or environment.is_view:
-        answer = replace(answer, relation=_settled(query, answer.relation, context))
+        answer = replace(answer, relation=_under_policy(query, answer.relation, context))
     return answer
 
 
-def _settled(query: Select | SetQuery, relation: Relation, context: Context) -> Relation:
+def _under_policy(query: Select | SetQuery, relation: Relation, context: Context) -> Relation:
     """The relation under the policy of its query, which no query around it changes."""
-    found = with_policy(relation, query.on_error or "fail", {id(each) for each in context.settled})
-    context.settled.append(found)
+    found = with_policy(
+        relation, query.on_error or "fail", {id(each) for each in context.under_policy}
+    )
+    context.under_policy.append(found)
     return found
 
 

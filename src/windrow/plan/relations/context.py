@@ -130,7 +130,7 @@ class Context:
         self.shares_views = shares_views
         self.scans: dict[Scan, Source] = {}
         self.common_read: set[int] = set()
-        self.settled: list[Relation] = []  # what ON ERROR was applied to
+        self.under_policy: list[Relation] = []  # what ON ERROR was applied to
         self._bind = bind
         self._count = 0
         self._queries = 0

@@ -38,11 +38,11 @@ __all__ = ["with_policy"]
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "is_same")
 
 
-def with_policy(relation: Relation, policy: OnError, settled: Collection[int]) -> Relation:
-    """The relation under a policy; settled: ids of nodes whose own is applied to them already."""
-    if policy == "fail" or id(relation) in settled:
+def with_policy(relation: Relation, policy: OnError, done: Collection[int]) -> Relation:
+    """The relation under a policy; done: ids of nodes whose own is applied to them already."""
+    if policy == "fail" or id(relation) in done:
         return relation
-    parts = [with_policy(part, policy, settled) for part in relation.inputs]
+    parts = [with_policy(part, policy, done) for part in relation.inputs]
     relation = relation.with_inputs(*parts) if parts else relation
     if isinstance(relation, Aggregate):
         return _aggregate(replace(relation, on_error=policy), policy)

@@ -19,6 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from support.closing_windows import (
+    CLOSING,
+    bounds_at,
+    closes_together,
+    entry_of,
+    is_in,
+    moments_of,
+    ticks_of,
+)
 from support.oracle import Row
 from support.streams import CATALOG
 from windrow.plan.catalog import Catalog
@@ -86,7 +95,7 @@ class SqlOracle:
         known: dict[Any, list[Row]] = {}
         found = {}
         for instant, tick in meant.items():
-            held = tuple(window.held_at(tick) for window in self._windows.found)
+            held = tuple(window.shown_at(tick) for window in self._windows.found)
             if held not in known:
                 self._show(tick)
                 known[held] = DATABASE.execute(self._shown_text).fetchall()
@@ -98,6 +107,9 @@ class SqlOracle:
         self._prepare(rows, [clock])
         clock = min(clock, self._life[1])
         entries = [t for window in self._windows.found for t in window.entries() if t <= clock]
+        windows = [each.window for each in self._windows.all_windows()]
+        if not self._every_us and entries and closes_together(windows):
+            return ticks_of(windows[0], min(entries), clock)
         if not self._every_us or not entries:
             return sorted(set(entries))
         first = -(-min(entries) // self._every_us) * self._every_us
@@ -209,8 +221,23 @@ class _HeldWindow:
         """The table has the rows that are in the window at the instant; None: no rows."""
         held = () if instant is None else self.held_at(instant)
         listed = ", ".join(map(str, held)) or "-1"
-        text = f"SELECT * FROM all_{self.name} WHERE rowid IN ({listed})"
+        bounds = self._bounds_text(0 if instant is None else instant)
+        text = f"SELECT *{bounds} FROM all_{self.name} WHERE rowid IN ({listed})"
         DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def _bounds_text(self, instant: int) -> str:
+        """Columns with the bounds of the window, where it has any."""
+        if self.window.kind not in CLOSING:
+            return ""
+        start, end = bounds_at(self.window, instant)
+        found = zip(("start", "end", "time"), (start, end, end - 1000), strict=True)
+        return "".join(f", make_timestamptz({us}) AS window_{name}" for name, us in found)
+
+    def shown_at(self, instant: int) -> Any:
+        """What is equal where the table is the same."""
+        held = self.held_at(instant)
+        is_closing = self.window.kind in CLOSING and held
+        return held, bounds_at(self.window, instant) if is_closing else None
 
     def held_at(self, instant: int) -> tuple[int, ...]:
         """Which rows of the stream are in the window."""
@@ -218,6 +245,10 @@ class _HeldWindow:
         places = range(len(self.times))
         if kind == "time":
             return tuple(i for i in places if instant - length <= self.times[i] <= instant)
+        if kind == "now":
+            return tuple(i for i in places if self.times[i] == instant)
+        if kind in CLOSING:
+            return tuple(i for i in places if is_in(self.window, self.times[i], instant))
         if kind == "slide":
             last = instant // self.window.slide_us * self.window.slide_us
             return tuple(i for i in places if last - length < self.times[i] <= last)
@@ -238,15 +269,19 @@ class _HeldWindow:
 
     def entries(self) -> list[int]:
         """When rows enter."""
+        if self.window.kind in CLOSING:
+            return [entry_of(self.window, time) for time in self.times]
         slide = self.window.slide_us or 1
         return [-(-time // slide) * slide for time in self.times]
 
     def moments(self) -> Iterable[int]:
         """When rows enter or leave."""
         yield from self.entries()
-        if self.window.kind in ("time", "slide"):
+        if self.window.kind in CLOSING:
+            yield from moments_of(self.window, self.times)
+        elif self.window.kind in ("time", "slide", "now"):
             # Windows that move in steps have one open end.
-            held_us = self.window.length_us + (self.window.kind == "time")
+            held_us = self.window.length_us + (self.window.kind != "slide")
             yield from (entry + held_us for entry in self.entries())
 
 
@@ -273,6 +308,11 @@ class _Windows:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.found: list[_HeldWindow] = []
+
+    def all_windows(self) -> list[_HeldWindow]:
+        """Those of queries with answers in a window, too."""
+        inner = (each.inner for each in self.found if each.inner is not None)
+        return [*self.found, *(part for each in inner for part in each._windows.all_windows())]
 
     def replaced(self, query: QueryText, tables: tuple[CommonTable, ...] = ()) -> QueryText:
         """The query over tables; tables: the common tables of the queries around it."""

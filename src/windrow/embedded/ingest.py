@@ -10,7 +10,7 @@ account  ledger, bytes, governor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +30,8 @@ from windrow.errors import AdmissionError, BindingError, DataError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
 from windrow.plan.nearest import nearest
+from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.rows.last_close import last_close
 from windrow.rows.shared_rows import RowPool, SharedRows, Shares, StreamRows
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
@@ -157,13 +159,19 @@ class Ingest:
                 if stream.gathered.rows:
                     self._take_gathered(stream)
 
-    def clock_of(self, streams: tuple[str, ...]) -> int:
-        """The instant through which all of these streams are complete."""
-        clock, newest = END_OF_TIME, START_OF_TIME
+    def clock_of(self, plans: Sequence[RunnablePlan]) -> int:
+        """The instant through which all streams of a plan are complete; behind it, its views'.
+
+        Where all have ended it is that of the newest row, or when the last window closes.
+        """
+        clock, newest, streams = END_OF_TIME, START_OF_TIME, plans[0].streams
         for stream in streams:
             completeness = self.streams[stream].completeness
             clock, newest = min(clock, completeness.through), max(newest, completeness.newest)
-        return newest if clock >= END_OF_TIME else clock
+        if clock < END_OF_TIME:
+            return clock
+        times = {stream: self.streams[stream].completeness.newest for stream in streams}
+        return max(newest, *(last_close(plan, times) for plan in plans))
 
     def clock(self, stream: str) -> int:
         """The instant through which every query that reads the stream has worked."""
@@ -370,7 +378,7 @@ class Ingest:
 
     def _apply(self, query: EmbeddedQuery, step: Step, clock: int | None) -> None:
         try:
-            clock = self.clock_of(query.plan.streams) if clock is None else clock
+            clock = self.clock_of([query.plan]) if clock is None else clock
             missed = {} if step.missed is None else self._missed_by(query, step.missed, step.stream)
             query.apply(QueryStep(step.number, clock, step.stream, step.rows, step.shares, missed))
         except WindrowError as error:

@@ -104,9 +104,10 @@ class _HeldWindow:
             return is_alike and has_seen_all and self.query.clock <= clock
         full = lifetime_of(wanted)
         # The oldest row that counts is later than this.
-        from_us = clock - full.hold_us - full.slide_us + 1
+        from_us = clock - full.reach_us + 1
         is_seen = has_seen_all or since_us <= from_us
-        return is_seen and from_us >= self.query.clock - self.lifetime.hold_us
+        is_alike = full == self.lifetime and self.query.clock <= clock
+        return is_seen and (is_alike or from_us >= self.query.clock - self.lifetime.hold_us)
 
     def rows(self) -> pa.RecordBatch:
         """Its rows, held and waiting, as columns of the stream."""
@@ -148,6 +149,7 @@ def _rows_of(plan: TreePlan, held: Sequence[_HeldWindow], clock: int) -> Iterato
 
 
 def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:
+    offset_us = asked.window.offset_us
     stream, window = (
         asked.stream.name,
         f"[{asked.window.traits.printed}]".format(
@@ -155,6 +157,7 @@ def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:
             slide=f"{show_span(asked.window.slide_us).upper()}",
             rows=asked.window.rows,
             columns=", ".join(_columns(asked.window)),
+            offset=f" OFFSET {show_span(offset_us).upper()}" if offset_us else "",
         ),
     )
     columns = ", ".join(needed)

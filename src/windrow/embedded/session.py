@@ -150,7 +150,7 @@ class EmbeddedSession(Asking):
         name = self._free_name(name)
         self._flush()
         warn_of_growth(name, plan)
-        clock = self._ingest.clock_of(plan.streams)
+        clock = self._ingest.clock_of([plan])
         # Constants read no stream; their answer holds from the start of time on.
         first = self._ingest.streams[plan.streams[0]] if plan.streams else None
         first_us = None if first is None else first.first_us

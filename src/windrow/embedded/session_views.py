@@ -84,7 +84,7 @@ class SessionViews:
         plan = tree_plan(query, self._catalog(), shares_views=True)
         check_question(plan, is_progressive=is_progressive)
         self._ingest.flush()
-        clock = self._ingest.clock_of(plan.streams)
+        clock = self._ingest.clock_of([plan])
         running = self._running()
         return answer_now(plan, running, running_views(plan, self.registry), clock)
 
@@ -96,7 +96,7 @@ class SessionViews:
 
     def _begin(self, name: str, inner: Mapping[str, ViewRun], clock: int) -> ViewRun:
         plan, ingest = self._plan_of(name), self._ingest
-        clock = max(clock, ingest.clock_of(plan.streams))
+        clock = max(clock, ingest.clock_of([plan]))
         beside = (ingest.flush, ingest.lock, ingest.pool, None, None)
         return ViewRun(name, plan, clock, *beside, inner.values())
 

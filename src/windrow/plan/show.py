@@ -10,7 +10,7 @@ from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, GroupR
 from windrow.plan.model import Aggregate, QueryPlan, WindowSpec
 from windrow.schema import DATE, STRING, TIMESTAMP
 
-__all__ = ["show", "show_aggregate", "show_list", "show_window", "show_with"]
+__all__ = ["show", "show_aggregate", "show_list", "show_offset", "show_window", "show_with"]
 
 Named = Callable[[Expr], str]
 
@@ -58,9 +58,15 @@ def show_window(window: WindowSpec, plan: QueryPlan) -> str:
         length=show_span(window.length_us),
         slide=show_span(window.slide_us),
         rows=window.rows,
+        offset=show_offset(window.offset_us),
         columns=show_list(window.partition_by, plan),
     )
     return f"[{inside}]"
+
+
+def show_offset(offset_us: int) -> str:
+    """How much later than at multiples of their slide windows start, if they do."""
+    return f", offset by {show_span(offset_us)}" if offset_us else ""
 
 
 def _literal(literal: Literal) -> str:

@@ -55,7 +55,7 @@ class Preparer:
         self._input_shape = shape_of(plan).inputs[input_index]
         self._lifetime = lifetime_of(self._entry.window)
         self._leaves_by_time = self._entry.window.traits.leaves_by_time
-        self.is_entered_at_time = self._lifetime.slide_us == 1
+        self.is_entered_at_time = self._lifetime.enters_at_time
         self._condition = _with_keys_present(self._entry.filter, self._input_shape.keys)
         self.columns = PreparedColumns(self._input_shape, self._leaves_by_time)
         self.schema = self.columns.schema
@@ -121,7 +121,7 @@ def needed_columns(plan: QueryPlan, input_index: int) -> tuple[str, ...]:
 def lifetime_of(window: WindowSpec) -> Lifetime:
     """When rows enter and leave; rows of windows that count never leave by time."""
     timing = window.traits.timing
-    return Lifetime.unbounded() if timing is None else Lifetime(*timing(window))
+    return Lifetime.unbounded() if timing is None else Lifetime.timed(*timing(window))
 
 
 def window_of(

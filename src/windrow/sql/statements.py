@@ -48,7 +48,9 @@ class Window:
     slide_us: int = 0
     rows: int = 0
     partition_by: tuple[str, ...] = ()
+    offset_us: int = 0
     written: bool = True  # False when there was no bracket at all
+    time: str = ""  # the column that another dialect names as the time; the stream's own if ''
     place: Place | None = field(default=None, compare=False)
 
     @property

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.windows import kernels
+from windrow.windows import kernels, stepped_kernels
 from windrow.windows.buffer import NO_MATRIX, ColumnMark, ColumnWindow, Rows
 from windrow.windows.codes import Codes
 from windrow.windows.eviction import LastRows, LastRowsByPartition
@@ -92,7 +92,9 @@ class Window:
         self.lifetime = lifetime
         self._lifetime_numbers = lifetime.numbers()
         is_timed = self._eviction is None
-        self._is_closed = is_timed and lifetime.slide_us == 1 and not lifetime.turn_growth_us
+        self._is_closed = is_timed and lifetime.enters_at_time and not lifetime.turn_growth_us
+        is_stepped = is_timed and lifetime.is_stepped
+        self._events = stepped_kernels.stepped_events if is_stepped else kernels.timed_events
         self.is_endless = is_timed and lifetime.is_endless  # whether rows never leave
 
     def mark(self) -> WindowMark:
@@ -153,7 +155,7 @@ class Window:
         place = (first, limit, events.at, events.row, events.sign)
         if self._eviction is None:
             return int(
-                kernels.timed_events(
+                self._events(
                     columns.times, columns.cursor, self._lifetime_numbers, grid_us, until, *place
                 )
             )

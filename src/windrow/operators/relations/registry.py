@@ -15,6 +15,7 @@ from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.project import ProjectOperator, ValuesOperator
 from windrow.operators.relations.set_operations import set_operator
 from windrow.operators.relations.top_rows import TopRowsOperator
+from windrow.operators.relations.window_bounds import WindowBoundsOperator
 from windrow.operators.relations.window_functions import WindowFunctionsOperator
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -28,6 +29,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TopRows,
     Values,
+    WindowBounds,
     WindowFunctions,
 )
 
@@ -46,6 +48,7 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     SetOperation: set_operator,
     AtMostOne: AtMostOneOperator,
     AnswerWindow: AnswerWindowOperator,
+    WindowBounds: WindowBoundsOperator,
 }
 
 

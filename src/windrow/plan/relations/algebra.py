@@ -38,6 +38,8 @@ __all__ = [
     "TopRows",
     "Values",
     "ViewScan",
+    "WindowBound",
+    "WindowBounds",
     "WindowCall",
     "WindowFunctions",
     "walk_relations",
@@ -110,6 +112,7 @@ class ViewScan(Relation):
     """The rows of a view that runs once for all that read it.
 
     view: its name; streams: those that it reads; column places[i] of the view is fields[i].
+    closes: where its windows close together, when they do (QueryPlan.closes).
     """
 
     view: str
@@ -117,6 +120,7 @@ class ViewScan(Relation):
     streams: tuple[str, ...]
     places: tuple[int, ...]
     given: tuple[Field, ...]
+    closes: tuple[int, int] | None = None
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -393,6 +397,37 @@ class AnswerWindow(Unary):
     def fields(self) -> tuple[Field, ...]:
         """The time, then the columns of the input."""
         return (self.time, *self.input.fields)
+
+
+@dataclass(frozen=True)
+class WindowBound:
+    """A column with a bound of a window: its start, its end, or the last time in it ('time')."""
+
+    part: OneOf["start", "end", "time"]
+    field: Field
+
+
+@dataclass(frozen=True)
+class WindowBounds(Unary):
+    """Every row of the input, with bounds of the window that closed last.
+
+    They depend on the instant, not on the row: all rows have the same, and new ones when the next
+    window closes. window: how long windows are, and when they close.
+    """
+
+    window: WindowSpec
+    bounds: tuple[WindowBound, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Those of the input, then the bounds."""
+        return (*self.input.fields, *(each.field for each in self.bounds))
+
+    @property
+    def spec(self) -> tuple[str, int, int, int]:
+        """Equal for windows that start and end together."""
+        window = self.window
+        return window.kind, window.length_us, window.slide_us, window.offset_us
 
 
 def walk_relations(relation: Relation) -> Iterator[Relation]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from windrow.event_time import show_span
 from windrow.memory_size import show_memory
 from windrow.plan.explain_costs import algorithm_words
+from windrow.plan.explain import due
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
@@ -41,7 +42,7 @@ def explain_tree(
 
     rules = rules_that_change(plan.bound)
     columns = ", ".join(f"{field.name} {field.type}" for field in plan.outputs)
-    every = f"every {show_span(plan.every_us)}" if plan.every_us else "at every arrival"
+    every = f"every {show_span(plan.every_us)}" if plan.every_us else due(plan.closes)
     return "\n".join(
         [
             _headline(plan),

@@ -17,8 +17,10 @@ from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
+from windrow.plan.relations.closing import closes_of
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.plan.relations.whole_blocks import as_block
+from windrow.plan.relations.window_columns import BOUND_NAMES
 from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
@@ -78,6 +80,7 @@ def _planned(bound: BoundQuery) -> TreePlan:
         bound.every_us,
         bound.duration,
         hidden,
+        closes_of(bound.relation) if bound.every_us is None else None,
     )
 
 
@@ -106,7 +109,19 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False
+    if any(each.traits.has_bounds for each in windows) and _reads_bounds(select):
+        return False
     return not any(_is_of_trees(node) for each in _expressions(select) for node in each.walk())
+
+
+def _reads_bounds(select: Select) -> bool:
+    """Whether it may read window_start and its like, which single blocks do not have."""
+    nodes = (node for each in _expressions(select) for node in each.walk())
+    return any(
+        (isinstance(node, exp.Column) and node.name.lower() in BOUND_NAMES)
+        or (isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count))
+        for node in nodes
+    )
 
 
 def _is_of_trees(node: exp.Expr) -> bool:

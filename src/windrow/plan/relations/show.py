@@ -30,6 +30,7 @@ from windrow.plan.relations.algebra import (
     Values,
     ViewScan,
     WindowCall,
+    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
@@ -39,7 +40,7 @@ from windrow.plan.relations.show_block import (
     block_words,
     window_lines,
 )
-from windrow.plan.show import show, show_with
+from windrow.plan.show import show, show_offset, show_with
 
 __all__ = ["show_relation"]
 
@@ -256,6 +257,11 @@ class _Drawing:
         time = self._field(node.time)
         return f"answers every {every} {self._window(node.window)}, timed by {time}"
 
+    def window_bounds(self, node: WindowBounds) -> str:
+        """The bounds of the window that closed last, next to every row."""
+        parts = (f"{self._field(each.field)}" for each in node.bounds)
+        return f"with {', '.join(parts)} of the windows {self._window(node.window)}"
+
     def block(self, node: Block) -> str:
         """A window, or what a block gives; its windows follow."""
         plan = node.plan
@@ -273,6 +279,7 @@ class _Drawing:
             length=show_span(window.length_us),
             slide=show_span(window.slide_us),
             rows=window.rows,
+            offset=show_offset(window.offset_us),
             columns=self._list(window.partition_by),
         )
         return f"[{inside}]"
@@ -322,4 +329,5 @@ _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     WindowFunctions: _Drawing.window_functions,
     Block: _Drawing.block,
     AnswerWindow: _Drawing.answer_window,
+    WindowBounds: _Drawing.window_bounds,
 }

@@ -19,8 +19,10 @@ from windrow.plan.relations.algebra import (
     ViewScan,
     walk_relations,
 )
+from windrow.plan.relations.closing import closes_of
 from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.visible import Table
+from windrow.plan.relations.window_columns import with_bounds
 from windrow.plan.windows import bind_window
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import QueryText, Source, ValuesList
@@ -84,8 +86,9 @@ def _of_stream(source: Source, context: Context) -> FromRows:
     columns = tuple(column.name for column in stream.columns)
     scan = Scan(stream, source.alias, window, columns, given)
     context.add_scan(scan, source)
+    relation, given = with_bounds(scan, window, given, context)
     shown = named_columns(given, source.columns, source.alias, source)
-    return FromRows(scan, (Table(source.alias, shown, stream.name),), shown)
+    return FromRows(relation, (Table(source.alias, shown, stream.name),), shown)
 
 
 def _of_view(
@@ -105,7 +108,9 @@ def _of_view(
         context.scans = scans
         return None
     given = tuple(context.fresh(field.name, field.type) for field in answer.shown)
-    scan = ViewScan(view.name, source.alias, streams, tuple(range(len(given))), given)
+    every_us = None if isinstance(view.query, ValuesList) else view.query.every_us
+    closes = closes_of(answer.relation) if every_us is None else None
+    scan = ViewScan(view.name, source.alias, streams, tuple(range(len(given))), given, closes)
     shown = named_columns(given, source.columns, source.alias, source)
     return FromRows(scan, (Table(source.alias, shown, source.stream),), shown)
 

@@ -31,7 +31,7 @@ class TreePlan:
 
     bound: as it was written; relation: after all rules, with blocks as leaves. outputs: its columns
     under the names that readers see. order: how result() is sorted; () as rows are. hidden: columns
-    behind these that only the order reads.
+    behind these that only the order reads. closes: as QueryPlan has it.
     """
 
     text: str
@@ -42,6 +42,7 @@ class TreePlan:
     every_us: int | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
     hidden: tuple[Field, ...] = ()
+    closes: tuple[int, int] | None = None
 
     kind = "tree"
     algorithm = "tree"
@@ -143,8 +144,9 @@ class TreePlan:
         rows = StreamSchema("rows", (*columns, Column("", TIMESTAMP)), "")
         entry = PlanInput(rows, "rows", WindowSpec(UNBOUNDED.name))
         return QueryPlan(
-            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan"
-        )
+            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan",
+            closes=self.closes,
+        )  # fmt: skip
 
 
 def grid_of(relation: Relation, every_us: int | None) -> int:

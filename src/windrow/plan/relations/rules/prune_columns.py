@@ -23,6 +23,7 @@ from windrow.plan.relations.algebra import (
     TopRows,
     Values,
     ViewScan,
+    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import expressions_of, ids_of, passed, read_ids
@@ -60,6 +61,11 @@ def _pruned(relation: Relation, wanted: Ids) -> Relation:
     if isinstance(relation, Distinct | TopRows):
         # Equal rows are told apart by all their columns, and so are ties.
         return relation.with_inputs(_pruned(relation.input, ids_of(relation.input)))
+    if isinstance(relation, WindowBounds):
+        bounds = tuple(each for each in relation.bounds if each.field.id in wanted)
+        if not bounds:
+            return _pruned(relation.input, wanted)
+        return _over(replace(relation, bounds=bounds), wanted)
     if isinstance(relation, AnswerWindow):
         inner = wanted & ids_of(relation.input) or ids_of(relation.input)
         return relation.with_inputs(_exactly(_pruned(relation.input, inner), inner))

@@ -17,6 +17,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
@@ -51,6 +52,8 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
         return _below(relation, conditions, frozenset(kept))
     if isinstance(relation, AtMostOne):
         return _below(relation, conditions, frozenset())
+    if isinstance(relation, WindowBounds):
+        return _below(relation, conditions, ids_of(relation.input))
     parts = tuple(_pushed(part, []) for part in relation.inputs)
     return _kept(relation.with_inputs(*parts) if parts else relation, conditions)
 
@@ -61,7 +64,9 @@ def _kept(relation: Relation, conditions: list[Expr]) -> Relation:
 
 
 def _below(
-    relation: WindowFunctions | AtMostOne | Aggregate, conditions: list[Expr], may: frozenset[str]
+    relation: WindowFunctions | AtMostOne | WindowBounds,
+    conditions: list[Expr],
+    may: frozenset[str],
 ) -> Relation:
     """Conditions that read only columns by which rows are kept apart hold for whole partitions."""
     inner = [each for each in conditions if read_ids(each) and read_ids(each) <= may]

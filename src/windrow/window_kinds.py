@@ -196,9 +196,7 @@ UNBOUNDED = WindowKind(
     shown="unbounded",
     leaving=Leaving.NOTHING,
 )
-_LAST_CLOSE = (
-    "(i.t - (((i.t - {offset_us} - {length_us}) % {slide_us}) + {slide_us}) % {slide_us})"
-)
+_LAST_CLOSE = "(i.t - (((i.t - {offset_us} - {length_us}) % {slide_us}) + {slide_us}) % {slide_us})"
 _PERIOD_START = (
     f"({_LAST_CLOSE} - 1 - ((({_LAST_CLOSE} - 1 - {{offset_us}}) % {{length_us}}) + {{length_us}})"
     " % {length_us})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from windrow.schema import ColumnType
+from windrow.time_types import DAY_TIME, YEAR_MONTH
 
 __all__ = ["CAST_TARGETS", "can_cast"]
 
@@ -15,7 +16,10 @@ CAST_TARGETS = {
     "BOOLEAN": _NUMBERS | {"STRING"},
     "STRING": _NUMBERS | {"BOOLEAN"},
     "TIMESTAMP": _NUMBERS - {"DECIMAL"} | {"DATE"},
+    "TIMESTAMP_NTZ": frozenset(["DATE"]),
     "DATE": frozenset(["TIMESTAMP", "STRING"]),
+    DAY_TIME: frozenset[str](),
+    YEAR_MONTH: frozenset[str](),
 }
 
 

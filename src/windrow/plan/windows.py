@@ -13,7 +13,14 @@ from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema
 from windrow.sql.statements import Select, SetQuery, Source, Window
 
-__all__ = ["MAX_LENGTH_US", "all_sources", "bind_window", "check_slides", "check_windows", "common_closes"]
+__all__ = [
+    "MAX_LENGTH_US",
+    "all_sources",
+    "bind_window",
+    "check_slides",
+    "check_windows",
+    "common_closes",
+]
 
 # Adding this to any plausible event time stays below END_OF_TIME.
 MAX_LENGTH_US = 2**61

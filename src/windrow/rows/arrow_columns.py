@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
-from windrow.schema import DATE, TIMESTAMP, ColumnType
+from windrow.schema import DATE, DAY_TIME_INTERVAL, TIMESTAMP, TIMESTAMP_NTZ, ColumnType
 
 __all__ = ["column_as", "without_absurd_times"]
 
@@ -32,9 +32,12 @@ def column_as(kind: ColumnType, given: pa.Array | pa.ChunkedArray) -> pa.Array:
     if len(column) == 0:
         # A data frame without rows often knows no types either.
         return pa.array([], kind.arrow)
-    _check_can_be_held(column.type)
-    if kind == TIMESTAMP and not pa.types.is_null(column.type):
-        return _times(column)
+    _check_can_be_held(column.type, kind)
+    if kind in (TIMESTAMP, TIMESTAMP_NTZ) and not pa.types.is_null(column.type):
+        return _times(column).cast(kind.arrow)
+    if kind == DAY_TIME_INTERVAL and pa.types.is_duration(column.type):
+        # Finer than a microsecond is cut off, as it is of times.
+        return pc.cast(column, kind.arrow, safe=column.type.unit != "ns")
     if kind == DATE and pa.types.is_timestamp(column.type) and column.type.tz is not None:
         column = column.cast(pa.timestamp(column.type.unit, tz="UTC"))
     if kind.name == "DECIMAL" and pa.types.is_integer(column.type):
@@ -74,11 +77,11 @@ def _without_views(column: pa.Array) -> pa.Array:
     return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
 
 
-def _check_can_be_held(kind: pa.DataType) -> None:
-    if pa.types.is_nested(kind):
-        raise pa.ArrowTypeError(f"it got {kind}, but no column holds lists, structs or maps")
-    if pa.types.is_duration(kind):
-        raise pa.ArrowTypeError(f"it got {kind}, but no column holds durations")
+def _check_can_be_held(given: pa.DataType, kind: ColumnType) -> None:
+    if pa.types.is_nested(given):
+        raise pa.ArrowTypeError(f"it got {given}, but no column holds lists, structs or maps")
+    if pa.types.is_duration(given) and kind != DAY_TIME_INTERVAL:
+        raise pa.ArrowTypeError(f"it got {given}, which only {DAY_TIME_INTERVAL} holds")
 
 
 def _times(column: pa.Array) -> pa.Array:

@@ -7,7 +7,7 @@ row is converted by itself (conversion.py), which says what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from operator import methodcaller
@@ -18,6 +18,7 @@ import pyarrow as pa
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
 from windrow.schema import ColumnType, StreamSchema
+from windrow.time_types import DAY_TIME, YEAR_MONTH
 
 __all__ = ["GATHERED_ROWS", "GatheredRows"]
 
@@ -53,6 +54,8 @@ class GatheredRows:
         ]
         self._schema = stream.arrow
         self.rows: list[dict[str, Any]] = []
+        self.pushes: list[int] = []  # the number of the push of each row
+        self._push = 0
         self._characters = 0
 
     def take(self, rows: Any) -> bool:
@@ -67,6 +70,8 @@ class GatheredRows:
             if not fits:
                 return False
             fitting.append(fits)
+        self._push += 1
+        self.pushes += [self._push] * len(fitting)
         self.rows += fitting
         for texts in fitting:
             for value in texts.values():
@@ -109,7 +114,7 @@ class GatheredRows:
 
     def forget(self, count: int) -> None:
         """The first rows were taken, or refused."""
-        self.rows = self.rows[count:]
+        self.rows, self.pushes = self.rows[count:], self.pushes[count:]
         if not self.rows:
             self._characters = 0
 
@@ -145,6 +150,14 @@ def _moment(value: datetime) -> Any:
     return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
 
 
+def _on_the_wall(value: datetime) -> Any:
+    return value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+
+
+def _length(value: timedelta) -> Any:
+    return value if -_MOST_DAYS < value.days < _MOST_DAYS else _UNFIT
+
+
 def _instant(text: str) -> Any:
     try:
         return instant_of(text)
@@ -161,9 +174,13 @@ def _decimal(precision: int, scale: int, value: Decimal) -> Any:
 
 
 _LONG = 1 << 63
+_MOST_DAYS = 106_751_991  # of microseconds in 64 bits
 _CHECKS: dict[str, dict[type, Check]] = {
     "BOOLEAN": {bool: True},
     "STRING": {str: _text},
     "TIMESTAMP": {datetime: _moment, int: (-_LONG, _LONG - 1), str: _instant},
+    "TIMESTAMP_NTZ": {datetime: _on_the_wall, int: (-_LONG, _LONG - 1), str: _instant},
     "DATE": {date: True},
+    DAY_TIME: {timedelta: _length, int: (-_LONG, _LONG - 1)},
+    YEAR_MONTH: {int: (-(1 << 31), (1 << 31) - 1)},
 }

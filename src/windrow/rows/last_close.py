@@ -1,4 +1,4 @@
-"""When the last window closes that has begun: how far the clock goes when all streams have ended."""
+"""When the last window closes that has begun: there the clock ends when all streams have ended."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
 from windrow.rows.arrow_columns import column_as
-from windrow.schema import DATE, STRING, TIMESTAMP, ColumnType
+from windrow.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, ColumnType
 
 __all__ = ["array_of"]
 
@@ -28,6 +28,8 @@ def array_of(kind: ColumnType, values: list[Any]) -> pa.Array:
     values = _without_missing(values)
     if kind == TIMESTAMP:
         values = [_moment(value) for value in values]
+    elif kind == TIMESTAMP_NTZ:
+        values = [_on_the_wall(value) for value in values]
     elif kind == DATE:
         values = [_in_utc(value) for value in values]
     elif kind.is_integer:
@@ -52,7 +54,7 @@ def _without_missing(values: list[Any]) -> list[Any]:
 
 def _read_as_in_a_table(kind: ColumnType, values: list[Any]) -> list[Any] | None:
     """With texts of numbers and dates, floats and decimals read; None: there are none to read."""
-    odd: tuple[type, ...] = () if kind in (STRING, TIMESTAMP) else (str,)
+    odd: tuple[type, ...] = () if kind in (STRING, TIMESTAMP, TIMESTAMP_NTZ) else (str,)
     if kind.name == "DECIMAL":
         odd += (float,)
     elif kind.is_float:
@@ -88,6 +90,14 @@ def _moment(value: Any) -> Any:
         # Arrow would take time.time() for microseconds, without its fraction.
         raise ValueError(f"{value!r} is not a time")
     return value
+
+
+def _on_the_wall(value: Any) -> Any:
+    """What a clock shows at the moment; one in another zone is read off in UTC."""
+    moment = _moment(value)
+    if isinstance(moment, datetime):
+        return moment.astimezone(UTC).replace(tzinfo=None)
+    return moment
 
 
 def _instant(text: str) -> int:

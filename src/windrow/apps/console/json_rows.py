@@ -121,7 +121,7 @@ _TYPE_NAMES = {
 
 def _type_name(kind: pa.DataType) -> str:
     if pa.types.is_timestamp(kind):
-        return "TIMESTAMP"
+        return "TIMESTAMP" if kind.tz else "TIMESTAMP_NTZ"
     if pa.types.is_duration(kind):
         return "DURATION"
     if pa.types.is_decimal(kind):

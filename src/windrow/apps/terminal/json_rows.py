@@ -57,8 +57,9 @@ def _texts(column: pa.ChunkedArray) -> list[str]:
     if pa.types.is_timestamp(column.type):
         # Of a time without zone Arrow needs no list of zones.
         plain = column.cast(pa.timestamp("us"))
-        shown = pc.strftime(plain, format='"%Y-%m-%dT%H:%M:%SZ"')
-        short = pc.replace_substring(shown, pattern=".000000Z", replacement="Z")
+        zone = "Z" if column.type.tz else ""
+        shown = pc.strftime(plain, format=f'"%Y-%m-%dT%H:%M:%S{zone}"')
+        short = pc.replace_substring(shown, pattern=f'.000000{zone}"', replacement=f'{zone}"')
         texts: list[str] = pc.fill_null(short, "null").to_pylist()
         return texts
     values = column.to_pylist()

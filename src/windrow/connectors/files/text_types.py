@@ -11,7 +11,7 @@ from windrow.schema import ColumnType, StreamSchema
 __all__ = ["dated", "read_type"]
 
 # Arrow's readers take either times with a zone or times without one; as text both come through.
-_READ_AS_TEXT = ("TIMESTAMP", "DATE")
+_READ_AS_TEXT = ("TIMESTAMP", "TIMESTAMP_NTZ", "DATE")
 
 
 def read_type(kind: ColumnType) -> pa.DataType:
@@ -29,7 +29,7 @@ def dated(schema: StreamSchema, table: pa.Table) -> pa.Table:
 
 
 def _dated(kind: ColumnType, texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    for target in (kind.arrow, pa.timestamp("us") if kind.name == "TIMESTAMP" else pa.date32()):
+    for target in (kind.arrow, pa.date32() if kind.name == "DATE" else pa.timestamp("us")):
         try:
             return pc.cast(texts, target)
         except pa.ArrowInvalid:

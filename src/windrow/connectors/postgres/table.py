@@ -26,6 +26,7 @@ _TYPES = {
     pa.float64(): "double precision",
     pa.string(): "text",
     pa.date32(): "date",
+    pa.duration("us"): "interval",
 }
 _INTEGERS = ("smallint", "integer", "bigint")
 # Types of a column that holds every value of ours as it is.
@@ -57,7 +58,7 @@ def _sql_type(kind: pa.DataType) -> str:
     if pa.types.is_decimal(kind):
         return f"numeric({kind.precision},{kind.scale})"
     if pa.types.is_timestamp(kind):
-        return "timestamp with time zone"
+        return f"timestamp {'with' if kind.tz else 'without'} time zone"
     return _TYPES[kind]
 
 

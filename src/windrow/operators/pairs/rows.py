@@ -19,7 +19,10 @@ __all__ = ["RowCodes", "SlotRows", "summed_words"]
 
 SMALLEST = 64
 # Types whose values are words in Arrow too.
-_OF_WORDS = (pa.int64(), pa.float64(), pa.timestamp("us", "UTC"))
+_OF_WORDS = (
+    *(pa.int64(), pa.float64()),
+    *(pa.timestamp("us", "UTC"), pa.timestamp("us"), pa.duration("us")),
+)
 Flags = NDArray[np.uint8]
 
 

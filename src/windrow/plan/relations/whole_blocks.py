@@ -27,7 +27,9 @@ def as_block(plan: TreePlan) -> QueryPlan | TreePlan:
         return plan
     named = zip(plan.outputs, found.select, strict=True)
     select = tuple(replace(column, name=field.name) for field, column in named)
-    return replace(found, select=select, every_us=plan.every_us, duration=plan.duration, closes=plan.closes)
+    return replace(
+        found, select=select, every_us=plan.every_us, duration=plan.duration, closes=plan.closes
+    )
 
 
 def _folded(relation: Relation) -> QueryPlan | None:

@@ -1,4 +1,4 @@
-"""window_start, window_end and window_time: the columns that windows with bounds give their rows."""
+"""window_start, window_end and window_time: columns that windows with bounds give their rows."""
 
 from __future__ import annotations
 

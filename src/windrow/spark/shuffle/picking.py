@@ -111,7 +111,7 @@ def _numbers(column: pa.Array) -> Numbers | None:
     if pa.types.is_floating(kind):
         values = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
         return None if np.isnan(values).any() else values
-    if pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date32(kind):
+    if pa.types.is_integer(kind) or pa.types.is_temporal(kind):
         return words_of_array(column)[0]
     return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from windrow.plan.expressions import Call, ColumnRef, Expr, Literal
 from windrow.plan.relations.algebra import (
@@ -136,14 +136,12 @@ class _Pulling:
         )
         conditions = () if condition is None else (condition,)
         rebounded: list[WindowBounds] = []
-        if isinstance(left, WindowBounds) and node.kind != "full":
-            if not _reads(left, conditions):
-                rebounded.append(left)
-                left = left.input
-        if isinstance(right, WindowBounds) and node.kind in ("inner", "semi", "anti"):
-            if not _reads(right, conditions):
-                rebounded += [right] if node.kind == "inner" else []
-                right = right.input
+        if node.kind != "full" and _is_free(left, conditions):
+            rebounded.append(left)
+            left = left.input
+        if node.kind in ("inner", "semi", "anti") and _is_free(right, conditions):
+            rebounded += [right] if node.kind == "inner" else []
+            right = right.input
         if left is node.left and right is node.right:
             return replace(node, condition=condition)
         found: Relation = replace(node, left=left, right=right, condition=condition)
@@ -200,14 +198,17 @@ def _reads(bounds: WindowBounds, expressions: Iterable[Expr]) -> bool:
     return any(read_ids(each) & _ids(bounds) for each in expressions)
 
 
+def _is_free(relation: Relation, conditions: Iterable[Expr]) -> TypeGuard[WindowBounds]:
+    """Whether it has bounds that no condition reads."""
+    return isinstance(relation, WindowBounds) and not _reads(relation, conditions)
+
+
 def _lifted(items: Iterable[Item], bounds: WindowBounds) -> tuple[WindowBound, ...]:
     pairs = ((item.field, _bound(item.expression, bounds)) for item in items)
     return tuple(WindowBound(own.part, field) for field, own in pairs if own is not None)
 
 
-def _over(
-    inner: Relation, bounds: WindowBounds, lifted: tuple[WindowBound, ...]
-) -> Relation:
+def _over(inner: Relation, bounds: WindowBounds, lifted: tuple[WindowBound, ...]) -> Relation:
     return replace(bounds, input=inner, bounds=lifted) if lifted else inner
 
 

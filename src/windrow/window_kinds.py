@@ -23,6 +23,7 @@ class Leaving(Enum):
     NEWER_ROWS = "enough newer rows of the stream have come"
     NEWER_OF_PARTITION = "enough newer rows of its partition have come"
     LATER_OF_PARTITION = "a much later row of its partition has come"
+    NEWER_OR_TIME = "enough newer rows of its partition have come, or its time is too long ago"
     NEXT_ROWS = "as many rows as the window holds have come after it"
     END_OF_SESSION = "its partition has been silent for too long"
     NOTHING = "it never does"
@@ -112,6 +113,16 @@ class WindowKind:
         return self.leaving in _SCHEDULED
 
     @property
+    def enters_later(self) -> bool:
+        """Whether rows wait for others before they enter: nobody knows when."""
+        return self.leaving is Leaving.NEXT_ROWS
+
+    @property
+    def has_row_limit(self) -> bool:
+        """Whether it names a number of rows."""
+        return "{rows}" in self.printed
+
+    @property
     def counts_rows(self) -> bool:
         """Whether it holds a number of rows, those included that a condition leaves out."""
         return not self.leaves_by_time
@@ -137,7 +148,12 @@ class WindowKind:
         return window.slide_us, (window.offset_us + window.length_us) % window.slide_us
 
 
-_SCHEDULED = (Leaving.LATER_OF_PARTITION, Leaving.NEXT_ROWS, Leaving.END_OF_SESSION)
+_SCHEDULED = (
+    Leaving.LATER_OF_PARTITION,
+    Leaving.NEWER_OR_TIME,
+    Leaving.NEXT_ROWS,
+    Leaving.END_OF_SESSION,
+)
 
 
 def _both_ends(window: WindowNumbers) -> tuple[int, int]:
@@ -281,6 +297,53 @@ _ENTRIES = (
         timing=_steps_of_periods,
         moves_in_steps=True,
         starts=_start_of_period,
+    ),
+    WindowKind(
+        "session",
+        ("[SESSION 30 SECONDS PARTITION BY k]", "[SESSION 30 SECONDS]"),
+        "the rows of each k that is not silent for more than 30 seconds, since it was last; see "
+        "[sessions](#sessions)",
+        "s.time_us <= i.t",
+        printed="SESSION {length}{partition}",
+        shown="sessions{partition}, gap {length}",
+        leaving=Leaving.END_OF_SESSION,
+    ),
+    WindowKind(
+        "partition_range",
+        ("[PARTITION BY k RANGE 10 MINUTES]",),
+        "of each k the rows at most 10 minutes older than its newest row",
+        "s.time_us <= i.t",
+        printed="PARTITION BY {columns} RANGE {length}",
+        shown="{length} up to the newest row of each {columns}",
+        leaving=Leaving.LATER_OF_PARTITION,
+    ),
+    WindowKind(
+        "partition_rows_range",
+        ("[PARTITION BY k ROWS 3 RANGE 10 MINUTES]",),
+        "the last 3 rows of each k, without those with time < t - T",
+        "s.time_us <= i.t",
+        printed="PARTITION BY {columns} ROWS {rows} RANGE {length}",
+        shown="last {rows} rows of each {columns}, of {length}",
+        leaving=Leaving.NEWER_OR_TIME,
+    ),
+    WindowKind(
+        "tumble_rows",
+        ("[TUMBLE 100 ROWS]",),
+        "the rows of the newest complete hundred of the stream, counted before WHERE; there is an "
+        "answer for each",
+        "s.time_us <= i.t",
+        printed="TUMBLE {rows} ROWS",
+        shown="newest complete {rows} rows",
+        leaving=Leaving.NEXT_ROWS,
+    ),
+    WindowKind(
+        "partition_tumble_rows",
+        ("[PARTITION BY k TUMBLE 100 ROWS]",),
+        "the same of each k",
+        "s.time_us <= i.t",
+        printed="PARTITION BY {columns} TUMBLE {rows} ROWS",
+        shown="newest complete {rows} rows of each {columns}",
+        leaving=Leaving.NEXT_ROWS,
     ),
 )
 WINDOW_KINDS: Mapping[str, WindowKind] = {each.name: each for each in _ENTRIES}

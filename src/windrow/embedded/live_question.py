@@ -149,22 +149,23 @@ def _rows_of(plan: TreePlan, held: Sequence[_HeldWindow], clock: int) -> Iterato
 
 
 def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:
-    offset_us = asked.window.offset_us
+    offset_us, columns = asked.window.offset_us, ", ".join(_columns(asked.window))
     stream, window = (
         asked.stream.name,
         f"[{asked.window.traits.printed}]".format(
             length=f"{show_span(asked.window.length_us).upper()}",
             slide=f"{show_span(asked.window.slide_us).upper()}",
             rows=asked.window.rows,
-            columns=", ".join(_columns(asked.window)),
+            columns=columns,
+            partition=f" PARTITION BY {columns}" if columns else "",
             offset=f" OFFSET {show_span(offset_us).upper()}" if offset_us else "",
         ),
     )
-    columns = ", ".join(needed)
+    read = ", ".join(needed)
     return BindingError(
         "WB277",
-        f"no running query or view holds the rows of {stream} {window} with {columns}",
-        hint=f"register one before the rows come: SELECT {columns} FROM {stream} {window}",
+        f"no running query or view holds the rows of {stream} {window} with {read}",
+        hint=f"register one before the rows come: SELECT {read} FROM {stream} {window}",
     )
 
 

@@ -18,6 +18,7 @@ from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.operators.partial import Partial
 from windrow.operators.relations.operator import StepTooLargeError
 from windrow.output.publish import Publisher
+from windrow.output.session_publisher import SessionPublisher
 from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life, life_of
@@ -44,7 +45,7 @@ class QueryRun:
 
     plan: RunnablePlan
     _shard: RunShard
-    _publisher: Publisher
+    _publisher: Publisher | SessionPublisher
     _bounded: BoundedAnswers | None
     _missed: MissedRows | None  # None while no row was refused
     reading: QueryLife
@@ -283,7 +284,12 @@ class QueryRun:
     def _publish(self, partial: Partial, clock: int) -> None:
         if self._mark is not None and self._mark.publisher is None:
             self._mark.publisher = self._publisher.mark()
-        self._publisher.absorb([(0, partial)], self._entered(clock), clock)
+        entered, closed = self._entered(clock), self._shard.closed
+        if isinstance(self._publisher, SessionPublisher):
+            assert closed is not None
+            self._publisher.absorb_sessions(partial, closed.partial, closed.instants, clock)
+        else:
+            self._publisher.absorb([(0, partial)], entered, clock)
         if self._bounded is not None:
             self._bounded.advance(clock)
 

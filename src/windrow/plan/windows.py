@@ -59,7 +59,7 @@ def _check_length(window: Window) -> None:
             place=window.place,
         )
     has_no_slide = traits.moves_in_steps and (window.slide_us < 1 or window.length_us < 1)
-    if has_no_slide or (traits.counts_rows and window.rows < 1):
+    if has_no_slide or (traits.has_row_limit and window.rows < 1):
         raise BindingError(
             "WB216",
             "a window of this kind must hold at least one row or one slide",

@@ -112,6 +112,8 @@ def _now(_cursor: Cursor) -> Window:
 
 
 def _tumble(cursor: Cursor) -> Window:
+    if cursor.ahead().upper in ("ROWS", "ROW"):
+        return Window("tumble_rows", rows=_complete_rows(cursor))
     length_us = parse_positive_span(cursor, "the length of the window")
     return tumbling(length_us, _offset(cursor))
 
@@ -128,6 +130,19 @@ def _cumulate(cursor: Cursor) -> Window:
     length_us = parse_positive_span(cursor, "the length of the period")
     slide_us = _by(cursor, "CUMULATE 1 DAY BY 1 HOUR")
     return cumulating(cursor, first, length_us, slide_us, _offset(cursor))
+
+
+def _complete_rows(cursor: Cursor) -> int:
+    rows = _rows(cursor)
+    if not (cursor.accept("ROWS") or cursor.accept("ROW")):
+        raise cursor.expected("ROWS", possible=["ROWS"], hint="write [TUMBLE 100 ROWS]")
+    return rows
+
+
+def _session(cursor: Cursor) -> Window:
+    gap_us = parse_positive_span(cursor, "the gap between sessions")
+    columns = _partition(cursor) if cursor.accept("PARTITION") else ()
+    return Window("session", length_us=gap_us, partition_by=columns)
 
 
 def _by(cursor: Cursor, example: str) -> int:
@@ -182,27 +197,45 @@ def _rows(cursor: Cursor) -> int:
     return parse_whole_number(cursor, "the number of rows", MAX_ROWS)
 
 
-def _partition_rows(cursor: Cursor) -> Window:
+def _partition(cursor: Cursor) -> tuple[str, ...]:
     cursor.expect("BY")
     columns = [cursor.name("a column").text]
     while cursor.accept(","):
         columns.append(cursor.name("a column").text)
+    return tuple(columns)
+
+
+def _of_partitions(cursor: Cursor) -> Window:
+    columns = _partition(cursor)
+    if cursor.accept("TUMBLE"):
+        return Window("partition_tumble_rows", rows=_complete_rows(cursor), partition_by=columns)
+    if cursor.accept("RANGE"):
+        length_us = parse_positive_span(cursor, "the length of the window")
+        return Window("partition_range", length_us=length_us, partition_by=columns)
+    if cursor.accept("SESSION"):
+        gap_us = parse_positive_span(cursor, "the gap between sessions")
+        return Window("session", length_us=gap_us, partition_by=columns)
     if not cursor.accept("ROWS"):
-        hint = "PARTITION BY goes with ROWS; use GROUP BY for a time window"
-        raise cursor.expected("ROWS", possible=["ROWS"], hint=hint)
-    return Window("partition_rows", rows=_rows(cursor), partition_by=tuple(columns))
+        hint = "PARTITION BY goes with ROWS, RANGE, TUMBLE n ROWS and SESSION"
+        raise cursor.expected("ROWS", possible=["ROWS", "RANGE", "TUMBLE", "SESSION"], hint=hint)
+    rows = _rows(cursor)
+    if not cursor.accept("RANGE"):
+        return Window("partition_rows", rows=rows, partition_by=columns)
+    length_us = parse_positive_span(cursor, "the length of the window")
+    return Window("partition_rows_range", length_us=length_us, rows=rows, partition_by=columns)
 
 
 # What follows the bracket, and how it is read on; a span alone is a range.
 WORDS: dict[str, Callable[[Cursor], Window]] = {
     "RANGE": _after_range,
     "ROWS": _last_rows,
-    "PARTITION": _partition_rows,
+    "PARTITION": _of_partitions,
     "UNBOUNDED": _unbounded,
     "NOW": _now,
     "TUMBLE": _tumble,
     "HOP": _hop,
     "CUMULATE": _cumulate,
+    "SESSION": _session,
 }
 
 
@@ -232,11 +265,13 @@ def print_window(window: Window) -> str:
 
 
 def _print_inside(window: Window) -> str:
+    columns = ", ".join(print_name(name) for name in window.partition_by)
     return window.traits.printed.format(
         length=print_span(window.length_us),
         slide=print_span(window.slide_us),
         rows=window.rows,
-        columns=", ".join(print_name(name) for name in window.partition_by),
+        columns=columns,
+        partition=f" PARTITION BY {columns}" if columns else "",
         offset=f" OFFSET {print_span(window.offset_us)}" if window.offset_us else "",
     )
 

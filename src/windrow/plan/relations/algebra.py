@@ -34,6 +34,7 @@ __all__ = [
     "Project",
     "Relation",
     "Scan",
+    "SessionScan",
     "SetOperation",
     "TopRows",
     "ValidRows",
@@ -418,6 +419,24 @@ class WindowBound:
 
     part: OneOf["start", "end", "time"]
     field: Field
+
+
+@dataclass(frozen=True)
+class SessionScan(Relation):
+    """Rows of sessions, with bounds of their session.
+
+    mode: 'rows' of the sessions that are open; 'newest', of these only the newest row, whose time
+    says when the session would end; 'closing', rows of the sessions that end at this very instant.
+    """
+
+    scan: Scan
+    mode: OneOf["rows", "newest", "closing"]
+    bounds: tuple[WindowBound, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the stream that are read, then the bounds."""
+        return (*self.scan.given, *(each.field for each in self.bounds))
 
 
 @dataclass(frozen=True)

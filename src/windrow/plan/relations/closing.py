@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from windrow.errors import UnsupportedError
 from windrow.plan.relations.algebra import (
     AnswerWindow,
     Relation,
     Scan,
+    SessionScan,
     ViewScan,
     walk_relations,
 )
 from windrow.plan.windows import common_closes
 
-__all__ = ["closes_of"]
+__all__ = ["closes_of", "has_sessions", "of_closing_sessions"]
 
 Closes = tuple[int, int]
 
@@ -27,6 +31,27 @@ def closes_of(relation: Relation) -> Closes | None:
             found.add(common_closes([node.window]))
         elif isinstance(node, ViewScan):
             found.add(node.closes)
-        elif isinstance(node, AnswerWindow):
+        elif isinstance(node, AnswerWindow | SessionScan):
             found.add(None)
     return found.pop() if len(found) == 1 else None
+
+
+def has_sessions(relation: Relation) -> bool:
+    """Whether it has rows of sessions, other than in queries whose answers it reads."""
+    if isinstance(relation, AnswerWindow):
+        return False
+    return isinstance(relation, SessionScan) or any(map(has_sessions, relation.inputs))
+
+
+def of_closing_sessions(relation: Relation) -> Relation:
+    """The same over the sessions that end at this very instant: what is final of it."""
+    if isinstance(relation, SessionScan):
+        return replace(relation, mode="closing")
+    if isinstance(relation, AnswerWindow):
+        raise UnsupportedError(
+            "WU700",
+            "answers come when sessions close, and those of another query do not wait for it",
+            hint="write EVERY (10 SECONDS) at the end of the query: it then answers at these ticks",
+        )
+    parts = [of_closing_sessions(part) for part in relation.inputs]
+    return relation.with_inputs(*parts) if parts else relation

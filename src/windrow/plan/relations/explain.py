@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from windrow.event_time import show_span
 from windrow.memory_size import show_memory
@@ -19,7 +19,9 @@ from windrow.plan.relations.algebra import (
     TopRows,
     ValidRows,
     ViewScan,
+    WindowBounds,
     WindowFunctions,
+    walk_relations,
 )
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.join_condition import split_condition
@@ -44,6 +46,7 @@ def explain_tree(
     rules = rules_that_change(plan.bound)
     columns = ", ".join(f"{field.name} {field.type}" for field in plan.outputs)
     every = f"every {show_span(plan.every_us)}" if plan.every_us else due(plan.closes)
+    every = every if plan.closing is None else "when a session closes"
     return "\n".join(
         [
             _headline(plan),
@@ -54,13 +57,14 @@ def explain_tree(
             *(f"  {line}" for line in show_relation(plan.bound).splitlines()),
             "as it runs:",
             *(f"  {line}" for line in show_relation(plan.relation, noted).splitlines()),
+            *_closing(plan, noted),
             *_growing(plan),
         ]
     )
 
 
 def _headline(plan: TreePlan) -> str:
-    windows, fused = len(plan.inputs), sum(not block.is_scan for block in plan.blocks)
+    windows, fused = _windows(plan), sum(not block.is_scan for block in plan.blocks)
     blocks = f", {fused} fused block{'s' * (fused != 1)}" if fused else ""
     views = f"view{'s' * (len(plan.views) != 1)} {', '.join(plan.views)}"
     if plan.views and not windows:
@@ -69,6 +73,22 @@ def _headline(plan: TreePlan) -> str:
         return "tree over constants"
     beside = f" and {views}" if plan.views else ""
     return f"tree over {windows} window{'s' * (windows != 1)}{beside}{blocks}"
+
+
+def _windows(plan: TreePlan) -> int:
+    """How many windows the text has; those of sessions may be read in several ways."""
+    blocks = dict.fromkeys(
+        each for each in walk_relations(plan.relation) if isinstance(each, Block)
+    )
+    read_once = (each for each in blocks if getattr(each, "mode", "rows") == "rows")
+    return sum(len(block.plan.inputs) for block in read_once)
+
+
+def _closing(plan: TreePlan, noted: Callable[[Relation], str]) -> list[str]:
+    if plan.closing is None:
+        return []
+    drawn = show_relation(plan.closing, noted).splitlines()
+    return ["for the answers, over the sessions that end:", *(f"  {line}" for line in drawn)]
 
 
 def _growing(plan: TreePlan) -> list[str]:
@@ -119,4 +139,5 @@ _WORDS: dict[type[Relation], str] = {
     ValidRows: "keeps the rows that are to come or to go; O(log n) a change",
     ViewScan: "runs once for all queries that read it; keeps nothing of its own",
     AnswerWindow: "keeps the answers in the window; O(rows) a tick",
+    WindowBounds: "keeps the rows; all of them come anew when a window closes",
 }

@@ -15,11 +15,12 @@ from windrow.plan.relations.algebra import (
     Field,
     Relation,
     Scan,
+    SessionScan,
     TopRows,
     ViewScan,
     walk_relations,
 )
-from windrow.plan.relations.closing import closes_of
+from windrow.plan.relations.closing import closes_of, has_sessions
 from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.references import free_ids
 from windrow.plan.relations.visible import Table
@@ -98,14 +99,15 @@ def _of_view(
     """The view as it runs by itself; None where it has to be part of the query.
 
     A window reads its answers as a stream. A view that keeps every row for ever would do so for a
-    query that only counts them.
+    query that only counts them. Of sessions a query answers with those that close, which the rows
+    of a view do not show.
     """
     if not context.shares_views or source.window.written:
         return None
     scans = dict(context.scans)
     answer = context.bind(view.query, environment.within_view(view.name))
     streams = streams_of(answer.relation)
-    if not streams or _keeps_endless(answer.relation):
+    if not streams or _keeps_endless(answer.relation) or has_sessions(answer.relation):
         context.scans = scans
         return None
     given = tuple(context.fresh(field.name, field.type) for field in answer.shown)
@@ -132,6 +134,8 @@ def streams_of(relation: Relation) -> tuple[str, ...]:
     for node in walk_relations(relation):
         if isinstance(node, Scan):
             found.append(node.stream.name)
+        elif isinstance(node, SessionScan):
+            found.append(node.scan.stream.name)
         elif isinstance(node, ViewScan):
             found += node.streams
     return tuple(dict.fromkeys(found))

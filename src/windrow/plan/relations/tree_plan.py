@@ -32,6 +32,8 @@ class TreePlan:
     bound: as it was written; relation: after all rules, with blocks as leaves. outputs: its columns
     under the names that readers see. order: how result() is sorted; () as rows are. hidden: columns
     behind these that only the order reads. closes: as QueryPlan has it.
+    closing: with sessions and without EVERY, what the answers are: the query over the sessions that
+    end at an instant, with blocks as leaves.
     """
 
     text: str
@@ -43,6 +45,7 @@ class TreePlan:
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
     hidden: tuple[Field, ...] = ()
     closes: tuple[int, int] | None = None
+    closing: Relation | None = None
 
     kind = "tree"
     algorithm = "tree"
@@ -52,8 +55,9 @@ class TreePlan:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Its leaves with windows, each different one once."""
-        found = (each for each in walk_relations(self.relation) if isinstance(each, Block))
-        return tuple(dict.fromkeys(found))
+        whole = [self.relation] if self.closing is None else [self.relation, self.closing]
+        nodes = (each for relation in whole for each in walk_relations(relation))
+        return tuple(dict.fromkeys(each for each in nodes if isinstance(each, Block)))
 
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
@@ -82,7 +86,11 @@ class TreePlan:
     @cached_property
     def answering(self) -> tuple[bool, ...]:
         """Of each input, whether an answer is due when a row enters it."""
-        return tuple(block in self.entered for block in self.blocks for _ in block.plan.inputs)
+        return tuple(
+            block in self.entered and not entry.window.traits.enters_later
+            for block in self.blocks
+            for entry in block.plan.inputs
+        )
 
     @cached_property
     def view_scans(self) -> tuple[ViewScan, ...]:

@@ -35,7 +35,9 @@ def as_block(plan: TreePlan) -> QueryPlan | TreePlan:
 def _folded(relation: Relation) -> QueryPlan | None:
     """The block with what is computed and tested above it; columns are named by their ids."""
     if isinstance(relation, Block):
-        return relation.plan
+        windows = [entry.window for entry in relation.plan.inputs]
+        # Only leaves of trees have these.
+        return None if any(each.traits.is_scheduled for each in windows) else relation.plan
     if not isinstance(relation, Project | Filter):
         return None
     inner = _folded(relation.input)

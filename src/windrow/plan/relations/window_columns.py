@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from windrow.plan.model import WindowSpec
-from windrow.plan.relations.algebra import Field, Relation, WindowBound, WindowBounds
+from windrow.plan.relations.algebra import (
+    Field,
+    Relation,
+    Scan,
+    SessionScan,
+    WindowBound,
+    WindowBounds,
+)
 from windrow.plan.relations.context import Context
 from windrow.schema import TIMESTAMP
 
@@ -19,7 +26,7 @@ def with_bounds(
 
     A column of the stream that has the name of a bound hides it.
     """
-    if not window.traits.closes:
+    if not window.traits.has_bounds:
         return relation, fields
     taken = {field.name.lower() for field in fields}
     bounds = tuple(
@@ -29,4 +36,7 @@ def with_bounds(
     )
     if not bounds:
         return relation, fields
-    return WindowBounds(relation, window, bounds), (*fields, *(each.field for each in bounds))
+    shown = (*fields, *(each.field for each in bounds))
+    if isinstance(relation, Scan) and window.traits.is_session:
+        return SessionScan(relation, "rows", bounds), shown
+    return WindowBounds(relation, window, bounds), shown

@@ -20,6 +20,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
+    SessionScan,
     SetOperation,
     TopRows,
     ValidRows,
@@ -116,6 +117,13 @@ def _window_bounds(relation: WindowBounds, wanted: Ids) -> Relation:
     return _over(replace(relation, bounds=bounds), wanted)
 
 
+def _session_scan(relation: SessionScan, wanted: Ids) -> Relation:
+    scan = _leaf(relation.scan, wanted)
+    assert isinstance(scan, Scan)
+    bounds = tuple(each for each in relation.bounds if each.field.id in wanted)
+    return replace(relation, scan=scan, bounds=bounds)
+
+
 def _leaf(relation: Scan | ViewScan | Values, wanted: Ids) -> Relation:
     if isinstance(relation, Values):
         return relation
@@ -146,6 +154,7 @@ def _set_operation(relation: SetOperation, wanted: Ids) -> Relation:
 # Any: a rule is for its own kind of node.
 _RULES: dict[type[Relation], Callable[[Any, Ids], Relation]] = {
     Scan: _leaf,
+    SessionScan: _session_scan,
     ViewScan: _leaf,
     Values: _leaf,
     Project: _project,

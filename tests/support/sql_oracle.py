@@ -29,6 +29,13 @@ from support.closing_windows import (
     ticks_of,
 )
 from support.oracle import Row
+from support.slow_partition_windows import (
+    SCHEDULED,
+    Session,
+    complete_at,
+    held_of_partition,
+    sessions_of,
+)
 from support.streams import CATALOG
 from windrow.plan.catalog import Catalog
 from windrow.sql import parse_query
@@ -85,8 +92,24 @@ class SqlOracle:
         """The answer at one instant."""
         return self.answers(rows, [instant])[instant]
 
-    def answers(self, rows: Rows, instants: Iterable[int]) -> dict[int, list[Row]]:
+    def final_answers(self, rows: Rows, instants: Iterable[int]) -> dict[int, list[Row]]:
+        """What answers() tells: of sessions, those that close."""
+        if not self._is_final:
+            return self.answers(rows, instants)
+        return self.answers(rows, instants, is_closing=True)
+
+    @property
+    def _is_final(self) -> bool:
+        """Whether answers come when sessions close."""
+        is_session = any(each.window.kind == "session" for each in self._windows.found)
+        return is_session and not self._every_us
+
+    def answers(
+        self, rows: Rows, instants: Iterable[int], *, is_closing: bool = False
+    ) -> dict[int, list[Row]]:
         """The answers at many instants; with EVERY, those of the last tick."""
+        for window in self._windows.found:
+            window.is_closing = is_closing
         wanted = sorted(set(instants))
         if not wanted:
             return {}
@@ -110,6 +133,9 @@ class SqlOracle:
         windows = [each.window for each in self._windows.all_windows()]
         if not self._every_us and entries and closes_together(windows):
             return ticks_of(windows[0], min(entries), clock)
+        if self._is_final:
+            ends = {t for window in self._windows.found for t in window.session_ends(clock)}
+            return sorted(ends)
         if not self._every_us or not entries:
             return sorted(set(entries))
         first = -(-min(entries) // self._every_us) * self._every_us
@@ -182,6 +208,7 @@ class _HeldWindow:
     window: Window
     time: str
     inner: SqlOracle | None = None
+    is_closing: bool = False
     times: list[int] = field(default_factory=list)
     keys: list[tuple[object, ...]] = field(default_factory=list)
 
@@ -220,10 +247,41 @@ class _HeldWindow:
     def show(self, instant: int | None) -> None:
         """The table has the rows that are in the window at the instant; None: no rows."""
         held = () if instant is None else self.held_at(instant)
+        if self.window.kind == "session":
+            return self._show_sessions(instant)
         listed = ", ".join(map(str, held)) or "-1"
         bounds = self._bounds_text(0 if instant is None else instant)
         text = f"SELECT *{bounds} FROM all_{self.name} WHERE rowid IN ({listed})"
         DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def _show_sessions(self, instant: int | None) -> None:
+        """Each row with the bounds of its session."""
+        found = [] if instant is None else self._sessions_at(instant)
+        bounds = [f"({i}, {each.start}, {each.end})" for each in found for i in each.places]
+        listed = ", ".join(bounds) or "(-1, 0, 0)"
+        columns = ", ".join(
+            f"make_timestamptz({us}) AS window_{name}"
+            for name, us in (("start", "v.s"), ("end", "v.e"), ("time", "v.e - 1000"))
+        )
+        text = (
+            f"SELECT a.*, {columns} FROM all_{self.name} AS a "
+            f"JOIN (VALUES {listed}) AS v (r, s, e) ON a.rowid = v.r"
+        )
+        DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def _sessions_at(self, instant: int) -> list[Session]:
+        """Those that are open, or those that end now."""
+        found = sessions_of(self.times, self.keys, self.window.length_us, instant)
+        if self.is_closing:
+            return [each for each in found if each.end == instant]
+        return [each for each in found if each.end >= instant]
+
+    def session_ends(self, clock: int) -> Iterable[int]:
+        """When sessions close."""
+        if self.window.kind != "session":
+            return []
+        found = sessions_of(self.times, self.keys, self.window.length_us, 2**62)
+        return [each.end for each in found if each.end <= clock]
 
     def _bounds_text(self, instant: int) -> str:
         """Columns with the bounds of the window, where it has any."""
@@ -235,6 +293,8 @@ class _HeldWindow:
 
     def shown_at(self, instant: int) -> Any:
         """What is equal where the table is the same."""
+        if self.window.kind == "session":
+            return tuple(self._sessions_at(instant))
         held = self.held_at(instant)
         is_closing = self.window.kind in CLOSING and held
         return held, bounds_at(self.window, instant) if is_closing else None
@@ -245,6 +305,10 @@ class _HeldWindow:
         places = range(len(self.times))
         if kind == "time":
             return tuple(i for i in places if instant - length <= self.times[i] <= instant)
+        if kind == "session":
+            return tuple(i for each in self._sessions_at(instant) for i in each.places)
+        if kind in SCHEDULED:
+            return tuple(sorted(held_of_partition(self.window, self.times, self.keys, instant)))
         if kind == "now":
             return tuple(i for i in places if self.times[i] == instant)
         if kind in CLOSING:
@@ -269,6 +333,8 @@ class _HeldWindow:
 
     def entries(self) -> list[int]:
         """When rows enter."""
+        if "tumble_rows" in self.window.kind:
+            return list(complete_at(self.window, self.times, self.keys))
         if self.window.kind in CLOSING:
             return [entry_of(self.window, time) for time in self.times]
         slide = self.window.slide_us or 1
@@ -277,7 +343,11 @@ class _HeldWindow:
     def moments(self) -> Iterable[int]:
         """When rows enter or leave."""
         yield from self.entries()
-        if self.window.kind in CLOSING:
+        if self.window.kind == "session":
+            yield from (end + 1 for end in self.session_ends(2**62))
+        elif self.window.kind == "partition_rows_range":
+            yield from (time + self.window.length_us + 1 for time in self.times)
+        elif self.window.kind in CLOSING:
             yield from moments_of(self.window, self.times)
         elif self.window.kind in ("time", "slide", "now"):
             # Windows that move in steps have one open end.

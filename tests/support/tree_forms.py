@@ -268,6 +268,32 @@ SELECT k, MAX(window_end) AS e, COUNT(*) AS n FROM a [HOP 3 SECONDS BY 1 SECOND]
 SELECT k, window_start, SUM(l) AS t FROM a [TUMBLE 2 SECONDS] GROUP BY ROLLUP (k, window_start);
 SELECT k, window_end, COUNT(*) AS n FROM a [TUMBLE 1 SECOND] GROUP BY k, window_end EVERY (3
   SECONDS);
+SELECT k, window_start, window_end, COUNT(*) AS n, SUM(l) AS t FROM a [SESSION 2 SECONDS PARTITION
+  BY k] GROUP BY k, window_start, window_end;
+SELECT k, s, window_start, window_end, window_time FROM b [SESSION 1 SECOND PARTITION BY k, o];
+SELECT s, window_end FROM a [SESSION 1500 MILLISECONDS] WHERE k > 0;
+SELECT COUNT(*) AS n, MAX(l) AS m FROM a [SESSION 1 SECOND PARTITION BY s] WHERE o;
+SELECT window_start, COUNT(*) AS n FROM a [SESSION 1 SECOND] GROUP BY window_start, window_end;
+SELECT window_end, COUNT(*) AS n FROM a [SESSION 1 SECOND PARTITION BY k] GROUP BY window_end;
+SELECT a.k, b.l, a.window_start FROM a [SESSION 1 SECOND PARTITION BY k] JOIN b [4 SECONDS] ON a.k =
+  b.k;
+SELECT a.k, COUNT(*) AS n FROM a [SESSION 1 SECOND PARTITION BY k] LEFT JOIN b [SESSION 2 SECONDS
+  PARTITION BY k] ON a.k = b.k GROUP BY a.k;
+SELECT q.k, q.n FROM (SELECT k, window_end, COUNT(*) AS n FROM a [SESSION 1 SECOND PARTITION BY k]
+  GROUP BY k, window_end) AS q WHERE q.n > 1;
+SELECT k, l, window_end FROM a [SESSION 2 SECONDS PARTITION BY k] QUALIFY ROW_NUMBER() OVER
+  (PARTITION BY k, window_end ORDER BY l DESC, s) = 1;
+SELECT k, window_start, window_end, COUNT(*) AS n FROM a [SESSION 2 SECONDS PARTITION BY k] GROUP BY
+  k, window_start, window_end EVERY (1 SECOND);
+SELECT k, s, l FROM a [PARTITION BY k RANGE 2 SECONDS];
+SELECT s, COUNT(*) AS n FROM b [PARTITION BY k, s RANGE 1 SECOND] WHERE l > 0 GROUP BY s;
+SELECT k, l FROM a [PARTITION BY k ROWS 2 RANGE 2 SECONDS];
+SELECT COUNT(*) AS n, SUM(l) AS t FROM b [PARTITION BY s ROWS 1 RANGE 1 SECOND] EVERY (2 SECONDS);
+SELECT k, l FROM a [TUMBLE 3 ROWS];
+SELECT COUNT(*) AS n, MAX(l) AS m FROM b [TUMBLE 2 ROWS] WHERE k > 0;
+SELECT k, COUNT(*) AS n, SUM(l) AS t FROM a [PARTITION BY k TUMBLE 2 ROWS] GROUP BY k;
+SELECT a.k, b.l FROM a [PARTITION BY k TUMBLE 2 ROWS] JOIN b [PARTITION BY k RANGE 1 SECOND] ON a.k =
+  b.k;
 SELECT k, s FROM a [NOW] WHERE k > 0;
 SELECT a.k, COUNT(*) AS n FROM a [NOW], b [2 SECONDS] WHERE a.k = b.k GROUP BY a.k;
 """)

@@ -95,7 +95,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
                 self._publisher = SessionPublisher(plan.published)
                 closed = self._shard.closed
                 assert closed is not None
-                self._publisher.absorb_sessions(partial, closed.partial, NO_INSTANTS, clock)
+                self._publisher.absorb_sessions(partial, NO_INSTANTS, *closed, clock)
         else:
             inner = None if plan.error_percent is None else inner_plan(plan)
             run = plan if inner is None else inner.plan

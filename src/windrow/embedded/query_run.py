@@ -287,7 +287,7 @@ class QueryRun:
         entered, closed = self._entered(clock), self._shard.closed
         if isinstance(self._publisher, SessionPublisher):
             assert closed is not None
-            self._publisher.absorb_sessions(partial, closed.partial, closed.instants, clock)
+            self._publisher.absorb_sessions(partial, entered, *closed, clock)
         else:
             self._publisher.absorb([(0, partial)], entered, clock)
         if self._bounded is not None:

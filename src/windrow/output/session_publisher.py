@@ -15,7 +15,7 @@ from windrow.rows.frames import pack, unpack
 
 __all__ = ["SessionPublisher"]
 
-_NO_INSTANTS = np.empty(0, np.int64)
+Instants = NDArray[np.int64]
 
 
 class _Mark(NamedTuple):
@@ -31,11 +31,15 @@ class SessionPublisher:
         self._open, self._closed = Publisher(plan), Publisher(plan)
 
     def absorb_sessions(
-        self, partial: Partial, closed: Partial, instants: NDArray[np.int64], until: int
+        self, partial: Partial, entered: Instants, closed: Partial, ends: Instants, until: int
     ) -> None:
-        """Take a step to `until`; closed: of the sessions that closed, at these instants."""
-        self._open.absorb([(0, partial)], _NO_INSTANTS, until)
-        self._closed.absorb([(0, closed)], instants, until)
+        """Take a step to `until`, in which rows entered and sessions ended at these instants.
+
+        closed: what there is of those that ended.
+        """
+        self._open.absorb([(0, partial)], entered, until)
+        self._open.drop_answers()
+        self._closed.absorb([(0, closed)], ends, until)
         self._closed.drop_changes()
 
     @property

@@ -8,9 +8,7 @@ __all__ = ["FUNCTIONS", "SIGNS", "STATEMENTS", "UNITS"]
 
 _ROWS_COME = "rows arrive by push() or from a source, and expire on their own"
 _PARAMETER = "there are no parameters: write the value itself"
-_WINDOW = (
-    "the window comes after the stream: s [10 MINUTES], or [RANGE 10 MINUTES SLIDE 10 MINUTES]"
-)
+_WINDOW = "the window comes after the stream: s [10 MINUTES], or s [TUMBLE 10 MINUTES]"
 _NO_CLOCK = "now is where the window ends: s [10 MINUTES] holds the last ten minutes"
 _PART_OF_TIME = "CAST(ts AS DATE) is its day, FLOOR(CAST(ts AS BIGINT) % 86400 / 3600) its hour"
 _LENGTH = "subtract seconds: CAST(a.ts AS DOUBLE) - CAST(b.ts AS DOUBLE)"

@@ -11,6 +11,7 @@ from windrow.schema import ColumnType, type_meant, type_named
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS, SIGNS
 from windrow.sql.functions import build_call
+from windrow.sql.group_windows import GROUP_WINDOWS, bound_column, parse_group_window
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.tokens import Token
 from windrow.sql.window_functions import parse_over
@@ -118,6 +119,11 @@ def _cast_literal(cursor: Cursor) -> exp.Expression:
 
 
 def _column(cursor: Cursor) -> exp.Expression:
+    if cursor.token.upper in ("WINDOW", "SESSION_WINDOW") and cursor.ahead().text == ".":
+        for part in ("START", "END"):
+            if cursor.ahead(2).upper == part:  # window.start, as Spark has it
+                first, _, _ = cursor.consume(), cursor.consume(), cursor.consume()
+                return mark(bound_column(f"window_{part.lower()}"), first)
     first = cursor.consume()
     column = exp.Column(this=identifier(first))
     if cursor.accept("."):
@@ -134,6 +140,8 @@ def _column(cursor: Cursor) -> exp.Expression:
 def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     name = cursor.consume()
     cursor.expect("(")
+    if name.upper in GROUP_WINDOWS and not cursor.at(")"):
+        return mark(parse_group_window(cursor, name, expression), name)
     arguments: list[exp.Expression] = []
     if cursor.at("*"):
         arguments.append(mark(exp.Star(), cursor.consume()))

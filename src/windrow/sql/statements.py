@@ -50,7 +50,8 @@ class Window:
     partition_by: tuple[str, ...] = ()
     offset_us: int = 0
     written: bool = True  # False when there was no bracket at all
-    time: str = ""  # the column that another dialect names as the time; the stream's own if ''
+    # The column that another dialect names as the time; '' where nothing is said.
+    time: str = field(default="", compare=False)
     place: Place | None = field(default=None, compare=False)
 
     @property

@@ -216,7 +216,7 @@ def _of_partitions(cursor: Cursor) -> Window:
         gap_us = parse_positive_span(cursor, "the gap between sessions")
         return Window("session", length_us=gap_us, partition_by=columns)
     if not cursor.accept("ROWS"):
-        hint = "PARTITION BY goes with ROWS, RANGE, TUMBLE n ROWS and SESSION"
+        hint = "write ROWS, RANGE, TUMBLE n ROWS or SESSION; use GROUP BY for a time window"
         raise cursor.expected("ROWS", possible=["ROWS", "RANGE", "TUMBLE", "SESSION"], hint=hint)
     rows = _rows(cursor)
     if not cursor.accept("RANGE"):

@@ -25,6 +25,7 @@ from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.references import free_ids
 from windrow.plan.relations.visible import Table
 from windrow.plan.relations.window_columns import with_bounds
+from windrow.plan.relations.windowed_rows import windowed_rows
 from windrow.plan.windows import bind_window
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import QueryText, Source, ValuesList
@@ -168,9 +169,14 @@ def _of_query(
     shown = named_columns(answer.shown, names, alias, source)
     relation = answer.relation
     every_us = None if isinstance(query, ValuesList) else query.every_us
-    if source.window.written:
+    rows = windowed_rows(source, relation, shown, context) if every_us is None else None
+    if rows is not None:
+        relation, shown = rows
+    elif source.window.written:
         relation, time = _through_window(source, answer, shown, every_us, context)
         shown = (time, *shown)
+        if isinstance(relation, AnswerWindow):
+            relation, shown = with_bounds(relation, relation.window, shown, context)
     elif every_us is not None:
         raise BindingError(
             "WB264",

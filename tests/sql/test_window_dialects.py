@@ -33,7 +33,9 @@ TEXTS = {
     "SELECT x FROM SESSION(DATA => TABLE s PARTITION BY k, TIMECOL => DESCRIPTOR(ts), GAP => "
     "INTERVAL '5' MINUTE)": "SELECT x FROM s [SESSION 5 MINUTES PARTITION BY k]",
     "SELECT k, TUMBLE_START(ts, INTERVAL '1' DAY) AS w FROM s GROUP BY TUMBLE(ts, INTERVAL '1' "
-    "DAY), k": "SELECT k, window_start AS w FROM s [TUMBLE 1 DAY] GROUP BY k, window_start, window_end",
+    "DAY), k": (
+        "SELECT k, window_start AS w FROM s [TUMBLE 1 DAY] GROUP BY k, window_start, window_end"
+    ),
     "SELECT HOP_ROWTIME(ts, INTERVAL '1' HOUR, INTERVAL '1' DAY) AS w FROM s GROUP BY HOP(ts, "
     "INTERVAL '1' HOUR, INTERVAL '1' DAY)": (
         "SELECT window_time AS w FROM s [HOP 1 DAY BY 1 HOUR] GROUP BY window_start, window_end, "

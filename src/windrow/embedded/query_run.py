@@ -284,14 +284,18 @@ class QueryRun:
     def _publish(self, partial: Partial, clock: int) -> None:
         if self._mark is not None and self._mark.publisher is None:
             self._mark.publisher = self._publisher.mark()
-        entered, closed = self._entered(clock), self._shard.closed
+        self._absorb(partial, self._entered(clock), clock)
+        if self._bounded is not None:
+            self._bounded.advance(clock)
+
+    def _absorb(self, partial: Partial, entered: NDArray[np.int64], clock: int) -> None:
+        """Let the publisher have a step, and of sessions those that closed in it."""
+        closed = self._shard.closed
         if isinstance(self._publisher, SessionPublisher):
             assert closed is not None
             self._publisher.absorb_sessions(partial, entered, *closed, clock)
         else:
             self._publisher.absorb([(0, partial)], entered, clock)
-        if self._bounded is not None:
-            self._bounded.advance(clock)
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         """The instants up to the clock at which rows entered."""

@@ -69,7 +69,8 @@ class ViewRegistry:
 
 
 def clocks_of(
-    queries: Sequence[EmbeddedQuery], clock_of: Callable[[Sequence[RunnablePlan]], int]
+    queries: Sequence[EmbeddedQuery],
+    clock_for: Callable[[RunnablePlan, Sequence[RunnablePlan]], int],
 ) -> dict[int, int]:
     """How far each query goes, by its id; a view as far as the farthest that reads it.
 
@@ -78,7 +79,8 @@ def clocks_of(
     """
     clocks: dict[int, int] = {}
     for query in reversed(queries):
-        clock = max(clock_of(_plans_of(query)), clocks.get(id(query), START_OF_TIME))
+        own = clock_for(query.plan, _plans_of(query)[1:])
+        clock = max(own, clocks.get(id(query), START_OF_TIME))
         clocks[id(query)] = clock
         for view in query.views:
             clocks[id(view)] = max(clock, clocks.get(id(view), START_OF_TIME))

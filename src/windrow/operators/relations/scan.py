@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from windrow.event_time import START_OF_TIME
 from windrow.operators.relations.changes import Changes, Vector, no_changes
+from windrow.operators.relations.row_numbers import RowNumbers
 from windrow.operators.relations.session_bounds import SessionBounds
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import prepared_columns, window_of
@@ -43,6 +44,8 @@ class WindowScan:
         self.entered = _NO_INSTANTS  # when rows entered in the last step, where that is noted
         self._types = [column.type.arrow for column in plan.select]
         self._grid_us = grid_us
+        # Where a row is known by: a number that is used again once the row has left.
+        self._numbers = RowNumbers()
         self._texts = {
             place: TextCodes() for place, kind in enumerate(self._types) if pa.types.is_string(kind)
         }
@@ -73,9 +76,11 @@ class WindowScan:
             if valid.size:
                 flags = flags if flags.size else np.ones(words.shape, np.uint8)
                 flags[place] = valid
-        codes = np.zeros(rows.size, np.int32)
-        if rows.takes_part is not None:
-            codes[~rows.takes_part] = NO_CODE
+        if rows.takes_part is None:
+            codes = self._numbers.take(rows.size)
+        else:
+            codes = np.full(rows.size, NO_CODE, np.int32)
+            codes[rows.takes_part] = self._numbers.take(int(np.count_nonzero(rows.takes_part)))
         partitions = None
         if self._partitions is not None:
             partitions = self._partitions.acquire(rows.partitions)
@@ -87,26 +92,29 @@ class WindowScan:
         """The rows that enter and leave up to and including `until`."""
         self.window.open(until)
         self._ran_until, self.entered = until, _NO_INSTANTS
-        parts: list[Changes] = []
+        parts: list[tuple[Vector, Vector, Vector]] = []
         events = EventColumns(EVENTS_AT_ONCE)
         count = EVENTS_AT_ONCE
         while count == EVENTS_AT_ONCE:
             count = self.window.fill(events, 0, EVENTS_AT_ONCE, until, self._grid_us)
-            parts.append(self._changes(events, count))
+            at, row = events.at[:count].copy(), events.row[:count].copy()
+            parts.append((at, row, events.sign[:count].astype(np.int64)))
+        # The rows are read once for all events: to join columns costs as much as to read them.
+        found = self._changes(*(np.concatenate(each) for each in zip(*parts, strict=True)))
         self._reclaim()
-        return _joined(parts)
+        return found
 
-    def _changes(self, events: EventColumns, count: int) -> Changes:
-        if not count:
+    def _changes(self, at: Vector, row: Vector, weight: Vector) -> Changes:
+        if not at.size:
             return no_changes(self._all_types)
-        at, row = events.at[:count].copy(), events.row[:count]
-        weight = events.sign[:count].astype(np.int64)
-        live = self.window.columns.codes[row] != NO_CODE
+        numbers = self.window.columns.codes[row]
+        live = numbers != NO_CODE
         if self._notes_entries:
-            self.entered = np.unique(np.concatenate([self.entered, at[weight > 0]]))
+            self.entered = np.unique(at[weight > 0])
         if not live.all():
-            at, row, weight = at[live], row[live], weight[live]
-        return Changes(at, weight, (*self._rows_at(row), *self._bounds(row, at, weight)))
+            at, row, weight, numbers = at[live], row[live], weight[live], numbers[live]
+        columns = (*self._rows_at(row), *self._bounds(row, at, weight))
+        return Changes(at, weight, columns, numbers)
 
     def _bounds(self, row: Vector, at: Vector, weight: Vector) -> list[pa.Array]:
         """The bounds of the sessions of rows that enter or leave at these instants."""
@@ -133,6 +141,8 @@ class WindowScan:
         if gone is None:
             return
         columns = self.window.columns
+        numbers = columns.codes[gone]
+        self._numbers.give_back(numbers[numbers != NO_CODE])
         for number, texts in self._texts.items():
             texts.forget(texts.release(columns.store.values[number][gone].astype(np.int32)))
         if self._partitions is not None:
@@ -143,11 +153,13 @@ class WindowScan:
     def held(self, at: int) -> Changes:
         """The rows in the window, as if all had entered at that instant."""
         places = self.window.held()
-        places = places[self.window.columns.codes[places] != NO_CODE]
+        numbers = self.window.columns.codes[places]
+        live = numbers != NO_CODE
+        places, numbers = places[live], numbers[live]
         weight = np.ones(places.size, np.int64)
         since = np.full(places.size, self._ran_until, np.int64)
         columns = (*self._rows_at(places), *self._bounds(places, since, weight))
-        return Changes(np.full(places.size, at, np.int64), weight, columns)
+        return Changes(np.full(places.size, at, np.int64), weight, columns, numbers)
 
     @property
     def _all_types(self) -> list[pa.DataType]:
@@ -170,20 +182,10 @@ class WindowScan:
     def nbytes(self) -> int:
         """Bytes of the window and of what its texts and partitions are known by."""
         coded = 0 if self._partitions is None else self._partitions.nbytes
-        return self.window.nbytes + coded + sum(each.nbytes for each in self._texts.values())
+        texts = sum(each.nbytes for each in self._texts.values())
+        return self.window.nbytes + coded + texts + self._numbers.nbytes
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the window, that this many rows may need."""
         beside = self.nbytes - self.window.nbytes
         return 0 if not beside else 2 * beside + 256 * rows * len(self._texts)
-
-
-def _joined(parts: list[Changes]) -> Changes:
-    if len(parts) == 1:
-        return parts[0]
-    columns = zip(*(part.columns for part in parts), strict=True)
-    return Changes(
-        np.concatenate([part.at for part in parts]),
-        np.concatenate([part.weight for part in parts]),
-        tuple(pa.concat_arrays(each) for each in columns),
-    )

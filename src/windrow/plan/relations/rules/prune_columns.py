@@ -12,6 +12,7 @@ from typing import Any
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Field,
@@ -22,9 +23,11 @@ from windrow.plan.relations.algebra import (
     Scan,
     SessionScan,
     SetOperation,
+    TableScan,
     TopRows,
     ValidRows,
     Values,
+    VersionScan,
     ViewScan,
     WindowBounds,
     WindowFunctions,
@@ -46,7 +49,7 @@ def _pruned(relation: Relation, wanted: Ids) -> Relation:
     rule = _RULES.get(type(relation))
     if rule is not None:
         return rule(relation, wanted)
-    assert isinstance(relation, Filter | Join | AtMostOne | ValidRows)
+    assert isinstance(relation, Filter | Join | AtMostOne | ValidRows | AsOfJoin)
     return _over(relation, wanted)
 
 
@@ -84,6 +87,9 @@ def _answer_window(relation: AnswerWindow, wanted: Ids) -> Relation:
 def _over(relation: Relation, wanted: Ids) -> Relation:
     """The node over inputs with what it reads, and what is wanted of them."""
     reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
+    if isinstance(relation, AsOfJoin) and not isinstance(relation.right, VersionScan):
+        # Whole rows decide between equal times; versions have times of their own.
+        reads |= ids_of(relation.right)
     parts = []
     for part in relation.inputs:
         needed = reads & ids_of(part)
@@ -95,13 +101,15 @@ def _all_of_input(relation: WindowFunctions, wanted: Ids) -> Relation:
     """Ties are broken by whole rows: the input keeps what is wanted and what is read."""
     reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
     needed = reads & ids_of(relation.input)
-    return relation.with_inputs(_exactly(_pruned(relation.input, needed), needed))
+    shown = wanted & ids_of(relation.input)
+    own = replace(relation, shown=shown)
+    return own.with_inputs(_exactly(_pruned(relation.input, needed), needed))
 
 
 def _exactly(relation: Relation, wanted: Ids) -> Relation:
     """The relation with only these columns, where dropping others shortens its rows."""
     kept = _chosen(relation.fields, wanted)
-    if len(kept) == len(relation.fields) or not isinstance(relation, Filter | Join):
+    if len(kept) == len(relation.fields) or not isinstance(relation, Filter | Join | AsOfJoin):
         return relation
     return Project(relation, passed(kept or relation.fields[:1]))
 
@@ -124,7 +132,7 @@ def _session_scan(relation: SessionScan, wanted: Ids) -> Relation:
     return replace(relation, scan=scan, bounds=bounds)
 
 
-def _leaf(relation: Scan | ViewScan | Values, wanted: Ids) -> Relation:
+def _leaf(relation: Scan | ViewScan | TableScan | VersionScan | Values, wanted: Ids) -> Relation:
     if isinstance(relation, Values):
         return relation
     read = relation.columns if isinstance(relation, Scan) else relation.places
@@ -156,6 +164,8 @@ _RULES: dict[type[Relation], Callable[[Any, Ids], Relation]] = {
     Scan: _leaf,
     SessionScan: _session_scan,
     ViewScan: _leaf,
+    TableScan: _leaf,
+    VersionScan: _leaf,
     Values: _leaf,
     Project: _project,
     Aggregate: _aggregate,

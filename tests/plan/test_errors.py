@@ -66,7 +66,7 @@ WRONG = [
     ("SELECT n FROM temp WHERE location = 5", "WB220", "location", "CAST"),
     ("SELECT n FROM temp WHERE flag = 1", "WB220", "flag", "BOOLEAN and INT"),
     ("SELECT location + 1 FROM temp", "WB221", "location", "+ takes numbers"),
-    ("SELECT upper(n) FROM temp", "WB221", "n", "UPPER takes text"),
+    ("SELECT upper(celsius) FROM temp", "WB221", "celsius", "UPPER takes text"),
     ("SELECT sqrt(location) FROM temp", "WB221", "location", "SQRT takes numbers"),
     ("SELECT n LIKE 'a' FROM temp", "WB221", "n", "LIKE takes text"),
     ("SELECT n FROM temp WHERE n", "WB222", "n", "WHERE takes a condition"),
@@ -88,7 +88,7 @@ WRONG = [
     ("SELECT log2(n) FROM temp", "WB230", "log2", "LN(x) / LN(2)"),
     ("SELECT round(n, n) FROM temp", "WB232", "n", "integer literal"),
     ("SELECT round(n, FALSE) FROM temp", "WB232", "FALSE", "integer literal"),
-    ("SELECT substring(location, TRUE) FROM temp", "WB232", "TRUE", "integer literal"),
+    ("SELECT substring(location, TRUE) FROM temp", "WB221", "TRUE", "takes an integer"),
     ("SELECT round(n, 99999999999) FROM temp", "WB232", None, "integer literal"),
     ("SELECT -(-9223372036854775808) FROM temp", "WB225", None, "does not fit a BIGINT"),
     ("SELECT n = TRUE FROM temp", "WB220", None, "INT and BOOLEAN"),
@@ -113,8 +113,8 @@ WRONG = [
     ("SELECT n FROM temp GROUP BY 1", "WB245", "1", "positions are not supported"),
     ("SELECT n, celsius AS N FROM temp", "WB250", None, "AS"),
     ("SELECT n AS Level FROM temp", "WB251", None, "Level_value"),
-    ("SELECT CAST(n AS blob) FROM temp", "WB110", None, "no column type"),
-    ("SELECT CAST(n AS DECIMAL(30, 2)) FROM temp", "WB111", None, "18 digits"),
+    ("SELECT CAST(n AS money) FROM temp", "WB110", None, "no column type"),
+    ("SELECT CAST(n AS DECIMAL(40, 2)) FROM temp", "WB111", None, "38 digits"),
 ]
 REFUSED = [
     (f"SELECT COUNT(*) FROM {SEVEN} WHERE t0.n = t6.n", "WU201", "temp"),

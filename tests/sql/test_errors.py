@@ -148,7 +148,7 @@ WITH_PLACE = [
     ("WU115", FROM + "CROSS JOIN LATERAL (SELECT 1)", "LATERAL"),
     ("WU115", FROM + "LATERAL VIEW explode(a)", "LATERAL"),
     ("WB102", "SELECT a FROM HISTORY(s) [FROM 'yesterday' TO NOW]", "'yesterday'"),
-    ("WB110", "SELECT CAST(a AS blob) FROM t", "blob"),
+    ("WB110", "SELECT CAST(a AS money) FROM t", "money"),
     ("WB111", "CREATE STREAM s (a decimal(40, 2)) TIME a", "decimal"),
 ]
 

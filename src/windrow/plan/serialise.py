@@ -30,7 +30,7 @@ from windrow.schema import Column, ColumnType, StreamSchema
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
 PLAN_FORMAT = 4
-_ADDED = frozenset(["on_bad_row", "max_ahead", "bad_rows_into"])
+_ADDED = frozenset(["on_bad_row", "max_ahead", "bad_rows_into", "parts"])
 _ANEW = "register the query again from its text"
 
 _CLASSES: dict[str, type[Any]] = {

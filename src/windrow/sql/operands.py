@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
 from windrow.errors import BindingError
-from windrow.schema import ColumnType, type_named
+from windrow.schema import ColumnType, type_meant, type_named
 from windrow.sql.cursor import Cursor
-from windrow.sql.elsewhere import FUNCTIONS
+from windrow.sql.elsewhere import FUNCTIONS, SIGNS
 from windrow.sql.functions import build_call
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.tokens import Token
 from windrow.sql.window_functions import parse_over
 from windrow.sql.words import needs_quotes
+from windrow.type_syntax import TypeSyntaxError, TypeWord, type_in_words
 
 __all__ = ["identifier", "mark", "nested_query", "parse_operand", "parse_type"]
 
 Reader = Callable[[Cursor], exp.Expression]
 
+# A type in a query has at most so many words, a struct of many fields included.
+MAX_TYPE_WORDS = 10_000
 _SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float"}
 
 
@@ -71,6 +74,8 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
 
 
 def _no_operand(cursor: Cursor) -> Exception:
+    if cursor.at(":"):
+        return cursor.wrong("WS107", "':' has no meaning in WQL", SIGNS[":"])
     if cursor.token.kind == "word":
         word = cursor.token.upper
         return cursor.wrong("WS117", f"expected a value, found the word {word}", _no_word(cursor))
@@ -225,38 +230,31 @@ def _cast(value: exp.Expression, kind: ColumnType) -> exp.Expression:
 
 def parse_type(cursor: Cursor) -> ColumnType:
     """The column type that comes next."""
-    word = cursor.name("a type")
-    text = word.text
-    if cursor.accept("("):
-        digits = [cursor.consume().text]
-        while cursor.accept(","):
-            digits.append(cursor.consume().text)
-        cursor.expect(")")
-        text += f"({', '.join(digits)})"
-    text += _more_words(cursor, word)
+    word = cursor.token
+    if not cursor.at_name():
+        cursor.name("a type")  # which says what is wrong
     try:
-        return type_named(text)
+        syntax, count = type_in_words(list(_type_words(cursor)))
+        kind = type_meant(syntax)
+    except TypeSyntaxError as problem:
+        code = "WB723" if problem.is_depth else "WB720"
+        place = cursor.place(word)
+        raise BindingError(code, problem.message, hint=problem.hint, place=place) from None
     except BindingError as error:
         place = cursor.place(word)
         raise BindingError(error.code, error.message, hint=error.hint, place=place) from None
+    for _ in range(count):
+        cursor.consume()
+    return kind
 
 
-def _more_words(cursor: Cursor, first: Token) -> str:
-    """The rest of TIMESTAMP WITH LOCAL TIME ZONE or INTERVAL DAY TO SECOND."""
-    if first.upper == "INTERVAL":
-        field = f" {cursor.name('a field, such as DAY').text}"
-        return f"{field} TO {cursor.name('a field').text}" if cursor.accept("TO") else field
-    for words in _ZONE_WORDS:
-        if first.upper == "TIMESTAMP" and cursor.accept(*words):
-            return f" {' '.join(words)}"
-    return ""
-
-
-_ZONE_WORDS = (
-    ("WITH", "TIME", "ZONE"),
-    ("WITH", "LOCAL", "TIME", "ZONE"),
-    ("WITHOUT", "TIME", "ZONE"),
-)
+def _type_words(cursor: Cursor) -> Iterator[TypeWord]:
+    """The words up to where a type must have ended."""
+    for ahead in range(MAX_TYPE_WORDS):
+        token = cursor.ahead(ahead)
+        if token.kind == "end" or token.upper == ";":
+            return
+        yield TypeWord(token.kind, token.text)
 
 
 def _constant(cursor: Cursor, _: Reader) -> exp.Expression:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
+from windrow.plan.date_forms import DATE_FORMS
 from windrow.plan.expressions import Call, Expr
 from windrow.plan.operators import bind_alike
 from windrow.plan.scope import Scope
@@ -38,6 +39,7 @@ def _if(scope: Scope, _function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
 
 
 FORMS: Mapping[str, Form] = {
+    **DATE_FORMS,
     "ceil": _whole,
     "floor": _whole,
     "if": _if,

@@ -11,6 +11,7 @@ from windrow.plan.cast_targets import can_cast
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Binder, Scope
+from windrow.plan.time_arithmetic import is_of_time, negated_interval, time_arithmetic
 from windrow.plan.types import (
     arithmetic,
     balanced,
@@ -104,20 +105,16 @@ def _mismatch(scope: Scope, what: str, nodes: list[exp.Expr], bound: list[Expr])
 
 def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:
     sides = (node.this, node.expression)
-    if any(isinstance(side.unnest(), exp.Interval) for side in sides):
-        raise scope.refused(
-            "WU216",
-            "arithmetic with INTERVAL",
-            node,
-            hint="compare with a timestamp literal, or CAST a timestamp AS DOUBLE for seconds",
-        )
     function = _ARITHMETIC[type(node)]
-    left, right = (_number(scope, side, function.upper()) for side in sides)
+    left, right = (scope.bind(side) for side in sides)
+    if is_of_time(left) or is_of_time(right):
+        return time_arithmetic(scope, node, function, left, right)
+    for side, bound in zip(sides, (left, right), strict=True):
+        _check_number(scope, side, bound, function.upper())
     return arithmetic(function, left, right)
 
 
-def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
-    bound = scope.bind(node)
+def _check_number(scope: Scope, node: exp.Expr, bound: Expr, what: str) -> None:
     if not bound.type.is_numeric and not is_null(bound):
         raise scope.wrong(
             "WB221",
@@ -125,14 +122,16 @@ def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
             node,
             hint="convert it with CAST(... AS DOUBLE)",
         )
-    return bound
 
 
 def _negate(scope: Scope, node: exp.Neg) -> Expr:
     inner = node.this
     if isinstance(inner, exp.Literal) and inner.this == str(2**63):
         return Literal(-(2**63), BIGINT)
-    bound = _number(scope, inner, "-")
+    bound = scope.bind(inner)
+    if bound.type.is_interval and not is_null(bound):
+        return negated_interval(bound)
+    _check_number(scope, inner, bound, "-")
     if isinstance(bound, Literal) and isinstance(bound.value, (int, float, Decimal)):
         return _negated(scope, node, bound.value, bound.type)
     kind = BIGINT if bound.type.is_integer else bound.type

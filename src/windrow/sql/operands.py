@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -11,7 +12,9 @@ from windrow.schema import ColumnType, type_meant, type_named
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS, SIGNS
 from windrow.sql.functions import build_call
+from windrow.sql.intervals import at_interval, parse_interval
 from windrow.sql.nested_query import NestedQuery
+from windrow.sql.time_calls import CLOCK_WORDS, clock_call, parse_time_call, with_unit
 from windrow.sql.tokens import Token
 from windrow.sql.window_functions import parse_over
 from windrow.sql.words import needs_quotes
@@ -23,6 +26,7 @@ Reader = Callable[[Cursor], exp.Expression]
 
 # A type in a query has at most so many words, a struct of many fields included.
 MAX_TYPE_WORDS = 10_000
+_TIME_WORDS = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
 _SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float"}
 
 
@@ -61,10 +65,11 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
     reader = _WORDS.get(token.upper)
     if reader is not None:
         return reader(cursor, expression)
-    if cursor.at("INTERVAL") and cursor.ahead().kind in ("number", "string"):
-        hint = "only windows and RANGE have lengths of time; compare with TIMESTAMP '...'"
-        raise cursor.unsupported("WU106", "INTERVAL values are not supported", hint)
-    if cursor.at_any("DATE", "TIMESTAMP") and cursor.ahead().kind == "string":
+    if at_interval(cursor):
+        return parse_interval(cursor)
+    if token.upper in CLOCK_WORDS and cursor.ahead().text not in ("(", "."):
+        return mark(clock_call(cursor), token)
+    if cursor.at_any(*_TIME_WORDS) and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)
     if token.kind == "word" and cursor.ahead().upper == "(" and cursor.at_name():
         return _call(cursor, expression)
@@ -134,6 +139,9 @@ def _column(cursor: Cursor) -> exp.Expression:
 def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     name = cursor.consume()
     cursor.expect("(")
+    of_time = parse_time_call(cursor, name, expression)
+    if of_time is not None:
+        return mark(of_time, name)
     arguments: list[exp.Expression] = []
     if cursor.at("*"):
         arguments.append(mark(exp.Star(), cursor.consume()))
@@ -142,6 +150,8 @@ def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     elif not cursor.at(")"):
         cursor.accept("ALL")
         arguments = _arguments(cursor, expression)
+        word, arguments = with_unit(cursor, name, arguments)
+        name = replace(name, text=word)
     if not cursor.accept(")"):
         hint = FUNCTIONS.get(name.text.lower(), "close the call with ), or write a comma")
         raise cursor.expected("')'", hint=hint)

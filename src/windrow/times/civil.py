@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 __all__ = [
     "DAY_US",
-    "MAX_DAY",
-    "MIN_DAY",
+    "MOST_DAYS",
     "Integers",
     "add_months",
     "civil",
@@ -29,8 +28,7 @@ __all__ = [
 Integers = npt.NDArray[np.int64]
 
 DAY_US = 86_400_000_000
-# 0000-12-31 to 9999-12-31 and beyond: what a DATE of 32 bits holds.
-MIN_DAY, MAX_DAY = -(2**31), 2**31 - 1
+MOST_DAYS = 106_751_991  # of microseconds in 64 bits
 _ERA_DAYS = 146_097  # of 400 years
 _TO_MARCH = 719_468  # days from 0000-03-01 to 1970-01-01
 

@@ -41,7 +41,10 @@ _YEAR_MONTH = re.compile(r"([+-]?)(\d+)-(\d{1,2})\Z", re.ASCII)
 _CLOCKS = {
     ("DAY", "HOUR"): r"(?P<d>\d+) (?P<h>\d{1,2})",
     ("DAY", "MINUTE"): r"(?P<d>\d+) (?P<h>\d{1,2}):(?P<m>\d{1,2})",
-    ("DAY", "SECOND"): r"(?P<d>\d+) (?P<h>\d{1,2}):(?P<m>\d{1,2}):(?P<s>\d{1,2})(?:\.(?P<f>\d{1,9}))?",
+    (
+        "DAY",
+        "SECOND",
+    ): r"(?P<d>\d+) (?P<h>\d{1,2}):(?P<m>\d{1,2}):(?P<s>\d{1,2})(?:\.(?P<f>\d{1,9}))?",
     ("HOUR", "MINUTE"): r"(?P<h>\d+):(?P<m>\d{1,2})",
     ("HOUR", "SECOND"): r"(?P<h>\d+):(?P<m>\d{1,2}):(?P<s>\d{1,2})(?:\.(?P<f>\d{1,9}))?",
     ("MINUTE", "SECOND"): r"(?P<m>\d+):(?P<s>\d{1,2})(?:\.(?P<f>\d{1,9}))?",

@@ -27,6 +27,7 @@ _MOMENT = re.compile(
 _DAY = re.compile(r"([+-]?)(\d{4,7})(?:-(\d\d?)(?:-(\d\d?)(?:[ T].*)?)?)?\Z", re.ASCII | re.DOTALL)
 # Blanks and control characters, as Spark trims them.
 _BLANKS = "".join(map(chr, range(33))) + "\x7f"
+_EPOCH_WORD = "epoch"
 _LEAST_US, _MOST_US = -(2**63), 2**63 - 1
 
 
@@ -37,6 +38,8 @@ def read_timestamp(text: str, zone: Zone) -> int | None:
     >>> read_timestamp("1970-01-01T01:00:00.5+01:00", UTC_ZONE)
     500000
     """
+    if text.strip(_BLANKS).lower() == _EPOCH_WORD:
+        return 0
     found = _parts(text)
     if found is None:
         return None
@@ -46,7 +49,9 @@ def read_timestamp(text: str, zone: Zone) -> int | None:
         if own is None:
             return None
         zone = own
-    return _fitting(int(zone.instant([wall_us])[0]) if zone.fixed_us is None else wall_us - zone.fixed_us)
+    return _fitting(
+        int(zone.instant([wall_us])[0]) if zone.fixed_us is None else wall_us - zone.fixed_us
+    )
 
 
 def read_wall_time(text: str) -> int | None:
@@ -61,7 +66,7 @@ def read_date(text: str) -> int | None:
     """The day of a text, in days since 1970; what follows it after a blank or T is left aside."""
     match = _DAY.match(text.strip(_BLANKS))
     if match is None:
-        return None
+        return 0 if text.strip(_BLANKS).lower() == _EPOCH_WORD else None
     sign, year, month, day = match.groups()
     found = day_number(int(sign + year), int(month or 1), int(day or 1))
     return found if found is not None and -(2**31) <= found < 2**31 else None

@@ -28,6 +28,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Beyond these years Python has no dates: rules of 400 years earlier, or the first offset, serve.
 _FIRST_US = -62_135_596_800_000_000 + 2 * DAY_US
 _LAST_US = 32_503_680_000_000_000  # the year 3000
+_WINTERS_US = (1_579_046_400_000_000, 1_594_771_200_000_000)  # in 2020, north and south
+_NO_TIME = timedelta(0)
 _MAX_ZONES = 64
 _OFFSET = re.compile(r"([+-])(\d\d?)(?::?(\d\d?))?(?::?(\d\d))?\Z", re.ASCII)
 _PREFIXED = re.compile(r"(?:UTC|GMT|UT)([+-].+)\Z")
@@ -87,7 +89,11 @@ class Zone:
 
     def short_name(self, instant_us: int) -> str:
         """What the zone is called at an instant: CET or CEST."""
-        return self._moment(int(_within_reach(np.array([instant_us]))[0])).tzname() or self.name
+        name = self._moment(int(_within_reach(np.array([instant_us]))[0])).tzname()
+        if name == "LMT":  # before there were zones; Java has the name of the standard time
+            standard = min(map(self._moment, _WINTERS_US), key=lambda each: each.dst() or _NO_TIME)
+            name = standard.tzname()
+        return name or self.name
 
     def _moment(self, instant_us: int) -> datetime:
         return (_EPOCH + timedelta(microseconds=instant_us)).astimezone(self.rules)

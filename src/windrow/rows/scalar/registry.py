@@ -5,10 +5,14 @@ from __future__ import annotations
 from windrow.rows.scalar.arithmetic import ARITHMETIC
 from windrow.rows.scalar.casts import CASTS
 from windrow.rows.scalar.comparisons import COMPARISONS
+from windrow.rows.scalar.date_formats import DATE_FORMATS
+from windrow.rows.scalar.dates import DATES
+from windrow.rows.scalar.intervals import INTERVALS
 from windrow.rows.scalar.quotients import QUOTIENTS
 from windrow.rows.scalar.rounding import ROUNDING
 from windrow.rows.scalar.squares import SQUARES
 from windrow.rows.scalar.texts import TEXTS
+from windrow.rows.scalar.timestamps import TIMESTAMPS
 from windrow.rows.scalar.values import Function
 
 __all__ = ["FUNCTIONS"]
@@ -21,4 +25,8 @@ FUNCTIONS: dict[str, Function] = {
     **ROUNDING,
     **SQUARES,
     **TEXTS,
+    **DATES,
+    **DATE_FORMATS,
+    **INTERVALS,
+    **TIMESTAMPS,
 }

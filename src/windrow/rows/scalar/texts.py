@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.rows.scalar.values import Function, per_value
+from windrow.rows.scalar.values import Function, map_distinct, over_arrays, per_value
 from windrow.schema import ColumnType
 
 __all__ = ["TEXTS"]
@@ -40,9 +41,25 @@ def _part(text: str, start: int, count: int | None = None) -> str:
 
 
 _SUBSTRING_OF_ANY = per_value(_part)
+
+
+def _cased(kernel: Any, by_python: Callable[[str], str]) -> Function:
+    """Letters of one case: Arrow knows single letters only, and that SS is a capital of two."""
+
+    def apply(arguments: list[Any], _kind: ColumnType) -> Any:
+        (column,) = arguments
+        plain = pc.string_is_ascii(column)
+        if pc.all(plain, min_count=0).as_py():
+            return kernel(column)
+        rare = map_distinct(column, lambda text: text and by_python(text), pa.string())
+        return pc.if_else(plain, kernel(column), rare)
+
+    return over_arrays(apply)
+
+
 TEXTS: dict[str, Function] = {
-    "lower": lambda arguments, _kind: pc.utf8_lower(arguments[0]),
-    "upper": lambda arguments, _kind: pc.utf8_upper(arguments[0]),
+    "lower": _cased(pc.ascii_lower, str.lower),
+    "upper": _cased(pc.ascii_upper, str.upper),
     "length": lambda arguments, _kind: pc.utf8_length(arguments[0]).cast(pa.int32()),
     "concat": _concat,
     "substring": _substring,

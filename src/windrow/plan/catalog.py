@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from windrow.errors import BindingError, Place
 from windrow.plan.nearest import nearest
+from windrow.plan.session_zone import DEFAULT_ZONE
 from windrow.schema import StreamSchema
 from windrow.sql.statements import QueryText
 
@@ -24,14 +25,24 @@ class View:
 
 @dataclass(frozen=True, init=False)
 class Catalog(Mapping[str, StreamSchema]):
-    """A frozen mapping of stream names to their schemas; views are apart from them."""
+    """A frozen mapping of stream names to their schemas; views are apart from them.
+
+    time_zone: in which the times of its queries are meant.
+    """
 
     streams: tuple[StreamSchema, ...]
     views: tuple[View, ...]
+    time_zone: str
 
-    def __init__(self, *streams: StreamSchema, views: tuple[View, ...] = ()) -> None:
+    def __init__(
+        self,
+        *streams: StreamSchema,
+        views: tuple[View, ...] = (),
+        time_zone: str = DEFAULT_ZONE,
+    ) -> None:
         object.__setattr__(self, "streams", streams)
         object.__setattr__(self, "views", views)
+        object.__setattr__(self, "time_zone", time_zone)
 
     def __getitem__(self, name: str) -> StreamSchema:
         for stream in self.streams:
@@ -48,12 +59,16 @@ class Catalog(Mapping[str, StreamSchema]):
     def with_stream(self, schema: StreamSchema) -> Catalog:
         """The same catalog with one more stream; a name cannot be declared twice."""
         self._check_free(schema.name)
-        return Catalog(*self.streams, schema, views=self.views)
+        return Catalog(*self.streams, schema, views=self.views, time_zone=self.time_zone)
 
     def with_view(self, view: View) -> Catalog:
         """The same catalog with one more view; its name is that of no stream."""
         self._check_free(view.name)
-        return Catalog(*self.streams, views=(*self.views, view))
+        return Catalog(*self.streams, views=(*self.views, view), time_zone=self.time_zone)
+
+    def with_time_zone(self, name: str) -> Catalog:
+        """The same catalog, with the times of queries meant in that zone."""
+        return Catalog(*self.streams, views=self.views, time_zone=name)
 
     def view(self, name: str) -> View | None:
         """The view of that name, if there is one."""

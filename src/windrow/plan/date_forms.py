@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from windrow.errors import BindingError
 from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
 from windrow.plan.date_patterns import checked_pattern, writes_zone
 from windrow.plan.expressions import Call, Expr, Literal
@@ -278,8 +277,6 @@ def _from_unixtime(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]
 
 
 def _unix_timestamp(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
-    if not nodes:
-        raise no_clock(scope, function, exp.Null())
     bound = scope.bind(nodes[0])
     if bound.type == STRING:
         written = nodes[1] if len(nodes) > 1 else exp.Literal.string(_DEFAULT_PATTERN)
@@ -288,17 +285,7 @@ def _unix_timestamp(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr
         time = bound  # Spark reads it as UTC here
     else:
         time = convert_argument(scope, function.name, nodes[0], bound, Takes(Kind.TIMESTAMP))
-    return Call("unix_seconds", (time,), BIGINT)
-
-
-def no_clock(scope: Scope, function: ScalarFunction, node: exp.Expr) -> BindingError:
-    """The same rows must give the same answers: nothing reads a clock."""
-    return scope.wrong(
-        "WB744",
-        f"{function.name.upper()} is the time of a clock, which no answer depends on",
-        node,
-        hint="the last ten minutes are a window, s [10 MINUTES]; `at` is the instant of an answer",
-    )
+    return Call("truncated_seconds", (time,), BIGINT)  # unix_seconds rounds down
 
 
 def _make_timestamp(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:

@@ -25,18 +25,15 @@ from windrow.schema import (
     ColumnType,
     decimal,
 )
+from windrow.sql.intervals import length_of
 from windrow.times.interval_texts import (
-    Length,
-    length_of_fields,
-    length_of_units,
     read_day_time,
     read_year_month,
-    unit_named,
 )
 from windrow.times.moments import read_date, read_timestamp, read_wall_time
 from windrow.times.zones import UTC_ZONE, zone_named
 
-__all__ = ["bind_boolean", "bind_interval", "bind_literal", "bind_null", "into", "length_of"]
+__all__ = ["bind_boolean", "bind_interval", "bind_literal", "bind_null", "into"]
 
 
 def bind_literal(scope: Scope, node: exp.Literal) -> Expr:
@@ -135,13 +132,3 @@ def bind_interval(scope: Scope, node: exp.Interval) -> Expr:
     if length.months is not None:
         return Literal(length.months, YEAR_MONTH_INTERVAL)
     return Literal(length.span_us, DAY_TIME_INTERVAL)
-
-
-def length_of(node: exp.Expr) -> Length | None:
-    """The length that an interval as written means, None where it means none."""
-    text, unit = str(node.this.name), node.args.get("unit")
-    if unit is None:
-        return length_of_units(text)
-    if isinstance(unit, exp.IntervalSpan):
-        return length_of_fields(text, unit.this.name.upper(), unit.expression.name.upper())
-    return length_of_fields(text, unit_named(unit.name) or "", None)

@@ -6,14 +6,19 @@ the same wherever it runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from windrow.errors import BindingError
 from windrow.times.zones import zone_named
 
-__all__ = ["DEFAULT_ZONE", "checked_zone", "session_zone", "within_zone"]
+__all__ = ["DEFAULT_ZONE", "checked_zone", "in_session_zone", "session_zone", "within_zone"]
+
+Given = ParamSpec("Given")
+Bound = TypeVar("Bound")
 
 DEFAULT_ZONE = "UTC"
 _ZONE: ContextVar[str] = ContextVar("session_zone", default=DEFAULT_ZONE)
@@ -32,6 +37,17 @@ def within_zone(name: str) -> Iterator[None]:
         yield
     finally:
         _ZONE.reset(token)
+
+
+def in_session_zone(bind: Callable[Given, Bound]) -> Callable[Given, Bound]:
+    """A binder whose second argument is a catalog, bound in the zone of that."""
+
+    @wraps(bind)
+    def bound(*arguments: Given.args, **named: Given.kwargs) -> Bound:
+        with within_zone(getattr(arguments[1], "time_zone", DEFAULT_ZONE)):
+            return bind(*arguments, **named)
+
+    return bound
 
 
 def checked_zone(name: object) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 from windrow.plan.expressions import Call, Expr, Literal
-from windrow.plan.literals import length_of
 from windrow.plan.scope import Scope
 from windrow.plan.session_zone import DEFAULT_ZONE
 from windrow.plan.time_conversions import in_zone, wall_time, zone_literal
@@ -25,6 +24,7 @@ from windrow.schema import (
     YEAR_MONTH_INTERVAL,
     ColumnType,
 )
+from windrow.sql.intervals import length_of
 from windrow.times.civil import DAY_US
 
 __all__ = ["add_interval", "is_of_time", "negated_interval", "time_arithmetic"]

@@ -146,7 +146,7 @@ _EPOCHS = (
     _form("from_unixtime", (Kind.BIGINT, CONSTANT_TEXT), STRING, "FROM_UNIXTIME(0)",
           "1970-01-01 00:00:00", 1, (), _PATTERN),
     _form("unix_timestamp", (Kind.ANY, CONSTANT_TEXT), BIGINT, "UNIX_TIMESTAMP(ts)", "1767259800",
-          2, ("to_unix_timestamp",), _PATTERN + "; without arguments it is refused"),
+          1, ("to_unix_timestamp",), _PATTERN + "; without arguments it is refused"),
 )  # fmt: skip
 _ZONES = (
     ScalarFunction(

@@ -21,7 +21,7 @@ INTERNAL = INTERNAL_TOTAL | frozenset(
         *("try_text_to_instant", "try_read_by_pattern"),
         *("sign_interval", "span_days", "span_hours", "span_minutes", "span_seconds"),
         *("months_years", "months_months", "months_to_text"),
-        *("dayofweek_iso", "yearofweek", "second_with_fraction"),
+        *("truncated_seconds", "dayofweek_iso", "yearofweek", "second_with_fraction"),
     ]
 )
 # How they are shown: the sign between their first two arguments.

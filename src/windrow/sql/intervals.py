@@ -10,9 +10,14 @@ from sqlglot import exp
 
 from windrow.sql.cursor import Cursor
 from windrow.sql.tokens import Token
-from windrow.times.interval_texts import unit_named
+from windrow.times.interval_texts import (
+    Length,
+    length_of_fields,
+    length_of_units,
+    unit_named,
+)
 
-__all__ = ["at_interval", "parse_interval"]
+__all__ = ["at_interval", "length_of", "parse_interval"]
 
 _HINT = "write it like INTERVAL '10' SECOND, INTERVAL '1 day' or INTERVAL '1-2' YEAR TO MONTH"
 
@@ -34,12 +39,26 @@ def parse_interval(cursor: Cursor) -> exp.Expression:
     is_negative = cursor.at("-")
     if cursor.at_any("-", "+"):
         cursor.consume()
+    first = cursor.token
     pairs = [(cursor.consume().text.strip(), _unit(cursor))]
     while cursor.token.kind in ("number", "string") and pairs[-1][1] is not None:
         pairs.append((cursor.consume().text.strip(), _unit(cursor)))
     if is_negative:
         pairs = [(_turned(text), unit) for text, unit in pairs]
-    return _node(cursor, word, pairs)
+    found = _node(cursor, word, pairs)
+    if length_of(found) is None:
+        raise cursor.wrong("WS120", f"{first.shown()} is not a length of time", _HINT, first)
+    return found
+
+
+def length_of(node: exp.Expr) -> Length | None:
+    """The length that an interval as written means, None where it means none."""
+    text, unit = str(node.this.name), node.args.get("unit")
+    if unit is None:
+        return length_of_units(text)
+    if isinstance(unit, exp.IntervalSpan):
+        return length_of_fields(text, unit.this.name.upper(), unit.expression.name.upper())
+    return length_of_fields(text, unit_named(unit.name) or "", None)
 
 
 def _node(cursor: Cursor, word: Token, pairs: list[tuple[str, str | None]]) -> exp.Expression:

@@ -19,9 +19,11 @@ class Difference:
 BEYOND_64 = "NaN and numbers beyond 64 bits are errors; Spark gives 0 and the nearest BIGINT"
 WHOLE = "BIGINT, where Spark gives a decimal without places"
 WIDE = "integers are BIGINT: what is beyond 32 bits is no error"
+DAYS = "an interval is always one of days to seconds"
 
 DIFFERENCES: dict[str, Difference] = {
     "abs(i)": Difference(WIDE, 2),
+    "day - date'2024-02-29'": Difference(DAYS, 0),
     "ceil(x)": Difference(BEYOND_64, 9),
     "floor(x)": Difference(BEYOND_64, 9),
     "ceiling(p)": Difference(WHOLE, 0),

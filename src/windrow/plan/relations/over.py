@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.plan.expressions import Expr, Literal
-from windrow.plan.literals import into, length_of
+from windrow.plan.literals import into
 from windrow.plan.relations.aggregate_calls import (
     PLACED,
     RANKING,
@@ -32,6 +32,7 @@ from windrow.schema import (
     TIMESTAMP_NTZ,
     ColumnType,
 )
+from windrow.sql.intervals import length_of
 
 __all__ = ["add_window_functions", "is_over", "order_key"]
 

@@ -146,7 +146,12 @@ def _next_day(arguments: list[Any], kind: ColumnType) -> Any:
             columns,
         )
     )
-    return Checked(later([arguments[0], wanted.value], kind), wanted.faults)
+    found = later([arguments[0], wanted.value], kind)
+    if wanted.faults is None:
+        return found
+    known = arguments[0].is_valid
+    given = known if isinstance(arguments[0], pa.Scalar) else known().to_numpy(zero_copy_only=False)
+    return Checked(found, wanted.faults & given)
 
 
 def _weekday(word: str) -> int:

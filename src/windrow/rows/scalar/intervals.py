@@ -126,10 +126,24 @@ def _scaled(*, is_divided: bool) -> Function:
         exact = _exact(number)
         if is_divided and not exact:
             raise NoValueError
+        if isinstance(number, float):  # as doubles, and rounded then
+            exact, amount = Decimal(amount / number if is_divided else amount * number), 1
+            return int(_exact(exact).to_integral_value(ROUND_HALF_UP))
         product = Decimal(amount) / exact if is_divided else Decimal(amount) * exact
         return int(product.to_integral_value(ROUND_HALF_UP))
 
-    return over_arrays(lambda columns, kind: _each_scaled(scale, columns, kind))
+    return over_arrays(
+        lambda columns, kind: _each_scaled(scale, columns, kind, is_product=not is_divided)
+    )
+
+
+def _product(columns: list[Any], kind: ColumnType) -> Any:
+    """Whole multiples at once, unless one may be beyond its bits."""
+    sizes, counts = integers(columns[0]), integers(columns[1])
+    largest = (float(np.abs(each).max()) if len(each) else 0.0 for each in (sizes, counts))
+    if not len(sizes) or next(largest) * next(largest) < 2.0 ** (kind.arrow.bit_width - 2):
+        return column_of(sizes * counts, kind, columns)
+    return None
 
 
 def _exact(number: int | float | Decimal) -> Decimal:
@@ -139,8 +153,12 @@ def _exact(number: int | float | Decimal) -> Decimal:
     return found
 
 
-def _each_scaled(scale: Any, columns: list[Any], kind: ColumnType) -> Any:
+def _each_scaled(scale: Any, columns: list[Any], kind: ColumnType, *, is_product: bool) -> Any:
     """Row by row, on integers: the column of months and that of microseconds look alike."""
+    if pa.types.is_integer(columns[1].type) and is_product:
+        quick = _product(columns, kind)
+        if quick is not None:
+            return quick
     stored = columns[0].view(pa.int32() if kind.arrow.bit_width == 32 else pa.int64())
     half = 1 << (kind.arrow.bit_width - 1)
 

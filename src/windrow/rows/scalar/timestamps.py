@@ -159,18 +159,17 @@ def _date_ceil(arguments: list[Any], kind: ColumnType) -> Any:
 
 @over_arrays
 def _months_apart(columns: list[Any], _kind: ColumnType) -> Any:
+    """Whole months by java.time: the last day counts if its time of day is reached."""
     start, end = (micros(column) for column in columns[:2])
-    (year, month, day), (end_year, end_month, end_day) = (
-        civil(np.floor_divide(each, DAY_US)) for each in (start, end)
+    day, end_day = (np.floor_divide(each, DAY_US) for each in (start, end))
+    of_day, end_of_day = np.mod(start, DAY_US), np.mod(end, DAY_US)
+    end_day = end_day - ((end_day > day) & (end_of_day < of_day))
+    end_day = end_day + ((end_day < day) & (end_of_day > of_day))
+    packed, end_packed = (
+        (year * 12 + month) * 32 + day for year, month, day in map(civil, (day, end_day))
     )
-    months = (end_year - year) * 12 + end_month - month
-    within, end_within = (
-        each_day * DAY_US + np.mod(each, DAY_US)
-        for each_day, each in ((day, start), (end_day, end))
-    )
-    months = (
-        months - ((months > 0) & (end_within < within)) + ((months < 0) & (end_within > within))
-    )
+    apart = end_packed - packed
+    months = np.sign(apart) * (np.abs(apart) // 32)
     size = integers(columns[2])
     return column_of(np.sign(months) * (np.abs(months) // size), BIGINT, columns)
 
@@ -255,6 +254,9 @@ TIMESTAMPS: dict[str, Function] = {
     "date_ceil": _date_ceil,
     "timestampdiff": _timestampdiff,
     "unix_seconds": of_times(lambda moments: np.floor_divide(moments, _SECOND_US)),
+    "truncated_seconds": of_times(
+        lambda moments: np.sign(moments) * (np.abs(moments) // _SECOND_US)
+    ),
     "unix_millis": of_times(lambda moments: np.floor_divide(moments, 1_000)),
     "unix_micros": of_times(lambda moments: moments),
     "timestamp_seconds": _timestamp_seconds,

@@ -21,8 +21,10 @@ Named = Callable[[Expr], str]
 _ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
 _INFIX = _ARITHMETIC | frozenset(SIGNS) | _COMPARING | {"and", "or"}
-# Conversions are left out, as casts are.
-_HIDDEN = frozenset(["to_wall", "to_instant", "text_to_instant", "months_to_text", "instant_in"])
+# Conversions are left out.
+_HIDDEN = frozenset(
+    ["cast", "to_wall", "to_instant", "text_to_instant", "months_to_text", "instant_in"]
+)
 _DAY_US = 86_400_000_000
 
 
@@ -88,16 +90,13 @@ def _literal(literal: Literal) -> str:
 
 def _call(call: Call, named: Named) -> str:
     parts = [show_with(part, named) for part in call.arguments]
-    if call.function == "cast":
+    if call.function in _HIDDEN:
         return parts[0]
     if call.function == "try_cast":
         return f"TRY_CAST({parts[0]} AS {call.type})"
-    if call.function in _HIDDEN:
-        return parts[0]
-    if call.function in SIGNS:
-        left, right = (_inner(call, place, named) for place in (0, 1))
-        return _sum_of_time(call, left, right)
     if call.function in _INFIX:
+        if call.function in SIGNS:
+            return _sum_of_time(call, _inner(call, 0, named), _inner(call, 1, named))
         return " ".join([_inner(call, 0, named), call.function.upper(), _inner(call, 1, named)])
     if call.function == "is_same":
         return f"{parts[0]} <=> {parts[1]}"

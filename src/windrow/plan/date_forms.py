@@ -124,7 +124,7 @@ def _date_part(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) ->
                 "WB743",
                 f"{bound.type} has no field {nodes[0].name}",
                 nodes[0],
-                hint=f"its fields are {', '.join(each.upper() for each in of_lengths)}",
+                hint=f"its fields are {_words(of_lengths)}",
             )
         time, field = bound, of_lengths[field]
     else:
@@ -132,6 +132,10 @@ def _date_part(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) ->
         time = convert_argument(scope, function.name, nodes[1], bound, takes)
     is_seconds = field in ("second_with_fraction", "span_seconds")
     return Call(field, (time,), decimal(8, 6) if is_seconds else INT)
+
+
+def _words(fields: Mapping[str, str]) -> str:
+    return ", ".join(each.upper().partition("_")[0] for each in fields)
 
 
 def _date_trunc(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:

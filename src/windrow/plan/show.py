@@ -95,9 +95,7 @@ def _call(call: Call, named: Named) -> str:
     if call.function == "try_cast":
         return f"TRY_CAST({parts[0]} AS {call.type})"
     if call.function in _INFIX:
-        if call.function in SIGNS:
-            return _sum_of_time(call, _inner(call, 0, named), _inner(call, 1, named))
-        return " ".join([_inner(call, 0, named), call.function.upper(), _inner(call, 1, named)])
+        return _infix(call, _inner(call, 0, named), _inner(call, 1, named))
     if call.function == "is_same":
         return f"{parts[0]} <=> {parts[1]}"
     if call.function == "is_null":
@@ -113,8 +111,10 @@ def _call(call: Call, named: Named) -> str:
     return f"{call.function.upper()}({', '.join(parts)})"
 
 
-def _sum_of_time(call: Call, left: str, right: str) -> str:
-    sign, turned = SIGNS[call.function], call.arguments[1]
+def _infix(call: Call, left: str, right: str) -> str:
+    sign, turned = SIGNS.get(call.function), call.arguments[1]
+    if sign is None:
+        return f"{left} {call.function.upper()} {right}"
     if sign == "+" and isinstance(turned, Literal) and isinstance(turned.value, int):
         if turned.value < 0:
             return f"{left} - {_literal(replace(turned, value=-turned.value))}"

@@ -35,7 +35,7 @@ def parse_time_call(cursor: Cursor, name: Token, expression: Reader) -> exp.Expr
         return None
     field = cursor.consume()
     cursor.expect("FROM")
-    arguments = [exp.Literal.string(field.text.upper()), expression(cursor)]
+    arguments = [_unit(field.text.upper(), field.start, field.end), expression(cursor)]
     cursor.expect(")")
     return exp.Anonymous(this="DATE_PART", expressions=arguments)
 
@@ -46,12 +46,19 @@ def with_unit(
     """The name and arguments of a call, a unit among them as a text that comes first."""
     if name.upper in _TRUNCATED and cursor.accept("TO"):
         unit = cursor.name("a unit of time")
-        return _TRUNCATED[name.upper], [exp.Literal.string(unit.upper), *arguments]
+        return _TRUNCATED[name.upper], [_unit(unit.upper, unit.start, unit.end), *arguments]
     if name.upper in _WITH_UNIT and len(arguments) == 3:
         first = arguments[0]
         if isinstance(first, exp.Column) and not first.table:
-            return name.upper, [exp.Literal.string(first.name.upper()), *arguments[1:]]
+            place = first.this.meta
+            unit_word = _unit(first.name.upper(), place["start"], place["end"] + 1)
+            return name.upper, [unit_word, *arguments[1:]]
     return name.text, arguments
+
+
+def _unit(word: str, start: int, end: int) -> exp.Expression:
+    """A word as a text, at its place."""
+    return exp.Literal.string(word).update_positions(line=None, col=None, start=start, end=end - 1)
 
 
 def clock_call(cursor: Cursor) -> exp.Expression:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pyarrow as pa
 
+from windrow.clocks import COMPLETE
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
@@ -25,8 +26,9 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
 
     Ctrl-C and SIGTERM end it after the batch in flight, so that its sinks have all answers so far.
     """
+    settings = job.settings
     session = EmbeddedSession(
-        job.settings.memory or DEFAULT_MEMORY, time_zone=job.settings.time_zone
+        settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone
     )
     files = SideBySide(job.sources())
     outlets = _registered(job, session, watcher)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from windrow.clocks import clock_named
 from windrow.errors import BindingError
 from windrow.event_time import span_of
 from windrow.memory_size import memory_of
@@ -13,7 +14,7 @@ from windrow.sql.statements import SetOption
 
 __all__ = ["JobSettings"]
 
-_NAMES = ("memory", "checkpoint", "trigger", "time_zone")
+_NAMES = ("memory", "checkpoint", "trigger", "clock", "time_zone")
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class JobSettings:
     memory: int | None = None
     checkpoint: str | None = None
     trigger: str | None = None  # the span between batches of a job that has no end
+    clock: str | None = None
 
     time_zone: str = DEFAULT_ZONE
 
@@ -35,6 +37,8 @@ class JobSettings:
             return replace(self, checkpoint=_folder(option))
         if name == "trigger":
             return replace(self, trigger=_span(option))
+        if name == "clock":
+            return replace(self, clock=_clock(option))
         if name == "time_zone":
             return replace(self, time_zone=_zone(option))
         guess = nearest(name, _NAMES)
@@ -47,6 +51,13 @@ def _memory(option: SetOption) -> int:
     value = option.value
     try:
         return memory_of(value if isinstance(value, str) else int(value))
+    except BindingError as error:
+        raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
+
+
+def _clock(option: SetOption) -> str:
+    try:
+        return clock_named(str(option.value))
     except BindingError as error:
         raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
 

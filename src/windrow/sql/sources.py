@@ -107,6 +107,9 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
 
 
 def _source(cursor: Cursor) -> Source:
+    if cursor.at("LATERAL", "("):
+        cursor.consume()
+        return replace(_query(cursor), is_lateral=True)
     refuse_clause(cursor)
     if cursor.at_query_in_brackets():
         return _query(cursor)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from windrow.errors import Place
+from windrow.stream_options import NO_OPTIONS, StreamOptions
 from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
@@ -76,7 +77,7 @@ class Source:
     than JOIN. query: what stands in the brackets instead of a name (stream is '' then; window is
     written where the answers of the query go through one). columns: names given by AS t (a, b).
     joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of USING;
-    is_natural: NATURAL.
+    is_natural: NATURAL. is_lateral: LATERAL, whose query names columns of what stands before it.
     """
 
     stream: str
@@ -92,6 +93,7 @@ class Source:
     using: tuple[str, ...] = ()
     is_natural: bool = False
     is_comma: bool = field(default=False)
+    is_lateral: bool = False
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,7 @@ class CreateStream:
     max_ahead: int | str = "auto"
     on_bad_row: str = "auto"
     bad_rows_into: Endpoint | None = None
+    options: StreamOptions = NO_OPTIONS
     place: Place | None = field(default=None, compare=False)
 
 

@@ -20,8 +20,9 @@ __all__ = ["answer_once"]
 
 def answer_once(screen: Screen, bench: Workbench, query: JobQuery) -> Standing:
     """How the query stands when all rows of its streams' files are read, or at Ctrl-C."""
+    settings = bench.job.settings
     session = EmbeddedSession(
-        bench.job.settings.memory or DEFAULT_MEMORY, time_zone=bench.job.settings.time_zone
+        settings.memory or DEFAULT_MEMORY, settings.clock or "complete", settings.time_zone
     )
     for name in query.plan.streams:
         declare_stream(session, bench.job.catalog[name])

@@ -232,7 +232,9 @@ class Workbench:
     def _begin_anew(self, job: Job) -> None:
         """A new session with all that the job declares; the old one stays where that fails."""
         session = EmbeddedSession(
-            job.settings.memory or DEFAULT_MEMORY, time_zone=job.settings.time_zone
+            job.settings.memory or DEFAULT_MEMORY,
+            job.settings.clock or "complete",
+            job.settings.time_zone,
         )
         try:
             for stream in job.streams.values():

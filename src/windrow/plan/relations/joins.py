@@ -42,6 +42,8 @@ _KINDS: dict[str, JoinKind] = {
     "anti": "anti",
 }
 
+_LATERAL: dict[str, ApplyKind] = {"inner": "inner", "cross": "inner", "left": "left"}
+
 
 def bind_from(
     sources: tuple[Source, ...], text: str, context: Context, environment: Environment
@@ -50,7 +52,7 @@ def bind_from(
     joiner = _Joiner(text, context, environment)
     parts: list[list[Source]] = []
     for source in sources:
-        if parts and not (source.is_comma and _has_outer(sources)):
+        if parts and (source.is_lateral or not (source.is_comma and _has_outer(sources))):
             parts[-1].append(source)
         else:
             parts.append([source])
@@ -83,8 +85,36 @@ class _Joiner:
         """Items joined one after the other."""
         found = self._item(sources[0])
         for source in sources[1:]:
-            found = self.joined(found, self._item(source), source)
+            if source.is_lateral:
+                found = self._lateral(found, source)
+            else:
+                found = self.joined(found, self._item(source), source)
         return found
+
+    def _lateral(self, left: FromRows, source: Source) -> FromRows:
+        """A query asked for each row of what stands before it."""
+        kind = _LATERAL.get(source.join)
+        if kind is None or source.using or source.is_natural:
+            raise UnsupportedError(
+                "WU790",
+                f"{source.join.upper()} JOIN LATERAL",
+                hint="write JOIN LATERAL (SELECT ...) ON ..., LEFT JOIN LATERAL or a comma",
+                place=source.place,
+            )
+        seen = Visible(self._text, left.tables, left.columns, left.hidden)
+        around = RowPhase(self._context, self._environment, seen, left.relation)
+        right = bind_table(source, self._context, replace(self._environment, enclosing=around))
+        self._check_aliases(left, right, source)
+        tables, columns = (*left.tables, *right.tables), (*left.columns, *right.columns)
+        hidden = (*left.hidden, *right.hidden)
+        condition = None
+        if source.on is not None:
+            visible = Visible(self._text, tables, columns, hidden)
+            both = Apply(kind, left.relation, right.relation)
+            on = RowPhase(self._context, self._environment, visible, both)
+            condition = on.condition(source.on, "ON")
+        applied = Apply(kind, left.relation, right.relation, condition)
+        return FromRows(applied, tables, columns, hidden)
 
     def joined(self, left: FromRows, right: FromRows, source: Source) -> FromRows:
         """Both, joined as the source on the right says."""

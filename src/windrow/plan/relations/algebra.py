@@ -377,17 +377,27 @@ class WindowCall:
 class WindowFunctions(Unary):
     """Every row of the input, with the values of functions over its partition in order.
 
-    Rows with equal keys are in the order of their whole rows, as in TopRows.
+    Rows with equal keys are in the order of their whole rows, as in TopRows. shown: the ids of
+    those columns of the input that are read above; None: all.
     """
 
     partition: tuple[Expr, ...]
     order: tuple[OrderKey, ...]
     calls: tuple[WindowCall, ...]
+    shown: frozenset[str] | None = None
+
+    @property
+    def passed(self) -> tuple[Field, ...]:
+        """The columns of the input that rows keep."""
+        fields = self.input.fields
+        if self.shown is None:
+            return fields
+        return tuple(field for field in fields if field.id in self.shown)
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Those of the input, then the functions."""
-        return (*self.input.fields, *(call.field for call in self.calls))
+        """Those of the input that are shown, then the functions."""
+        return (*self.passed, *(call.field for call in self.calls))
 
 
 @dataclass(frozen=True)

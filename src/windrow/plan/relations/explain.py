@@ -112,7 +112,7 @@ def _of_join(node: Join) -> str:
 _WORDS: dict[type[Relation], str] = {
     Aggregate: "keeps a state for each group; O(1) a change, O(log n) for MIN and MAX",
     Distinct: "keeps every different row and its count; O(1) a change",
-    TopRows: "keeps all rows in order; O(log n) a change",
+    TopRows: "keeps all rows, the first in order; O(1) for most changes, O(log n) amortised",
     WindowFunctions: "keeps all rows in order; O(log n) and the rows within reach of a change",
     AtMostOne: "counts rows; O(1) a change",
     ValidRows: "keeps the rows that are to come or to go; O(log n) a change",

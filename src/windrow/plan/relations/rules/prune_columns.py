@@ -82,7 +82,9 @@ def _all_of_input(relation: WindowFunctions, wanted: Ids) -> Relation:
     """Ties are broken by whole rows: the input keeps what is wanted and what is read."""
     reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
     needed = reads & ids_of(relation.input)
-    return relation.with_inputs(_exactly(_pruned(relation.input, needed), needed))
+    shown = wanted & ids_of(relation.input)
+    own = replace(relation, shown=shown)
+    return own.with_inputs(_exactly(_pruned(relation.input, needed), needed))
 
 
 def _exactly(relation: Relation, wanted: Ids) -> Relation:

@@ -47,7 +47,7 @@ def parse_interval(cursor: Cursor) -> exp.Expression:
         pairs = [(_turned(text), unit) for text, unit in pairs]
     found = _node(cursor, word, pairs)
     if length_of(found) is None:
-        raise cursor.wrong("WS120", f"{first.shown()} is not a length of time", _HINT, first)
+        raise cursor.wrong("WS120", f"{first.text!r} is not a length of time", _HINT, first)
     return found
 
 

@@ -86,7 +86,7 @@ def length_of_units(text: str) -> Length | None:
         if match is None or unit is None:
             return None
         number = Decimal(match.group(1) + match.group(2))
-        if number != int(number) and unit != "SECOND":
+        if number != int(number) and unit in _MONTHS:
             return None
         units.add(unit)
         months += int(number * _MONTHS.get(unit, 0))
@@ -129,14 +129,12 @@ def length_of_fields(text: str, first: str, last: str | None) -> Length | None:
 
 def _of_one(text: str, unit: str) -> Length | None:
     match = _NUMBER.match(text)
-    if match is None or (match.group(3) is not None and unit != "SECOND"):
+    if match is None or (match.group(3) is not None and unit in _MONTHS):
         return None
-    sign, whole, fraction = match.groups()
-    micros = int((fraction or "")[:6].ljust(6, "0")) if unit == "SECOND" else 0
-    number = int(whole)
-    span = number * _MICROSECONDS.get(unit, 0) + micros
-    turned = -1 if sign == "-" else 1
-    return _length(turned * number * _MONTHS.get(unit, 0), turned * span, {unit})
+    # Spark takes fractions of seconds only; those of longer units mean no other thing.
+    number = Decimal(text)
+    months, span = number * _MONTHS.get(unit, 0), number * _MICROSECONDS.get(unit, 0)
+    return _length(int(months), int(span), {unit})
 
 
 def _of_year_month(text: str) -> int | None:

@@ -110,6 +110,12 @@ def _integer_in(kind: ColumnType) -> Target:
     return lambda bound: kind if bound.type.is_integer or _is_text(bound) else None
 
 
+def _int_or_bigint(bound: Expr) -> ColumnType | None:
+    if not bound.type.is_integer:
+        return BIGINT if _is_text(bound) else None
+    return BIGINT if bound.type == BIGINT else INT
+
+
 def _number(bound: Expr) -> ColumnType | None:
     if bound.type.is_integer:
         return BIGINT
@@ -146,6 +152,7 @@ _TARGETS: dict[Kind, Target] = {
     Kind.TEXT: _text,
     Kind.INT: _number_in(INT),
     Kind.BIGINT: _integer_in(BIGINT),
+    Kind.INTEGER: _int_or_bigint,
     Kind.DOUBLE: _number_in(DOUBLE),
     Kind.NUMBER: _number,
     Kind.BOOLEAN: _condition,
@@ -161,6 +168,7 @@ _OF_NULL: dict[Kind, ColumnType] = {
     Kind.TEXT: STRING,
     Kind.INT: INT,
     Kind.BIGINT: BIGINT,
+    Kind.INTEGER: INT,
     Kind.DOUBLE: DOUBLE,
     Kind.NUMBER: DOUBLE,
     Kind.BOOLEAN: BOOLEAN,

@@ -34,6 +34,7 @@ _ARITHMETIC = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
+_BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~"}
 _COMPARISONS = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -126,6 +127,20 @@ def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
             hint="convert it with CAST(... AS DOUBLE)",
         )
     return bound
+
+
+def _bitwise(scope: Scope, node: exp.Expr) -> Expr:
+    function = _BITWISE[type(node)]
+    nodes = [node.this] if function == "~" else [node.this, node.expression]
+    bound = [_number(scope, each, function) for each in nodes]
+    for each, part in zip(nodes, bound, strict=True):
+        if not part.type.is_integer and not is_null(part):
+            message = f"{function} takes integers, but this is {part.type}"
+            raise scope.wrong("WB221", message, each, hint="convert it with CAST(... AS BIGINT)")
+    if all(is_null(part) for part in bound):
+        return Literal(None, BIGINT)
+    found = alike(scope, function, nodes, bound)
+    return Call(function, tuple(found), found[0].type)
 
 
 def _negate(scope: Scope, node: exp.Neg) -> Expr:
@@ -266,6 +281,7 @@ def _paren(scope: Scope, node: exp.Paren) -> Expr:
 operator_binders: dict[type[exp.Expr], Binder] = {
     **dict.fromkeys(_ARITHMETIC, _arithmetic),
     **dict.fromkeys(_COMPARISONS, _comparison),
+    **dict.fromkeys(_BITWISE, _bitwise),
     exp.NullSafeNEQ: _is_distinct,
     exp.And: _connective,
     exp.Or: _connective,

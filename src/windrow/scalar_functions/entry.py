@@ -23,6 +23,7 @@ class Kind(Enum):
     TEXT = "text"
     INT = "an integer of 32 bits"
     BIGINT = "integers"
+    INTEGER = "integers, as INT or BIGINT"
     DOUBLE = "numbers"
     NUMBER = "numbers, as they are"  # as BIGINT, DECIMAL or DOUBLE
     BOOLEAN = "a condition"

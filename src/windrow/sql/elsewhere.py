@@ -42,11 +42,6 @@ UNITS: Mapping[str, str] = {
 }
 
 SIGNS: Mapping[str, str] = {
-    "&": "write AND between conditions; there are no operators on bits",
-    "&&": "write AND between conditions",
-    "|": "write OR between conditions; || joins texts",
-    "^": "write POWER(x, 2)",
-    "~": "there are no regular expressions: write LIKE 'lab%'",
     **dict.fromkeys(["?", ":", "$", "@", "{", "}"], _PARAMETER),
 }
 

@@ -29,14 +29,15 @@ _SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F":
 def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
     """The operand that comes next, signs and casts with it; `expression` reads what is nested."""
     signs = []
-    while cursor.at_any("-", "+"):
+    while cursor.at_any("-", "+", "~"):
         signs.append(cursor.consume())
     operand = _primary(cursor, expression)
     if cursor.accept("::"):  # only once: a chain of casts would be a nesting without brackets
         operand = _cast(operand, parse_type(cursor))
     for sign in reversed(signs):
-        if sign.text == "-":
-            operand = mark(exp.Neg(this=operand), sign)
+        if sign.text != "+":
+            kind = exp.Neg if sign.text == "-" else exp.BitwiseNot
+            operand = mark(kind(this=operand), sign)
     return operand
 
 

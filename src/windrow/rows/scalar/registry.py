@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from windrow.rows.scalar.arithmetic import ARITHMETIC
+from windrow.rows.scalar.bits import BITS
 from windrow.rows.scalar.casts import CASTS
 from windrow.rows.scalar.comparisons import COMPARISONS
+from windrow.rows.scalar.digits import DIGITS
+from windrow.rows.scalar.maths import MATHS
 from windrow.rows.scalar.quotients import QUOTIENTS
 from windrow.rows.scalar.rounding import ROUNDING
 from windrow.rows.scalar.squares import SQUARES
@@ -20,5 +23,8 @@ FUNCTIONS: dict[str, Function] = {
     **CASTS,
     **ROUNDING,
     **SQUARES,
+    **MATHS,
+    **BITS,
+    **DIGITS,
     **TEXTS,
 }

@@ -144,6 +144,10 @@ def _text_or_bytes(bound: Expr) -> ColumnType | None:
     return bound.type if bound.type.name == "BINARY" else _text(bound)
 
 
+def _integer_or_bytes(bound: Expr) -> ColumnType | None:
+    return BIGINT if bound.type.is_integer else _bytes(bound)
+
+
 def _as_it_is(bound: Expr) -> ColumnType:
     return bound.type
 
@@ -160,6 +164,7 @@ _TARGETS: dict[Kind, Target] = {
     Kind.DATE: _time_in(DATE),
     Kind.BINARY: _bytes,
     Kind.TEXT_OR_BINARY: _text_or_bytes,
+    Kind.INTEGER_OR_BYTES: _integer_or_bytes,
     Kind.ANY: _as_it_is,
     Kind.ALIKE: _as_it_is,
 }
@@ -176,4 +181,5 @@ _OF_NULL: dict[Kind, ColumnType] = {
     Kind.DATE: DATE,
     Kind.BINARY: STRING,
     Kind.TEXT_OR_BINARY: STRING,
+    Kind.INTEGER_OR_BYTES: STRING,
 }

@@ -59,6 +59,7 @@ _LIKES: dict[str, type[exp.Expression]] = {
     "LIKE": exp.Like,
     "ILIKE": exp.ILike,
     "RLIKE": exp.RegexpLike,
+    "REGEXP": exp.RegexpLike,
 }
 _QUANTIFIERS: dict[str, type[exp.Expression]] = {
     "ANY": exp.Any,
@@ -126,12 +127,12 @@ def _operator(cursor: Cursor) -> str:
     if word not in ("<", ">"):
         return word
     count = 1
-    while count < 3 and cursor.ahead(count).upper == word and _touch(cursor, count):
+    while count < 3 and cursor.ahead(count).upper == word and _stand_together(cursor, count):
         count += 1
     return word * count if word * count in _SHIFTS else word
 
 
-def _touch(cursor: Cursor, count: int) -> bool:
+def _stand_together(cursor: Cursor, count: int) -> bool:
     return cursor.ahead(count - 1).end == cursor.ahead(count).start
 
 
@@ -213,7 +214,10 @@ def _between(cursor: Cursor, left: exp.Expression) -> exp.Expression:
 
 def _like(cursor: Cursor, left: exp.Expression) -> exp.Expression:
     kind = _LIKES[cursor.consume().upper]
-    return kind(this=left, expression=_parse(cursor, _BITS))
+    found = kind(this=left, expression=_parse(cursor, _BITS))
+    if kind is exp.RegexpLike or not cursor.accept("ESCAPE"):
+        return found
+    return exp.Escape(this=found, expression=_parse(cursor, _BITS))
 
 
 _READERS: dict[str, Callable[[Cursor, exp.Expression], exp.Expression]] = {

@@ -26,5 +26,5 @@ MATHS: tuple[str, ...] = (
     *("bit_count(i)", "bit_count(k)", "bit_get(k, m)", "getbit(i, i)", "shiftleft(i, m)"),
     *("shiftleft(k, i)", "shiftright(i, m)", "shiftright(k, i)", "shiftrightunsigned(i, m)"),
     *("shiftrightunsigned(k, i)", "i & m", "k | j", "i ^ k", "~k", "i | m & 3 ^ ~m", "k & 255"),
-    *("i << m", "k >> m", "k >>> 2", "1 + i & 3 << 1"),
+    *("i << m", "k >> m", "k >>> 2", "1 + m & 3 << 1"),
 )

@@ -122,7 +122,9 @@ def _positive_remainder(arguments: list[Any], kind: ColumnType) -> Any:
     """PMOD: a negative remainder has the divisor added, and is taken once more."""
     dividend, divisor = arguments
     if kind.name == "DECIMAL":
-        return _by_row(dividend, divisor, lambda a, b: _positive(a, b) if b else None, kind)
+        return _by_row(
+            dividend, divisor, lambda a, b: fit_decimal(_positive(a, b), kind) if b else None, kind
+        )
     remainder = _remainder(arguments, kind)
     again = _remainder([pc.add(remainder, divisor), divisor], kind)
     return pc.if_else(pc.less(remainder, pa.scalar(0, kind.arrow)), again, remainder)

@@ -35,6 +35,8 @@ FUNCTIONS = frozenset(
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
         *INTERNAL,
+        *("&", "|", "^", "~"),  # of integers of one type
+        *("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"),  # NULL for a fault
         *("square", "square_error"),  # of doubles, for variances; no text names them
     ]
 )

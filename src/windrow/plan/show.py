@@ -18,9 +18,10 @@ __all__ = ["show", "show_aggregate", "show_list", "show_window", "show_with"]
 
 Named = Callable[[Expr], str]
 
-_ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div"])
+_ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div", "&", "|", "^"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
 _INFIX = _ARITHMETIC | frozenset(SIGNS) | _COMPARING | {"and", "or"}
+_PREFIXES = {"negate": "-", "negate_interval": "-", "~": "~"}
 # Conversions are left out.
 _HIDDEN = frozenset(
     ["cast", "to_wall", "to_instant", "text_to_instant", "months_to_text", "instant_in"]
@@ -102,8 +103,8 @@ def _call(call: Call, named: Named) -> str:
         return f"{parts[0]} IS NULL"
     if call.function == "not":
         return f"NOT ({parts[0]})"
-    if call.function in ("negate", "negate_interval"):
-        return f"-{_inner(call, 0, named)}"
+    if call.function in _PREFIXES:
+        return f"{_PREFIXES[call.function]}{_inner(call, 0, named)}"
     if call.function == "in":
         return f"{parts[0]} IN ({', '.join(parts[1:])})"
     if call.function == "case":

@@ -27,6 +27,7 @@ from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.runtime.shard import Shard
+from windrow.runtime.tables.table_store import TableStore
 from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.windows.lifetime import Lifetime
 
@@ -53,6 +54,7 @@ def answer_now(
     plan: TreePlan,
     running: Iterable[EmbeddedQuery],
     views: Mapping[str, ViewRun],
+    tables: Mapping[str, TableStore],
     clock: int,
     kept: Mapping[str, KeptRows | None],
 ) -> pa.Table:
@@ -61,7 +63,7 @@ def answer_now(
         _HeldStream(name, each) for name, each in kept.items() if each is not None
     ]
     held += [each for query in running for each in _held_by(query)]
-    shard = TreeShard(plan, clock, views)
+    shard = TreeShard(plan, clock, views, tables)
     _check_views(shard, clock)
     shard.append(dict(enumerate(_rows_of(plan, held, clock))))
     shard.advance({}, clock)
@@ -219,11 +221,13 @@ def running_views(plan: TreePlan, views: ViewRegistry) -> dict[str, ViewRun]:
 
 def _check_views(shard: TreeShard, clock: int) -> None:
     """A view may be ahead of the clock only as far as it still knows how it was then."""
-    for scan, leaf in shard.view_leaves.items():
+    read = [(f"view {scan.view!r}", leaf) for scan, leaf in shard.view_leaves.items()]
+    read += [(f"table {scan.table!r}", leaf) for scan, leaf in shard.table_leaves.items()]
+    for name, leaf in read:
         if leaf.cursor > clock:
             raise BindingError(
                 "WB278",
-                f"view {scan.view!r} is ahead of the other streams of the question, and no longer "
+                f"{name} is ahead of the other streams of the question, and no longer "
                 f"known as it was at {show_instant(clock)}",
                 hint="ask for it alone, or register the question as a query",
             )

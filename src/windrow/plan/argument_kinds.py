@@ -110,6 +110,12 @@ def _integer_in(kind: ColumnType) -> Target:
     return lambda bound: kind if bound.type.is_integer or _is_text(bound) else None
 
 
+def _int_or_bigint(bound: Expr) -> ColumnType | None:
+    if not bound.type.is_integer:
+        return BIGINT if _is_text(bound) else None
+    return BIGINT if bound.type == BIGINT else INT
+
+
 def _number(bound: Expr) -> ColumnType | None:
     if bound.type.is_integer:
         return BIGINT
@@ -138,6 +144,10 @@ def _text_or_bytes(bound: Expr) -> ColumnType | None:
     return bound.type if bound.type.name == "BINARY" else _text(bound)
 
 
+def _integer_or_bytes(bound: Expr) -> ColumnType | None:
+    return BIGINT if bound.type.is_integer else _bytes(bound)
+
+
 def _as_it_is(bound: Expr) -> ColumnType:
     return bound.type
 
@@ -146,6 +156,7 @@ _TARGETS: dict[Kind, Target] = {
     Kind.TEXT: _text,
     Kind.INT: _number_in(INT),
     Kind.BIGINT: _integer_in(BIGINT),
+    Kind.INTEGER: _int_or_bigint,
     Kind.DOUBLE: _number_in(DOUBLE),
     Kind.NUMBER: _number,
     Kind.BOOLEAN: _condition,
@@ -153,6 +164,7 @@ _TARGETS: dict[Kind, Target] = {
     Kind.DATE: _time_in(DATE),
     Kind.BINARY: _bytes,
     Kind.TEXT_OR_BINARY: _text_or_bytes,
+    Kind.INTEGER_OR_BYTES: _integer_or_bytes,
     Kind.ANY: _as_it_is,
     Kind.ALIKE: _as_it_is,
 }
@@ -161,6 +173,7 @@ _OF_NULL: dict[Kind, ColumnType] = {
     Kind.TEXT: STRING,
     Kind.INT: INT,
     Kind.BIGINT: BIGINT,
+    Kind.INTEGER: INT,
     Kind.DOUBLE: DOUBLE,
     Kind.NUMBER: DOUBLE,
     Kind.BOOLEAN: BOOLEAN,
@@ -168,4 +181,5 @@ _OF_NULL: dict[Kind, ColumnType] = {
     Kind.DATE: DATE,
     Kind.BINARY: STRING,
     Kind.TEXT_OR_BINARY: STRING,
+    Kind.INTEGER_OR_BYTES: STRING,
 }

@@ -1,4 +1,4 @@
-"""The catalog: which streams and views there are. Names are looked up as in Spark, in any case."""
+"""The catalog: which streams, tables and views there are. Names are looked up in any case."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from windrow.errors import BindingError, Place
 from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema
 from windrow.sql.statements import QueryText
+from windrow.table_schema import TableSchema
 
 __all__ = ["Catalog", "View"]
 
@@ -24,14 +25,21 @@ class View:
 
 @dataclass(frozen=True, init=False)
 class Catalog(Mapping[str, StreamSchema]):
-    """A frozen mapping of stream names to their schemas; views are apart from them."""
+    """A frozen mapping of stream names to their schemas; views and tables are apart from them."""
 
     streams: tuple[StreamSchema, ...]
     views: tuple[View, ...]
+    tables: tuple[TableSchema, ...]
 
-    def __init__(self, *streams: StreamSchema, views: tuple[View, ...] = ()) -> None:
+    def __init__(
+        self,
+        *streams: StreamSchema,
+        views: tuple[View, ...] = (),
+        tables: tuple[TableSchema, ...] = (),
+    ) -> None:
         object.__setattr__(self, "streams", streams)
         object.__setattr__(self, "views", views)
+        object.__setattr__(self, "tables", tables)
 
     def __getitem__(self, name: str) -> StreamSchema:
         for stream in self.streams:
@@ -48,12 +56,21 @@ class Catalog(Mapping[str, StreamSchema]):
     def with_stream(self, schema: StreamSchema) -> Catalog:
         """The same catalog with one more stream; a name cannot be declared twice."""
         self._check_free(schema.name)
-        return Catalog(*self.streams, schema, views=self.views)
+        return Catalog(*self.streams, schema, views=self.views, tables=self.tables)
 
     def with_view(self, view: View) -> Catalog:
         """The same catalog with one more view; its name is that of no stream."""
         self._check_free(view.name)
-        return Catalog(*self.streams, views=(*self.views, view))
+        return Catalog(*self.streams, views=(*self.views, view), tables=self.tables)
+
+    def with_table(self, schema: TableSchema) -> Catalog:
+        """The same catalog with one more table; its name is that of no stream or view."""
+        self._check_free(schema.name)
+        return Catalog(*self.streams, views=self.views, tables=(*self.tables, schema))
+
+    def table(self, name: str) -> TableSchema | None:
+        """The table of that name, if there is one."""
+        return next((each for each in self.tables if each.name.lower() == name.lower()), None)
 
     def view(self, name: str) -> View | None:
         """The view of that name, if there is one."""
@@ -63,10 +80,11 @@ class Catalog(Mapping[str, StreamSchema]):
         """The stream of that name, or an error that names the nearest one."""
         if name in self:
             return self[name]
-        names = [*self, *(view.name for view in self.views)]
+        names = [*self, *(each.name for each in (*self.tables, *self.views))]
         guess = nearest(name, names)
         known = ", ".join(names) or "none yet; declare one first"
-        listed = "streams and views" if self.views else "streams"
+        kinds = {"streams": True, "tables": bool(self.tables), "views": bool(self.views)}
+        listed = " and ".join(kind for kind, has in kinds.items() if has)
         hint = f"did you mean {guess}?" if guess else f"the {listed} are: {known}"
         raise BindingError("WB201", f"there is no stream {name!r}", hint=hint, place=place)
 
@@ -83,4 +101,11 @@ class Catalog(Mapping[str, StreamSchema]):
                 "WB207",
                 f"a view {view.name!r} exists already",
                 hint="names of streams and views must differ by more than case",
+            )
+        table = self.table(name)
+        if table is not None:
+            raise BindingError(
+                "WB718",
+                f"a table {table.name!r} exists already",
+                hint="names of streams, tables and views must differ by more than case",
             )

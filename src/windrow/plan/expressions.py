@@ -33,6 +33,8 @@ FUNCTIONS = frozenset(
         *("=", "<>", "<", "<=", ">", ">=", "is_same"),  # is_same is <=>: NULL-safe equality
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
+        *("&", "|", "^", "~"),  # of integers of one type
+        *("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"),  # NULL for a fault
         *("square", "square_error"),  # of doubles, for variances; no text names them
     ]
 )

@@ -21,7 +21,7 @@ from windrow.plan.types import (
     integer_type,
     is_null,
 )
-from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
+from windrow.schema import BIGINT, BOOLEAN, DOUBLE, ColumnType
 from windrow.sql.nested_query import without_queries
 
 __all__ = ["alike", "bind_alike", "bind_together", "operator_binders"]
@@ -34,6 +34,7 @@ _ARITHMETIC = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
+_BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~"}
 _COMPARISONS = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -126,6 +127,20 @@ def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
             hint="convert it with CAST(... AS DOUBLE)",
         )
     return bound
+
+
+def _bitwise(scope: Scope, node: exp.Expr) -> Expr:
+    function = _BITWISE[type(node)]
+    nodes = [node.this] if function == "~" else [node.this, node.expression]
+    bound = [_number(scope, each, function) for each in nodes]
+    for each, part in zip(nodes, bound, strict=True):
+        if not part.type.is_integer and not is_null(part):
+            message = f"{function} takes integers, but this is {part.type}"
+            raise scope.wrong("WB221", message, each, hint="convert it with CAST(... AS BIGINT)")
+    if all(is_null(part) for part in bound):
+        return Literal(None, BIGINT)
+    found = alike(scope, function, nodes, bound)
+    return Call(function, tuple(found), found[0].type)
 
 
 def _negate(scope: Scope, node: exp.Neg) -> Expr:
@@ -242,21 +257,14 @@ def _if(scope: Scope, node: exp.If) -> Expr:
     return Call("case", (scope.condition(node.this, "IF"), *values), values[0].type)
 
 
-def _like(scope: Scope, node: exp.Like) -> Expr:
-    value, pattern = scope.bind(node.this), scope.bind(node.expression)
-    if value.type != STRING:
-        message = f"LIKE takes text, but this is {value.type}"
-        raise scope.wrong("WB221", message, node.this, hint="compare it with = or <")
-    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        what = "LIKE with a pattern that is not a constant"
-        raise scope.refused("WU219", what, node.expression, hint="write the pattern in quotes")
-    return _maybe_not(node, Call("like", (value, pattern), BOOLEAN))
-
-
-def _escape(scope: Scope, node: exp.Expr) -> Expr:
-    raise scope.refused(
-        "WU219", "LIKE with ESCAPE", node, hint="a backslash before % or _ matches it literally"
-    )
+def _like(scope: Scope, node: exp.Expr) -> Expr:
+    """LIKE and ILIKE, with ESCAPE; RLIKE is the function."""
+    escape = [node.expression] if isinstance(node, exp.Escape) else []
+    like = node.this if escape else node
+    name = "ILIKE" if isinstance(like, exp.ILike) else "LIKE"
+    name = "REGEXP_LIKE" if isinstance(like, exp.RegexpLike) else name
+    arguments = [like.this, like.expression, *escape]
+    return _maybe_not(like, scope.bind(exp.Anonymous(this=name, expressions=arguments)))
 
 
 def _paren(scope: Scope, node: exp.Paren) -> Expr:
@@ -266,6 +274,7 @@ def _paren(scope: Scope, node: exp.Paren) -> Expr:
 operator_binders: dict[type[exp.Expr], Binder] = {
     **dict.fromkeys(_ARITHMETIC, _arithmetic),
     **dict.fromkeys(_COMPARISONS, _comparison),
+    **dict.fromkeys(_BITWISE, _bitwise),
     exp.NullSafeNEQ: _is_distinct,
     exp.And: _connective,
     exp.Or: _connective,
@@ -276,7 +285,6 @@ operator_binders: dict[type[exp.Expr], Binder] = {
     exp.Between: _between,
     exp.Case: _case,
     exp.If: _if,
-    exp.Like: _like,
-    exp.Escape: _escape,
+    **dict.fromkeys([exp.Like, exp.ILike, exp.RegexpLike, exp.Escape], _like),
     exp.Paren: _paren,
 }

@@ -14,7 +14,7 @@ __all__ = ["show", "show_aggregate", "show_list", "show_window", "show_with"]
 
 Named = Callable[[Expr], str]
 
-_ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div"])
+_ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div", "&", "|", "^"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
 _INFIX = _ARITHMETIC | _COMPARING | {"and", "or"}
 _DAY_US = 86_400_000_000
@@ -89,8 +89,8 @@ def _call(call: Call, named: Named) -> str:
         return f"{parts[0]} IS NULL"
     if call.function == "not":
         return f"NOT ({parts[0]})"
-    if call.function == "negate":
-        return f"-{_inner(call, 0, named)}"
+    if call.function in ("negate", "~"):
+        return f"{'-' if call.function == 'negate' else '~'}{_inner(call, 0, named)}"
     if call.function == "in":
         return f"{parts[0]} IN ({', '.join(parts[1:])})"
     if call.function == "case":

@@ -11,6 +11,7 @@ place of Spark's 38. Text never becomes a number by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Context, Decimal
 
 import numpy as np
@@ -44,6 +45,7 @@ __all__ = [
 DAY_US = 86_400_000_000
 _WIDE = Context(prec=MAX_SUM_DIGITS)
 _QUOTIENT_SCALE = 6
+_NEVER = ("raise_error", "assert_true")  # they have no value, so that it is of any type
 _INTEGER_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 
@@ -175,6 +177,8 @@ def convert(expression: Expr, kind: ColumnType) -> Expr:
     """The expression in that type: itself, a literal of that type, or a cast."""
     if expression.type == kind:
         return expression
+    if isinstance(expression, Call) and expression.function in _NEVER:
+        return replace(expression, type=kind)
     if is_null(expression):
         return Literal(None, kind)
     if isinstance(expression, Literal):
@@ -231,6 +235,8 @@ def is_null(expression: Expr) -> bool:
     if not isinstance(expression, Call):
         return False
     parts = expression.arguments
+    if expression.function in _NEVER:
+        return True
     if expression.function == "case":
         return all(is_null(part) for part in (*parts[1:-1:2], parts[-1]))
     return expression.function == "coalesce" and all(is_null(part) for part in parts)

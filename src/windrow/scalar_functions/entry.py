@@ -23,6 +23,7 @@ class Kind(Enum):
     TEXT = "text"
     INT = "an integer of 32 bits"
     BIGINT = "integers"
+    INTEGER = "integers, as INT or BIGINT"
     DOUBLE = "numbers"
     NUMBER = "numbers, as they are"  # as BIGINT, DECIMAL or DOUBLE
     BOOLEAN = "a condition"
@@ -30,6 +31,7 @@ class Kind(Enum):
     DATE = "a date"
     BINARY = "bytes"  # text is taken as its UTF-8 bytes
     TEXT_OR_BINARY = "text or bytes"
+    INTEGER_OR_BYTES = "an integer, text or bytes"
     ANY = "anything"
     ALIKE = "values of one type"  # all arguments of this kind meet in one type
 

@@ -42,11 +42,6 @@ UNITS: Mapping[str, str] = {
 }
 
 SIGNS: Mapping[str, str] = {
-    "&": "write AND between conditions; there are no operators on bits",
-    "&&": "write AND between conditions",
-    "|": "write OR between conditions; || joins texts",
-    "^": "write POWER(x, 2)",
-    "~": "there are no regular expressions: write LIKE 'lab%'",
     **dict.fromkeys(["?", ":", "$", "@", "{", "}"], _PARAMETER),
 }
 
@@ -64,17 +59,11 @@ FUNCTIONS: Mapping[str, str] = {
     "countif": "write COUNT_IF(condition)",
     **dict.fromkeys(["any", "some"], "write BOOL_OR(condition)"),
     "every": "write BOOL_AND(condition)",
-    "mod": "write a % b",
-    "log": "LN is the natural logarithm; LN(x) / LN(10) is the one to base ten",
-    "log10": "write LN(x) / LN(10)",
-    "log2": "write LN(x) / LN(2)",
-    "isnull": "write x IS NULL",
-    "nvl2": "write CASE WHEN x IS NULL THEN b ELSE a END",
-    "position": "write x LIKE '%a%' to look for a text",
     **dict.fromkeys(
-        ["left", "right"], "write SUBSTRING(x, 1, 3), or SUBSTRING(x, -3) from the end"
-    ),
-    **dict.fromkeys(
-        ["rand", "random", "uuid"], "the same rows must give the same answers: nothing is random"
+        [
+            *("rand", "random", "randn", "uuid", "randstr", "uniform", "shuffle"),
+            *("monotonically_increasing_id", "spark_partition_id"),
+        ],
+        "the same rows must give the same answers, also when they come again: nothing is random",
     ),
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.schema import ColumnType, type_meant, type_named
+from windrow.sql.call_forms import CALLABLE_WORDS, read_form
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS, SIGNS
 from windrow.sql.functions import build_call
@@ -29,14 +31,15 @@ _SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F":
 def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
     """The operand that comes next, signs and casts with it; `expression` reads what is nested."""
     signs = []
-    while cursor.at_any("-", "+"):
+    while cursor.at_any("-", "+", "~"):
         signs.append(cursor.consume())
     operand = _primary(cursor, expression)
     if cursor.accept("::"):  # only once: a chain of casts would be a nesting without brackets
         operand = _cast(operand, parse_type(cursor))
     for sign in reversed(signs):
-        if sign.text == "-":
-            operand = mark(exp.Neg(this=operand), sign)
+        if sign.text != "+":
+            kind = exp.Neg if sign.text == "-" else exp.BitwiseNot
+            operand = mark(kind(this=operand), sign)
     return operand
 
 
@@ -66,11 +69,15 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
         raise cursor.unsupported("WU106", "INTERVAL values are not supported", hint)
     if cursor.at_any("DATE", "TIMESTAMP") and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)
-    if token.kind == "word" and cursor.ahead().upper == "(" and cursor.at_name():
+    if token.kind == "word" and cursor.ahead().upper == "(" and _is_callable(cursor):
         return _call(cursor, expression)
     if cursor.at_name():
         return _column(cursor)
     raise _no_operand(cursor)
+
+
+def _is_callable(cursor: Cursor) -> bool:
+    return cursor.at_name() or cursor.token.upper in CALLABLE_WORDS
 
 
 def _no_operand(cursor: Cursor) -> Exception:
@@ -80,6 +87,8 @@ def _no_operand(cursor: Cursor) -> Exception:
         word = cursor.token.upper
         return cursor.wrong("WS117", f"expected a value, found the word {word}", _no_word(cursor))
     hint = "write a column, a number, a 'text', a function or an expression in brackets"
+    if cursor.token.upper in ("&", "|") and cursor.before.upper == cursor.token.upper:
+        hint = "write AND between conditions; & is for bits"
     return cursor.wrong("WS116", f"expected a value, found {cursor.token.shown()}", hint)
 
 
@@ -135,7 +144,10 @@ def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     name = cursor.consume()
     cursor.expect("(")
     arguments: list[exp.Expression] = []
-    if cursor.at("*"):
+    form = read_form(cursor, name, expression, lambda at: parse_operand(at, expression))
+    if form is not None:
+        name, arguments = replace(name, text=form[0]), form[1]
+    elif cursor.at("*"):
         arguments.append(mark(exp.Star(), cursor.consume()))
     elif cursor.accept("DISTINCT"):
         arguments.append(exp.Distinct(expressions=_arguments(cursor, expression)))

@@ -25,6 +25,7 @@ from windrow.plan.rules.exact_sums import exact_sums
 from windrow.plan.rules.pipeline import RULES, Rule, rewritten
 from windrow.plan.scope import Scope
 from windrow.plan.service import with_service
+from windrow.plan.session_zone import in_session_zone
 from windrow.plan.stores import check_store, with_store
 from windrow.plan.windows import all_sources, bind_window, check_slides, check_windows
 from windrow.sql.statements import Select, Source
@@ -32,6 +33,7 @@ from windrow.sql.statements import Select, Source
 __all__ = ["bind"]
 
 
+@in_session_zone
 def bind(
     select: Select,
     catalog: Catalog,

@@ -25,8 +25,7 @@ _EXACT = frozenset(["+", "-", "*", "negate"])
 
 def is_exact_sum(function: str, *, is_distinct: bool = False) -> bool:
     """Whether the aggregate is a SUM of all values."""
-    found = AGGREGATE_FUNCTIONS[function]
-    return found.form is Form.SUM and not is_distinct and "distinct" not in function
+    return AGGREGATE_FUNCTIONS[function].form is Form.SUM and not is_distinct
 
 
 def needs_words(argument: Expr) -> bool:

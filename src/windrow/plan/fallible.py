@@ -13,6 +13,7 @@ from dataclasses import replace
 from windrow.plan.expressions import FUNCTIONS, WORDS, Call, Expr, Literal
 from windrow.plan.types import integer_bits
 from windrow.scalar_functions import SCALAR_FUNCTIONS
+from windrow.scalar_functions.internal import INTERNAL_TOTAL
 from windrow.schema import BIGINT, BOOLEAN
 
 __all__ = [
@@ -62,6 +63,8 @@ def _fails(part: Expr) -> bool:
         return False
     if part.function in SCALAR_FUNCTIONS:
         return part.function not in _UNFAILING_FUNCTIONS
+    if part.function in INTERNAL_TOTAL:
+        return True
     if part.function not in _CHECKED:
         return part.function not in FUNCTIONS  # functions of users may fail
     if part.function in _UNFAILING_FLOATS and part.type.is_float:

@@ -124,7 +124,8 @@ def _called(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults, Faults]:
     found = FUNCTIONS[call.function](values, call.type)
     inner = where_reached(call.function, values, faults)
     if isinstance(found, Checked):
-        return found.value, inner, found.faults
+        own = any_of(found.faults, own_faults(call, values, found.value))
+        return found.value, inner, own
     return found, inner, own_faults(call, values, found)
 
 

@@ -20,6 +20,7 @@ from windrow.plan.expressions import WORDS, Call, ColumnRef, Expr, GroupRef, wal
 from windrow.plan.show import show_with
 from windrow.rows.scalar.values import Leaf
 from windrow.scalar_functions import SCALAR_FUNCTIONS
+from windrow.scalar_functions.internal import INTERNAL_TOTAL
 
 __all__ = [
     "FaultError",
@@ -38,7 +39,7 @@ Faults = Flags | None
 
 # These have a value wherever all their arguments have one: NULL among their results is a fault.
 _ALWAYS_DEFINED = frozenset(
-    [*("+", "-", "*", "/", "%", "div", "negate", "cast", "from_words"), *WORDS]
+    ["+", "-", "*", "/", "%", "div", "negate", "cast", "from_words", *WORDS, *INTERNAL_TOTAL]
     + [each.name for each in SCALAR_FUNCTIONS.values() if each.is_total]
 )
 _QUOTIENTS = ("/", "%", "div")

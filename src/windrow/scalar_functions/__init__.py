@@ -22,7 +22,6 @@ from windrow.scalar_functions.maths import MATHS
 from windrow.scalar_functions.regexp import REGEXP
 from windrow.scalar_functions.structs import STRUCTS
 from windrow.scalar_functions.text import TEXT
-from windrow.scalar_functions.trying import TRYING
 from windrow.scalar_functions.urls import URLS
 
 __all__ = [
@@ -42,7 +41,6 @@ AREAS: Mapping[str, tuple[ScalarFunction, ...]] = {
     "Numbers": MATHS,
     "Bits": BITS,
     "Conditions and NULL": CONDITIONAL,
-    "NULL for errors": TRYING,
     "Text": TEXT,
     "Regular expressions": REGEXP,
     "Dates and times": DATES,

@@ -29,14 +29,22 @@ def as_block(plan: TreePlan) -> QueryPlan | TreePlan:
     named = zip(plan.outputs, found.select, strict=True)
     select = tuple(replace(column, name=field.name) for field, column in named)
     policy = plan.on_error if found.on_error == "fail" else found.on_error
-    service = {"every_us": plan.every_us, "duration": plan.duration, "on_error": policy}
-    return replace(found, select=select, **service)  # type: ignore[arg-type]
+    return replace(
+        found,
+        select=select,
+        every_us=plan.every_us,
+        duration=plan.duration,
+        closes=plan.closes,
+        on_error=policy,
+    )
 
 
 def _folded(relation: Relation) -> QueryPlan | None:
     """The block with what is computed and tested above it; columns are named by their ids."""
     if isinstance(relation, Block):
-        return relation.plan
+        windows = [entry.window for entry in relation.plan.inputs]
+        # Only leaves of trees have these.
+        return None if any(each.traits.is_scheduled for each in windows) else relation.plan
     if not isinstance(relation, Project | Filter):
         return None
     inner = _folded(relation.input)

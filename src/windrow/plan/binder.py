@@ -21,9 +21,11 @@ from windrow.plan.negations import bind_negated, negated_inputs
 from windrow.plan.outputs import aliases_of, bind_items
 from windrow.plan.refusals import MAX_INPUTS, check_distinct_groups, check_shape
 from windrow.plan.rows import row_scope
+from windrow.plan.rules.exact_sums import exact_sums
 from windrow.plan.rules.pipeline import RULES, Rule, rewritten
 from windrow.plan.scope import Scope
 from windrow.plan.service import with_service
+from windrow.plan.session_zone import in_session_zone
 from windrow.plan.stores import check_store, with_store
 from windrow.plan.windows import all_sources, bind_window, check_slides, check_windows
 from windrow.sql.statements import Select, Source
@@ -31,6 +33,7 @@ from windrow.sql.statements import Select, Source
 __all__ = ["bind"]
 
 
+@in_session_zone
 def bind(
     select: Select,
     catalog: Catalog,
@@ -60,6 +63,8 @@ def bind(
         kind(select, names, inputs, conditions), negations=aligned(negations, conditions.joins)
     )
     plan = rewritten(bound, rules)
+    if select.error_percent is None:  # no bound is known for the parts of a sum
+        plan = exact_sums(plan)
     return with_store(with_algorithm(with_service(plan, select), algorithm), store)
 
 

@@ -1,8 +1,9 @@
 """Bound, typed scalar expressions: what remains of sqlglot's tree once every name is resolved.
 
-Only what this file can express can run: it is the allow-list. What is divided by zero is NULL; an
-expression without a value of its type for a row (an overflow, a failed cast) is a fault there, as
-in Spark's ANSI mode. NaN follows Spark: equal to itself and larger than every other number.
+Only what this file can express can run: it is the allow-list. An expression without a value of its
+type for a row (a division by zero, an overflow, a failed cast) is a fault there, as in Spark's ANSI
+mode; ON ERROR says what becomes of it. NaN follows Spark: equal to itself and larger than every
+other number.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from windrow.scalar_functions import SCALAR_FUNCTIONS
+from windrow.scalar_functions.internal import INTERNAL
 from windrow.schema import ColumnType
 
 __all__ = [
     "FUNCTIONS",
+    "WORDS",
     "AggregateRef",
     "Call",
     "ColumnRef",
@@ -25,6 +28,9 @@ __all__ = [
     "walk",
 ]
 
+# Parts of integers of any size, of which sums are made.
+WORDS = ("top_word", "high_word", "middle_word", "low_word")
+
 # Call.function is one of these. 'cast' converts its argument to Call.type; 'case' has the arguments
 # (condition, value, condition, value, ..., otherwise); 'in' has (value, literal, literal, ...).
 FUNCTIONS = frozenset(
@@ -33,14 +39,22 @@ FUNCTIONS = frozenset(
         *("=", "<>", "<", "<=", ">", ">=", "is_same"),  # is_same is <=>: NULL-safe equality
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
+        *INTERNAL,
+        *("&", "|", "^", "~"),  # of integers of one type
+        *("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"),  # NULL for a fault
         *("square", "square_error"),  # of doubles, for variances; no text names them
+        *("try", "has_value"),  # NULL for a fault, and whether there is none
+        *("from_words", *WORDS),  # of exact sums
     ]
 )
 
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant; None is NULL. Timestamps are int microseconds, dates int days."""
+    """A constant; None is NULL.
+
+    Timestamps and intervals of days are int microseconds, dates int days, others int months.
+    """
 
     value: object
     type: ColumnType

@@ -37,6 +37,7 @@ from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
 from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.rows.bad_rows import BadRows
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
@@ -63,7 +64,11 @@ class EmbeddedSession(SessionTables, Asking):
     """
 
     def __init__(
-        self, memory: str | int = DEFAULT_MEMORY, clock: str = COMPLETE, double_quotes: str = "text"
+        self,
+        memory: str | int = DEFAULT_MEMORY,
+        clock: str = COMPLETE,
+        time_zone: str = DEFAULT_ZONE,
+        double_quotes: str = "text",
     ) -> None:
         self.memory = memory_of(memory)
         self._double_quotes = double_quotes_named(double_quotes)
@@ -71,7 +76,7 @@ class EmbeddedSession(SessionTables, Asking):
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
         self._is_stopped = False
-        self._catalog = Catalog()
+        self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
         self._histories = Histories(max(self.memory // UNREAD_PARTS, UNREAD_FLOOR))

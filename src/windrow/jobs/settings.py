@@ -1,4 +1,4 @@
-"""What SET says in a script: the memory of the windows, Spark's checkpoint, and its pace."""
+"""What SET says in a script: memory, the time zone, and on Spark the checkpoint and the pace."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from windrow.errors import BindingError
 from windrow.event_time import span_of
 from windrow.memory_size import memory_of
 from windrow.plan.nearest import nearest
+from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.sql.double_quotes import double_quotes_named
 from windrow.sql.statements import SetOption
 
 __all__ = ["JobSettings"]
 
-_NAMES = ("memory", "checkpoint", "trigger", "clock", "double_quotes")
+_NAMES = ("memory", "checkpoint", "trigger", "clock", "time_zone", "double_quotes")
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class JobSettings:
     checkpoint: str | None = None
     trigger: str | None = None  # the span between batches of a job that has no end
     clock: str | None = None
+
+    time_zone: str = DEFAULT_ZONE
 
     def changed(self, option: SetOption) -> JobSettings:
         """The settings after one SET."""
@@ -38,6 +41,8 @@ class JobSettings:
             return replace(self, trigger=_span(option))
         if name == "clock":
             return replace(self, clock=_clock(option))
+        if name == "time_zone":
+            return replace(self, time_zone=_zone(option))
         if name == "double_quotes":
             _in_place(option, double_quotes_named)
             return self  # the parser has read what follows by it
@@ -62,6 +67,13 @@ def _clock(option: SetOption) -> str:
 def _in_place(option: SetOption, named: Callable[[str], str]) -> str:
     try:
         return named(str(option.value))
+    except BindingError as error:
+        raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
+
+
+def _zone(option: SetOption) -> str:
+    try:
+        return checked_zone(option.value)
     except BindingError as error:
         raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
 

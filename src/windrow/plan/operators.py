@@ -11,6 +11,7 @@ from windrow.plan.cast_targets import can_cast
 from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Binder, Scope
+from windrow.plan.time_arithmetic import is_of_time, negated_interval, time_arithmetic
 from windrow.plan.types import (
     arithmetic,
     balanced,
@@ -106,20 +107,16 @@ def _mismatch(scope: Scope, what: str, nodes: list[exp.Expr], bound: list[Expr])
 
 def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:
     sides = (node.this, node.expression)
-    if any(isinstance(side.unnest(), exp.Interval) for side in sides):
-        raise scope.refused(
-            "WU216",
-            "arithmetic with INTERVAL",
-            node,
-            hint="compare with a timestamp literal, or CAST a timestamp AS DOUBLE for seconds",
-        )
     function = _ARITHMETIC[type(node)]
-    left, right = (_number(scope, side, function.upper()) for side in sides)
+    left, right = (scope.bind(side) for side in sides)
+    if is_of_time(left) or is_of_time(right):
+        return time_arithmetic(scope, node, function, left, right)
+    for side, bound in zip(sides, (left, right), strict=True):
+        _check_number(scope, side, bound, function.upper())
     return arithmetic(function, left, right)
 
 
-def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
-    bound = scope.bind(node)
+def _check_number(scope: Scope, node: exp.Expr, bound: Expr, what: str) -> None:
     if not bound.type.is_numeric and not is_null(bound):
         raise scope.wrong(
             "WB221",
@@ -127,13 +124,12 @@ def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
             node,
             hint="convert it with CAST(... AS DOUBLE)",
         )
-    return bound
 
 
 def _bitwise(scope: Scope, node: exp.Expr) -> Expr:
     function = _BITWISE[type(node)]
     nodes = [node.this] if function == "~" else [node.this, node.expression]
-    bound = [_number(scope, each, function) for each in nodes]
+    bound = [scope.bind(each) for each in nodes]
     for each, part in zip(nodes, bound, strict=True):
         if not part.type.is_integer and not is_null(part):
             message = f"{function} takes integers, but this is {part.type}"
@@ -148,7 +144,10 @@ def _negate(scope: Scope, node: exp.Neg) -> Expr:
     inner = node.this
     if isinstance(inner, exp.Literal) and inner.this == str(2**63):
         return Literal(-(2**63), BIGINT)
-    bound = _number(scope, inner, "-")
+    bound = scope.bind(inner)
+    if bound.type.is_interval and not is_null(bound):
+        return negated_interval(bound)
+    _check_number(scope, inner, bound, "-")
     if isinstance(bound, Literal) and isinstance(bound.value, (int, float, Decimal)):
         return _negated(scope, node, bound.value, bound.type)
     kind = BIGINT if bound.type.is_integer else bound.type

@@ -29,6 +29,8 @@ class Kind(Enum):
     BOOLEAN = "a condition"
     TIMESTAMP = "a timestamp"
     DATE = "a date"
+    WALL = "a time or a date"  # a TIMESTAMP as what clocks of the session's zone show
+    INTERVAL = "an interval"
     BINARY = "bytes"  # text is taken as its UTF-8 bytes
     TEXT_OR_BINARY = "text or bytes"
     INTEGER_OR_BYTES = "an integer, text or bytes"

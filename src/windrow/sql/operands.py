@@ -13,7 +13,10 @@ from windrow.sql.call_forms import CALLABLE_WORDS, read_form
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS, SIGNS
 from windrow.sql.functions import build_call
+from windrow.sql.group_windows import GROUP_WINDOWS, bound_column, parse_group_window
+from windrow.sql.intervals import at_interval, parse_interval
 from windrow.sql.nested_query import NestedQuery
+from windrow.sql.time_calls import CLOCK_WORDS, clock_call, parse_time_call, with_unit
 from windrow.sql.tokens import Token
 from windrow.sql.window_functions import parse_over
 from windrow.sql.words import needs_quotes
@@ -25,6 +28,7 @@ Reader = Callable[[Cursor], exp.Expression]
 
 # A type in a query has at most so many words, a struct of many fields included.
 MAX_TYPE_WORDS = 10_000
+_TIME_WORDS = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
 _SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float"}
 
 
@@ -64,10 +68,11 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
     reader = _WORDS.get(token.upper)
     if reader is not None:
         return reader(cursor, expression)
-    if cursor.at("INTERVAL") and cursor.ahead().kind in ("number", "string"):
-        hint = "only windows and RANGE have lengths of time; compare with TIMESTAMP '...'"
-        raise cursor.unsupported("WU106", "INTERVAL values are not supported", hint)
-    if cursor.at_any("DATE", "TIMESTAMP") and cursor.ahead().kind == "string":
+    if at_interval(cursor):
+        return parse_interval(cursor)
+    if token.upper in CLOCK_WORDS and cursor.ahead().text not in ("(", "."):
+        return mark(clock_call(cursor), token)
+    if cursor.at_any(*_TIME_WORDS) and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)
     if token.kind == "word" and cursor.ahead().upper == "(" and _is_callable(cursor):
         return _call(cursor, expression)
@@ -131,6 +136,11 @@ def _cast_literal(cursor: Cursor) -> exp.Expression:
 
 
 def _column(cursor: Cursor) -> exp.Expression:
+    if cursor.token.upper in ("WINDOW", "SESSION_WINDOW") and cursor.ahead().text == ".":
+        for part in ("START", "END"):
+            if cursor.ahead(2).upper == part:  # window.start, as Spark has it
+                first, _, _ = cursor.consume(), cursor.consume(), cursor.consume()
+                return mark(bound_column(f"window_{part.lower()}"), first)
     first = cursor.consume()
     column = exp.Column(this=identifier(first))
     if cursor.accept("."):
@@ -147,6 +157,11 @@ def _column(cursor: Cursor) -> exp.Expression:
 def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     name = cursor.consume()
     cursor.expect("(")
+    if name.upper in GROUP_WINDOWS and not cursor.at(")"):
+        return mark(parse_group_window(cursor, name, expression), name)
+    of_time = parse_time_call(cursor, name, expression)
+    if of_time is not None:
+        return mark(of_time, name)
     arguments: list[exp.Expression] = []
     form = read_form(cursor, name, expression, lambda at: parse_operand(at, expression))
     if form is not None:
@@ -158,6 +173,8 @@ def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     elif not cursor.at(")"):
         cursor.accept("ALL")
         arguments = _arguments(cursor, expression)
+        word, arguments = with_unit(cursor, name, arguments)
+        name = replace(name, text=word)
     if not cursor.accept(")"):
         hint = FUNCTIONS.get(name.text.lower(), "close the call with ), or write a comma")
         raise cursor.expected("')'", hint=hint)

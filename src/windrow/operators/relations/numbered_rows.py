@@ -67,7 +67,7 @@ class NumberedRows:
     @property
     def capacity(self) -> int:
         """Every number is below this."""
-        return self._words.shape[0]
+        return int(self._words.shape[0])
 
     @property
     def nbytes(self) -> int:

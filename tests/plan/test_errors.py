@@ -88,10 +88,10 @@ WRONG = [
     ("SELECT DATE_FORMAT(ts, 'YYYY') FROM temp", "WB745", None, "yyyy-MM-dd"),
     ("SELECT TO_DATE(location, 'EEEE') FROM temp", "WB745", None, "yyyy-MM-dd"),
     (
-        "SELECT COUNT(*) FROM temp GROUP BY window(ts, '1 minute')",
+        "SELECT COUNT(*) FROM temp WHERE window(ts, '1 minute') IS NULL",
         "WB230",
         None,
-        "SLIDE 10 MINUTES",
+        "TUMBLE 10 MINUTES",
     ),
     ("SELECT rand() FROM temp", "WB230", "rand", "nothing is random"),
     ("SELECT mask(location, location) FROM temp", "WB730", None, "takes a constant"),

@@ -33,9 +33,9 @@ from windrow.plan.relations.algebra import (
     TopRows,
     ValidRows,
     Values,
-    WindowBounds,
     WindowFunctions,
 )
+from windrow.plan.relations.window_algebra import WindowBounds
 
 __all__ = ["OPERATORS", "operator_of"]
 

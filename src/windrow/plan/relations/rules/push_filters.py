@@ -18,10 +18,10 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
-    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
+from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.types import all_of
 
 __all__ = ["push_filters"]

@@ -111,10 +111,7 @@ class Scan(Relation):
 
 @dataclass(frozen=True)
 class ViewScan(Relation):
-    """The rows of a view that runs once for all; column places[i] of the view is fields[i].
-
-    streams, tables: those that it reads; closes: as QueryPlan has it.
-    """
+    """The rows of a view that runs once; places[i] of it is fields[i]. closes: as in QueryPlan."""
 
     view: str
     alias: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import pyarrow as pa
 
@@ -36,12 +37,13 @@ from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
 from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.plan.user_functions import UserFunction, known_functions, user_function
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
-from windrow.sql.statements import Select
+from windrow.sql.statements import QueryText, Select
 from windrow.stream_options import Span, stream_options
 
 __all__ = ["EmbeddedSession"]
@@ -66,6 +68,7 @@ class EmbeddedSession(Asking):
         self._servers: list[MetricsServer] = []
         self._is_stopped = False
         self._catalog = Catalog()
+        self._functions: dict[str, UserFunction] = {}
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
         self._histories = Histories(max(self.memory // UNREAD_PARTS, UNREAD_FLOOR))
@@ -140,7 +143,44 @@ class EmbeddedSession(Asking):
         >>> session.query("SELECT MAX(n) AS n FROM busy").result().to_pylist()
         [{'n': None}]
         """
-        self._catalog = self._views.declared(name, text, self._queries)
+        with known_functions(self._functions):
+            self._catalog = self._views.declared(name, text, self._queries)
+
+    @one_at_a_time
+    def function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        returns: str,
+        takes: str | Sequence[str] | None = None,
+        vectorised: bool = False,
+        deterministic: bool = True,
+    ) -> None:
+        """Give a function of Python a name under which queries can call it.
+
+        returns: its type; what it returns is converted to that, and None is NULL. takes: the types
+        of its arguments, to which these are converted; without it they come as they are. NULL comes
+        in as None. vectorised: it is called with Arrow arrays, once for many rows, and returns one
+        value for each. A row for which it raises is an error in a value. It must return the same
+        for the same arguments, always: deterministic=False is refused.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> session.function("twice", lambda x: None if x is None else 2 * x, returns="bigint")
+        >>> query = session.query("SELECT SUM(twice(x)) AS n FROM s [10 SECONDS]")
+        >>> session.push("s", {"ts": ["2026-01-01", "2026-01-01"], "x": [1, 2]})
+        >>> session.finish()
+        >>> query.result().to_pylist()
+        [{'n': 6}]
+        """
+        types = (returns, takes)
+        flags = {"is_vectorised": vectorised, "is_deterministic": deterministic}
+        made = user_function(name, function, *types, **flags)
+        if made.name in self._functions:
+            message = f"a function {made.name!r} exists already"
+            raise BindingError("WB755", message, hint="choose another name")
+        self._functions = {**self._functions, made.name: made}
 
     @one_at_a_time
     def query(
@@ -165,6 +205,12 @@ class EmbeddedSession(Asking):
         select = parse_query(text)
         if isinstance(select, Select) and reads_history(select):
             return self._follow(select, name)
+        with known_functions(self._functions):
+            return self._registered(select, name, algorithm, store)
+
+    def _registered(
+        self, select: QueryText, name: str | None, algorithm: str, store: str
+    ) -> EmbeddedQuery:
         how = (algorithm, store)
         plan = plan_query(select, self._catalog, *how, shares_views=self._shares_views)
         name = self._free_name(name)
@@ -200,7 +246,8 @@ class EmbeddedSession(Asking):
         """The bound plan of a query, or of a question about the past; nothing is registered."""
         select = parse_query(text)
         if not isinstance(select, Select) or not reads_history(select):
-            return plan_query(select, self._catalog, shares_views=self._shares_views)
+            with known_functions(self._functions):
+                return plan_query(select, self._catalog, shares_views=self._shares_views)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
         return bind_history(select, self._catalog, schemas, continuous=goes_on)
 
@@ -453,7 +500,8 @@ class EmbeddedSession(Asking):
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
         query = parse_query(text)
         if not isinstance(query, Select) or not reads_history(query):
-            return self._views.ask(query, is_progressive=progressive)
+            with known_functions(self._functions):
+                return self._views.ask(query, is_progressive=progressive)
         plan = bind_history(one_select(query), self._catalog, self._histories.schemas)
         self._flush()
         if progressive:

@@ -8,7 +8,8 @@ in Spark's ANSI mode. NaN follows Spark: equal to itself and larger than every o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from windrow.scalar_functions import SCALAR_FUNCTIONS
 from windrow.schema import ColumnType
@@ -21,6 +22,7 @@ __all__ = [
     "Expr",
     "GroupRef",
     "Literal",
+    "UserCall",
     "inputs_of",
     "walk",
 ]
@@ -62,6 +64,13 @@ class Call:
     function: str
     arguments: tuple[Expr, ...]
     type: ColumnType
+
+
+@dataclass(frozen=True)
+class UserCall(Call):
+    """A call of a function that a user has given: `body`, which is no part of a plan's text."""
+
+    body: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

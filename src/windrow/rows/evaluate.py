@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.expressions import Call, Expr, Literal, UserCall
 from windrow.rows.faults import (
     FaultError,
     Faults,
@@ -29,6 +29,7 @@ from windrow.rows.faults import (
 )
 from windrow.rows.scalar.registry import FUNCTIONS
 from windrow.rows.scalar.values import Checked, Leaf, as_array
+from windrow.rows.user_calls import call_user, why_it_failed
 from windrow.schema import ColumnType
 
 __all__ = [
@@ -108,7 +109,10 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
         return leaf(expression), known.get(expression)
     parts = [_value(part, leaf, known) for part in expression.arguments]
     values, faults = [value for value, _ in parts], [fault for _, fault in parts]
-    found = FUNCTIONS[expression.function](values, expression.type)
+    if isinstance(expression, UserCall):
+        found = call_user(expression.body, values, expression.type)
+    else:
+        found = FUNCTIONS[expression.function](values, expression.type)
     inner = where_reached(expression.function, values, faults)
     if isinstance(found, Checked):
         return found.value, any_of(inner, found.faults)
@@ -122,7 +126,16 @@ def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
     def of_row(part: Expr) -> pa.Array:
         return leaf(part).slice(row, 1)
 
-    return fault_error(culprit_in(expression, of_row), of_row)
+    culprit = culprit_in(expression, of_row)
+    return fault_error(culprit, of_row, _why(culprit, of_row))
+
+
+def _why(culprit: Expr, leaf: Leaf) -> str | None:
+    """What a function of the user's says about the one row that `leaf` gives."""
+    if not isinstance(culprit, UserCall):
+        return None
+    values = [_value(part, leaf, _NO_FAULTS)[0] for part in culprit.arguments]
+    return why_it_failed(culprit.body, values, culprit.type)
 
 
 def culprit_in(expression: Expr, leaf: Leaf) -> Expr:

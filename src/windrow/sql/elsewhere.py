@@ -61,16 +61,12 @@ FUNCTIONS: Mapping[str, str] = {
     **dict.fromkeys(["datediff", "date_diff", "timestampdiff"], _LENGTH),
     **dict.fromkeys(["array_agg", "collect_list", "collect_set", "string_agg"], _COLLECTED),
     **dict.fromkeys(["listagg", "group_concat"], _COLLECTED),
-    "countif": "write COUNT_IF(condition)",
-    **dict.fromkeys(["any", "some"], "write BOOL_OR(condition)"),
-    "every": "write BOOL_AND(condition)",
-    "mod": "write a % b",
     "log": "LN is the natural logarithm; LN(x) / LN(10) is the one to base ten",
     "log10": "write LN(x) / LN(10)",
     "log2": "write LN(x) / LN(2)",
     "isnull": "write x IS NULL",
     "nvl2": "write CASE WHEN x IS NULL THEN b ELSE a END",
-    "position": "write x LIKE '%a%' to look for a text",
+    "position": "x LIKE '%a%' tells whether x has the text, and not where",
     **dict.fromkeys(
         ["left", "right"], "write SUBSTRING(x, 1, 3), or SUBSTRING(x, -3) from the end"
     ),

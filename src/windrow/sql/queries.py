@@ -80,15 +80,39 @@ def read_nested(cursor: Cursor, service: bool) -> QueryText:
     common_tables = _common_tables(cursor)
     body = _united(cursor)
     tail = parse_tail(cursor, parse_expression)
+    _move_top(cursor, body, tail)
     sources = body.query.sources if isinstance(body.query, Select) else ()
     if not service and cursor.at_any("ERROR", "EVERY", "DURATION"):
         hint = "it ends the whole query; in FROM: (SELECT ... EVERY (10 SECONDS)) [1 HOUR]"
         raise cursor.wrong("WS147", f"{cursor.token.upper} is not allowed here", hint)
     ending = _Ending(first, common_tables, tail, parse_service_clauses(cursor, sources))
+    _pass_emit(cursor)
     refuse_clause(cursor)
     _refuse_early_ending(cursor, ending)
     named_windows([key.expression for key in tail.order_by], body.windows, cursor)
     return _with_ending(cursor, body.query, ending)
+
+
+def _move_top(cursor: Cursor, body: _Body, tail: Tail) -> None:
+    """TOP of a query is its LIMIT, behind its ORDER BY."""
+    query = body.query
+    if not isinstance(query, Select) or "TOP" not in query.places:
+        return
+    if tail.limit is not None:
+        hint = "write one of them"
+        raise cursor.wrong("WS791", "the query has TOP and LIMIT", hint)
+    places = {name: place for name, place in query.places.items() if name != "TOP"}
+    tail.limit, tail.places["LIMIT"] = query.limit, query.places["TOP"]
+    body.query = replace(query, limit=None, places=places)
+
+
+def _pass_emit(cursor: Cursor) -> None:
+    """EMIT says nothing new: changes() are what it calls CHANGES, and every answer is FINAL."""
+    if not cursor.accept("EMIT"):
+        return
+    if not (cursor.accept("CHANGES") or cursor.accept("FINAL")):
+        hint = "write EMIT CHANGES, EMIT FINAL or EMIT ON WINDOW CLOSE, or omit it"
+        cursor.expect("ON", "WINDOW", "CLOSE", hint=hint)
 
 
 def _refuse_early_ending(cursor: Cursor, ending: _Ending) -> None:

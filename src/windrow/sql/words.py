@@ -33,7 +33,7 @@ CLAUSES = (
 NOT_AN_ALIAS = RESERVED | frozenset(
     [
         *("ERROR", "EVERY", "DURATION", "INTO", "OFFSET", "FETCH", "QUALIFY", "WINDOW", "SORT"),
-        *("CLUSTER", "DISTRIBUTE", "MINUS", "TABLESAMPLE"),
+        *("CLUSTER", "DISTRIBUTE", "MINUS", "TABLESAMPLE", "EMIT"),
         *("PIVOT", "UNPIVOT", "OVER", "FILTER", "WITHIN"),
     ]
 )

@@ -5,18 +5,20 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import Any
 
-from pyspark import TaskContext
+from pyspark import TaskContext, cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
+from windrow.plan.shipped_plan import shipped
 from windrow.schema import StreamSchema
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
@@ -54,7 +56,7 @@ def shard_outputs(
     routing: Routing = NO_ROUTING,
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch."""
-    text, owner = plan_to_json(plan), checkpoint.spark_location
+    text, owner = shipped(plan, _digest), checkpoint.spark_location
 
     def packer_of(stream: str) -> PackerOf:
         def make(task: int, context: TaskContext | None) -> TaskPacker:
@@ -146,6 +148,11 @@ def _given_by(operator: BucketOperator, packed: list[DataFrame]) -> DataFrame:
         .groupBy("bucket")
         .transformWithStateInPandas(operator, OUTPUT_SCHEMA, OUTPUT_MODE, "None")
     )
+
+
+def _digest(functions: object) -> bytes:
+    """Differs for functions that do: workers keep plans, and must not mix up functions."""
+    return hashlib.sha256(cloudpickle.dumps(functions)).digest()
 
 
 def _stream_of(plan: QueryPlan, name: str) -> StreamSchema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -34,6 +34,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
+from windrow.plan.user_functions import UserFunction, known_functions, user_function
 from windrow.runtime.ledger import LEDGER_COUNTS
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
@@ -110,6 +111,7 @@ class SparkWindrowSession(WithoutViews, Asking):
         advise(spark)
         self._catalog = Catalog()
         self._sources: dict[str, DataFrame] = {}
+        self._functions: dict[str, UserFunction] = {}
         self._queries: dict[str, SparkQuery] = {}
         self._governing = Governing(self.memory, self._running)
         self._histories = HistoryRegistry(spark, self._root, buckets)
@@ -164,6 +166,34 @@ class SparkWindrowSession(WithoutViews, Asking):
         self._catalog = self._catalog.with_stream(declared)
         self._sources[declared.name] = frame
 
+    def function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        returns: str,
+        takes: str | Sequence[str] | None = None,
+        vectorised: bool = False,
+        deterministic: bool = True,
+    ) -> None:
+        """Gives a function of Python a name under which queries can call it.
+
+        Spark takes it to its workers with the query, as it does with any closure; a checkpoint has
+        its name and types only, so it is given again before a query is resumed. The rest as in a
+        session in this process.
+
+        Example::
+
+            session.function("twice", lambda x: 2 * x, returns="bigint", takes="bigint")
+        """
+        types = (returns, takes)
+        flags = {"is_vectorised": vectorised, "is_deterministic": deterministic}
+        made = user_function(name, function, *types, **flags)
+        if made.name in self._functions:
+            message = f"a function {made.name!r} exists already"
+            raise BindingError("WB755", message, hint="choose another name")
+        self._functions = {**self._functions, made.name: made}
+
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> SparkQuery:
@@ -176,7 +206,8 @@ class SparkWindrowSession(WithoutViews, Asking):
         """
         select = one_select(parse_query(text))
         refuse_history(select)
-        plan = bind(select, self._catalog, algorithm, store)
+        with known_functions(self._functions):
+            plan = bind(select, self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
         if not _QUERY_NAME.match(chosen):
             raise BindingError(
@@ -260,7 +291,8 @@ class SparkWindrowSession(WithoutViews, Asking):
         """
         select = one_select(parse_query(text))
         if not reads_history(select):
-            return bind(select, self._catalog)
+            with known_functions(self._functions):
+                return bind(select, self._catalog)
         return bind_history(select, self._catalog, self._histories.schemas)
 
     def push(self, stream: str, rows: object) -> None:  # noqa: ARG002 - as in the embedded session

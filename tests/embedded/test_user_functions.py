@@ -153,7 +153,7 @@ def test_a_query_ends_at_a_row_that_has_no_value_and_names_it(is_vectorised: boo
         session.push("a", batch_of("a", ({"ts": MOMENT, "k": 0, "l": 7},)))
         session.finish()
     with pytest.raises(
-        windrow.DataError, match=r"QUOTIENT\(a.l, a.k\) failed where .*l is 7.*: "
+        windrow.DataError, match=r"QUOTIENT\(l, k\) failed where .*l is 7.*: "
     ) as at:
         failing.result()
     assert at.value.code == "WD758"

@@ -26,7 +26,15 @@ __all__ = ["parse_select"]
 
 # What may follow the list of a SELECT without FROM.
 _AFTER_ITEMS = frozenset(
-    [*(clause.split()[0] for clause in CLAUSES), "MINUS", "FETCH", "SORT", "CLUSTER", "DISTRIBUTE"]
+    [
+        *(clause.split()[0] for clause in CLAUSES),
+        "MINUS",
+        "FETCH",
+        "SORT",
+        "CLUSTER",
+        "DISTRIBUTE",
+        "EMIT",
+    ]
 )
 
 

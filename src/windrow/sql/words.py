@@ -33,8 +33,8 @@ CLAUSES = (
 NOT_AN_ALIAS = RESERVED | frozenset(
     [
         *("ERROR", "EVERY", "DURATION", "INTO", "OFFSET", "FETCH", "QUALIFY", "WINDOW", "SORT"),
-        *("CLUSTER", "DISTRIBUTE", "MINUS", "TABLESAMPLE", "EMIT"),
-        *("PIVOT", "UNPIVOT", "OVER", "FILTER", "WITHIN"),
+        *("CLUSTER", "DISTRIBUTE", "MINUS", "TABLESAMPLE"),
+        *("PIVOT", "UNPIVOT", "OVER", "FILTER", "WITHIN", "ASOF"),
     ]
 )
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import (
     Aggregate,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Filter,
@@ -17,6 +18,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
@@ -36,6 +38,8 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
         return _pushed(relation.input, [*conjuncts_of(relation.condition), *conditions])
     if isinstance(relation, Join):
         return _into_join(relation, conditions)
+    if isinstance(relation, AsOfJoin):
+        return _into_as_of(relation, conditions)
     if isinstance(relation, Project):
         values = {item.field.id: item.expression for item in relation.items}
         inner = [substituted(each, values) for each in conditions]
@@ -49,8 +53,10 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
     if isinstance(relation, WindowFunctions):
         kept = [part.column for part in relation.partition if isinstance(part, ColumnRef)]
         return _below(relation, conditions, frozenset(kept))
-    if isinstance(relation, AtMostOne):
-        return _below(relation, conditions, frozenset())
+    if isinstance(relation, AtMostOne | WindowBounds):
+        # At most one row is asked of all; bounds are of no row.
+        may = ids_of(relation.input) if isinstance(relation, WindowBounds) else frozenset()
+        return _below(relation, conditions, may)
     parts = tuple(_pushed(part, []) for part in relation.inputs)
     return _kept(relation.with_inputs(*parts) if parts else relation, conditions)
 
@@ -61,12 +67,23 @@ def _kept(relation: Relation, conditions: list[Expr]) -> Relation:
 
 
 def _below(
-    relation: WindowFunctions | AtMostOne | Aggregate, conditions: list[Expr], may: frozenset[str]
+    relation: WindowFunctions | AtMostOne | WindowBounds,
+    conditions: list[Expr],
+    may: frozenset[str],
 ) -> Relation:
     """Conditions that read only columns by which rows are kept apart hold for whole partitions."""
     inner = [each for each in conditions if read_ids(each) and read_ids(each) <= may]
     outer = [each for each in conditions if each not in inner]
     return _kept(replace(relation, input=_pushed(relation.input, inner)), outer)
+
+
+def _into_as_of(relation: AsOfJoin, conditions: list[Expr]) -> Relation:
+    """A left row has its match whatever others there are; one on the right may hide another."""
+    left = ids_of(relation.left)
+    inner = [each for each in conditions if read_ids(each) <= left]
+    outer = [each for each in conditions if each not in inner]
+    parts = _pushed(relation.left, inner), _pushed(relation.right, [])
+    return _kept(relation.with_inputs(*parts), outer)
 
 
 def _into_aggregate(relation: Aggregate, conditions: list[Expr]) -> Relation:

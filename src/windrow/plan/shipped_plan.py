@@ -6,7 +6,7 @@ functions along; nothing of them is in a checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -20,34 +20,34 @@ __all__ = ["ShippedPlan", "functions_in", "plan_shipped", "shipped"]
 
 
 class ShippedPlan(str):
-    """A text of a plan; equal to others with the same functions only, by a digest of these."""
+    """A text of a plan; equal to itself only, by its nonce: workers keep plans by their texts."""
 
-    __slots__ = ("digest", "functions")
+    __slots__ = ("functions", "nonce")
     functions: tuple[UserFunction, ...]
-    digest: bytes
+    nonce: bytes
 
-    def __new__(cls, text: str, functions: tuple[UserFunction, ...], digest: bytes) -> ShippedPlan:
+    def __new__(cls, text: str, functions: tuple[UserFunction, ...], nonce: bytes) -> ShippedPlan:
         """The text, and what is beside it."""
         made = super().__new__(cls, text)
-        made.functions, made.digest = functions, digest
+        made.functions, made.nonce = functions, nonce
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ShippedPlan, (str(self), self.functions, self.digest)
+        return ShippedPlan, (str(self), self.functions, self.nonce)
 
     def __eq__(self, other: object) -> bool:
-        own = getattr(other, "digest", b"")
-        return own == self.digest and str.__eq__(self, other)
+        own = getattr(other, "nonce", b"")
+        return own == self.nonce and str.__eq__(self, other)
 
     def __hash__(self) -> int:
-        return hash((str(self), self.digest))
+        return hash((str(self), self.nonce))
 
 
-def shipped(plan: QueryPlan, digest_of: Callable[[Any], bytes]) -> str:
-    """The text of a plan; digest_of: of the functions, where it calls any."""
+def shipped(plan: QueryPlan, nonce: bytes) -> str:
+    """The text of a plan, with the functions that it calls; nonce: of this run of the query."""
     functions = functions_in(plan)
     text = plan_to_json(plan)
-    return ShippedPlan(text, functions, digest_of(functions)) if functions else text
+    return ShippedPlan(text, functions, nonce) if functions else text
 
 
 def plan_shipped(text: str) -> QueryPlan:

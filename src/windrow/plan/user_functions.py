@@ -17,7 +17,7 @@ from typing import Any
 
 from windrow.aggregate_functions import SQL_NAMES
 from windrow.errors import BindingError, UnsupportedError
-from windrow.plan.expressions import Expr, UserCall
+from windrow.plan.expressions import FUNCTIONS, Expr, UserCall
 from windrow.plan.types import convert
 from windrow.scalar_functions import SCALAR_NAMES
 from windrow.schema import ColumnType, type_named
@@ -31,6 +31,7 @@ _TAKEN = frozenset(
     [
         *(name.lower() for name in (*SQL_NAMES, *WINDOW_FUNCTIONS, *NOT_AN_ALIAS)),
         *SCALAR_NAMES,
+        *FUNCTIONS,
         *("cast", "try_cast", "grouping", "grouping_id", "array", "map", "struct", "row"),
     ]
 )

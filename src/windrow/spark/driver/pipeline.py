@@ -5,13 +5,12 @@ Only Column and DataFrame calls build it: no part of a query's text ever reaches
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import Any
 
-from pyspark import TaskContext, cloudpickle
+from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -56,7 +55,7 @@ def shard_outputs(
     routing: Routing = NO_ROUTING,
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch."""
-    text, owner = shipped(plan, _digest), checkpoint.spark_location
+    text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
 
     def packer_of(stream: str) -> PackerOf:
         def make(task: int, context: TaskContext | None) -> TaskPacker:
@@ -148,11 +147,6 @@ def _given_by(operator: BucketOperator, packed: list[DataFrame]) -> DataFrame:
         .groupBy("bucket")
         .transformWithStateInPandas(operator, OUTPUT_SCHEMA, OUTPUT_MODE, "None")
     )
-
-
-def _digest(functions: object) -> bytes:
-    """Differs for functions that do: workers keep plans, and must not mix up functions."""
-    return hashlib.sha256(cloudpickle.dumps(functions)).digest()
 
 
 def _stream_of(plan: QueryPlan, name: str) -> StreamSchema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -22,6 +22,7 @@ from windrow.connectors.spark_frames import source_frame
 from windrow.connectors.spark_times import with_instants
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
+from windrow.giving_functions import GivingFunctions
 from windrow.governor.window_table import query_table, window_table
 from windrow.memory_size import memory_of
 from windrow.metrics_server import MetricsServer
@@ -35,7 +36,6 @@ from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_block
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
-from windrow.plan.user_functions import UserFunction, known_functions, user_function
 from windrow.runtime.ledger import LEDGER_COUNTS
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
@@ -76,7 +76,7 @@ class Stoppable(Protocol):
         """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
-class SparkWindrowSession(WithoutViews, Asking):
+class SparkWindrowSession(GivingFunctions, WithoutViews, Asking):
     """What windrow.connect(spark) returns.
 
     Example::
@@ -113,7 +113,6 @@ class SparkWindrowSession(WithoutViews, Asking):
         advise(spark)
         self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._sources: dict[str, DataFrame] = {}
-        self._functions: dict[str, UserFunction] = {}
         self._queries: dict[str, SparkQuery] = {}
         self._governing = Governing(self.memory, self._running)
         self._histories = HistoryRegistry(spark, self._root, buckets)
@@ -139,13 +138,11 @@ class SparkWindrowSession(WithoutViews, Asking):
         """Declares a stream: its rows, its time column, and how late rows may come.
 
         schema: a streaming DataFrame; or, with source=windrow.sources..., the columns. on_bad_row:
-        'fail' ends queries at a value that its column cannot hold, 'set aside' counts the row,
-        keeps some for bad_rows() and goes on; 'auto' fails, but sets aside damaged rows, such as
-        text that is not UTF-8. max_ahead: rows that are further ahead of the others than this, or
-        of the clock on the wall, are set aside; 'auto' sets rows aside that are a day ahead of the
-        clock, None none. unit: of times that are numbers since 1970: 's', 'ms', 'us' or 'ns'.
-        idle_after, keep and unknown_fields="refuse" are refused: only a session in this process
-        has them.
+        'fail' ends queries at a value that its column cannot hold, 'set aside' counts the row and
+        goes on; 'auto' fails, but sets damaged rows aside. max_ahead: rows further ahead of the
+        others, or of the clock on the wall, are set aside; 'auto': those a day ahead of the clock.
+        unit: of times that are numbers since 1970: 's', 'ms', 'us' or 'ns'. idle_after, keep and
+        unknown_fields="refuse" are refused: only a session in this process has them.
 
         Example::
 
@@ -168,34 +165,6 @@ class SparkWindrowSession(WithoutViews, Asking):
         self._catalog = self._catalog.with_stream(declared)
         self._sources[declared.name] = frame
 
-    def function(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        *,
-        returns: str,
-        takes: str | Sequence[str] | None = None,
-        vectorised: bool = False,
-        deterministic: bool = True,
-    ) -> None:
-        """Gives a function of Python a name under which queries can call it.
-
-        Spark takes it to its workers with the query, as it does with any closure; a checkpoint has
-        its name and types only, so it is given again before a query is resumed. The rest as in a
-        session in this process.
-
-        Example::
-
-            session.function("twice", lambda x: 2 * x, returns="bigint", takes="bigint")
-        """
-        types = (returns, takes)
-        flags = {"is_vectorised": vectorised, "is_deterministic": deterministic}
-        made = user_function(name, function, *types, **flags)
-        if made.name in self._functions:
-            message = f"a function {made.name!r} exists already"
-            raise BindingError("WB755", message, hint="choose another name")
-        self._functions = {**self._functions, made.name: made}
-
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> SparkQuery:
@@ -208,7 +177,7 @@ class SparkWindrowSession(WithoutViews, Asking):
         """
         select = one_select(parse_query(text))
         refuse_history(select)
-        with known_functions(self._functions):
+        with self._knowing_functions():
             plan = plan_block(select, self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
         if not _QUERY_NAME.match(chosen):
@@ -293,7 +262,7 @@ class SparkWindrowSession(WithoutViews, Asking):
         """
         select = one_select(parse_query(text))
         if not reads_history(select):
-            with known_functions(self._functions):
+            with self._knowing_functions():
                 return plan_block(select, self._catalog, "auto", "auto")
         return bind_history(select, self._catalog, self._histories.schemas)
 

@@ -123,6 +123,7 @@ def same_decimal(got: str, wanted: str) -> bool:
 
 
 def same_type(got: str, wanted: str) -> bool:
+    got = got.replace("`", "")
     if got in INTEGERS and wanted in INTEGERS:
         return True
     if got.startswith("decimal") and wanted.startswith("decimal"):

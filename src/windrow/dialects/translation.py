@@ -46,7 +46,8 @@ class Translating:
     """A script while it is translated.
 
     time_columns: of each stream, table or view that was declared the column that is its time.
-    sinks: of each declaration what stands behind INTO to write to it. schemas: names before a dot that only sort the names of tables.
+    sinks: of each declaration what stands behind INTO to write to it. schemas: names before a dot
+    that only sort the names of tables.
     """
 
     text: str

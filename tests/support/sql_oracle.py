@@ -36,7 +36,7 @@ from windrow.sql.statements import (
     Window,
 )
 
-__all__ = ["SqlOracle"]
+__all__ = ["FROM", "NEVER", "TO", "SqlOracle"]
 
 Rows = Mapping[str, pa.Table]
 
@@ -44,6 +44,9 @@ DATABASE = duckdb.connect(config={"threads": 1})
 DATABASE.execute("SET TimeZone = 'UTC'")
 _NUMBERS = count()
 _NO_WINDOW = Window("unbounded", written=False)
+# Columns of tables: from when a version holds, and until when.
+FROM, TO = "__from", "__to"
+FIRST_EVENT, NEVER = -62_135_596_800_000_000, 2**61
 # Instants as integers, as the comparison of answers has them.
 _PLAIN = {
     "TIMESTAMP WITH TIME ZONE": "epoch_us({})",
@@ -250,6 +253,60 @@ class _HeldWindow:
             yield from (entry + held_us for entry in self.entries())
 
 
+@dataclass
+class _HeldTable:
+    """A table: of each version of a row the instant from which it holds, and the next one's.
+
+    as_of: all versions up to an instant, and not only those that hold at it.
+    """
+
+    name: str
+    table: str
+    as_of: bool = False
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+    def load(self, rows: Rows, until: int, life: tuple[int, ...]) -> None:
+        """Lets DuckDB have all versions."""
+        del until, life
+        table = rows[self.table]
+        self.spans = list(zip(table[FROM].to_pylist(), table[TO].to_pylist(), strict=True))
+        DATABASE.register(f"given_{self.name}", _positive_zeros(table))
+        made = f"SELECT * FROM given_{self.name}"
+        DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE all_{self.name} AS {made}")
+        self.show(None)
+
+    def show(self, instant: int | None) -> None:
+        """The table has what holds at the instant."""
+        held = () if instant is None else self.held_at(instant)
+        listed = ", ".join(map(str, held)) or "-1"
+        shown = "*" if self.as_of else f"* EXCLUDE ({FROM}, {TO})"
+        text = f"SELECT {shown} FROM all_{self.name} WHERE rowid IN ({listed})"
+        DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def held_at(self, instant: int) -> tuple[int, ...]:
+        """Which versions hold, or are known."""
+        return tuple(
+            i
+            for i, (begin, end) in enumerate(self.spans)
+            if begin <= instant and (self.as_of or instant < end)
+        )
+
+    @property
+    def times(self) -> list[int]:
+        """When it changes, from the first event on."""
+        return self.entries()
+
+    def entries(self) -> list[int]:
+        """When it changes; versions that are only looked up do not count."""
+        if self.as_of:
+            return []
+        return [t for span in self.spans for t in span if FIRST_EVENT <= t < NEVER]
+
+    def moments(self) -> Iterable[int]:
+        """The same."""
+        return self.entries()
+
+
 def _same(value: object) -> object:
     return "NaN" if isinstance(value, float) and math.isnan(value) else value
 
@@ -272,7 +329,7 @@ class _Windows:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self.found: list[_HeldWindow] = []
+        self.found: list[_HeldWindow | _HeldTable] = []
 
     def replaced(self, query: QueryText, tables: tuple[CommonTable, ...] = ()) -> QueryText:
         """The query over tables; tables: the common tables of the queries around it."""
@@ -338,6 +395,9 @@ class _Windows:
             return self._answers(source, query, tables)
         if query is not None:
             return replace(source, stream="", query=self.replaced(query, tables))
+        table = self._catalog.table(source.stream)
+        if table is not None:
+            return self._table(source, table.name)
         schema = self._catalog.stream(source.stream)
         held = _HeldWindow(_name(), schema.name, source.window, schema.time)
         return self._held(source, held)
@@ -349,7 +409,17 @@ class _Windows:
         held = _HeldWindow(_name(), "", source.window, "at", inner)
         return self._held(replace(source, query=None), held)
 
-    def _held(self, source: Source, held: _HeldWindow) -> Source:
+    def _table(self, source: Source, table: str) -> Source:
+        held = _HeldTable(_name(), table, source.as_of is not None)
+        if source.as_of is not None:
+            time = exp.Anonymous(this="epoch_us", expressions=[source.as_of.copy()])
+            bounds = [exp.column(name, table=source.alias) for name in (FROM, TO)]
+            during = [exp.GTE(this=time, expression=bounds[0])]
+            during.append(exp.LT(this=time.copy(), expression=bounds[1]))
+            source = replace(source, as_of=None, on=exp.and_(source.on, *during))
+        return self._held(source, held)
+
+    def _held(self, source: Source, held: _HeldWindow | _HeldTable) -> Source:
         self.found.append(held)
         return replace(source, stream=held.name, window=_NO_WINDOW)
 

@@ -53,7 +53,7 @@ class QueryRun:
     _entries: list[WaitingInstants]
     _readers: tuple[RowReader, ...]
     views: tuple[ViewRun, ...]  # that it reads
-    _view_instants: list[ViewInstants]  # one for each of them
+    _view_instants: list[ViewInstants]  # one for each of them, and for each table
     _life: tuple[int, int] | None
     _first_clock: int | None
     _taken: int  # the number of the last step whose rows were taken

@@ -19,6 +19,7 @@ from windrow.embedded.ingest import Ingest
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_views import SessionViews, name_taken
 from windrow.embedded.unread_answers import UNREAD_FLOOR, UNREAD_PARTS
 from windrow.errors import BindingError, DataError, UnsupportedError
@@ -36,17 +37,20 @@ from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
 from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
+from windrow.rows.bad_rows import BadRows
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
 from windrow.sql.statements import Select
+from windrow.stream_options import Span, stream_options
 
 __all__ = ["EmbeddedSession"]
 
 
-class EmbeddedSession(Asking):
+class EmbeddedSession(SessionTables, Asking):
     """Continuous queries in this process.
 
     >>> session = EmbeddedSession(memory="64 MB")
@@ -58,13 +62,18 @@ class EmbeddedSession(Asking):
     [{'n': 1}]
     """
 
-    def __init__(self, memory: str | int = DEFAULT_MEMORY, clock: str = COMPLETE) -> None:
+    def __init__(
+        self,
+        memory: str | int = DEFAULT_MEMORY,
+        clock: str = COMPLETE,
+        time_zone: str = DEFAULT_ZONE,
+    ) -> None:
         self.memory = memory_of(memory)
         self._clock = clock_named(clock)
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
         self._is_stopped = False
-        self._catalog = Catalog()
+        self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
         self._histories = Histories(max(self.memory // UNREAD_PARTS, UNREAD_FLOOR))
@@ -74,7 +83,7 @@ class EmbeddedSession(Asking):
         self._ingest = Ingest(self._lock, *beside, is_by_arrival=not self._shares_views)
         self._flush = self._ingest.flush
         self._governing = self._ingest.governing
-        views = (lambda: self._catalog, self._running, self._rate_of)
+        views = (lambda: self._catalog, self._running, self._rate_of, self._ingest.tables)
         self._views = SessionViews(self._ingest, *views)
 
     @one_at_a_time
@@ -89,6 +98,10 @@ class EmbeddedSession(Asking):
         on_bad_row: str = "auto",
         max_ahead: str | int | float | timedelta | None = "auto",
         bad_rows_into: str | os.PathLike[str] | None = None,
+        unit: str | None = None,
+        idle_after: Span | None = None,
+        keep: Span | None = None,
+        unknown_fields: str = "auto",
     ) -> None:
         """Declare a stream: its columns, which of them is event time, how late rows may come.
 
@@ -98,7 +111,12 @@ class EmbeddedSession(Asking):
         aside rows that are damaged, such as text that is not UTF-8. bad_rows_into: a folder to
         which all bad rows are written, as Parquet. max_ahead: rows that are further ahead of the
         others than this, or of the clock on the wall, are set aside; 'auto' sets rows aside that
-        are a day ahead of the clock, None none.
+        are a day ahead of the clock, None none. unit: of times that are numbers since 1970: 's',
+        'ms', 'us' or 'ns'; without it numbers are refused. idle_after: after so long without rows,
+        by the clock on the wall, the stream no longer holds back others, and its time goes on.
+        keep: for so long rows are kept for queries that are registered later, and for ask().
+        unknown_fields: 'ignore' leaves out fields of rows that are no columns, 'refuse' refuses
+        such a push; 'auto' refuses those of a push, and ignores those of files.
 
         >>> session = EmbeddedSession()
         >>> session.stream("temp", "ts timestamp, celsius double", time="ts", lateness="5 seconds")
@@ -111,7 +129,8 @@ class EmbeddedSession(Asking):
                 hint="push() rows, run a script that names its files, or connect to Spark",
             )
         into = None if bad_rows_into is None else os.fspath(bad_rows_into)
-        taking = (on_bad_row, max_ahead_of(max_ahead), into)
+        options = stream_options(name, unit, idle_after, keep, unknown_fields)
+        taking = (on_bad_row, max_ahead_of(max_ahead), into, options)
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness), *taking)
         check_lateness(self._clock, name, declared.lateness_us)
         self._catalog = self._catalog.with_stream(declared)
@@ -137,6 +156,8 @@ class EmbeddedSession(Asking):
     ) -> EmbeddedQuery | EmbeddedHistoryQuery:
         """Register a continuous query; it sees the rows that come from now on.
 
+        Of streams with keep= it begins with the rows that these have kept.
+
         One of HISTORY(s) [FROM ... TO NOW] sees what the history has, too; it is an
         EmbeddedHistoryQuery, with the same methods for its readers.
 
@@ -157,13 +178,15 @@ class EmbeddedSession(Asking):
         name = self._free_name(name)
         self._flush()
         warn_of_growth(name, plan)
-        clock = self._ingest.clock_of(plan.streams)
+        clock = self._ingest.clock_for(plan)
         # Constants read no stream; their answer holds from the start of time on.
         first = self._ingest.streams[plan.streams[0]] if plan.streams else None
         first_us = None if first is None else first.first_us
         views = self._views.runs_for(plan, clock)
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
-        query = EmbeddedQuery(name, plan, clock, *beside, views)
+        begins_full = self._ingest.keeps_for(plan)
+        tables = self._ingest.tables.read_by(plan)
+        query = EmbeddedQuery(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
         try:
@@ -173,6 +196,9 @@ class EmbeddedSession(Asking):
             if first is not None:
                 self._histories.complete(query, plan.streams[0], first.completeness.newest + 1)
             self._governing.started(query, self._rate_of)
+            if begins_full:
+                self._ingest.fill(query, clock)
+                self._governing.after_step()
         except BaseException:
             # Nobody has it: whatever has come in between, it is as if it had never been asked for.
             query.stop()
@@ -224,6 +250,39 @@ class EmbeddedSession(Asking):
                 hint="give a time from the year 1 to 2199, or integer microseconds since the epoch",
             )
         self._ingest.advance(stream, instant)
+
+    @one_at_a_time
+    def heartbeat(
+        self, stream: str | None = None, *, at: int | str | datetime | None = None
+    ) -> None:
+        """Event time moves on without rows, in one stream or in all, as advance() says.
+
+        Without `at`, streams that have been silent for longer than their idle_after go on by the
+        clock on the wall; every push and every read does the same.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
+        >>> session.push("s", {"ts": "2026-01-01 00:00:00", "x": 1})
+        >>> session.heartbeat(at="2026-01-01 00:01:00")
+        >>> count.result().to_pylist()
+        [{'n': 0}]
+        """
+        if at is None:
+            self._flush()
+            return
+        for name in [stream] if stream is not None else [*self._ingest.streams]:
+            self.advance(name, to=at)
+
+    @one_at_a_time
+    def heartbeats(self) -> pa.Table:
+        """The newest heartbeats of silent streams; given to advance() in a replay, it agrees.
+
+        >>> EmbeddedSession().heartbeats().column_names
+        ['seen', 'stream', 'to']
+        """
+        self._flush()
+        return self._ingest.heartbeats()
 
     @one_at_a_time
     def finish(self) -> None:
@@ -314,6 +373,8 @@ class EmbeddedSession(Asking):
         [{'column': 'x', 'line': 2}]
         """
         self._flush()
+        if self._ingest.tables.get(stream) is not None:
+            return BadRows().table()  # what a table cannot hold is refused
         return self._ingest.stream(stream).bad_rows()
 
     @one_at_a_time

@@ -8,7 +8,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.view_run import ViewRun
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 
 __all__ = ["ViewRegistry", "clocks_of", "trim_views"]
 
@@ -68,7 +68,7 @@ class ViewRegistry:
 
 
 def clocks_of(
-    queries: Sequence[EmbeddedQuery], clock_of: Callable[[tuple[str, ...]], int]
+    queries: Sequence[EmbeddedQuery], clock_of: Callable[[RunnablePlan], int]
 ) -> dict[int, int]:
     """How far each query goes, by its id; a view as far as the farthest that reads it.
 
@@ -76,7 +76,7 @@ def clocks_of(
     """
     clocks: dict[int, int] = {}
     for query in reversed(queries):
-        clock = max(clock_of(query.plan.streams), clocks.get(id(query), START_OF_TIME))
+        clock = max(clock_of(query.plan), clocks.get(id(query), START_OF_TIME))
         clocks[id(query)] = clock
         for view in query.views:
             clocks[id(view)] = max(clock, clocks.get(id(view), START_OF_TIME))

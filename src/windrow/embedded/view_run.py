@@ -23,7 +23,8 @@ class ViewRun(EmbeddedQuery):
     """
 
     def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
-        return ViewShard(plan, clock, {view.name: view for view in self.views})
+        tables = {table.name: table for table in self.tables}
+        return ViewShard(plan, clock, {view.name: view for view in self.views}, tables)
 
     @property
     def _view_shard(self) -> ViewShard:
@@ -48,6 +49,9 @@ class ViewRun(EmbeddedQuery):
         """Roll back an interrupted part of a step, if there is one."""
         if self._mark is not None:
             self.repair()
+
+    def _drop_answers(self) -> None:
+        """Nothing of it is published."""
 
     def drop(self) -> None:
         """Nobody reads it any more."""

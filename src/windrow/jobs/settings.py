@@ -1,18 +1,20 @@
-"""What SET says in a script: the memory of the windows, Spark's checkpoint, and its pace."""
+"""What SET says in a script: memory, the time zone, and on Spark the checkpoint and the pace."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from windrow.clocks import clock_named
 from windrow.errors import BindingError
 from windrow.event_time import span_of
 from windrow.memory_size import memory_of
 from windrow.plan.nearest import nearest
+from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.sql.statements import SetOption
 
 __all__ = ["JobSettings"]
 
-_NAMES = ("memory", "checkpoint", "trigger")
+_NAMES = ("memory", "checkpoint", "trigger", "clock", "time_zone")
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class JobSettings:
     memory: int | None = None
     checkpoint: str | None = None
     trigger: str | None = None  # the span between batches of a job that has no end
+    clock: str | None = None
+
+    time_zone: str = DEFAULT_ZONE
 
     def changed(self, option: SetOption) -> JobSettings:
         """The settings after one SET."""
@@ -32,6 +37,10 @@ class JobSettings:
             return replace(self, checkpoint=_folder(option))
         if name == "trigger":
             return replace(self, trigger=_span(option))
+        if name == "clock":
+            return replace(self, clock=_clock(option))
+        if name == "time_zone":
+            return replace(self, time_zone=_zone(option))
         guess = nearest(name, _NAMES)
         hint = f"did you mean {guess}?" if guess else f"SET knows {', '.join(_NAMES)}"
         message = f"there is no setting {option.name!r}"
@@ -42,6 +51,20 @@ def _memory(option: SetOption) -> int:
     value = option.value
     try:
         return memory_of(value if isinstance(value, str) else int(value))
+    except BindingError as error:
+        raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
+
+
+def _clock(option: SetOption) -> str:
+    try:
+        return clock_named(str(option.value))
+    except BindingError as error:
+        raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
+
+
+def _zone(option: SetOption) -> str:
+    try:
+        return checked_zone(option.value)
     except BindingError as error:
         raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
 

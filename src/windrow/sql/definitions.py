@@ -1,4 +1,4 @@
-"""CREATE STREAM, CREATE HISTORY, CREATE QUERY, CREATE VIEW and SET."""
+"""CREATE STREAM, CREATE TABLE, CREATE HISTORY, CREATE QUERY, CREATE VIEW and SET."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Endpoint,
     HistoryLevel,
     SetOption,
     Statement,
 )
+from windrow.stream_options import EPOCH_UNITS, StreamOptions
 
 __all__ = ["parse_create", "parse_set"]
 
@@ -25,17 +27,19 @@ def parse_create(cursor: Cursor) -> Statement:
     """What follows CREATE."""
     if cursor.accept("STREAM"):
         return _stream(cursor)
+    if cursor.accept("TABLE"):
+        return _table(cursor)
     if cursor.accept("HISTORY"):
         return _history(cursor)
     if cursor.accept("QUERY"):
         return _query(cursor)
     if cursor.accept("VIEW"):
         return _view(cursor)
-    words = ["STREAM", "HISTORY", "QUERY", "VIEW"]
-    hint = "CREATE STREAM, CREATE HISTORY, CREATE QUERY and CREATE VIEW are possible"
+    words = ["STREAM", "TABLE", "HISTORY", "QUERY", "VIEW"]
+    hint = "CREATE STREAM, TABLE, HISTORY, QUERY and VIEW are possible"
     if cursor.at_any("MATERIALIZED"):
         hint = "use CREATE QUERY name AS SELECT ...: its result is always up to date"
-    raise cursor.expected("STREAM, HISTORY, QUERY or VIEW", possible=words, hint=hint)
+    raise cursor.expected("STREAM, TABLE, HISTORY, QUERY or VIEW", possible=words, hint=hint)
 
 
 def parse_set(cursor: Cursor) -> SetOption:
@@ -62,6 +66,7 @@ def _stream(cursor: Cursor) -> CreateStream:
     time = cursor.name("the time column").text
     lateness_us = parse_span(cursor, "the lateness") if cursor.accept("LATENESS") else 0
     max_ahead = _max_ahead(cursor)
+    options = _options(cursor)
     on_bad_row, bad_rows_into = _bad_rows(cursor)
     source = parse_endpoint(cursor, "a source") if cursor.accept("FROM") else None
     return CreateStream(
@@ -73,8 +78,50 @@ def _stream(cursor: Cursor) -> CreateStream:
         max_ahead,
         on_bad_row,
         bad_rows_into,
+        options,
         place=cursor.place(name),
     )
+
+
+def _table(cursor: Cursor) -> CreateTable:
+    """`name (id STRING PRIMARY KEY, ...)`, or `PRIMARY KEY (id, ...)` in or behind the brackets."""
+    name = cursor.name("the table")
+    cursor.expect("(")
+    columns: list[tuple[str, str]] = []
+    keys: list[str] = []
+    while True:
+        if not keys and columns and cursor.at("PRIMARY", "KEY", "("):
+            keys += _primary_key(cursor)
+        else:
+            column = _column(cursor)
+            columns.append(column)
+            cursor.accept("NOT", "NULL")
+            if cursor.accept("PRIMARY", "KEY"):
+                cursor.accept("NOT", "ENFORCED")
+                keys.append(column[0])
+        if not cursor.accept(","):
+            break
+    cursor.expect(")", hint="a column is a name and a type; the key is PRIMARY KEY (id)")
+    if cursor.at("PRIMARY", "KEY") and not keys:
+        keys += _primary_key(cursor)
+    if not keys:
+        hint = "name the columns that tell rows apart: PRIMARY KEY (id)"
+        raise cursor.wrong("WS785", f"the table {name.text!r} has no PRIMARY KEY", hint, name)
+    time = cursor.name("the time column").text if cursor.accept("TIME") else ""
+    source = parse_endpoint(cursor, "a source") if cursor.accept("FROM") else None
+    return CreateTable(
+        name.text, tuple(columns), tuple(keys), time, source, place=cursor.place(name)
+    )
+
+
+def _primary_key(cursor: Cursor) -> list[str]:
+    cursor.expect("PRIMARY", "KEY", "(")
+    keys = [cursor.name("a column").text]
+    while cursor.accept(","):
+        keys.append(cursor.name("a column").text)
+    cursor.expect(")")
+    cursor.accept("NOT", "ENFORCED")
+    return keys
 
 
 def _max_ahead(cursor: Cursor) -> int | str:
@@ -85,6 +132,32 @@ def _max_ahead(cursor: Cursor) -> int | str:
     return (
         "off" if cursor.accept("OFF") else parse_positive_span(cursor, "how far ahead rows may be")
     )
+
+
+def _options(cursor: Cursor) -> StreamOptions:
+    """`UNIT ms IDLE AFTER 5 SECONDS KEEP 10 MINUTES UNKNOWN FIELDS IGNORE`, in this order."""
+    unit = _unit(cursor) if cursor.accept("UNIT") else None
+    idle_after_us, keep_us, unknown_fields = None, 0, "auto"
+    if cursor.accept("IDLE"):
+        cursor.expect("AFTER", hint="write IDLE AFTER 5 SECONDS")
+        idle_after_us = parse_positive_span(cursor, "the time without rows")
+    if cursor.accept("KEEP"):
+        keep_us = parse_positive_span(cursor, "the time that rows are kept")
+    if cursor.accept("UNKNOWN"):
+        hint = "write UNKNOWN FIELDS IGNORE, or UNKNOWN FIELDS REFUSE"
+        cursor.expect("FIELDS", hint=hint)
+        if not cursor.at_any("IGNORE", "REFUSE"):
+            raise cursor.expected("IGNORE or REFUSE", possible=["IGNORE", "REFUSE"], hint=hint)
+        unknown_fields = cursor.consume().upper.lower()
+    return StreamOptions(unit, idle_after_us, keep_us, unknown_fields)
+
+
+def _unit(cursor: Cursor) -> str:
+    units = [unit.upper() for unit in EPOCH_UNITS]
+    if not cursor.at_any(*units):
+        hint = "write UNIT ms where times are milliseconds since 1970; s, us and ns are others"
+        raise cursor.expected("a unit of times", possible=units, hint=hint)
+    return cursor.consume().upper.lower()
 
 
 def _bad_rows(cursor: Cursor) -> tuple[str, Endpoint | None]:

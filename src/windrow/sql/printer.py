@@ -9,6 +9,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Explain,
     QueryText,
@@ -16,6 +17,7 @@ from windrow.sql.statements import (
     Statement,
 )
 from windrow.sql.words import print_name
+from windrow.stream_options import StreamOptions
 
 __all__ = ["print_expression", "print_statement"]
 
@@ -31,6 +33,8 @@ def print_statement(statement: Statement) -> str:
         return print_query(statement)
     if isinstance(statement, CreateStream):
         return _create_stream(statement)
+    if isinstance(statement, CreateTable):
+        return _create_table(statement)
     if isinstance(statement, CreateHistory):
         return _create_history(statement)
     if isinstance(statement, CreateQuery):
@@ -52,12 +56,35 @@ def _create_stream(statement: CreateStream) -> str:
     if statement.max_ahead != "auto":
         ahead = statement.max_ahead
         printed += f" MAX AHEAD {'OFF' if isinstance(ahead, str) else print_span(ahead)}"
+    printed += _options(statement.options)
     if statement.on_bad_row != "auto":
         printed += f" ON BAD ROW {statement.on_bad_row.upper()}"
     if statement.bad_rows_into is not None:
         printed += f" INTO {print_endpoint(statement.bad_rows_into)}"
     if statement.source is not None:
         printed += f" FROM {print_endpoint(statement.source)}"
+    return printed
+
+
+def _create_table(statement: CreateTable) -> str:
+    columns = ", ".join(f"{print_name(name)} {kind}" for name, kind in statement.columns)
+    key = ", ".join(print_name(name) for name in statement.key)
+    printed = f"CREATE TABLE {print_name(statement.name)} ({columns}, PRIMARY KEY ({key}))"
+    if statement.time:
+        printed += f" TIME {print_name(statement.time)}"
+    if statement.source is not None:
+        printed += f" FROM {print_endpoint(statement.source)}"
+    return printed
+
+
+def _options(options: StreamOptions) -> str:
+    printed = f" UNIT {options.unit}" if options.unit else ""
+    if options.idle_after_us is not None:
+        printed += f" IDLE AFTER {print_span(options.idle_after_us)}"
+    if options.keep_us:
+        printed += f" KEEP {print_span(options.keep_us)}"
+    if options.unknown_fields != "auto":
+        printed += f" UNKNOWN FIELDS {options.unknown_fields.upper()}"
     return printed
 
 

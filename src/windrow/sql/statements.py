@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from windrow.errors import Place
+from windrow.stream_options import NO_OPTIONS, StreamOptions
 from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "CreateHistory",
     "CreateQuery",
     "CreateStream",
+    "CreateTable",
     "CreateView",
     "Endpoint",
     "Explain",
@@ -72,11 +74,12 @@ class Source:
     """One entry of FROM: a stream, view or common table by name; a query; or joins in brackets.
 
     join: how it is joined with all that stands before it: 'first', 'inner' (comma, JOIN and CROSS
-    JOIN), 'left', 'right', 'full', 'semi' or 'anti'. is_comma: behind a comma, which binds less
-    than JOIN. query: what stands in the brackets instead of a name (stream is '' then; window is
-    written where the answers of the query go through one). columns: names given by AS t (a, b).
-    joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of USING;
-    is_natural: NATURAL. is_lateral: LATERAL, whose query names columns of what stands before it.
+    JOIN), 'left', 'right', 'full', 'semi', 'anti', 'asof' or 'asof left'. is_comma: behind a comma,
+    which binds less than JOIN. query: what stands in the brackets instead of a name (stream is ''
+    then; window is written where the answers of the query go through one). columns: names given by
+    AS t (a, b). joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of
+    USING; is_natural: NATURAL. as_of: of FOR SYSTEM_TIME AS OF, the time whose version is joined.
+    is_lateral: LATERAL, whose query names columns of what stands before it.
     """
 
     stream: str
@@ -93,6 +96,7 @@ class Source:
     is_natural: bool = False
     is_comma: bool = field(default=False)
     is_lateral: bool = False
+    as_of: exp.Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -231,6 +235,22 @@ class CreateStream:
     max_ahead: int | str = "auto"
     on_bad_row: str = "auto"
     bad_rows_into: Endpoint | None = None
+    options: StreamOptions = NO_OPTIONS
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class CreateTable:
+    """CREATE TABLE name (col type, ..., PRIMARY KEY (k, ...)) [TIME col] [FROM source(options)].
+
+    time: '' where versions of a row take effect as they come.
+    """
+
+    name: str
+    columns: tuple[tuple[str, str], ...]  # name, type in its canonical spelling
+    key: tuple[str, ...]
+    time: str = ""
+    source: Endpoint | None = None
     place: Place | None = field(default=None, compare=False)
 
 
@@ -289,5 +309,12 @@ class SetOption:
 
 
 Statement = (
-    QueryText | CreateStream | CreateHistory | CreateQuery | CreateView | Explain | SetOption
+    QueryText
+    | CreateStream
+    | CreateTable
+    | CreateHistory
+    | CreateQuery
+    | CreateView
+    | Explain
+    | SetOption
 )

@@ -32,7 +32,9 @@ class EmbeddedJob:
         memory: str | None = None,
         read_only: bool = False,
     ) -> None:
-        session = EmbeddedSession(memory or job.settings.memory or DEFAULT_MEMORY)
+        budget = memory or job.settings.memory or DEFAULT_MEMORY
+        clock = job.settings.clock or "complete"
+        session = EmbeddedSession(budget, clock, job.settings.time_zone)
         sources = job.sources()
         pieces = pieces_at_once(sources)
         if pace:

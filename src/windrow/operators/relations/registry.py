@@ -7,6 +7,7 @@ from typing import Any
 
 from windrow.operators.relations.aggregate import AggregateOperator
 from windrow.operators.relations.answer_window import AnswerWindowOperator
+from windrow.operators.relations.as_of_join import AsOfJoinOperator
 from windrow.operators.relations.at_most_one import AtMostOneOperator
 from windrow.operators.relations.distinct import DistinctOperator
 from windrow.operators.relations.filter import FilterOperator
@@ -20,6 +21,7 @@ from windrow.operators.relations.window_functions import WindowFunctionsOperator
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Filter,
@@ -41,6 +43,7 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     Project: ProjectOperator,
     Values: ValuesOperator,
     Join: JoinOperator,
+    AsOfJoin: AsOfJoinOperator,
     Aggregate: AggregateOperator,
     TopRows: TopRowsOperator,
     WindowFunctions: WindowFunctionsOperator,

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.operators.relations.changes import Changes, Vector, no_changes
+from windrow.operators.relations.row_numbers import RowNumbers
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import prepared_columns, window_of
 from windrow.rows.prepared_names import TAKES_PART
@@ -33,6 +34,8 @@ class WindowScan:
         self._prepared = prepared_columns(plan, 0)
         self._types = [column.type.arrow for column in plan.select]
         self._grid_us = grid_us
+        # Where a row is known by: a number that is used again once the row has left.
+        self._numbers = RowNumbers()
         self._texts = {
             place: TextCodes() for place, kind in enumerate(self._types) if pa.types.is_string(kind)
         }
@@ -56,9 +59,11 @@ class WindowScan:
             if valid.size:
                 flags = flags if flags.size else np.ones(words.shape, np.uint8)
                 flags[place] = valid
-        codes = np.zeros(rows.size, np.int32)
-        if rows.takes_part is not None:
-            codes[~rows.takes_part] = NO_CODE
+        if rows.takes_part is None:
+            codes = self._numbers.take(rows.size)
+        else:
+            codes = np.full(rows.size, NO_CODE, np.int32)
+            codes[rows.takes_part] = self._numbers.take(int(np.count_nonzero(rows.takes_part)))
         partitions = None
         if self._partitions is not None:
             partitions = self._partitions.acquire(rows.partitions)
@@ -67,24 +72,26 @@ class WindowScan:
     def run(self, until: int) -> Changes:
         """The rows that enter and leave up to and including `until`."""
         self.window.open(until)
-        parts: list[Changes] = []
+        parts: list[tuple[Vector, Vector, Vector]] = []
         events = EventColumns(EVENTS_AT_ONCE)
         count = EVENTS_AT_ONCE
         while count == EVENTS_AT_ONCE:
             count = self.window.fill(events, 0, EVENTS_AT_ONCE, until, self._grid_us)
-            parts.append(self._changes(events, count))
+            at, row = events.at[:count].copy(), events.row[:count].copy()
+            parts.append((at, row, events.sign[:count].astype(np.int64)))
+        # The rows are read once for all events: to join columns costs as much as to read them.
+        found = self._changes(*(np.concatenate(each) for each in zip(*parts, strict=True)))
         self._reclaim()
-        return _joined(parts)
+        return found
 
-    def _changes(self, events: EventColumns, count: int) -> Changes:
-        if not count:
+    def _changes(self, at: Vector, row: Vector, weight: Vector) -> Changes:
+        if not at.size:
             return no_changes(self._types)
-        at, row = events.at[:count].copy(), events.row[:count]
-        weight = events.sign[:count].astype(np.int64)
-        live = self.window.columns.codes[row] != NO_CODE
+        numbers = self.window.columns.codes[row]
+        live = numbers != NO_CODE
         if not live.all():
-            at, row, weight = at[live], row[live], weight[live]
-        return Changes(at, weight, self._rows_at(row))
+            at, row, weight, numbers = at[live], row[live], weight[live], numbers[live]
+        return Changes(at, weight, self._rows_at(row), numbers)
 
     def _rows_at(self, places: Vector) -> tuple[pa.Array, ...]:
         columns = self.window.columns
@@ -105,6 +112,8 @@ class WindowScan:
         if gone is None:
             return
         columns = self.window.columns
+        numbers = columns.codes[gone]
+        self._numbers.give_back(numbers[numbers != NO_CODE])
         for number, texts in self._texts.items():
             texts.forget(texts.release(columns.store.values[number][gone].astype(np.int32)))
         if self._partitions is not None:
@@ -115,9 +124,11 @@ class WindowScan:
     def held(self, at: int) -> Changes:
         """The rows in the window, as if all had entered at that instant."""
         places = self.window.held()
-        places = places[self.window.columns.codes[places] != NO_CODE]
+        numbers = self.window.columns.codes[places]
+        live = numbers != NO_CODE
+        places, numbers = places[live], numbers[live]
         weight = np.ones(places.size, np.int64)
-        return Changes(np.full(places.size, at, np.int64), weight, self._rows_at(places))
+        return Changes(np.full(places.size, at, np.int64), weight, self._rows_at(places), numbers)
 
     def rows(self) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order: all that a rebuild needs."""
@@ -135,20 +146,10 @@ class WindowScan:
     def nbytes(self) -> int:
         """Bytes of the window and of what its texts and partitions are known by."""
         coded = 0 if self._partitions is None else self._partitions.nbytes
-        return self.window.nbytes + coded + sum(each.nbytes for each in self._texts.values())
+        texts = sum(each.nbytes for each in self._texts.values())
+        return self.window.nbytes + coded + texts + self._numbers.nbytes
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the window, that this many rows may need."""
         beside = self.nbytes - self.window.nbytes
         return 0 if not beside else 2 * beside + 256 * rows * len(self._texts)
-
-
-def _joined(parts: list[Changes]) -> Changes:
-    if len(parts) == 1:
-        return parts[0]
-    columns = zip(*(part.columns for part in parts), strict=True)
-    return Changes(
-        np.concatenate([part.at for part in parts]),
-        np.concatenate([part.weight for part in parts]),
-        tuple(pa.concat_arrays(each) for each in columns),
-    )

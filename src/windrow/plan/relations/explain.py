@@ -10,13 +10,16 @@ from windrow.plan.explain_costs import algorithm_words
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Join,
     Relation,
     SetOperation,
+    TableScan,
     TopRows,
     ValidRows,
+    VersionScan,
     ViewScan,
     WindowFunctions,
 )
@@ -61,13 +64,18 @@ def explain_tree(
 def _headline(plan: TreePlan) -> str:
     windows, fused = len(plan.inputs), sum(not block.is_scan for block in plan.blocks)
     blocks = f", {fused} fused block{'s' * (fused != 1)}" if fused else ""
-    views = f"view{'s' * (len(plan.views) != 1)} {', '.join(plan.views)}"
-    if plan.views and not windows:
-        return f"tree over {views}"
+    others = [_named("view", plan.views)] if plan.views else []
+    others += [_named("table", plan.own_tables)] if plan.own_tables else []
+    if others and not windows:
+        return f"tree over {' and '.join(others)}"
     if not windows:
         return "tree over constants"
-    beside = f" and {views}" if plan.views else ""
+    beside = "".join(f" and {each}" for each in others)
     return f"tree over {windows} window{'s' * (windows != 1)}{beside}{blocks}"
+
+
+def _named(kind: str, names: tuple[str, ...]) -> str:
+    return f"{kind}{'s' * (len(names) != 1)} {', '.join(names)}"
 
 
 def _growing(plan: TreePlan) -> list[str]:
@@ -98,6 +106,9 @@ def _kept(node: Relation) -> str:
     if isinstance(node, SetOperation):
         is_union = node.kind == "union"
         return "" if is_union else "keeps every different row and two counts; O(1) a change"
+    if isinstance(node, VersionScan):
+        kept = "for ever" if node.kept_us is None else f"for {show_span(node.kept_us)}"
+        return f"versions stay {kept} after the next one, once for all queries"
     return _WORDS.get(type(node), "")
 
 
@@ -112,10 +123,12 @@ def _of_join(node: Join) -> str:
 _WORDS: dict[type[Relation], str] = {
     Aggregate: "keeps a state for each group; O(1) a change, O(log n) for MIN and MAX",
     Distinct: "keeps every different row and its count; O(1) a change",
-    TopRows: "keeps all rows in order; O(log n) a change",
+    TopRows: "keeps all rows, the first in order; O(1) for most changes, O(log n) amortised",
     WindowFunctions: "keeps all rows in order; O(log n) and the rows within reach of a change",
     AtMostOne: "counts rows; O(1) a change",
     ValidRows: "keeps the rows that are to come or to go; O(log n) a change",
     ViewScan: "runs once for all queries that read it; keeps nothing of its own",
+    TableScan: "the newest row of each key, once for all queries; keeps nothing of its own",
+    AsOfJoin: "keeps the rows of both inputs by key in order of time; O(log n) a change",
     AnswerWindow: "keeps the answers in the window; O(rows) a tick",
 }

@@ -12,6 +12,7 @@ from windrow.plan.catalog import Catalog, View
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Project
+from windrow.plan.relations.as_of import PROCTIME
 from windrow.plan.relations.binder import bind_query, bind_view
 from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.bound_query import BoundQuery
@@ -100,7 +101,7 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
     )
     if not is_plain or select.qualify is not None or select.limit is not None:
         return False
-    if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
+    if not select.sources or not all(_is_window(each, catalog) for each in all_sources(select)):
         return False
     windows = [source.window for source in all_sources(select)]
     if len(windows) > 1 and any(each.traits.is_endless for each in windows):
@@ -112,14 +113,15 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
 
 def _is_of_trees(node: exp.Expr) -> bool:
     """Whether only a tree can run it, or says best why it cannot: RANK() without OVER."""
-    return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED)
+    return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED, PROCTIME)
 
 
 def _is_window(source: Source, catalog: Catalog) -> bool:
     has_more = source.query is not None or source.joined or source.using or source.columns
     if has_more or source.is_natural or source.join not in ("first", "inner", "anti"):
         return False
-    return catalog.view(source.stream) is None
+    is_stream = catalog.view(source.stream) is None and catalog.table(source.stream) is None
+    return is_stream and source.as_of is None
 
 
 def _expressions(select: Select) -> Iterator[exp.Expr]:

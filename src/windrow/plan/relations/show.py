@@ -14,6 +14,7 @@ from windrow.plan.relations.algebra import (
     AggregateCall,
     AnswerWindow,
     Apply,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Field,
@@ -26,9 +27,11 @@ from windrow.plan.relations.algebra import (
     Relation,
     Scan,
     SetOperation,
+    TableScan,
     TopRows,
     ValidRows,
     Values,
+    VersionScan,
     ViewScan,
     WindowCall,
     WindowFunctions,
@@ -103,13 +106,13 @@ class _Drawing:
     def _label_all(self, node: Relation) -> None:
         for part in node.inputs:
             self._label_all(part)
-        if isinstance(node, Join | Apply):
+        if isinstance(node, Join | Apply | AsOfJoin):
             self._tell_apart(node)
         sources = _sources(node)
         for field in node.fields:
             self._label(node, field, sources.get(field.id))
 
-    def _tell_apart(self, node: Join | Apply) -> None:
+    def _tell_apart(self, node: Join | Apply | AsOfJoin) -> None:
         """Columns that meet and are copies of one column, as those of a domain are, differ."""
         left = {self._labels[field.id] for field in node.left.fields}
         for field in node.right.fields:
@@ -126,7 +129,7 @@ class _Drawing:
             return
         self._names[field.id] = field.name
         plain = field.name or "nothing"
-        if isinstance(node, Scan | ViewScan):
+        if isinstance(node, Scan | ViewScan | TableScan | VersionScan):
             plain = f"{node.alias}.{field.name}"
         if isinstance(node, Block):
             plain = block_label(node, field)
@@ -188,6 +191,24 @@ class _Drawing:
         """A view that runs by itself."""
         alias = "" if node.alias.lower() == node.view.lower() else f" AS {node.alias}"
         return f"view {node.view}{alias}: {self._fields(node.fields)}"
+
+    def table_scan(self, node: TableScan) -> str:
+        """A table."""
+        alias = "" if node.alias.lower() == node.table.lower() else f" AS {node.alias}"
+        return f"table {node.table}{alias}: {self._fields(node.fields)}"
+
+    def version_scan(self, node: VersionScan) -> str:
+        """A table with versions of its rows."""
+        alias = "" if node.alias.lower() == node.table.lower() else f" AS {node.alias}"
+        return f"versions of table {node.table}{alias}: {self._fields(node.given)}"
+
+    def as_of_join(self, node: AsOfJoin) -> str:
+        """Keys and times."""
+        keys = [f"{self._show(one)} = {self._show(other)}" for one, other in node.keys]
+        left, right = map(self._show, node.times)
+        on = " and ".join([*keys, f"{right} {'<' if node.is_strict else '<='} {left}"])
+        more = "" if node.condition is None else f" with {self._show(node.condition)}"
+        return f"{'left ' if node.kind == 'left' else ''}join as of: the newest with {on}{more}"
 
     def values(self, node: Values) -> str:
         """Constant rows."""
@@ -329,6 +350,9 @@ def _bound(value: int | float | None, unbounded: str) -> str:
 _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     Scan: _Drawing.scan,
     ViewScan: _Drawing.view_scan,
+    TableScan: _Drawing.table_scan,
+    VersionScan: _Drawing.version_scan,
+    AsOfJoin: _Drawing.as_of_join,
     Values: _Drawing.values,
     Filter: _Drawing.filter,
     Project: _Drawing.project,

@@ -15,6 +15,8 @@ from windrow.plan.relations.algebra import (
     Field,
     OrderKey,
     Relation,
+    TableScan,
+    VersionScan,
     ViewScan,
     walk_relations,
 )
@@ -22,7 +24,7 @@ from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.window_kinds import UNBOUNDED
 
-__all__ = ["RunnablePlan", "TreePlan", "grid_of"]
+__all__ = ["RunnablePlan", "TreePlan", "grid_of", "tables_of"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class TreePlan:
 
     @cached_property
     def entered(self) -> frozenset[Relation]:
-        """The blocks, views and answer windows into which rows enter as those of streams do.
+        """The blocks, views, tables and answer windows into which rows enter as into streams.
 
         What is read to make the answers of a query inside it is not among them.
         """
@@ -93,6 +95,24 @@ class TreePlan:
     def views(self) -> tuple[str, ...]:
         """The views that it reads, each once; not those that these read."""
         return tuple(dict.fromkeys(scan.view for scan in self.view_scans))
+
+    @cached_property
+    def table_scans(self) -> tuple[TableScan | VersionScan, ...]:
+        """Its leaves that read tables, each different one once."""
+        nodes = walk_relations(self.relation)
+        found = (each for each in nodes if isinstance(each, TableScan | VersionScan))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def own_tables(self) -> tuple[str, ...]:
+        """The tables that it reads, each once; not those that its views read."""
+        return tuple(dict.fromkeys(scan.table for scan in self.table_scans))
+
+    @cached_property
+    def tables(self) -> tuple[str, ...]:
+        """The tables read, also by its views, each once."""
+        inner = (name for scan in self.view_scans for name in scan.tables)
+        return tuple(dict.fromkeys([*self.own_tables, *inner]))
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -147,6 +167,11 @@ class TreePlan:
         )
 
 
+def tables_of(plan: RunnablePlan) -> tuple[str, ...]:
+    """The tables that a plan reads, also by its views; one block reads none."""
+    return plan.tables if isinstance(plan, TreePlan) else ()
+
+
 def grid_of(relation: Relation, every_us: int | None) -> int:
     """The span such that every tick, of the query and of queries inside it, is a multiple of it."""
     if every_us is None:
@@ -156,7 +181,7 @@ def grid_of(relation: Relation, every_us: int | None) -> int:
 
 
 def _entered(relation: Relation) -> Iterator[Relation]:
-    if isinstance(relation, (Block, AnswerWindow, ViewScan)):
+    if isinstance(relation, (Block, AnswerWindow, ViewScan, TableScan)):
         yield relation
     else:
         for part in relation.inputs:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.errors import CheckpointError, DataError
-from windrow.event_time import START_OF_TIME
+from windrow.event_time import MIN_EVENT_TIME, START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.operator import NO_LIMIT
@@ -29,6 +29,7 @@ from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
 from windrow.runtime.trees.operator_tree import LEAVES, OperatorTree
+from windrow.runtime.trees.table_leaf import ReadTable, table_leaf
 from windrow.runtime.trees.view_leaf import ReadView, ViewLeaf
 from windrow.windows.instants import NO_INSTANTS, merged
 from windrow.windows.lifetime import Lifetime
@@ -58,6 +59,7 @@ class TreeShard:
         plan: TreePlan,
         clock: int = START_OF_TIME,
         views: Mapping[str, ReadView] | None = None,
+        tables: Mapping[str, ReadTable] | None = None,
     ) -> None:
         self.plan = plan
         self.clock = START_OF_TIME
@@ -78,6 +80,11 @@ class TreeShard:
             for scan in plan.view_scans
         }
         self._leaves |= [(scan, leaf) for scan, leaf in self.view_leaves.items()]
+        self.table_leaves = {
+            scan: table_leaf(scan, (tables or {})[scan.table], plan.grid_us, clock)
+            for scan in plan.table_scans
+        }
+        self._leaves |= [(scan, each) for scan, each in self.table_leaves.items()]
         self._types = [field.type.arrow for field in plan.outputs]
         self._tree = OperatorTree(plan.relation)
         self._is_first_result = True
@@ -135,8 +142,9 @@ class TreeShard:
             owned = [block in leaves for block in self.plan.blocks for _ in block.plan.inputs]
             found = zip(self._first_us, owned, strict=True)
             first = [time for time, is_own in found if is_own and time is not None]
-            views = (leaf.first_us for scan, leaf in self.view_leaves.items() if scan in leaves)
-            first += [time for time in views if time is not None]
+            read = {**self.view_leaves, **self.table_leaves}
+            others = (leaf.first_us for scan, leaf in read.items() if scan in leaves)
+            first += [time for time in others if time is not None]
             if first:
                 window.begin(min(first))
 
@@ -150,7 +158,7 @@ class TreeShard:
 
     def _absorb(self, changes: Changes) -> Partial:
         """The result changes at ticks only, wherever what it is made of does."""
-        changes = self._at_ticks(changes)
+        changes = self._at_ticks(from_the_beginning(changes))
         if self._whole is not None:
             self._whole.absorb(changes)
         shown = changes.columns[: len(self._types)]
@@ -178,7 +186,8 @@ class TreeShard:
     @property
     def first_us(self) -> int | None:
         """The time of the first row of any of its streams, if one has come."""
-        found = [*self._first_us, *(leaf.first_us for leaf in self.view_leaves.values())]
+        read = (*self.view_leaves.values(), *self.table_leaves.values())
+        found = [*self._first_us, *(leaf.first_us for leaf in read)]
         return min((each for each in found if each is not None), default=None)
 
     @property
@@ -250,8 +259,10 @@ class TreeShard:
         return pack("tree", header, tables)
 
     @classmethod
-    def restore(cls, plan: TreePlan, data: bytes) -> TreeShard:
-        """The shard that snapshot() saved."""
+    def restore(
+        cls, plan: TreePlan, data: bytes, tables: Mapping[str, ReadTable] | None = None
+    ) -> TreeShard:
+        """The shard that snapshot() saved; tables: those that it reads, as they were then."""
         header, tables = unpack("tree", data)
         if header["plan"] != plan.fingerprint:
             raise CheckpointError(
@@ -259,7 +270,7 @@ class TreeShard:
                 "the saved state belongs to another query",
                 hint="start the changed query with a new checkpoint",
             )
-        shard = cls(plan)
+        shard = cls(plan, tables=tables)
         shard.clock, shard._ran_until = header["clock"], header["ran_until"]
         shard._has_run, shard._first_us = header["has_run"], header["first_us"]
         for number, leaf in enumerate(shard._leaves.values()):
@@ -345,3 +356,10 @@ def _named(tables: Mapping[str, pa.Table], prefix: str) -> dict[str, pa.Table]:
         for name, table in tables.items()
         if name.startswith(prefix)
     }
+
+
+def from_the_beginning(changes: Changes) -> Changes:
+    """What tables held before the first event holds since the beginning of time."""
+    if not changes.size or changes.at[0] >= MIN_EVENT_TIME:
+        return changes
+    return replace(changes, at=np.where(changes.at < MIN_EVENT_TIME, START_OF_TIME, changes.at))

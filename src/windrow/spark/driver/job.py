@@ -9,6 +9,7 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from windrow.clocks import COMPLETE, refuse_arrival
 from windrow.connectors.contract import Source
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
@@ -55,10 +56,12 @@ def _run(
     interruption: Interruption,
 ) -> None:
     memory = job.settings.memory or DEFAULT_MEMORY_BYTES
-    session = SparkWindrowSession(spark, memory, job.settings.checkpoint)
+    refuse_arrival(job.settings.clock or COMPLETE)
+    settings = job.settings
+    session = SparkWindrowSession(spark, memory, settings.checkpoint, time_zone=settings.time_zone)
     try:
         for name, (schema, source) in sources.items():
-            session.stream(name, schema.arrow, source=source, **schema.declared())
+            session.stream(name, schema.types, source=source, **schema.declared())
         is_endless = any(source.is_endless for _, source in sources.values())
         trigger = job.settings.trigger if is_endless else AVAILABLE
         started = _started(job, session, watcher, trigger)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Field,
@@ -20,9 +21,11 @@ from windrow.plan.relations.algebra import (
     Relation,
     Scan,
     SetOperation,
+    TableScan,
     TopRows,
     ValidRows,
     Values,
+    VersionScan,
     ViewScan,
     WindowFunctions,
 )
@@ -40,7 +43,7 @@ def prune_columns(relation: Relation) -> Relation:
 
 def _pruned(relation: Relation, wanted: Ids) -> Relation:
     """The relation with at least the columns that are wanted."""
-    if isinstance(relation, Scan | ViewScan | Values):
+    if isinstance(relation, Scan | ViewScan | TableScan | VersionScan | Values):
         return _leaf(relation, wanted)
     if isinstance(relation, Project):
         items = tuple(item for item in relation.items if item.field.id in wanted)
@@ -64,13 +67,16 @@ def _pruned(relation: Relation, wanted: Ids) -> Relation:
     if isinstance(relation, AnswerWindow):
         inner = wanted & ids_of(relation.input) or ids_of(relation.input)
         return relation.with_inputs(_exactly(_pruned(relation.input, inner), inner))
-    assert isinstance(relation, Filter | Join | AtMostOne | ValidRows)
+    assert isinstance(relation, Filter | Join | AtMostOne | ValidRows | AsOfJoin)
     return _over(relation, wanted)
 
 
 def _over(relation: Relation, wanted: Ids) -> Relation:
     """The node over inputs with what it reads, and what is wanted of them."""
     reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
+    if isinstance(relation, AsOfJoin) and not isinstance(relation.right, VersionScan):
+        # Whole rows decide between equal times; versions have times of their own.
+        reads |= ids_of(relation.right)
     parts = []
     for part in relation.inputs:
         needed = reads & ids_of(part)
@@ -82,13 +88,15 @@ def _all_of_input(relation: WindowFunctions, wanted: Ids) -> Relation:
     """Ties are broken by whole rows: the input keeps what is wanted and what is read."""
     reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
     needed = reads & ids_of(relation.input)
-    return relation.with_inputs(_exactly(_pruned(relation.input, needed), needed))
+    shown = wanted & ids_of(relation.input)
+    own = replace(relation, shown=shown)
+    return own.with_inputs(_exactly(_pruned(relation.input, needed), needed))
 
 
 def _exactly(relation: Relation, wanted: Ids) -> Relation:
     """The relation with only these columns, where dropping others shortens its rows."""
     kept = _chosen(relation.fields, wanted)
-    if len(kept) == len(relation.fields) or not isinstance(relation, Filter | Join):
+    if len(kept) == len(relation.fields) or not isinstance(relation, Filter | Join | AsOfJoin):
         return relation
     return Project(relation, passed(kept or relation.fields[:1]))
 
@@ -97,7 +105,7 @@ def _chosen(fields: Iterable[Field], wanted: Ids) -> tuple[Field, ...]:
     return tuple(field for field in fields if field.id in wanted)
 
 
-def _leaf(relation: Scan | ViewScan | Values, wanted: Ids) -> Relation:
+def _leaf(relation: Scan | ViewScan | TableScan | VersionScan | Values, wanted: Ids) -> Relation:
     if isinstance(relation, Values):
         return relation
     read = relation.columns if isinstance(relation, Scan) else relation.places

@@ -10,6 +10,7 @@ from dataclasses import replace
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import (
     Aggregate,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Filter,
@@ -36,6 +37,8 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
         return _pushed(relation.input, [*conjuncts_of(relation.condition), *conditions])
     if isinstance(relation, Join):
         return _into_join(relation, conditions)
+    if isinstance(relation, AsOfJoin):
+        return _into_as_of(relation, conditions)
     if isinstance(relation, Project):
         values = {item.field.id: item.expression for item in relation.items}
         inner = [substituted(each, values) for each in conditions]
@@ -67,6 +70,15 @@ def _below(
     inner = [each for each in conditions if read_ids(each) and read_ids(each) <= may]
     outer = [each for each in conditions if each not in inner]
     return _kept(replace(relation, input=_pushed(relation.input, inner)), outer)
+
+
+def _into_as_of(relation: AsOfJoin, conditions: list[Expr]) -> Relation:
+    """A left row has its match whatever others there are; one on the right may hide another."""
+    left = ids_of(relation.left)
+    inner = [each for each in conditions if read_ids(each) <= left]
+    outer = [each for each in conditions if each not in inner]
+    parts = _pushed(relation.left, inner), _pushed(relation.right, [])
+    return _kept(relation.with_inputs(*parts), outer)
 
 
 def _into_aggregate(relation: Aggregate, conditions: list[Expr]) -> Relation:

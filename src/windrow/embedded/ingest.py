@@ -10,7 +10,7 @@ account  ledger, bytes, governor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +36,7 @@ from windrow.plan.nearest import nearest
 from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
+from windrow.rows.last_close import last_close
 from windrow.rows.shared_rows import RowPool, SharedRows, Shares, StreamRows
 from windrow.rows_warning import warn_of_rows
 from windrow.runtime.ledger import Ledger
@@ -211,17 +212,23 @@ class Ingest:
         """The newest heartbeats that silent streams were given."""
         return self._idle.table()
 
-    def clock_of(self, streams: tuple[str, ...]) -> int:
-        """The instant through which all of these streams are complete."""
+    def clock_of(self, streams: tuple[str, ...], plans: Sequence[RunnablePlan] = ()) -> int:
+        """The instant through which all of these streams are complete.
+
+        Where all have ended it is that of the newest row, or when the last window of plans closes.
+        """
         clock, newest = END_OF_TIME, START_OF_TIME
         for stream in streams:
             completeness = self.streams[stream].completeness
             clock, newest = min(clock, completeness.through), max(newest, completeness.newest)
-        return newest if clock >= END_OF_TIME else clock
+        if clock < END_OF_TIME:
+            return clock
+        times = {stream: self.streams[stream].completeness.newest for stream in streams}
+        return max([newest, *(last_close(plan, times) for plan in plans)])
 
-    def clock_for(self, plan: RunnablePlan) -> int:
-        """The clock of a query, which tables never hold back."""
-        clock = self.clock_of(plan.streams)
+    def clock_for(self, plan: RunnablePlan, views: Sequence[RunnablePlan] = ()) -> int:
+        """The clock of a query, which tables never hold back; views: plans of those it reads."""
+        clock = self.clock_of(plan.streams, [plan, *views])
         return (
             self.tables.clock_for(plan, clock, self.newest_clock()) if self.tables.stores else clock
         )

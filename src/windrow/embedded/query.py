@@ -26,6 +26,7 @@ from windrow.operators.registry import first_algorithm
 from windrow.output.change_limit import check_limit
 from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
+from windrow.output.session_publisher import SessionPublisher
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.plan.planned_query import PlannedQuery
@@ -92,10 +93,12 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._view_instants = self._instants_of_views(plan, clock)
         if isinstance(plan, TreePlan):
             self._shard = self._new_tree(plan, clock)
-            self._publisher = Publisher(plan.published)
             self._preparers = preparers_of(plan)
+            published = plan.published
+            of_sessions = plan.closing is not None
+            self._publisher = SessionPublisher(published) if of_sessions else Publisher(published)
             if not begins_full:
-                self._publisher.absorb([(0, self._shard.advance({}, clock))], NO_INSTANTS, clock)
+                self._absorb(self._shard.advance({}, clock), NO_INSTANTS, clock)
         else:
             inner = None if plan.error_percent is None else inner_plan(plan)
             run = plan if inner is None else inner.plan

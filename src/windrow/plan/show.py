@@ -14,7 +14,7 @@ from windrow.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, YEAR_MONTH_IN
 from windrow.times.interval_texts import day_time_text, year_month_text
 from windrow.times.moments import wall_text
 
-__all__ = ["show", "show_aggregate", "show_list", "show_window", "show_with"]
+__all__ = ["show", "show_aggregate", "show_inside", "show_list", "show_window", "show_with"]
 
 Named = Callable[[Expr], str]
 
@@ -63,13 +63,20 @@ def show_aggregate(aggregate: Aggregate, plan: QueryPlan) -> str:
 
 def show_window(window: WindowSpec, plan: QueryPlan) -> str:
     """The window in its brackets."""
-    inside = window.traits.shown.format(
+    return f"[{show_inside(window, show_list(window.partition_by, plan))}]"
+
+
+def show_inside(window: WindowSpec, columns: str) -> str:
+    """What stands in the brackets; columns: those of PARTITION BY."""
+    offset_us = window.offset_us
+    return window.traits.shown.format(
         length=show_span(window.length_us),
         slide=show_span(window.slide_us),
         rows=window.rows,
-        columns=show_list(window.partition_by, plan),
+        offset=f", offset by {show_span(offset_us)}" if offset_us else "",
+        columns=columns,
+        partition=f" of each {columns}" if columns else "",
     )
-    return f"[{inside}]"
 
 
 def _literal(literal: Literal) -> str:

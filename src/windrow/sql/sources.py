@@ -14,6 +14,7 @@ from windrow.sql.scalar import parse_expression
 from windrow.sql.statements import QueryText, Source, ValuesList, Window
 from windrow.sql.tokens import Token
 from windrow.sql.window_clause import parse_history_range, parse_window
+from windrow.sql.window_tables import at_window_table, parse_window_table
 from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["parse_sources"]
@@ -120,6 +121,10 @@ def _source(cursor: Cursor) -> Source:
         return _brackets(cursor)
     if cursor.at("HISTORY", "("):
         return _history(cursor)
+    if at_window_table(cursor):
+        table = parse_window_table(cursor)
+        alias, columns = _alias(cursor, table.alias)
+        return replace(table, alias=alias, columns=columns)
     stream = cursor.name("a stream")
     if cursor.at("("):
         hint = "a window goes in square brackets after the stream: s [10 MINUTES]"

@@ -50,7 +50,10 @@ class Window:
     slide_us: int = 0
     rows: int = 0
     partition_by: tuple[str, ...] = ()
+    offset_us: int = 0
     written: bool = True  # False when there was no bracket at all
+    # The column that another dialect names as the time; '' where nothing is said.
+    time: str = field(default="", compare=False)
     place: Place | None = field(default=None, compare=False)
 
     @property

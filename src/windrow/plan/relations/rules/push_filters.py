@@ -18,6 +18,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
@@ -52,8 +53,10 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
     if isinstance(relation, WindowFunctions):
         kept = [part.column for part in relation.partition if isinstance(part, ColumnRef)]
         return _below(relation, conditions, frozenset(kept))
-    if isinstance(relation, AtMostOne):
-        return _below(relation, conditions, frozenset())
+    if isinstance(relation, AtMostOne | WindowBounds):
+        # At most one row is asked of all; bounds are of no row.
+        may = ids_of(relation.input) if isinstance(relation, WindowBounds) else frozenset()
+        return _below(relation, conditions, may)
     parts = tuple(_pushed(part, []) for part in relation.inputs)
     return _kept(relation.with_inputs(*parts) if parts else relation, conditions)
 
@@ -64,7 +67,9 @@ def _kept(relation: Relation, conditions: list[Expr]) -> Relation:
 
 
 def _below(
-    relation: WindowFunctions | AtMostOne | Aggregate, conditions: list[Expr], may: frozenset[str]
+    relation: WindowFunctions | AtMostOne | WindowBounds,
+    conditions: list[Expr],
+    may: frozenset[str],
 ) -> Relation:
     """Conditions that read only columns by which rows are kept apart hold for whole partitions."""
     inner = [each for each in conditions if read_ids(each) and read_ids(each) <= may]

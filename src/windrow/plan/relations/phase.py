@@ -16,6 +16,7 @@ from windrow.plan.expressions import Expr
 from windrow.plan.relations.aggregate_calls import GROUPING, PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Apply, ApplyKind, Field, Filter, Relation
 from windrow.plan.relations.context import Context, Environment
+from windrow.plan.relations.instants import INSTANT, is_instant
 from windrow.plan.relations.nested import is_query_form, nested_value
 from windrow.plan.relations.row_times import time_of_rows
 from windrow.plan.relations.visible import Table, Visible
@@ -28,6 +29,8 @@ __all__ = ["Aliases", "Phase", "RowPhase"]
 
 Aliases = Mapping[str, exp.Expr]
 _NONE: Aliases = {}
+# Clauses whose conditions may say when rows hold.
+_OF_INSTANTS = ("WHERE", "HAVING", "QUALIFY")
 
 
 class Phase(ABC):
@@ -56,6 +59,8 @@ class Phase(ABC):
                 return self._window_value(scope, node, clause)
             if is_query_form(node):
                 return nested_value(self, scope, node)
+            if is_instant(node) and clause in _OF_INSTANTS and not self._is_column(node):
+                return INSTANT
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
                 written = aliases.get(node.name.lower()) if not node.table else None
                 if written is not None and not self.visible.has(node):
@@ -72,6 +77,9 @@ class Phase(ABC):
 
         scope = scope_of(self.visible.text, resolve)
         return scope
+
+    def _is_column(self, node: exp.Expr) -> bool:
+        return isinstance(node, exp.Column) and self.visible.has(node)
 
     def bind(self, node: exp.Expr, clause: str, aliases: Aliases = _NONE) -> Expr:
         """The bound form of an expression."""

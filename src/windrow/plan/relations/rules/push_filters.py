@@ -21,6 +21,7 @@ from windrow.plan.relations.algebra import (
     WindowBounds,
     WindowFunctions,
 )
+from windrow.plan.relations.instants import reads_instant
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
 from windrow.plan.types import all_of
 
@@ -122,7 +123,7 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
         reads = read_ids(each)
         if reads <= left and relation.kind != "full":
             to_left.append(each)
-        elif relation.kind == "inner":
+        elif relation.kind == "inner" and (reads <= right or not reads_instant(each)):
             (to_right if reads <= right else kept).append(each)
         else:
             above.append(each)

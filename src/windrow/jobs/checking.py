@@ -11,6 +11,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Explain,
     QueryText,
@@ -38,7 +39,7 @@ def checked_job(text: str, *, needs_sources: bool = True) -> tuple[Job, list[Win
             job = with_statement(job, statement)
         except WindrowError as problem:
             problems.append(problem)
-            if isinstance(statement, CreateStream | CreateView):
+            if isinstance(statement, CreateStream | CreateTable | CreateView):
                 # The name of a stream that a view has, too, still means the stream.
                 lost |= {statement.name} - {*job.catalog}
             elif isinstance(statement, CreateHistory):

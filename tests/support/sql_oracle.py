@@ -19,7 +19,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from support.closing_windows import (
+    CLOSING,
+    bounds_at,
+    closes_together,
+    entry_of,
+    is_in,
+    moments_of,
+    ticks_of,
+)
 from support.oracle import Row
+from support.slow_partition_windows import (
+    SCHEDULED,
+    Session,
+    complete_at,
+    held_of_partition,
+    sessions_of,
+)
 from support.streams import CATALOG
 from windrow.plan.catalog import Catalog
 from windrow.sql import parse_query
@@ -79,8 +95,24 @@ class SqlOracle:
         """The answer at one instant."""
         return self.answers(rows, [instant])[instant]
 
-    def answers(self, rows: Rows, instants: Iterable[int]) -> dict[int, list[Row]]:
+    def final_answers(self, rows: Rows, instants: Iterable[int]) -> dict[int, list[Row]]:
+        """What answers() tells: of sessions, those that close."""
+        if not self._is_final:
+            return self.answers(rows, instants)
+        return self.answers(rows, instants, is_closing=True)
+
+    @property
+    def _is_final(self) -> bool:
+        """Whether answers come when sessions close."""
+        is_session = any(each.window.kind == "session" for each in self._windows.found)
+        return is_session and not self._every_us
+
+    def answers(
+        self, rows: Rows, instants: Iterable[int], *, is_closing: bool = False
+    ) -> dict[int, list[Row]]:
         """The answers at many instants; with EVERY, those of the last tick."""
+        for window in self._windows.found:
+            window.is_closing = is_closing
         wanted = sorted(set(instants))
         if not wanted:
             return {}
@@ -89,7 +121,7 @@ class SqlOracle:
         known: dict[Any, list[Row]] = {}
         found = {}
         for instant, tick in meant.items():
-            held = tuple(window.held_at(tick) for window in self._windows.found)
+            held = tuple(window.shown_at(tick) for window in self._windows.found)
             if held not in known:
                 self._show(tick)
                 known[held] = DATABASE.execute(self._shown_text).fetchall()
@@ -101,6 +133,12 @@ class SqlOracle:
         self._prepare(rows, [clock])
         clock = min(clock, self._life[1])
         entries = [t for window in self._windows.found for t in window.entries() if t <= clock]
+        windows = [each.window for each in self._windows.all_windows()]
+        if not self._every_us and entries and closes_together(windows):
+            return ticks_of(windows[0], min(entries), clock)
+        if self._is_final:
+            ends = {t for window in self._windows.found for t in window.session_ends(clock)}
+            return sorted(ends)
         if not self._every_us or not entries:
             return sorted(set(entries))
         first = -(-min(entries) // self._every_us) * self._every_us
@@ -173,6 +211,7 @@ class _HeldWindow:
     window: Window
     time: str
     inner: SqlOracle | None = None
+    is_closing: bool = False
     times: list[int] = field(default_factory=list)
     keys: list[tuple[object, ...]] = field(default_factory=list)
 
@@ -211,9 +250,57 @@ class _HeldWindow:
     def show(self, instant: int | None) -> None:
         """The table has the rows that are in the window at the instant; None: no rows."""
         held = () if instant is None else self.held_at(instant)
+        if self.window.kind == "session":
+            return self._show_sessions(instant)
         listed = ", ".join(map(str, held)) or "-1"
-        text = f"SELECT * FROM all_{self.name} WHERE rowid IN ({listed})"
+        bounds = self._bounds_text(0 if instant is None else instant)
+        text = f"SELECT *{bounds} FROM all_{self.name} WHERE rowid IN ({listed})"
         DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def _show_sessions(self, instant: int | None) -> None:
+        """Each row with the bounds of its session."""
+        found = [] if instant is None else self._sessions_at(instant)
+        bounds = [f"({i}, {each.start}, {each.end})" for each in found for i in each.places]
+        listed = ", ".join(bounds) or "(-1, 0, 0)"
+        columns = ", ".join(
+            f"make_timestamptz({us}) AS window_{name}"
+            for name, us in (("start", "v.s"), ("end", "v.e"), ("time", "v.e - 1000"))
+        )
+        text = (
+            f"SELECT a.*, {columns} FROM all_{self.name} AS a "
+            f"JOIN (VALUES {listed}) AS v (r, s, e) ON a.rowid = v.r"
+        )
+        DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def _sessions_at(self, instant: int) -> list[Session]:
+        """Those that are open, or those that end now."""
+        found = sessions_of(self.times, self.keys, self.window.length_us, instant)
+        if self.is_closing:
+            return [each for each in found if each.end == instant]
+        return [each for each in found if each.end >= instant]
+
+    def session_ends(self, clock: int) -> Iterable[int]:
+        """When sessions close."""
+        if self.window.kind != "session":
+            return []
+        found = sessions_of(self.times, self.keys, self.window.length_us, 2**62)
+        return [each.end for each in found if each.end <= clock]
+
+    def _bounds_text(self, instant: int) -> str:
+        """Columns with the bounds of the window, where it has any."""
+        if self.window.kind not in CLOSING:
+            return ""
+        start, end = bounds_at(self.window, instant)
+        found = zip(("start", "end", "time"), (start, end, end - 1000), strict=True)
+        return "".join(f", make_timestamptz({us}) AS window_{name}" for name, us in found)
+
+    def shown_at(self, instant: int) -> Any:
+        """What is equal where the table is the same."""
+        if self.window.kind == "session":
+            return tuple(self._sessions_at(instant))
+        held = self.held_at(instant)
+        is_closing = self.window.kind in CLOSING and held
+        return held, bounds_at(self.window, instant) if is_closing else None
 
     def held_at(self, instant: int) -> tuple[int, ...]:
         """Which rows of the stream are in the window."""
@@ -221,6 +308,14 @@ class _HeldWindow:
         places = range(len(self.times))
         if kind == "time":
             return tuple(i for i in places if instant - length <= self.times[i] <= instant)
+        if kind == "session":
+            return tuple(i for each in self._sessions_at(instant) for i in each.places)
+        if kind in SCHEDULED:
+            return tuple(sorted(held_of_partition(self.window, self.times, self.keys, instant)))
+        if kind == "now":
+            return tuple(i for i in places if self.times[i] == instant)
+        if kind in CLOSING:
+            return tuple(i for i in places if is_in(self.window, self.times[i], instant))
         if kind == "slide":
             last = instant // self.window.slide_us * self.window.slide_us
             return tuple(i for i in places if last - length < self.times[i] <= last)
@@ -241,15 +336,25 @@ class _HeldWindow:
 
     def entries(self) -> list[int]:
         """When rows enter."""
+        if "tumble_rows" in self.window.kind:
+            return list(complete_at(self.window, self.times, self.keys))
+        if self.window.kind in CLOSING:
+            return [entry_of(self.window, time) for time in self.times]
         slide = self.window.slide_us or 1
         return [-(-time // slide) * slide for time in self.times]
 
     def moments(self) -> Iterable[int]:
         """When rows enter or leave."""
         yield from self.entries()
-        if self.window.kind in ("time", "slide"):
+        if self.window.kind == "session":
+            yield from (end + 1 for end in self.session_ends(2**62))
+        elif self.window.kind == "partition_rows_range":
+            yield from (time + self.window.length_us + 1 for time in self.times)
+        elif self.window.kind in CLOSING:
+            yield from moments_of(self.window, self.times)
+        elif self.window.kind in ("time", "slide", "now"):
             # Windows that move in steps have one open end.
-            held_us = self.window.length_us + (self.window.kind == "time")
+            held_us = self.window.length_us + (self.window.kind != "slide")
             yield from (entry + held_us for entry in self.entries())
 
 
@@ -330,6 +435,11 @@ class _Windows:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.found: list[_HeldWindow | _HeldTable] = []
+
+    def all_windows(self) -> list[_HeldWindow]:
+        """Those of queries with answers in a window, too."""
+        inner = (each.inner for each in self.found if each.inner is not None)
+        return [*self.found, *(part for each in inner for part in each._windows.all_windows())]
 
     def replaced(self, query: QueryText, tables: tuple[CommonTable, ...] = ()) -> QueryText:
         """The query over tables; tables: the common tables of the queries around it."""

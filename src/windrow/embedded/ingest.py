@@ -10,9 +10,9 @@ account  ledger, bytes, governor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -36,6 +36,7 @@ from windrow.plan.nearest import nearest
 from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
+from windrow.rows.last_close import last_close
 from windrow.rows.shared_rows import RowPool, SharedRows, Shares, StreamRows
 from windrow.rows_warning import warn_of_rows
 from windrow.runtime.ledger import Ledger
@@ -211,17 +212,23 @@ class Ingest:
         """The newest heartbeats that silent streams were given."""
         return self._idle.table()
 
-    def clock_of(self, streams: tuple[str, ...]) -> int:
-        """The instant through which all of these streams are complete."""
+    def clock_of(self, streams: tuple[str, ...], plans: Sequence[RunnablePlan] = ()) -> int:
+        """The instant through which all of these streams are complete.
+
+        Where all have ended it is that of the newest row, or when the last window of plans closes.
+        """
         clock, newest = END_OF_TIME, START_OF_TIME
         for stream in streams:
             completeness = self.streams[stream].completeness
             clock, newest = min(clock, completeness.through), max(newest, completeness.newest)
-        return newest if clock >= END_OF_TIME else clock
+        if clock < END_OF_TIME:
+            return clock
+        times = {stream: self.streams[stream].completeness.newest for stream in streams}
+        return max([newest, *(last_close(plan, times) for plan in plans)])
 
-    def clock_for(self, plan: RunnablePlan) -> int:
-        """The clock of a query, which tables never hold back."""
-        clock = self.clock_of(plan.streams)
+    def clock_for(self, plan: RunnablePlan, views: Sequence[RunnablePlan] = ()) -> int:
+        """The clock of a query, which tables never hold back; views: plans of those it reads."""
+        clock = self.clock_of(plan.streams, [plan, *views])
         return (
             self.tables.clock_for(plan, clock, self.newest_clock()) if self.tables.stores else clock
         )
@@ -230,19 +237,27 @@ class Ingest:
         """The instant through which any of the streams is complete."""
         return max((self.clock_of((name,)) for name in self.streams), default=START_OF_TIME)
 
-    def change_table(self, name: str, given_for: Callable[[TableSchema], GivenVersions]) -> None:
+    def _newest_event(self) -> int:
+        """The time of the newest row or heartbeat of any stream."""
+        found = (stream.completeness.newest for stream in self.streams.values())
+        return max(found, default=START_OF_TIME)
+
+    def change_table(
+        self, name: str, given_for: Callable[[TableSchema], GivenVersions], rows: int
+    ) -> None:
         """Rows or keys for a table: all take effect at once, or none does."""
         store = self.tables.named(name)
         self.flush()
         try:
             given = given_for(store.schema)
         except WindrowError:
-            store.ledger.rejected += 1
-            store.ledger.rows_in += 1
+            refused, given_rows = store.ledger.rejected + rows, store.ledger.rows_in + rows
+            store.ledger = replace(store.ledger, rejected=refused, rows_in=given_rows)
             raise
         if not given.size:
             return
-        changes = self.tables.changes_of(store, given, self.newest_clock())
+        times = self.newest_clock(), self._newest_event()
+        changes = self.tables.changes_of(store, given, *times)
         readers = sum(name in tables_of(query.plan) for query in self._running())
         held, budget = self.governing.nbytes, self._memory
         self.tables.check_room(changes, given.size, held, budget, readers)

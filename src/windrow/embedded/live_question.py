@@ -114,9 +114,10 @@ class _HeldWindow:
             return is_alike and has_seen_all and self.query.clock <= clock
         full = lifetime_of(wanted)
         # The oldest row that counts is later than this.
-        from_us = clock - full.hold_us - full.slide_us + 1
+        from_us = clock - full.reach_us + 1
         is_seen = has_seen_all or since_us <= from_us
-        return is_seen and from_us >= self.query.clock - self.lifetime.hold_us
+        is_alike = full == self.lifetime and self.query.clock <= clock
+        return is_seen and (is_alike or from_us >= self.query.clock - self.lifetime.hold_us)
 
     def rows(self, asked: PlanInput) -> pa.RecordBatch:
         """Its rows, held and waiting, as columns of the stream."""
@@ -188,21 +189,24 @@ def _rows_of(
 
 
 def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:
+    offset_us, columns = asked.window.offset_us, ", ".join(_columns(asked.window))
     stream, window = (
         asked.stream.name,
         f"[{asked.window.traits.printed}]".format(
             length=f"{show_span(asked.window.length_us).upper()}",
             slide=f"{show_span(asked.window.slide_us).upper()}",
             rows=asked.window.rows,
-            columns=", ".join(_columns(asked.window)),
+            columns=columns,
+            partition=f" PARTITION BY {columns}" if columns else "",
+            offset=f" OFFSET {show_span(offset_us).upper()}" if offset_us else "",
         ),
     )
-    columns = ", ".join(needed)
+    read = ", ".join(needed)
     return BindingError(
         "WB277",
-        f"no running query or view holds the rows of {stream} {window} with {columns}",
+        f"no running query or view holds the rows of {stream} {window} with {read}",
         hint=f"declare the stream with keep=, or register a query before the rows come: "
-        f"SELECT {columns} FROM {stream} {window}",
+        f"SELECT {read} FROM {stream} {window}",
     )
 
 

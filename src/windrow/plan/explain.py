@@ -12,7 +12,7 @@ from windrow.plan.show import show, show_aggregate, show_list, show_window
 from windrow.plan.stores import store_of
 from windrow.plan.update_pattern import update_pattern
 
-__all__ = ["explain"]
+__all__ = ["due", "explain"]
 
 _COUNTS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
@@ -82,7 +82,7 @@ def _extent(window: WindowSpec) -> str:
 def _answer_lines(plan: QueryPlan) -> list[str]:
     lines: list[str] = []
     if plan.aggregates:
-        named = ", ".join(show_aggregate(part, plan) for part in plan.aggregates)
+        named = ", ".join(dict.fromkeys(show_aggregate(part, plan) for part in plan.aggregates))
         lines.append(f"  aggregates  {named}")
     if plan.group_by:
         lines.append(f"  group by    {show_list(plan.group_by, plan)}")
@@ -90,9 +90,7 @@ def _answer_lines(plan: QueryPlan) -> list[str]:
         lines.append(f"  having      {show(plan.having, plan)}")
     columns = ", ".join(f"{column.name} {column.type}" for column in plan.select)
     pattern, meaning = update_pattern(plan)
-    every = (
-        f"every {show_span(plan.every_us)} of event time" if plan.every_us else "at every arrival"
-    )
+    every = f"every {show_span(plan.every_us)} of event time" if plan.every_us else due(plan.closes)
     return [
         *lines,
         f"  columns     {columns}",
@@ -104,15 +102,31 @@ def _answer_lines(plan: QueryPlan) -> list[str]:
     ]
 
 
+def due(closes: tuple[int, int] | None) -> str:
+    """When answers are due without EVERY."""
+    if closes is None:
+        return "at every arrival"
+    return f"when a window closes, every {show_span(closes[0])}"
+
+
 def _service_lines(plan: QueryPlan) -> list[str]:
     lines = []
     if plan.error_percent is not None:
         delay = f", at least every {show_span(plan.every_us)}" if plan.every_us else ""
         lines.append(f"  error       up to {plan.error_percent:g}% when memory is short{delay}")
+    if plan.on_error != "fail":
+        lines.append(f"  on error    {on_error_words(plan.on_error)}")
     if plan.duration is not None:
         begin, end = (_moment(*each) for each in plan.duration)
         lines.append(f"  life        from {begin} to {end}")
     return lines
+
+
+def on_error_words(policy: str) -> str:
+    """What becomes of an expression without a value."""
+    if policy == "null":
+        return "NULL: what has no value is NULL"
+    return "SET ASIDE: the row is left out, counted and kept for a look"
 
 
 def _moment(kind: str, value: int) -> str:

@@ -8,9 +8,7 @@ __all__ = ["FUNCTIONS", "SIGNS", "STATEMENTS", "UNITS"]
 
 _ROWS_COME = "rows arrive by push() or from a source, and expire on their own"
 _PARAMETER = "there are no parameters: write the value itself"
-_WINDOW = (
-    "the window comes after the stream: s [10 MINUTES], or [RANGE 10 MINUTES SLIDE 10 MINUTES]"
-)
+_WINDOW = "the window comes after the stream: s [10 MINUTES], or s [TUMBLE 10 MINUTES]"
 _NO_CLOCK = (
     "answers depend on rows, not on a clock: the last ten minutes are the window s [10 MINUTES], "
     "and the column `at` is the instant of an answer"

@@ -13,6 +13,7 @@ from windrow.sql.call_forms import CALLABLE_WORDS, read_form
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS, SIGNS
 from windrow.sql.functions import build_call
+from windrow.sql.group_windows import GROUP_WINDOWS, bound_column, parse_group_window
 from windrow.sql.intervals import at_interval, parse_interval
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.time_calls import CLOCK_WORDS, clock_call, parse_time_call, with_unit
@@ -119,10 +120,14 @@ def _number(cursor: Cursor) -> exp.Expression:
 
 def _string(cursor: Cursor) -> exp.Expression:
     first = cursor.consume()
+    is_double_quoted = cursor.text[first.start] == '"'
     parts = [first.text]
     while cursor.token.kind == "string":  # 'a' 'b' is one text, as in Spark
         parts.append(cursor.consume().text)
-    return mark(exp.Literal.string("".join(parts)), first)
+    literal = mark(exp.Literal.string("".join(parts)), first)
+    if is_double_quoted:  # for who meant a name
+        literal.meta["double_quotes"] = True
+    return literal
 
 
 def _cast_literal(cursor: Cursor) -> exp.Expression:
@@ -131,6 +136,11 @@ def _cast_literal(cursor: Cursor) -> exp.Expression:
 
 
 def _column(cursor: Cursor) -> exp.Expression:
+    if cursor.token.upper in ("WINDOW", "SESSION_WINDOW") and cursor.ahead().text == ".":
+        for part in ("START", "END"):
+            if cursor.ahead(2).upper == part:  # window.start, as Spark has it
+                first, _, _ = cursor.consume(), cursor.consume(), cursor.consume()
+                return mark(bound_column(f"window_{part.lower()}"), first)
     first = cursor.consume()
     column = exp.Column(this=identifier(first))
     if cursor.accept("."):
@@ -147,6 +157,8 @@ def _column(cursor: Cursor) -> exp.Expression:
 def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     name = cursor.consume()
     cursor.expect("(")
+    if name.upper in GROUP_WINDOWS and not cursor.at(")"):
+        return mark(parse_group_window(cursor, name, expression), name)
     of_time = parse_time_call(cursor, name, expression)
     if of_time is not None:
         return mark(of_time, name)

@@ -14,6 +14,7 @@ from windrow.sql.scalar import parse_expression
 from windrow.sql.statements import QueryText, Source, ValuesList, Window
 from windrow.sql.tokens import Token
 from windrow.sql.window_clause import parse_history_range, parse_window
+from windrow.sql.window_tables import at_window_table, parse_window_table
 from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["parse_sources"]
@@ -95,7 +96,9 @@ def _matched(cursor: Cursor, source: Source, first: Token, words: tuple[str, ...
 
 
 def _on(cursor: Cursor) -> exp.Expression | None:
-    if not cursor.accept("ON"):
+    # ON ERROR ends the query; a column of that name is compared with something.
+    is_clause = any(cursor.at("ON", "ERROR", word) for word in ("FAIL", "NULL", "SET"))
+    if is_clause or not cursor.accept("ON"):
         return None
     return check_tree(parse_expression(cursor), cursor.text)
 
@@ -120,6 +123,10 @@ def _source(cursor: Cursor) -> Source:
         return _brackets(cursor)
     if cursor.at("HISTORY", "("):
         return _history(cursor)
+    if at_window_table(cursor):
+        table = parse_window_table(cursor)
+        alias, columns = _alias(cursor, table.alias)
+        return replace(table, alias=alias, columns=columns)
     stream = cursor.name("a stream")
     if cursor.at("("):
         hint = "a window goes in square brackets after the stream: s [10 MINUTES]"

@@ -17,6 +17,7 @@ from windrow.operators.relations.project import ProjectOperator, ValuesOperator
 from windrow.operators.relations.set_operations import set_operator
 from windrow.operators.relations.top_rows import TopRowsOperator
 from windrow.operators.relations.valid_rows import ValidRowsOperator
+from windrow.operators.relations.window_bounds import WindowBoundsOperator
 from windrow.operators.relations.window_functions import WindowFunctionsOperator
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -32,6 +33,7 @@ from windrow.plan.relations.algebra import (
     TopRows,
     ValidRows,
     Values,
+    WindowBounds,
     WindowFunctions,
 )
 
@@ -52,6 +54,7 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     AtMostOne: AtMostOneOperator,
     ValidRows: ValidRowsOperator,
     AnswerWindow: AnswerWindowOperator,
+    WindowBounds: WindowBoundsOperator,
 }
 
 

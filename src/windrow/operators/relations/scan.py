@@ -10,28 +10,38 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.event_time import START_OF_TIME
 from windrow.operators.relations.changes import Changes, Vector, no_changes
 from windrow.operators.relations.row_numbers import RowNumbers
+from windrow.operators.relations.session_bounds import SessionBounds
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import prepared_columns, window_of
 from windrow.rows.prepared_names import TAKES_PART
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.windows.codes import NO_CODE, KeyCoder, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
-from windrow.windows.window import EventColumns
+from windrow.windows.window import EventColumns, Window
 
 __all__ = ["WindowScan"]
 
 # Events that are turned into changes at once.
 EVENTS_AT_ONCE = 1 << 16
+_NO_INSTANTS: Vector = np.empty(0, np.int64)
 NO_FLAGS: NDArray[np.uint8] = np.empty((0, 0), np.uint8)
 
 
 class WindowScan:
-    """One window; plan: a select of it alone. grid_us: rows come and go at its multiples only."""
+    """One window; plan: a select of it alone. grid_us: rows come and go at its multiples only.
 
-    def __init__(self, plan: QueryPlan, grid_us: int = 1) -> None:
+    sessions: where it is one of sessions, which rows of them, and which bounds they have.
+    """
+
+    def __init__(
+        self, plan: QueryPlan, grid_us: int = 1, sessions: SessionBounds | None = None
+    ) -> None:
         self._prepared = prepared_columns(plan, 0)
+        self._sessions = sessions
+        self.entered = _NO_INSTANTS  # when rows entered in the last step, where that is noted
         self._types = [column.type.arrow for column in plan.select]
         self._grid_us = grid_us
         # Where a row is known by: a number that is used again once the row has left.
@@ -40,7 +50,14 @@ class WindowScan:
             place: TextCodes() for place, kind in enumerate(self._types) if pa.types.is_string(kind)
         }
         entry = plan.inputs[0]
-        self.window = window_of(entry.window, len(self._types))
+        count = len(self._types)
+        if sessions is None:
+            self.window = window_of(entry.window, count)
+        else:
+            self.window = Window(count, eviction=sessions.schedule(entry.window.length_us))
+        self._notes_entries = entry.window.traits.enters_later or sessions is not None
+        self._is_scheduled = entry.window.traits.is_scheduled
+        self._ran_until = START_OF_TIME
         partition_types = [part.type.arrow for part in entry.window.partition_by]
         self._partitions = KeyCoder(partition_types) if partition_types else None
 
@@ -67,11 +84,14 @@ class WindowScan:
         partitions = None
         if self._partitions is not None:
             partitions = self._partitions.acquire(rows.partitions)
+        elif self._is_scheduled:
+            partitions = np.zeros(rows.size, np.int32)
         self.window.append(rows.times, codes, words, flags, partitions)
 
     def run(self, until: int) -> Changes:
         """The rows that enter and leave up to and including `until`."""
         self.window.open(until)
+        self._ran_until, self.entered = until, _NO_INSTANTS
         parts: list[tuple[Vector, Vector, Vector]] = []
         events = EventColumns(EVENTS_AT_ONCE)
         count = EVENTS_AT_ONCE
@@ -86,12 +106,21 @@ class WindowScan:
 
     def _changes(self, at: Vector, row: Vector, weight: Vector) -> Changes:
         if not at.size:
-            return no_changes(self._types)
+            return no_changes(self._all_types)
         numbers = self.window.columns.codes[row]
         live = numbers != NO_CODE
+        if self._notes_entries:
+            self.entered = np.unique(at[weight > 0])
         if not live.all():
             at, row, weight, numbers = at[live], row[live], weight[live], numbers[live]
-        return Changes(at, weight, self._rows_at(row), numbers)
+        columns = (*self._rows_at(row), *self._bounds(row, at, weight))
+        return Changes(at, weight, columns, numbers)
+
+    def _bounds(self, row: Vector, at: Vector, weight: Vector) -> list[pa.Array]:
+        """The bounds of the sessions of rows that enter or leave at these instants."""
+        if self._sessions is None:
+            return []
+        return self._sessions.columns(self.window.columns, row, np.where(weight > 0, at, at - 1))
 
     def _rows_at(self, places: Vector) -> tuple[pa.Array, ...]:
         columns = self.window.columns
@@ -128,12 +157,19 @@ class WindowScan:
         live = numbers != NO_CODE
         places, numbers = places[live], numbers[live]
         weight = np.ones(places.size, np.int64)
-        return Changes(np.full(places.size, at, np.int64), weight, self._rows_at(places), numbers)
+        since = np.full(places.size, self._ran_until, np.int64)
+        columns = (*self._rows_at(places), *self._bounds(places, since, weight))
+        return Changes(np.full(places.size, at, np.int64), weight, columns, numbers)
+
+    @property
+    def _all_types(self) -> list[pa.DataType]:
+        bounds = [] if self._sessions is None else self._sessions.types
+        return [*self._types, *bounds]
 
     def rows(self) -> pa.RecordBatch:
         """The rows held and waiting, as prepared rows in their order: all that a rebuild needs."""
         window, schema = self.window, self._prepared.schema
-        places = np.concatenate([window.held(), window.waiting()])
+        places = np.concatenate([window.kept(), window.waiting()])
         columns = window.columns
         arrays = [pa.array(columns.times[places]), *self._rows_at(places)]
         if self._partitions is not None:

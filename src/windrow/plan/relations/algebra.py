@@ -15,6 +15,7 @@ from typing import Literal as OneOf
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import WindowSpec
 from windrow.schema import ColumnType, StreamSchema
+from windrow.sql.statements import OnError
 
 __all__ = [
     "Aggregate",
@@ -35,6 +36,7 @@ __all__ = [
     "Project",
     "Relation",
     "Scan",
+    "SessionScan",
     "SetOperation",
     "TableScan",
     "TopRows",
@@ -42,6 +44,8 @@ __all__ = [
     "Values",
     "VersionScan",
     "ViewScan",
+    "WindowBound",
+    "WindowBounds",
     "WindowCall",
     "WindowFunctions",
     "walk_relations",
@@ -114,6 +118,7 @@ class ViewScan(Relation):
     """The rows of a view that runs once for all that read it.
 
     view: its name; streams, tables: those that it reads; column places[i] of the view is fields[i].
+    closes: where its windows close together, when they do (QueryPlan.closes).
     """
 
     view: str
@@ -122,6 +127,7 @@ class ViewScan(Relation):
     places: tuple[int, ...]
     given: tuple[Field, ...]
     tables: tuple[str, ...] = ()
+    closes: tuple[int, int] | None = None
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -261,10 +267,14 @@ class AggregateCall:
 
 @dataclass(frozen=True)
 class Aggregate(Unary):
-    """A row for each group; without groups one row, also where there is nothing."""
+    """A row for each group; without groups one row, also where there is nothing.
+
+    on_error: what becomes of the row of a group whose SUM its type does not hold.
+    """
 
     groups: tuple[Item, ...]
     calls: tuple[AggregateCall, ...]
+    on_error: OnError = "fail"
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -491,6 +501,55 @@ class AnswerWindow(Unary):
     def fields(self) -> tuple[Field, ...]:
         """The time, then the columns of the input."""
         return (self.time, *self.input.fields)
+
+
+@dataclass(frozen=True)
+class WindowBound:
+    """A column with a bound of a window: its start, its end, or the last time in it ('time')."""
+
+    part: OneOf["start", "end", "time"]
+    field: Field
+
+
+@dataclass(frozen=True)
+class SessionScan(Relation):
+    """Rows of sessions, with bounds of their session.
+
+    mode: 'rows' of the sessions that are open; 'newest', of these only the newest row, whose time
+    says when the session would end; 'closing', rows of the sessions that end at this very instant.
+    """
+
+    scan: Scan
+    mode: OneOf["rows", "newest", "closing"]
+    bounds: tuple[WindowBound, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the stream that are read, then the bounds."""
+        return (*self.scan.given, *(each.field for each in self.bounds))
+
+
+@dataclass(frozen=True)
+class WindowBounds(Unary):
+    """Every row of the input, with bounds of the window that closed last.
+
+    They depend on the instant, not on the row: all rows have the same, and new ones when the next
+    window closes. window: how long windows are, and when they close.
+    """
+
+    window: WindowSpec
+    bounds: tuple[WindowBound, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Those of the input, then the bounds."""
+        return (*self.input.fields, *(each.field for each in self.bounds))
+
+    @property
+    def spec(self) -> tuple[str, int, int, int]:
+        """Equal for windows that start and end together."""
+        window = self.window
+        return window.kind, window.length_us, window.slide_us, window.offset_us
 
 
 def walk_relations(relation: Relation) -> Iterator[Relation]:

@@ -14,7 +14,8 @@ from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.plan.algorithms import with_algorithm
 from windrow.plan.conditions import Conditions, split_bound
 from windrow.plan.digits import too_wide
-from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef, inputs_of
+from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, GroupRef, inputs_of
+from windrow.plan.fallible import is_guard
 from windrow.plan.model import SEVERAL, OutputColumn, PlanInput, QueryPlan
 from windrow.plan.model import Aggregate as PlanAggregate
 from windrow.plan.refusals import MAX_INPUTS
@@ -29,13 +30,17 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
+    SessionScan,
+    WindowBound,
 )
 from windrow.plan.relations.references import conjuncts_of, substituted
+from windrow.plan.rules.exact_sums import exact_sums
 from windrow.plan.rules.pipeline import rewritten
 from windrow.plan.types import convert
 from windrow.schema import DOUBLE, STRING
+from windrow.sql.statements import OnError
 
-__all__ = ["Block", "with_blocks"]
+__all__ = ["Block", "SessionBlock", "with_blocks"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,19 @@ class Block(Relation):
         """Whether it is a window alone, whose rows come and go as they are."""
         plan = self.plan
         return plan.kind == "select" and len(plan.inputs) == 1 and not plan.distinct
+
+
+@dataclass(frozen=True)
+class SessionBlock(Block):
+    """A window of sessions alone, with bounds behind the columns of the stream."""
+
+    mode: str
+    bounds: tuple[WindowBound, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the stream, then the bounds."""
+        return (*self.given, *(each.field for each in self.bounds))
 
 
 def with_blocks(relation: Relation, every_us: int | None, text: str) -> Relation:
@@ -88,15 +106,24 @@ class _Fusing:
         return relation.with_inputs(*parts) if parts else relation
 
     def _block(self, relation: Relation) -> Block | None:
+        if isinstance(relation, SessionScan):
+            return self._sessions(relation)
         if isinstance(relation, Aggregate):
             joined = _joined(relation.input)
             return None if joined is None else self._aggregate(relation, joined)
         is_distinct = isinstance(relation, Distinct)
         rows = relation.inputs[0] if is_distinct else relation
-        joined = _joined(rows)
+        joined = _joined(rows, is_alone=not is_distinct and _count_scans(rows, 2) == 1)
         if joined is None or (is_distinct and _is_endless(joined)):
             return None
         return self._select(rows, joined, is_distinct)
+
+    def _sessions(self, relation: SessionScan) -> Block:
+        found = _gathered(relation.scan)
+        assert found is not None
+        block = self._select(relation.scan, found, is_distinct=False)
+        assert block is not None
+        return SessionBlock(block.plan, block.given, relation.mode, relation.bounds)
 
     def _select(self, relation: Relation, joined: _Joined, is_distinct: bool) -> Block | None:
         inputs, conditions = _inputs(joined)
@@ -123,7 +150,10 @@ class _Fusing:
             for number, item in enumerate(relation.groups)
         ]
         items += [
-            Item(call.field, AggregateRef(different.index(own), call.field.type))
+            Item(
+                call.field,
+                _value_of(AggregateRef(different.index(own), call.field.type), relation.on_error),
+            )
             for call, own in zip(relation.calls, calls, strict=True)
         ]
         plan = QueryPlan(
@@ -131,6 +161,7 @@ class _Fusing:
             tuple(_source(part) for part in groups),
             tuple(conditions.variable_of(part) for part in groups),
             tuple(different), every_us=self._every_us, residual=conditions.residual,
+            on_error=relation.on_error,
         )  # fmt: skip
         return _finished(plan, relation.fields)
 
@@ -138,15 +169,24 @@ class _Fusing:
 def _finished(plan: QueryPlan, fields: tuple[Field, ...]) -> Block | None:
     if plan.residual is not None and too_wide(plan.residual) is not None:
         return None
-    return Block(with_algorithm(rewritten(plan), "auto"), fields)
+    return Block(with_algorithm(exact_sums(rewritten(plan)), "auto"), fields)
 
 
 def _columns(items: Sequence[Item]) -> tuple[OutputColumn, ...]:
     return tuple(OutputColumn(each.field.id, each.expression, each.field.type) for each in items)
 
 
-def _joined(relation: Relation) -> _Joined | None:
-    """The scans that it is made of, where filters, projections and inner joins are all there is."""
+def _value_of(reference: AggregateRef, on_error: OnError) -> Expr:
+    """The aggregate; under ON ERROR NULL, NULL where its type does not hold it."""
+    return Call("try", (reference,), reference.type) if on_error == "null" else reference
+
+
+def _joined(relation: Relation, *, is_alone: bool = False) -> _Joined | None:
+    """The scans that it is made of, where filters, projections and inner joins are all there is.
+
+    is_alone: a window of its own, whatever its kind; others must have rows that leave in order, or
+    one at a time.
+    """
     # Counted first: to gather what large joins read, at each of their joins, costs its square.
     if _count_scans(relation, MAX_INPUTS) > MAX_INPUTS:
         return None
@@ -155,7 +195,11 @@ def _joined(relation: Relation) -> _Joined | None:
         return None
     if len(found.scans) > 1 and _is_endless(found):
         return None
-    return found
+    # Joined rows that are set aside are counted by an operator of their own.
+    if any(is_guard(each) and len(inputs_of(each)) > 1 for each in found.conditions):
+        return None
+    is_scheduled = any(scan.window.traits.is_scheduled for scan in found.scans)
+    return None if is_scheduled and not is_alone else found
 
 
 def _count_scans(relation: Relation, limit: int) -> int:

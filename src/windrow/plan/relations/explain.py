@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from windrow.event_time import show_span
 from windrow.memory_size import show_memory
+from windrow.plan.explain import due, on_error_words
 from windrow.plan.explain_costs import algorithm_words
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -21,9 +22,11 @@ from windrow.plan.relations.algebra import (
     ValidRows,
     VersionScan,
     ViewScan,
+    WindowBounds,
     WindowFunctions,
+    walk_relations,
 )
-from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.blocks import Block, SessionBlock
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.rules.pipeline import rules_that_change
 from windrow.plan.relations.show import show_relation
@@ -45,24 +48,28 @@ def explain_tree(
 
     rules = rules_that_change(plan.bound)
     columns = ", ".join(f"{field.name} {field.type}" for field in plan.outputs)
-    every = f"every {show_span(plan.every_us)}" if plan.every_us else "at every arrival"
+    policy = on_error_words(plan.on_error)
+    every = f"every {show_span(plan.every_us)}" if plan.every_us else due(plan.closes)
+    every = every if plan.closing is None else "when a session closes"
     return "\n".join(
         [
             _headline(plan),
             f"  columns     {columns}",
             f"  answers     {every}",
+            *([] if plan.on_error == "fail" else [f"  on error    {policy}"]),
             f"  rules       {', '.join(rules) if rules else 'none changes it'}",
             "as written:",
             *(f"  {line}" for line in show_relation(plan.bound).splitlines()),
             "as it runs:",
             *(f"  {line}" for line in show_relation(plan.relation, noted).splitlines()),
+            *_closing(plan, noted),
             *_growing(plan),
         ]
     )
 
 
 def _headline(plan: TreePlan) -> str:
-    windows, fused = len(plan.inputs), sum(not block.is_scan for block in plan.blocks)
+    windows, fused = _windows(plan), sum(not block.is_scan for block in plan.blocks)
     blocks = f", {fused} fused block{'s' * (fused != 1)}" if fused else ""
     others = [_named("view", plan.views)] if plan.views else []
     others += [_named("table", plan.own_tables)] if plan.own_tables else []
@@ -72,6 +79,20 @@ def _headline(plan: TreePlan) -> str:
         return "tree over constants"
     beside = "".join(f" and {each}" for each in others)
     return f"tree over {windows} window{'s' * (windows != 1)}{beside}{blocks}"
+
+
+def _windows(plan: TreePlan) -> int:
+    """How many windows the text has; those of sessions may be read in several ways."""
+    blocks = {each for each in walk_relations(plan.relation) if isinstance(each, Block)}
+    read_again = {each for each in blocks if isinstance(each, SessionBlock) and each.mode != "rows"}
+    return sum(len(block.plan.inputs) for block in blocks - read_again)
+
+
+def _closing(plan: TreePlan, noted: Callable[[Relation], str]) -> list[str]:
+    if plan.closing is None:
+        return []
+    drawn = show_relation(plan.closing, noted).splitlines()
+    return ["for the answers, over the sessions that end:", *(f"  {line}" for line in drawn)]
 
 
 def _named(kind: str, names: tuple[str, ...]) -> str:
@@ -131,4 +152,5 @@ _WORDS: dict[type[Relation], str] = {
     TableScan: "the newest row of each key, once for all queries; keeps nothing of its own",
     AsOfJoin: "keeps the rows of both inputs by key in order of time; O(log n) a change",
     AnswerWindow: "keeps the answers in the window; O(rows) a tick",
+    WindowBounds: "keeps the rows; all of them come anew when a window closes",
 }

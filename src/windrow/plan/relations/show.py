@@ -26,6 +26,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
+    SessionScan,
     SetOperation,
     TableScan,
     TopRows,
@@ -33,10 +34,12 @@ from windrow.plan.relations.algebra import (
     Values,
     VersionScan,
     ViewScan,
+    WindowBound,
+    WindowBounds,
     WindowCall,
     WindowFunctions,
 )
-from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.blocks import Block, SessionBlock
 from windrow.plan.relations.share_parts import count_readers
 from windrow.plan.relations.show_block import (
     block_label,
@@ -44,7 +47,7 @@ from windrow.plan.relations.show_block import (
     block_words,
     window_lines,
 )
-from windrow.plan.show import show, show_with
+from windrow.plan.show import show, show_inside, show_with
 
 __all__ = ["show_relation"]
 
@@ -131,6 +134,8 @@ class _Drawing:
         plain = field.name or "nothing"
         if isinstance(node, Scan | ViewScan | TableScan | VersionScan):
             plain = f"{node.alias}.{field.name}"
+        if isinstance(node, SessionScan) and field in node.scan.given:
+            plain = f"{node.scan.alias}.{field.name}"
         if isinstance(node, Block):
             plain = block_label(node, field)
         self._labels[field.id] = self._unused(plain)
@@ -297,30 +302,43 @@ class _Drawing:
         time = self._field(node.time)
         return f"answers every {every} {self._window(node.window)}, timed by {time}"
 
+    def session_scan(self, node: SessionScan) -> str:
+        """A stream, the rows of its sessions, and their bounds."""
+        return f"{self.scan(node.scan)}{_of_sessions(node.mode)}{self._bounds(node.bounds)}"
+
+    def _bounds(self, bounds: Iterable[WindowBound]) -> str:
+        named = ", ".join(self._field(each.field) for each in bounds)
+        return f" with {named}" if named else ""
+
+    def window_bounds(self, node: WindowBounds) -> str:
+        """The bounds of the window that closed last, next to every row."""
+        return f"{self._bounds(node.bounds).strip()} of the windows {self._window(node.window)}"
+
     def block(self, node: Block) -> str:
         """A window, or what a block gives; its windows follow."""
         plan = node.plan
         columns = ", ".join(
             _named_value(self._field(field), show(column.expression, plan))
-            for field, column in zip(node.fields, plan.select, strict=True)
+            for field, column in zip(node.given, plan.select, strict=True)
         )
         if node.is_scan:
             (window,) = window_lines(plan)
-            return f"{window}: {columns or 'no columns'}"
+            more = ""
+            if isinstance(node, SessionBlock):
+                more = _of_sessions(node.mode) + self._bounds(node.bounds)
+            return f"{window}{more}: {columns or 'no columns'}"
         return f"{block_words(plan)}: {columns}" if columns else block_words(plan)
 
     def _window(self, window: WindowSpec) -> str:
-        inside = window.traits.shown.format(
-            length=show_span(window.length_us),
-            slide=show_span(window.slide_us),
-            rows=window.rows,
-            columns=self._list(window.partition_by),
-        )
-        return f"[{inside}]"
+        return f"[{show_inside(window, self._list(window.partition_by))}]"
 
 
 def _named_value(label: str, value: str) -> str:
     return label if label == value else f"{label} = {value}"
+
+
+def _of_sessions(mode: str) -> str:
+    return {"rows": "", "newest": ", the newest row of each", "closing": ", those that end"}[mode]
 
 
 def _sources(node: Relation) -> dict[str, Expr]:
@@ -367,4 +385,7 @@ _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     WindowFunctions: _Drawing.window_functions,
     Block: _Drawing.block,
     AnswerWindow: _Drawing.answer_window,
+    WindowBounds: _Drawing.window_bounds,
+    SessionScan: _Drawing.session_scan,
+    SessionBlock: _Drawing.block,
 }

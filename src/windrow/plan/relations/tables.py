@@ -15,15 +15,19 @@ from windrow.plan.relations.algebra import (
     Field,
     Relation,
     Scan,
+    SessionScan,
     TableScan,
     TopRows,
     VersionScan,
     ViewScan,
     walk_relations,
 )
+from windrow.plan.relations.closing import closes_of, has_sessions
 from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.references import free_ids
 from windrow.plan.relations.visible import Table
+from windrow.plan.relations.window_columns import with_bounds
+from windrow.plan.relations.windowed_rows import windowed_rows
 from windrow.plan.windows import bind_window
 from windrow.schema import BOOLEAN, TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import QueryText, Source, ValuesList
@@ -105,8 +109,9 @@ def _of_stream(source: Source, context: Context) -> FromRows:
     columns = tuple(column.name for column in stream.columns)
     scan = Scan(stream, source.alias, window, columns, given)
     context.add_scan(scan, source)
+    relation, given = with_bounds(scan, window, given, context)
     shown = named_columns(given, source.columns, source.alias, source)
-    return FromRows(scan, (Table(source.alias, shown, stream.name),), shown)
+    return FromRows(relation, (Table(source.alias, shown, stream.name),), shown)
 
 
 def _check_as_of(source: Source, context: Context, environment: Environment) -> None:
@@ -150,19 +155,23 @@ def _of_view(
     """The view as it runs by itself; None where it has to be part of the query.
 
     A window reads its answers as a stream. A view that keeps every row for ever would do so for a
-    query that only counts them.
+    query that only counts them. Of sessions a query answers with those that close, which the rows
+    of a view do not show.
     """
     if not context.shares_views or source.window.written:
         return None
     scans = dict(context.scans)
     answer = context.bind(view.query, environment.within_view(view.name))
     streams = streams_of(answer.relation)
-    if not streams or _keeps_endless(answer.relation):
+    if not streams or _keeps_endless(answer.relation) or has_sessions(answer.relation):
         context.scans = scans
         return None
     given = tuple(context.fresh(field.name, field.type) for field in answer.shown)
     tables = _tables_of(answer.relation)
-    scan = ViewScan(view.name, source.alias, streams, tuple(range(len(given))), given, tables)
+    every_us = None if isinstance(view.query, ValuesList) else view.query.every_us
+    closes = closes_of(answer.relation) if every_us is None else None
+    places = tuple(range(len(given)))
+    scan = ViewScan(view.name, source.alias, streams, places, given, tables, closes)
     shown = named_columns(given, source.columns, source.alias, source)
     return FromRows(scan, (Table(source.alias, shown, source.stream),), shown)
 
@@ -183,6 +192,8 @@ def streams_of(relation: Relation) -> tuple[str, ...]:
     for node in walk_relations(relation):
         if isinstance(node, Scan):
             found.append(node.stream.name)
+        elif isinstance(node, SessionScan):
+            found.append(node.scan.stream.name)
         elif isinstance(node, ViewScan):
             found += node.streams
     return tuple(dict.fromkeys(found))
@@ -226,9 +237,14 @@ def _of_query(
     shown = named_columns(answer.shown, names, alias, source)
     relation = answer.relation
     every_us = None if isinstance(query, ValuesList) else query.every_us
-    if source.window.written:
+    rows = windowed_rows(source, relation, shown, context) if every_us is None else None
+    if rows is not None:
+        relation, shown = rows
+    elif source.window.written:
         relation, time = _through_window(source, answer, shown, every_us, context)
         shown = (time, *shown)
+        if isinstance(relation, AnswerWindow):
+            relation, shown = with_bounds(relation, relation.window, shown, context)
     elif every_us is not None:
         raise BindingError(
             "WB264",

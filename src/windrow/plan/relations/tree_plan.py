@@ -22,6 +22,7 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
+from windrow.sql.statements import OnError
 from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["RunnablePlan", "TreePlan", "grid_of", "tables_of"]
@@ -33,7 +34,9 @@ class TreePlan:
 
     bound: as it was written; relation: after all rules, with blocks as leaves. outputs: its columns
     under the names that readers see. order: how result() is sorted; () as rows are. hidden: columns
-    behind these that only the order reads.
+    behind these that only the order reads. closes: as QueryPlan has it.
+    closing: with sessions and without EVERY, what the answers are: the query over the sessions that
+    end at an instant, with blocks as leaves.
     """
 
     text: str
@@ -44,6 +47,9 @@ class TreePlan:
     every_us: int | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
     hidden: tuple[Field, ...] = ()
+    closes: tuple[int, int] | None = None
+    closing: Relation | None = None
+    on_error: OnError = "fail"
 
     kind = "tree"
     algorithm = "tree"
@@ -53,8 +59,9 @@ class TreePlan:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Its leaves with windows, each different one once."""
-        found = (each for each in walk_relations(self.relation) if isinstance(each, Block))
-        return tuple(dict.fromkeys(found))
+        whole = [self.relation] if self.closing is None else [self.relation, self.closing]
+        nodes = (each for relation in whole for each in walk_relations(relation))
+        return tuple(dict.fromkeys(each for each in nodes if isinstance(each, Block)))
 
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
@@ -83,7 +90,11 @@ class TreePlan:
     @cached_property
     def answering(self) -> tuple[bool, ...]:
         """Of each input, whether an answer is due when a row enters it."""
-        return tuple(block in self.entered for block in self.blocks for _ in block.plan.inputs)
+        return tuple(
+            block in self.entered and not entry.window.traits.enters_later
+            for block in self.blocks
+            for entry in block.plan.inputs
+        )
 
     @cached_property
     def view_scans(self) -> tuple[ViewScan, ...]:
@@ -163,8 +174,9 @@ class TreePlan:
         rows = StreamSchema("rows", (*columns, Column("", TIMESTAMP)), "")
         entry = PlanInput(rows, "rows", WindowSpec(UNBOUNDED.name))
         return QueryPlan(
-            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan"
-        )
+            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan",
+            closes=self.closes,
+        )  # fmt: skip
 
 
 def tables_of(plan: RunnablePlan) -> tuple[str, ...]:

@@ -23,10 +23,12 @@ from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.algebra import Relation, walk_relations
+from windrow.plan.relations.blocks import Block, SessionBlock
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
+from windrow.runtime.trees.closing_tree import ClosedSessions, ClosingTree
 from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
 from windrow.runtime.trees.operator_tree import LEAVES, OperatorTree
 from windrow.runtime.trees.table_leaf import ReadTable, table_leaf
@@ -87,6 +89,8 @@ class TreeShard:
         self._leaves |= [(scan, each) for scan, each in self.table_leaves.items()]
         self._types = [field.type.arrow for field in plan.outputs]
         self._tree = OperatorTree(plan.relation)
+        self._closing = None if plan.closing is None else ClosingTree(plan.closing, self._types)
+        self.closed: ClosedSessions | None = None
         self._is_first_result = True
         self._begin_result()
         self.entered = NO_INSTANTS
@@ -121,10 +125,19 @@ class TreeShard:
 
     def _run(self, until: int) -> Partial:
         self._begin_windows()
+        found: dict[Relation, Changes] = {}
+
+        def changes_of(node: Relation) -> Changes:
+            """What a leaf gives, which both trees may read."""
+            if node not in found:
+                found[node] = self._leaves[node].run(until)
+            return found[node]
+
         try:
-            changes = self._tree.advance(
-                lambda node: self._leaves[node].run(until), until, self.most_changes
-            )
+            changes = self._tree.advance(changes_of, until, self.most_changes)
+            if self._closing is not None:
+                partial = self._closing.advance(changes_of, until, self.most_changes)
+                self.closed = ClosedSessions(partial, self._closed_at())
         except FaultError as fault:
             raise fault.in_words(self._named) from None
         except DataError as error:
@@ -149,11 +162,25 @@ class TreeShard:
                 window.begin(min(first))
 
     def _entered(self) -> Vector:
-        """The instants at which answers of queries inside this one entered its windows."""
+        """The instants at which answers of queries inside this one entered its windows.
+
+        And those at which rows did that had waited for others.
+        """
         found = NO_INSTANTS
+        for node in self.plan.entered:
+            if isinstance(node, Block):
+                found = merged(found, self._leaves[node].entered)
         for node, window in self._tree.windows.items():
             if node in self.plan.entered:
                 found = merged(found, window.entered)
+        return found
+
+    def _closed_at(self) -> Vector:
+        """The instants at which sessions closed."""
+        found = NO_INSTANTS
+        for block in self.plan.blocks:
+            if isinstance(block, SessionBlock) and block.mode == "closing":
+                found = merged(found, self._leaves[block].entered)
         return found
 
     def _absorb(self, changes: Changes) -> Partial:
@@ -233,9 +260,13 @@ class TreeShard:
         self._tree = OperatorTree(self.plan.relation, self._tree.windows)
         self._begin_result()
         self._is_first_result = False
+        at = self._ran_until
         if self._has_run:
-            at = self._ran_until
             self._absorb(self._tree.rebuild(lambda block: self._held(block, at), at))
+        if self._closing is not None and self.plan.closing is not None:
+            self._closing = ClosingTree(self.plan.closing, self._types, is_first=False)
+            if self._has_run:
+                self._closing.rebuild(lambda block: self._held(block, at), at)
 
     def _held(self, node: Relation, at: int) -> Changes:
         return self._leaves[node].held(at)
@@ -324,7 +355,8 @@ class TreeShard:
         """Bytes of leaves, operators and the result."""
         leaves = sum(leaf.nbytes for leaf in self._leaves.values())
         whole = 0 if self._whole is None else self._whole.nbytes
-        return leaves + self._tree.nbytes + self._result.nbytes + whole
+        closing = 0 if self._closing is None else self._closing.nbytes
+        return leaves + self._tree.nbytes + self._result.nbytes + whole + closing
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
@@ -332,6 +364,8 @@ class TreeShard:
         shown = self._result.growth_bytes(self._tree.root_changes(2 * rows))
         if self._whole is not None:
             shown += self._whole.growth_bytes(self._tree.root_changes(2 * rows))
+        if self._closing is not None:
+            leaves += self._closing.growth_bytes(2 * rows)
         return leaves + max(self._tree.growth_bytes(2 * rows), shown)
 
     def prepared(self, input_index: int, batch: pa.RecordBatch) -> PreparedRows:

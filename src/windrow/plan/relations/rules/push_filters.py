@@ -5,9 +5,11 @@ A row that a condition leaves out is then never joined, grouped or kept.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
-from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.expressions import Call, ColumnRef, Expr
+from windrow.plan.fallible import is_guard
 from windrow.plan.relations.algebra import (
     Aggregate,
     AsOfJoin,
@@ -18,8 +20,10 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    WindowBounds,
     WindowFunctions,
 )
+from windrow.plan.relations.instants import reads_instant
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
 from windrow.plan.types import all_of
 
@@ -52,8 +56,10 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
     if isinstance(relation, WindowFunctions):
         kept = [part.column for part in relation.partition if isinstance(part, ColumnRef)]
         return _below(relation, conditions, frozenset(kept))
-    if isinstance(relation, AtMostOne):
-        return _below(relation, conditions, frozenset())
+    if isinstance(relation, AtMostOne | WindowBounds):
+        # At most one row is asked of all; bounds are of no row.
+        may = ids_of(relation.input) if isinstance(relation, WindowBounds) else frozenset()
+        return _below(relation, conditions, may)
     parts = tuple(_pushed(part, []) for part in relation.inputs)
     return _kept(relation.with_inputs(*parts) if parts else relation, conditions)
 
@@ -64,7 +70,9 @@ def _kept(relation: Relation, conditions: list[Expr]) -> Relation:
 
 
 def _below(
-    relation: WindowFunctions | AtMostOne | Aggregate, conditions: list[Expr], may: frozenset[str]
+    relation: WindowFunctions | AtMostOne | WindowBounds,
+    conditions: list[Expr],
+    may: frozenset[str],
 ) -> Relation:
     """Conditions that read only columns by which rows are kept apart hold for whole partitions."""
     inner = [each for each in conditions if read_ids(each) and read_ids(each) <= may]
@@ -113,11 +121,14 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
     to_right: list[Expr] = []
     above: list[Expr] = []
     kept: list[Expr] = []
+    # Joined rows that are set aside are counted above the join, not where pairs are compared.
+    guarded = [each for each in conditions if is_guard(each)]
+    guarded += [part for each in guarded if isinstance(each, Call) for part in each.arguments]
     for each in conditions:
         reads = read_ids(each)
         if reads <= left and relation.kind != "full":
             to_left.append(each)
-        elif relation.kind == "inner":
+        elif relation.kind == "inner" and (reads <= right or _may_join(each, guarded)):
             (to_right if reads <= right else kept).append(each)
         else:
             above.append(each)
@@ -136,3 +147,8 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
         condition=all_of(list(dict.fromkeys(kept))),
     )
     return _kept(joined, above)
+
+
+def _may_join(condition: Expr, guarded: Container[Expr]) -> bool:
+    """Whether it may become part of a join: it cannot fail there, nor read the instant."""
+    return condition not in guarded and not reads_instant(condition)

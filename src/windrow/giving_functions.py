@@ -46,9 +46,14 @@ class GivingFunctions:
         >>> query.result().to_pylist()
         [{'n': 6}]
         """
-        types = (returns, takes)
-        flags = {"is_vectorised": vectorised, "is_deterministic": deterministic}
-        made = user_function(name, function, *types, **flags)
+        made = user_function(
+            name,
+            function,
+            returns,
+            takes,
+            is_vectorised=vectorised,
+            is_deterministic=deterministic,
+        )
         if made.name in self._functions:
             message = f"a function {made.name!r} exists already"
             raise BindingError("WB755", message, hint="choose another name")

@@ -74,7 +74,8 @@ def user_function(
     >>> user_function("twice", lambda x: 2 * x, "bigint", "bigint").signature
     'twice(BIGINT) RETURNS BIGINT'
     """
-    if not callable(function):
+    given: object = function
+    if not callable(given):
         message = f"function {name!r} cannot be {type(function).__name__}"
         raise BindingError("WB755", message, hint="give a function of Python")
     _check_name(name)

@@ -86,12 +86,29 @@ def python_values(array: pa.Array) -> list[object]:
         return array.cast(pa.int64()).to_pylist()
     if pa.types.is_date(array.type):
         return array.cast(pa.int32()).to_pylist()
+    if pa.types.is_struct(array.type):
+        return [None if row is None else Fields(row) for row in array.to_pylist()]
     return array.to_pylist()
+
+
+class Fields:
+    """A struct as Spark's rows are: told from a map by asDict."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.fields = fields
+
+    def asDict(self) -> dict[str, Any]:  # noqa: N802
+        return {
+            name: Fields(each) if isinstance(each, dict) else each
+            for name, each in self.fields.items()
+        }
 
 
 def same(got: Any, wanted: Any) -> bool:
     if isinstance(got, list) and isinstance(wanted, list):
         return len(got) == len(wanted) and all(map(same, got, wanted))
+    if isinstance(got, dict) and isinstance(wanted, dict):
+        return got.keys() == wanted.keys() and all(same(got[name], wanted[name]) for name in got)
     if isinstance(got, bool) or isinstance(wanted, bool) or got is None or wanted is None:
         return got is wanted
     if isinstance(got, float) and isinstance(wanted, (int, float)):
@@ -115,6 +132,7 @@ def same_decimal(got: str, wanted: str) -> bool:
 
 
 def same_type(got: str, wanted: str) -> bool:
+    got = got.replace("`", "")
     if got in INTEGERS and wanted in INTEGERS:
         return True
     if got.startswith("decimal") and wanted.startswith("decimal"):

@@ -406,6 +406,7 @@ class EmbeddedSession(SessionTables, Asking):
         True
         """
         parts = (self._running(), self._governing, self.memory, time.time())
+        parts = (*parts, self._ingest.tables.stores.values())
         return exposition(session_samples(self._ingest.streams, self._ingest.clock, *parts))
 
     @one_at_a_time

@@ -11,8 +11,10 @@ from windrow.rows.scalar.conditions import CONDITIONS
 from windrow.rows.scalar.date_formats import DATE_FORMATS
 from windrow.rows.scalar.dates import DATES
 from windrow.rows.scalar.digits import DIGITS
+from windrow.rows.scalar.formats import FORMATS
 from windrow.rows.scalar.hashes import HASHES
 from windrow.rows.scalar.intervals import INTERVALS
+from windrow.rows.scalar.json_values import JSON
 from windrow.rows.scalar.maths import MATHS
 from windrow.rows.scalar.patterns import PATTERNS
 from windrow.rows.scalar.quotients import QUOTIENTS
@@ -42,8 +44,10 @@ FUNCTIONS: dict[str, Function] = {
     **DATES,
     **DATE_FORMATS,
     **INTERVALS,
+    **JSON,
     **TIMESTAMPS,
     **PATTERNS,
+    **FORMATS,
     **CODES,
     **HASHES,
     **URLS,

@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.expressions import WORDS, Call, Expr, Literal, UserCall
+from windrow.rows.exact_integers import exact_word
 from windrow.rows.faults import (
     FaultError,
     Faults,
@@ -29,6 +30,7 @@ from windrow.rows.faults import (
 )
 from windrow.rows.scalar.registry import FUNCTIONS
 from windrow.rows.scalar.values import Checked, Leaf, as_array
+from windrow.rows.user_calls import call_user, why_it_failed
 from windrow.schema import ColumnType
 
 __all__ = [
@@ -106,14 +108,52 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
         return pa.scalar(expression.value, expression.type.arrow), None
     if not isinstance(expression, Call):
         return leaf(expression), known.get(expression)
-    parts = [_value(part, leaf, known) for part in expression.arguments]
+    if expression.function == "has_value":
+        return _has_value(*_value(expression.arguments[0], leaf, known)), None
+    if expression.function == "try":
+        return _tried(expression.arguments[0], leaf, known)
+    found, inner, own = _called(expression, leaf, known)
+    if inner is not None and expression.function in WORDS:
+        return exact_word(expression, lambda part: _value(part, leaf, known))
+    return found, any_of(inner, own)
+
+
+def _called(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults, Faults]:
+    """The value of a call, the faults of its arguments, and those that are its own."""
+    parts = [_value(part, leaf, known) for part in call.arguments]
     values, faults = [value for value, _ in parts], [fault for _, fault in parts]
-    found = FUNCTIONS[expression.function](values, expression.type)
-    inner = where_reached(expression.function, values, faults)
+    if isinstance(call, UserCall):
+        found = call_user(call.body, values, call.type)
+    else:
+        found = FUNCTIONS[call.function](values, call.type)
+    inner = where_reached(call.function, values, faults)
     if isinstance(found, Checked):
-        own = any_of(found.faults, own_faults(expression, values, found.value))
-        return found.value, any_of(inner, own)
-    return found, any_of(inner, own_faults(expression, values, found))
+        own = any_of(found.faults, own_faults(call, values, found.value))
+        return found.value, inner, own
+    return found, inner, own_faults(call, values, found)
+
+
+def _tried(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
+    """NULL where the expression itself has no value; what it reads is not tried, as in Spark."""
+    if not isinstance(expression, Call) or expression.function in ("try", "has_value"):
+        value, own = _value(expression, leaf, known)
+        inner = None
+    else:
+        value, inner, own = _called(expression, leaf, known)
+    if own is None or not own.any():
+        return value, inner
+    nothing = pa.scalar(None, value.type)
+    if isinstance(value, pa.Scalar) and own.size == 1:
+        return nothing, inner
+    return pc.if_else(pa.array(own), nothing, value), inner
+
+
+def _has_value(value: Any, faults: Faults) -> Any:
+    """Whether the value is one; what is NULL is no fault."""
+    del value
+    if faults is None or not faults.any():
+        return pa.scalar(True)
+    return pa.scalar(False) if faults.size == 1 else pa.array(~faults)
 
 
 def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
@@ -123,7 +163,16 @@ def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
     def of_row(part: Expr) -> pa.Array:
         return leaf(part).slice(row, 1)
 
-    return fault_error(culprit_in(expression, of_row), of_row)
+    culprit = culprit_in(expression, of_row)
+    return fault_error(culprit, of_row, _why(culprit, of_row))
+
+
+def _why(culprit: Expr, leaf: Leaf) -> str | None:
+    """What a function of the user's says about the one row that `leaf` gives."""
+    if not isinstance(culprit, UserCall):
+        return None
+    values = [_value(part, leaf, _NO_FAULTS)[0] for part in culprit.arguments]
+    return why_it_failed(culprit.body, values, culprit.type)
 
 
 def culprit_in(expression: Expr, leaf: Leaf) -> Expr:

@@ -7,7 +7,6 @@ a constant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import pyarrow.compute as pc
 
 from windrow.errors import DataError, Place
 from windrow.event_time import show_instant
-from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, walk
+from windrow.plan.expressions import WORDS, Call, ColumnRef, Expr, GroupRef, walk
 from windrow.plan.show import show_with
 from windrow.rows.scalar.values import Leaf
 from windrow.scalar_functions import SCALAR_FUNCTIONS
@@ -40,25 +39,22 @@ Faults = Flags | None
 
 # These have a value wherever all their arguments have one: NULL among their results is a fault.
 _ALWAYS_DEFINED = frozenset(
-    ["+", "-", "*", "negate", "cast", *INTERNAL_TOTAL]
+    ["+", "-", "*", "/", "%", "div", "negate", "cast", "from_words", *WORDS, *INTERNAL_TOTAL]
     + [each.name for each in SCALAR_FUNCTIONS.values() if each.is_total]
 )
+_QUOTIENTS = ("/", "%", "div")
 _SHOWN_VALUE = 40  # letters of a value in an error
 
 
 def own_faults(call: Call, values: Sequence[Any], found: Any) -> Faults:
     """Where the call itself has no value, though all its arguments have one."""
-    is_quotient = call.function == "div" or (call.function == "/" and call.type.name == "DECIMAL")
-    if call.function not in _ALWAYS_DEFINED and not is_quotient:
+    if call.function not in _ALWAYS_DEFINED:
         return None
     if found.is_valid if isinstance(found, pa.Scalar) else found.null_count == 0:
         return None
     missing = ~_is_valid(found)
     for value in values:
         missing = missing & _is_valid(value)
-    if is_quotient:
-        zero = 0 if call.function == "div" else Decimal(0)
-        missing = missing & ~_flags(pc.equal(values[1], pa.scalar(zero, values[1].type)))
     return missing if missing.any() else None
 
 
@@ -130,21 +126,25 @@ class FaultError(DataError):
     def __init__(
         self, code: str, message: str, *, hint: str | None = None, place: Place | None = None,
         expression: Expr | None = None, values: Mapping[ColumnRef, str] | None = None,
+        why: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(code, message, hint=hint, place=place)
-        self.expression, self.values = expression, values or {}
+        self.expression, self.values, self.why = expression, values or {}, why
 
     def in_words(self, named: Callable[[Expr], str]) -> FaultError:
         """The same with columns named otherwise: rows on their way have columns of their own."""
         if self.expression is None:
             return self
-        return _error(self.expression, self.values, named)
+        return _error(self.expression, self.values, named, self.why)
 
 
-def fault_error(expression: Expr, leaf: Leaf) -> FaultError:
-    """What has no value in the one row that `leaf` gives, and what to do."""
+def fault_error(expression: Expr, leaf: Leaf, why: str | None = None) -> FaultError:
+    """What has no value in the one row that `leaf` gives, and what to do.
+
+    why: what a function of the user's has raised for the row.
+    """
     columns = dict.fromkeys(part for part in walk(expression) if isinstance(part, ColumnRef))
-    return _error(expression, {part: _shown(leaf(part)) for part in columns}, _bare)
+    return _error(expression, {part: _shown(leaf(part)) for part in columns}, _bare, why)
 
 
 def show_fault(expression: Expr, named: Callable[[Expr], str]) -> str:
@@ -163,18 +163,27 @@ def hint_for(expression: Expr) -> str:
     known = SCALAR_FUNCTIONS.get(function)
     if known is not None and known.remedy:
         return known.remedy
-    return "compute with CAST(... AS DOUBLE), or filter such rows out"
+    if function in _QUOTIENTS:
+        return "TRY_DIVIDE, NULLIF(..., 0) or ON ERROR NULL give NULL; or filter such rows out"
+    return "compute with CAST(... AS DOUBLE), write ON ERROR NULL, or filter such rows out"
 
 
 def _error(
-    expression: Expr, values: Mapping[ColumnRef, str], named: Callable[[Expr], str]
+    expression: Expr,
+    values: Mapping[ColumnRef, str],
+    named: Callable[[Expr], str],
+    why: str | None = None,
 ) -> FaultError:
+    if isinstance(expression, Call) and expression.function == "from_words":
+        hint = "sum a DOUBLE or DECIMAL instead: SUM(CAST(x AS DOUBLE))"
+        return FaultError("WD302", "a SUM is beyond 64 bits", hint=hint)
     shown = [f"{named(part)} is {text}" for part, text in values.items()]
     where = f" where {', '.join(shown)}" if shown else ""
-    message = show_fault(expression, named) + where
-    return FaultError(
-        "WD304", message, hint=hint_for(expression), expression=expression, values=values
-    )
+    code, hint, message = "WD304", hint_for(expression), show_fault(expression, named) + where
+    if why is not None:
+        code, message = "WD758", f"{show_with(expression, named)} failed{where}: {why}"
+        hint = "let the function return None for such a row, or filter such rows out"
+    return FaultError(code, message, hint=hint, expression=expression, values=values, why=why)
 
 
 def _bare(leaf: Expr) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from windrow.errors import Place
+from windrow.errors import Place, QuerySyntaxError
 from windrow.sql.cursor import EMITS, Cursor
 from windrow.sql.grouping import unbracketed
 from windrow.sql.limits import check_query, check_tree
@@ -15,7 +15,11 @@ from windrow.sql.ordering import Tail, parse_tail
 from windrow.sql.parser import parse_select
 from windrow.sql.refusals import refuse_clause
 from windrow.sql.scalar import parse_expression
-from windrow.sql.service_clauses import ServiceClauses, parse_service_clauses
+from windrow.sql.service_clauses import (
+    ServiceClauses,
+    at_service_clause,
+    parse_service_clauses,
+)
 from windrow.sql.statements import (
     CommonTable,
     QueryText,
@@ -81,8 +85,9 @@ def read_nested(cursor: Cursor, service: bool) -> QueryText:
     body = _united(cursor)
     _skip_emit(cursor)
     tail = parse_tail(cursor, parse_expression)
+    _move_top(body, tail)
     sources = body.query.sources if isinstance(body.query, Select) else ()
-    if not service and cursor.at_any("ERROR", "EVERY", "DURATION"):
+    if not service and at_service_clause(cursor):
         hint = "it ends the whole query; in FROM: (SELECT ... EVERY (10 SECONDS)) [1 HOUR]"
         raise cursor.wrong("WS147", f"{cursor.token.upper} is not allowed here", hint)
     ending = _Ending(first, common_tables, tail, parse_service_clauses(cursor, sources))
@@ -91,6 +96,23 @@ def read_nested(cursor: Cursor, service: bool) -> QueryText:
     _refuse_early_ending(cursor, ending)
     named_windows([key.expression for key in tail.order_by], body.windows, cursor)
     return _with_ending(cursor, body.query, ending)
+
+
+def _move_top(body: _Body, tail: Tail) -> None:
+    """TOP of a query is its LIMIT, behind its ORDER BY."""
+    query = body.query
+    if not isinstance(query, Select) or "TOP" not in query.places:
+        return
+    if tail.limit is not None:
+        raise QuerySyntaxError(
+            "WS791",
+            "the query has TOP and LIMIT",
+            hint="write one of them",
+            place=query.places["TOP"],
+        )
+    places = {name: place for name, place in query.places.items() if name != "TOP"}
+    tail.limit, tail.places["LIMIT"] = query.limit, query.places["TOP"]
+    body.query = replace(query, limit=None, places=places)
 
 
 def _skip_emit(cursor: Cursor) -> None:
@@ -120,6 +142,7 @@ def _with_ending(cursor: Cursor, query: QueryText, ending: _Ending) -> QueryText
         "error_percent": ending.service.error_percent,
         "every_us": ending.service.every_us,
         "duration": ending.service.duration,
+        "on_error": ending.service.on_error,
         "places": query.places | ending.places,
         "start": ending.first.start,
         "end": cursor.before.end,
@@ -129,7 +152,7 @@ def _with_ending(cursor: Cursor, query: QueryText, ending: _Ending) -> QueryText
 
 def _is_ended(query: Select | SetQuery) -> bool:
     """Whether it has clauses of its own that another would be mixed up with."""
-    service = (query.error_percent, query.every_us, query.duration)
+    service = (query.error_percent, query.every_us, query.duration, query.on_error)
     counts = (query.limit, query.offset or None)
     return bool(query.order_by or query.common_tables) or any(
         each is not None for each in (*service, *counts)

@@ -9,7 +9,7 @@ NULL; `is_there` says where it cannot be.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,13 +49,23 @@ class Bounded:
 
 
 def evaluate_bounded(expression: Expr, leaf: Callable[[Expr], Bounded], length: int) -> Bounded:
-    """The value of the expression in each row, with bounds."""
+    """The value of the expression in each row, with bounds; a row without one is an error."""
+    value = evaluate(expression, lambda part: leaf(part).value, length)
     if not has_aggregate(expression):
-        value = evaluate(expression, lambda part: leaf(part).value, length)
+        return Bounded(value, value, value)
+    return _bounded(expression, leaf, length)
+
+
+def _bounded(expression: Expr, leaf: Callable[[Expr], Bounded], length: int) -> Bounded:
+    """The same, NULL where there is no value: not all parts are looked at in all rows."""
+    if not has_aggregate(expression):
+        value = evaluate_or_null(expression, lambda part: leaf(part).value, length)
         return Bounded(value, value, value)
     if not isinstance(expression, Call):
         return leaf(expression)
-    arguments = [evaluate_bounded(part, leaf, length) for part in expression.arguments]
+    if expression.function == "try":
+        return _bounded(expression.arguments[0], leaf, length)
+    arguments = [_bounded(part, leaf, length) for part in expression.arguments]
     value = _apply(expression, [part.value for part in arguments], length)
     low, high = _bounds(expression, arguments, length)
     return _with_sure(value, low, high, arguments)
@@ -113,7 +123,7 @@ def _apply(call: Call, values: Sequence[pa.Array], length: int) -> pa.Array:
         for place, part in enumerate(call.arguments)
     ]
     columns: dict[Expr, pa.Array] = dict(zip(leaves, values, strict=True))
-    whole = Call(call.function, tuple(leaves), call.type)
+    whole = replace(call, arguments=tuple(leaves))
     return evaluate_or_null(whole, columns.__getitem__, length)
 
 

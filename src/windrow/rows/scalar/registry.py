@@ -11,8 +11,10 @@ from windrow.rows.scalar.conditions import CONDITIONS
 from windrow.rows.scalar.date_formats import DATE_FORMATS
 from windrow.rows.scalar.dates import DATES
 from windrow.rows.scalar.digits import DIGITS
+from windrow.rows.scalar.formats import FORMATS
 from windrow.rows.scalar.hashes import HASHES
 from windrow.rows.scalar.intervals import INTERVALS
+from windrow.rows.scalar.json_values import JSON
 from windrow.rows.scalar.maths import MATHS
 from windrow.rows.scalar.patterns import PATTERNS
 from windrow.rows.scalar.quotients import QUOTIENTS
@@ -22,6 +24,7 @@ from windrow.rows.scalar.texts import TEXTS
 from windrow.rows.scalar.timestamps import TIMESTAMPS
 from windrow.rows.scalar.urls import URLS
 from windrow.rows.scalar.values import Function
+from windrow.rows.scalar.words import WORDS
 
 __all__ = ["FUNCTIONS"]
 
@@ -37,11 +40,14 @@ FUNCTIONS: dict[str, Function] = {
     **BITS,
     **DIGITS,
     **TEXTS,
+    **WORDS,
     **DATES,
     **DATE_FORMATS,
     **INTERVALS,
+    **JSON,
     **TIMESTAMPS,
     **PATTERNS,
+    **FORMATS,
     **CODES,
     **HASHES,
     **URLS,

@@ -5,9 +5,11 @@ A row that a condition leaves out is then never joined, grouped or kept.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
-from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.expressions import Call, ColumnRef, Expr
+from windrow.plan.fallible import is_guard
 from windrow.plan.relations.algebra import (
     Aggregate,
     AsOfJoin,
@@ -20,6 +22,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     WindowFunctions,
 )
+from windrow.plan.relations.instants import reads_instant
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
 from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.types import all_of
@@ -118,11 +121,14 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
     to_right: list[Expr] = []
     above: list[Expr] = []
     kept: list[Expr] = []
+    # Joined rows that are set aside are counted above the join, not where pairs are compared.
+    guarded = [each for each in conditions if is_guard(each)]
+    guarded += [part for each in guarded if isinstance(each, Call) for part in each.arguments]
     for each in conditions:
         reads = read_ids(each)
         if reads <= left and relation.kind != "full":
             to_left.append(each)
-        elif relation.kind == "inner":
+        elif relation.kind == "inner" and (reads <= right or _may_join(each, guarded)):
             (to_right if reads <= right else kept).append(each)
         else:
             above.append(each)
@@ -141,3 +147,8 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
         condition=all_of(list(dict.fromkeys(kept))),
     )
     return _kept(joined, above)
+
+
+def _may_join(condition: Expr, guarded: Container[Expr]) -> bool:
+    """Whether it may become part of a join: it cannot fail there, nor read the instant."""
+    return condition not in guarded and not reads_instant(condition)

@@ -24,6 +24,7 @@ from windrow.operators.relations.row_code_kernels import (
 )
 from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
+from windrow.windows.value_bytes import is_coded
 from windrow.windows.wide_decimals import (
     is_wide_decimal,
     wide_of_words,
@@ -48,7 +49,7 @@ class RowCodes:
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self._types = tuple(types)
-        self._texts = TextCodes()
+        self._texts = {kind: TextCodes(kind) for kind in self._types if is_coded(kind)}
         widths = [2 if is_wide_decimal(kind) else 1 for kind in self._types]
         self._flag_words = -(-len(widths) // _FLAGS_OF_WORD)
         self._first = [self._flag_words + sum(widths[:place]) for place in range(len(widths))]
@@ -66,8 +67,8 @@ class RowCodes:
             if done == size:
                 break
             self._grow()
-        for first in self._text_places():
-            self._texts.retain(rows[fresh[:count], first].astype(np.int32))
+        for first, texts in self._text_places():
+            texts.retain(rows[fresh[:count], first].astype(np.int32))
         return codes, fresh[:count]
 
     def release(self, codes: Codes, is_live: Flags) -> Codes:
@@ -79,9 +80,8 @@ class RowCodes:
             return codes[:0]
         out = np.empty(codes.size, np.int32)
         freed = out[: forget_rows(codes, is_live, self._table, out)]
-        for first in self._text_places():
-            texts = self._table.words[freed, first].astype(np.int32)
-            self._texts.forget(self._texts.release(texts))
+        for first, texts in self._text_places():
+            texts.forget(texts.release(self._table.words[freed, first].astype(np.int32)))
         return freed
 
     def columns(self, codes: Codes) -> list[pa.Array]:
@@ -92,8 +92,8 @@ class RowCodes:
     def _column(self, place: int, rows: Matrix) -> pa.Array:
         kind, first = self._types[place], self._first[place]
         word = np.ascontiguousarray(rows[:, first])
-        if pa.types.is_string(kind):
-            return self._texts.texts(word.astype(np.int32))
+        if kind in self._texts:
+            return self._texts[kind].texts(word.astype(np.int32))
         flag = 1 << (place % _FLAGS_OF_WORD)
         missing = (rows[:, place // _FLAGS_OF_WORD] & flag) != 0
         if is_wide_decimal(kind):
@@ -108,17 +108,21 @@ class RowCodes:
             if column.null_count:
                 flags = pc.is_null(column).to_numpy(zero_copy_only=False).astype(np.int64)
                 rows[:, place // _FLAGS_OF_WORD] |= flags << (place % _FLAGS_OF_WORD)
-            if pa.types.is_string(kind):
-                rows[:, first] = self._texts.encode(column)
+            if kind in self._texts:
+                rows[:, first] = self._texts[kind].encode(column)
             elif is_wide_decimal(kind):
                 rows[:, first : first + 2] = words_of_wide(column)
             else:
                 rows[:, first] = words_of_array(column)[0]
         return rows
 
-    def _text_places(self) -> list[int]:
+    def _text_places(self) -> list[tuple[int, TextCodes]]:
         places = zip(self._first, self._types, strict=True)
-        return [first for first, kind in places if pa.types.is_string(kind)]
+        return [(first, self._texts[kind]) for first, kind in places if kind in self._texts]
+
+    @property
+    def _texts_bytes(self) -> int:
+        return sum(texts.nbytes for texts in self._texts.values())
 
     @property
     def capacity(self) -> int:
@@ -128,14 +132,14 @@ class RowCodes:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self._table_bytes + self._texts.nbytes
+        return self._table_bytes + self._texts_bytes
 
     def growth_bytes(self, rows: int) -> int:
         """Peak of additional bytes while this many rows are added."""
         texts = len(self._text_places())
         width = int(self._table.words.shape[1])
         batch = rows * (8 * width + 16 + texts * NEW_TEXT_BYTES)
-        return batch + self.grown_bytes(self._table_bytes + self._texts.nbytes, rows)
+        return batch + self.grown_bytes(self._table_bytes + self._texts_bytes, rows)
 
     def grown_bytes(self, nbytes: int, rows: int) -> int:
         """Peak of additional bytes of arrays by code that have so many, while rows are added."""

@@ -136,7 +136,9 @@ class _Fusing:
 
 
 def _finished(plan: QueryPlan, fields: tuple[Field, ...]) -> Block | None:
-    if plan.residual is not None and too_wide(plan.residual) is not None:
+    keys = [key for entry in plan.inputs for key in entry.keys]
+    tested = [*keys, *([] if plan.residual is None else [plan.residual])]
+    if any(too_wide(each) is not None for each in tested):
         return None
     return Block(with_algorithm(rewritten(plan), "auto"), fields)
 

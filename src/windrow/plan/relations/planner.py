@@ -9,6 +9,7 @@ from sqlglot import exp
 from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog, View
+from windrow.plan.digits import carries_words
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Project
@@ -44,12 +45,22 @@ def plan_query(
     if not isinstance(query, Select) or not _is_block(query, catalog):
         _check_choices(algorithm, store)
         return as_block(tree_plan(query, catalog, shares_views=shares_views))
+    is_chosen = query.error_percent is not None or (algorithm, store) != ("auto", "auto")
     try:
-        return bind(query, catalog, algorithm, store)
+        plan = bind(query, catalog, algorithm, store)
     except UnsupportedError:
-        if query.error_percent is not None or (algorithm, store) != ("auto", "auto"):
+        if is_chosen:
             raise
         return as_block(tree_plan(query, catalog))
+    if carries_words(plan):
+        return plan
+    if is_chosen:
+        raise UnsupportedError(
+            "WU720",
+            "a block does not carry nested values, BINARY or decimals of more than 18 digits",
+            hint="omit the algorithm, the store and ERROR: a tree of relations carries them",
+        )
+    return as_block(tree_plan(query, catalog))
 
 
 def tree_plan(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> TreePlan:

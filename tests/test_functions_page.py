@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from support.functions_page import written
 from windrow import schema
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import UnsupportedError
 from windrow.plan.cast_targets import CAST_TARGETS
-from windrow.scalar_functions import MANY, SCALAR_FUNCTIONS, SCALAR_NAMES
+from windrow.scalar_functions import AREAS, SCALAR_NAMES
 from windrow.sql.functions import AGGREGATES, SCALARS
 from windrow.sql.scalar import _BINARY, _COMPARISONS, _READERS
 from windrow.time_types import time_type_named
@@ -37,31 +38,28 @@ def table(title: str) -> list[list[str]]:
 
 
 def test_all_functions_are_listed() -> None:
-    listed = {row[0].strip("`").lower(): row for row in table("Functions")}
-    assert set(listed) == {*SCALAR_FUNCTIONS, "if"}
-    for name, row in listed.items():
-        also = {each.lower() for each in WORD.findall(row[1])}
-        assert also == set(SCALAR_FUNCTIONS[name].also if name != "if" else ()), name
+    assert written(PAGE) == PAGE, "run: python -m support.functions_page"
 
 
 def test_the_parser_knows_no_other_functions() -> None:
-    assert {name.lower() for name in SCALARS} == {*SCALAR_NAMES, "if"}
+    assert {name.lower() for name in SCALARS} == set(SCALAR_NAMES)
 
 
-@pytest.mark.parametrize("row", table("Functions"), ids=lambda row: row[0])
-def test_the_number_of_arguments(row: list[str]) -> None:
-    name, wanted = row[0].strip("`").lower(), row[2].partition(";")[0]
-    if name != "if":
-        rule = SCALAR_FUNCTIONS[name]
-        many = f"{rule.least} or more" if rule.most == MANY else f"{rule.least} or {rule.most}"
-        assert wanted == (str(rule.least) if rule.least == rule.most else many)
+@pytest.mark.parametrize("area", AREAS)
+def test_every_function_has_an_example_that_gives_its_value(area: str) -> None:
+    functions = AREAS[area]
+    found = values_of([each.example for each in functions]) if functions else []
+    for function, value in zip(functions, found, strict=True):
+        names = [function.name, *function.also]
+        assert any(f"{name.upper()}(" in function.example for name in names), function.name
+        assert ("NULL" if value is None else str(value)) == function.value, function.name
 
 
 @pytest.mark.parametrize(
     ("example", "value"),
     [
         row[-2:]
-        for title in ("Functions", "What to write for others", "Operators")
+        for title in ("Replacements for other functions", "Operators")
         for row in table(title)
     ],
 )
@@ -86,14 +84,20 @@ def test_operators_that_are_only_read(expression: str) -> None:
 
 def value_of(expression: str) -> object:
     """What the expression gives for the row of the page."""
+    return values_of([expression])[0]
+
+
+def values_of(expressions: list[str]) -> list[object]:
+    """What each expression gives for the row of the page."""
     session = EmbeddedSession()
     columns = "ts timestamp, t string, i int, x double, d decimal(10, 2)"
     session.stream("s", columns, time="ts")
-    query = session.query(f"SELECT {expression} AS v FROM s [1 MINUTE]")
+    items = ", ".join(f"{text} AS v{place}" for place, text in enumerate(expressions))
+    query = session.query(f"SELECT {items} FROM s [1 MINUTE]")
     session.push("s", [ROW])
     session.finish()
-    (found,) = query.result()["v"].to_pylist()
-    return found
+    result = query.result()
+    return [result[f"v{place}"][0].as_py() for place in range(len(expressions))]
 
 
 def test_all_operators_are_listed() -> None:

@@ -386,3 +386,12 @@ def test_a_query_cannot_have_the_name_of_a_view() -> None:
     session = session_of()
     with pytest.raises(BindingError, match="a view named 'busy' exists already"):
         session.query("SELECT k FROM a [1 SECOND]", name="busy")
+
+
+def test_a_query_of_views_alone_has_its_rows_in_the_table_of_queries() -> None:
+    session = session_of()
+    session.query("SELECT MAX(n) AS n FROM busy AS y", name="most")
+    (row,) = session.queries().filter(pa.compute.field("query") == "most").to_pylist()
+    assert (row["window"], row["alias"], row["level"]) == ("view busy", "y", "A")
+    assert row["range"] is None
+    assert 'query="most"' in session.metrics()

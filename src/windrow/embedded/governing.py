@@ -21,8 +21,9 @@ from windrow.governor.tables import Demand
 from windrow.governor.whole_ranges import WholeRanges
 from windrow.governor.window_governor import WindowGovernor
 from windrow.governor.window_table import QueryRow, WindowRow
+from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.shared_rows import RowPool
-from windrow.service_levels import INCOMPLETE
+from windrow.service_levels import INCOMPLETE, LEVELS
 
 __all__ = ["Governing"]
 
@@ -172,8 +173,9 @@ class Governing:
         return window_rows(self._memory.windows(), self._level)
 
     def query_rows(self) -> list[QueryRow]:
-        """The table of queries."""
+        """The table of queries: a row for each window and for each view that one reads."""
         rows = query_rows(self._memory.windows(), self._level)
+        rows += [row for query in self._memory.running() for row in _rows_of_views(query)]
         return sorted(rows, key=lambda row: (row.query, row.alias))
 
     def decisions(self) -> pa.Table:
@@ -183,3 +185,17 @@ class Governing:
     def _level(self, read: GovernedInput, demand: Demand) -> str:
         """How a query is served: rows that were refused are worse than any width."""
         return INCOMPLETE if read.lacks_rows else self._governor.level(demand)
+
+
+def _rows_of_views(query: EmbeddedQuery) -> list[QueryRow]:
+    """What a query reads of views, which have their windows to themselves: exact, or lacking."""
+    if not isinstance(query.plan, TreePlan):
+        return []
+    level = INCOMPLETE if query.lacks_rows() else LEVELS[0]
+    return [
+        QueryRow(
+            query.name, f"view {scan.view}", scan.alias, None, None, None, 0, None, None, level,
+            query.plan.algorithm,
+        )
+        for scan in query.plan.view_scans
+    ]  # fmt: skip

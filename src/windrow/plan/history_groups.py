@@ -14,6 +14,7 @@ from windrow.plan.history_plan import HistoryAggregate
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.names import Names
 from windrow.plan.rows import row_scope
+from windrow.scalar_functions import SCALAR_NAMES
 from windrow.schema import BIGINT, DOUBLE
 
 __all__ = ["HistoryGroups", "check_keys"]
@@ -29,9 +30,7 @@ def check_keys(names: Names, history: HistorySchema, node: exp.Expr, clause: str
     """Refuses columns that are no keys, outside of aggregates; unknown ones are left to names."""
     keys = {key.name for key in history.keys}
     for column in node.find_all(exp.Column):
-        # A function that nobody knows has an error of its own.
-        inside = column.find_ancestor(exp.AggFunc, exp.Anonymous)
-        if inside is not None or isinstance(column.this, exp.Star):
+        if _is_inside(column) or isinstance(column.this, exp.Star):
             continue
         found = names.find(column)
         if found and found[0].column not in keys:
@@ -43,6 +42,14 @@ def check_keys(names: Names, history: HistorySchema, node: exp.Expr, clause: str
                 hint=f"{clause} takes keys of the history: {listed}"
                 + ("; the interval goes in the brackets" * (_is_time(history, found[0]))),
             )
+
+
+def _is_inside(column: exp.Expr) -> bool:
+    """Whether an aggregate is around it, or a function that nobody knows: that is an error too."""
+    around = column.find_ancestor(exp.AggFunc, exp.Anonymous)
+    while isinstance(around, exp.Anonymous) and around.name.lower() in SCALAR_NAMES:
+        around = around.find_ancestor(exp.AggFunc, exp.Anonymous)
+    return around is not None
 
 
 def _is_time(history: HistorySchema, column: ColumnRef) -> bool:

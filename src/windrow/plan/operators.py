@@ -24,7 +24,7 @@ from windrow.plan.types import (
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
 from windrow.sql.nested_query import without_queries
 
-__all__ = ["bind_alike", "bind_together", "operator_binders"]
+__all__ = ["alike", "bind_alike", "bind_together", "operator_binders"]
 
 _ARITHMETIC = {
     exp.Add: "+",
@@ -57,7 +57,11 @@ def bind_alike(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:
     A comparison may take more digits than a column holds; a value that is summed or grouped by may
     not, and is a DOUBLE beyond them, as with arithmetic.
     """
-    bound = [scope.bind(node) for node in nodes]
+    return alike(scope, what, nodes, [scope.bind(node) for node in nodes])
+
+
+def alike(scope: Scope, what: str, nodes: list[exp.Expr], bound: list[Expr]) -> list[Expr]:
+    """The same of nodes that are bound already."""
     kind = _meeting(scope, what, nodes, bound)
     if kind.name == "DECIMAL" and kind.precision > digits_limit(*bound):
         kind = DOUBLE

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from windrow.plan.casts import bind_cast
 from windrow.plan.expressions import Expr
-from windrow.plan.functions import bind_function, function_classes
+from windrow.plan.functions import bind_function
 from windrow.plan.literals import bind_boolean, bind_literal, bind_null
 from windrow.plan.operators import operator_binders
 from windrow.plan.scope import Binder, Resolver, Scope
@@ -50,7 +50,6 @@ def _window_function(scope: Scope, node: exp.Expr) -> Expr:
 
 _BINDERS: Mapping[type[exp.Expr], Binder] = {
     **operator_binders,
-    **dict.fromkeys(function_classes, bind_function),
     exp.Literal: bind_literal,
     exp.Boolean: bind_boolean,
     exp.Null: bind_null,

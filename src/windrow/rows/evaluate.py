@@ -27,14 +27,8 @@ from windrow.rows.faults import (
     own_faults,
     where_reached,
 )
-from windrow.rows.scalar.arithmetic import ARITHMETIC
-from windrow.rows.scalar.casts import CASTS
-from windrow.rows.scalar.comparisons import COMPARISONS
-from windrow.rows.scalar.quotients import QUOTIENTS
-from windrow.rows.scalar.rounding import ROUNDING
-from windrow.rows.scalar.squares import SQUARES
-from windrow.rows.scalar.texts import TEXTS
-from windrow.rows.scalar.values import Function, Leaf, as_array
+from windrow.rows.scalar.registry import FUNCTIONS
+from windrow.rows.scalar.values import Checked, Leaf, as_array
 from windrow.schema import ColumnType
 
 __all__ = [
@@ -51,15 +45,6 @@ __all__ = [
 Flags = npt.NDArray[np.bool_]
 Known = Mapping[Expr, Flags]
 
-_FUNCTIONS: dict[str, Function] = {
-    **ARITHMETIC,
-    **QUOTIENTS,
-    **COMPARISONS,
-    **CASTS,
-    **ROUNDING,
-    **SQUARES,
-    **TEXTS,
-}
 _NO_FAULTS: Known = {}
 
 
@@ -123,8 +108,10 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
         return leaf(expression), known.get(expression)
     parts = [_value(part, leaf, known) for part in expression.arguments]
     values, faults = [value for value, _ in parts], [fault for _, fault in parts]
-    found = _FUNCTIONS[expression.function](values, expression.type)
+    found = FUNCTIONS[expression.function](values, expression.type)
     inner = where_reached(expression.function, values, faults)
+    if isinstance(found, Checked):
+        return found.value, any_of(inner, found.faults)
     return found, any_of(inner, own_faults(expression, values, found))
 
 

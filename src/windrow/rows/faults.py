@@ -158,6 +158,10 @@ def hint_for(expression: Expr) -> str:
     """What to write instead."""
     if isinstance(expression, Call) and expression.function == "cast":
         return "TRY_CAST returns NULL for such a value; or filter such rows out"
+    function = expression.function if isinstance(expression, Call) else ""
+    known = SCALAR_FUNCTIONS.get(function)
+    if known is not None and known.remedy:
+        return known.remedy
     return "compute with CAST(... AS DOUBLE), or filter such rows out"
 
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from windrow.aggregate_functions import SQL_NAMES, AggregateFunction
 from windrow.errors import QuerySyntaxError
-from windrow.scalar_functions import SCALAR_NAMES, ScalarFunction
+from windrow.scalar_functions import SCALAR_NAMES
 from windrow.sql.cursor import Cursor
 from windrow.sql.tokens import Token
 
@@ -18,12 +18,10 @@ __all__ = [
     "WINDOW_FUNCTIONS",
     "aggregate_classes",
     "build_call",
-    "scalar_classes",
 ]
 
 AGGREGATES = frozenset(SQL_NAMES)
-# IF is read as a call, and is a form of CASE.
-SCALARS = frozenset([*(name.upper() for name in SCALAR_NAMES), "IF"])
+SCALARS = frozenset(name.upper() for name in SCALAR_NAMES)
 
 # Those that are only known OVER a window, and those of grouping sets: how many arguments they have.
 # They stay anonymous, their names in capitals, so that their arguments are one list.
@@ -38,15 +36,17 @@ _COUNTED = {**WINDOW_FUNCTIONS, **_GROUPING}
 
 
 def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> exp.Expression:
-    """The call under Spark's meaning of the name; a name that WQL does not know stays anonymous.
+    """The call by its name, with its arguments as one list; aggregates have nodes of their own.
 
-    Only known names go through sqlglot's table: its builders for the others may rewrite a call into
-    something that prints differently.
+    sqlglot's builders for scalar functions would rewrite some calls into others, or lose arguments
+    that Spark has: only IF, a form of CASE, is one of its nodes.
     """
     if name.upper in _COUNTED:
         least, most = _COUNTED[name.upper]
         if not least <= len(arguments) <= most:
             raise _wrong_arguments(name, arguments, cursor)
+        return exp.Anonymous(this=name.upper, expressions=arguments)
+    if name.upper in SCALARS and name.upper != "IF":
         return exp.Anonymous(this=name.upper, expressions=arguments)
     if name.upper not in AGGREGATES | SCALARS:
         return exp.Anonymous(this=name.text, expressions=arguments)
@@ -82,11 +82,6 @@ _BUILDERS: dict[str, Callable[[str, list[exp.Expression]], exp.Expr]] = {
 def aggregate_classes() -> dict[type[exp.Expr], AggregateFunction]:
     """The aggregate that each class of sqlglot's nodes stands for."""
     return {_class_of(name, 1): function for name, function in SQL_NAMES.items()}
-
-
-def scalar_classes() -> dict[type[exp.Expr], ScalarFunction]:
-    """The function that each class of sqlglot's nodes stands for."""
-    return {_class_of(name.upper(), each.least): each for name, each in SCALAR_NAMES.items()}
 
 
 def _class_of(name: str, count: int) -> type[exp.Expr]:

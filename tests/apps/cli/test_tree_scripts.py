@@ -74,3 +74,9 @@ def test_a_view_runs_in_process_only() -> None:
     assert last_answer(script) == [{"n": 2}]
     status, _, stderr = run(script)
     assert (status, "WU249" in stderr, "--embedded" in stderr) == (1, True, True)
+
+
+def test_views_of_views_run_in_scripts() -> None:
+    top = "CREATE VIEW top AS SELECT MAX(n) AS m FROM counts;\n"
+    query = "CREATE QUERY q AS SELECT k FROM counts, top WHERE n = m INTO console();"
+    assert last_answer(f"{STREAM}{VIEW}{top}{query}") == [{"k": "a"}]

@@ -177,3 +177,11 @@ def test_files_are_read_again(typist: Typist) -> None:
     assert typist.types("\\again")[0]["rows"] == ROWS + 1
     assert typist.types("\\watch q")[0]["n"] == ROWS + 1
     assert typist.types("\\windows")[0]["rows"] == ROWS + 1
+
+
+def test_a_view_is_declared_and_read(typist: Typist) -> None:
+    typist.types(STREAMS)
+    typist.types("CREATE VIEW hot AS SELECT COUNT(*) AS n FROM temp [1 DAY];")
+    assert typist.types("SELECT n FROM hot;")[0]["n"] == ROWS
+    typist.types("CREATE QUERY q AS SELECT n + 1 AS m FROM hot;")
+    assert [row["m"] for row in typist.types("\\watch")] == [ROWS + 1]

@@ -20,7 +20,6 @@ from support.relation_changes import (
     outcome,
     relation,
 )
-from windrow.errors import UnsupportedError
 from windrow.operators.relations import answer_window
 from windrow.operators.relations.answer_window import AnswerWindowOperator
 from windrow.plan.model import WindowSpec
@@ -95,8 +94,3 @@ def test_answers_that_left_are_forgotten() -> None:
         operator.advance([in_columns(changes, ROWS)], 2 * step + 1)
         sizes.append(operator.nbytes)
     assert sizes[-1] <= 2 * sizes[20]
-
-
-def test_windows_that_count_rows_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="WU246"):
-        AnswerWindowOperator(AnswerWindow(ROWS, 1, WindowSpec("rows", rows=3), TIME))

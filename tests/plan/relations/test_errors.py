@@ -83,6 +83,14 @@ WRONG = [
     ("SELECT * FROM a [9] JOIN b [9] USING (y)", "WB262", "b", "there is no column 'y' in 'a'"),
     ("SELECT * FROM (SELECT k FROM a [9]) [9] AS q", "WB263", None, "EVERY (1 MINUTE)"),
     ("SELECT * FROM timed", "WB264", "timed", "write a window"),
+    ("SELECT * FROM timed [ROWS 3] AS t", "WU246", "[", "a window of time"),
+    (
+        "SELECT k FROM a [9] WHERE EXISTS (SELECT 1 FROM"
+        " (SELECT y FROM b [9] WHERE b.k = a.k EVERY (1 SECOND)) [9 SECONDS] AS q)",
+        "WU244",
+        "[",
+        "select the column in the sub-query",
+    ),
     ("SELECT k FROM a [9] WHERE RANK() OVER (ORDER BY x) = 1", "WB265", "RANK", "in WHERE"),
     ("SELECT SUM(RANK() OVER (ORDER BY x)) FROM a [9]", "WB265", "RANK", "query in FROM"),
     ("SELECT SUM(SUM(x) OVER ()) OVER () FROM a [9]", "WB265", "SUM", "the inner one"),

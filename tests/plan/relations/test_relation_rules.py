@@ -30,6 +30,13 @@ MORE = {
         "SELECT k, l FROM a [9] LEFT ANTI JOIN b [9] ON a.k = b.k OR a.l < b.l",
         "SELECT k FROM a [9] WHERE k NOT IN (SELECT k FROM b [9] WHERE FALSE)",
     ],
+    "anti_joins": [
+        "SELECT a.k, a.l, b.s FROM a [9] LEFT JOIN b [9] ON a.k = b.k WHERE b.k IS NULL",
+        "SELECT a.k, b.l FROM a [9] LEFT JOIN b [9] ON a.k = b.k AND a.l < b.l"
+        " WHERE b.l IS NULL AND a.l > 0 AND COALESCE(b.k, 3) > 1",
+        "SELECT COUNT(*) AS n FROM a [9] LEFT JOIN b [9] ON a.l = b.k WHERE b.k IS NULL",
+        "SELECT a.k FROM a [9] LEFT JOIN b [9] ON a.k = b.k WHERE b.l IS NULL",
+    ],
     "order_joins": [
         "SELECT a.s, c.l FROM a [9], b [9], c [9] WHERE a.k = c.k AND c.l = b.l",
         "SELECT COUNT(*) AS n FROM a [9] JOIN b [9] ON a.l < b.l JOIN c [9] ON a.k = c.k",

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from windrow.errors import UnsupportedError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.relations.changes import Changes, Vector, no_changes
 from windrow.operators.relations.held_rows import HeldRows
@@ -48,12 +47,7 @@ class AnswerWindowOperator(RelationOperator):
     """Holds the input, and the answers in the window."""
 
     def __init__(self, node: AnswerWindow) -> None:
-        if not node.window.traits.leaves_by_time:
-            raise UnsupportedError(
-                "WU246",
-                "a window that counts rows over the answers of a query",
-                hint="write a window of time, such as [10 MINUTES], over (SELECT ... EVERY ...)",
-            )
+        assert node.window.traits.leaves_by_time  # others are refused when the query is bound
         self._types = [field.type.arrow for field in node.fields]
         self._every = node.every_us
         self._lifetime = lifetime_of(node.window)

@@ -18,6 +18,7 @@ from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
+from windrow.plan.relations.share_parts import share_parts
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.plan.relations.whole_blocks import as_block
 from windrow.plan.windows import all_sources
@@ -83,7 +84,7 @@ def _planned(bound: BoundQuery) -> TreePlan:
     return TreePlan(
         bound.text,
         bound.relation,
-        with_blocks(relation, grid_us, bound.text),
+        share_parts(with_blocks(relation, grid_us, bound.text)),
         bound.outputs,
         bound.order,
         bound.every_us,

@@ -33,6 +33,7 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
 )
 from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.share_parts import count_readers
 from windrow.plan.relations.show_block import (
     block_label,
     block_lines,
@@ -61,7 +62,8 @@ _APPLIES = {
 def show_relation(relation: Relation, note: Callable[[Relation], str] | None = None) -> str:
     """The tree, the result first. Columns that share a name are numbered.
 
-    note: what stands below the line of a node, if anything does.
+    note: what stands below the line of a node, if anything does; with it the drawing is of what
+    runs, and a node that several read is drawn once.
     """
     return "\n".join(_Drawing(relation, note).lines(relation, 0))
 
@@ -74,13 +76,22 @@ class _Drawing:
         self._labels: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._label_all(root)
+        self._readers = count_readers(root)
+        self._drawn: set[Relation] = set()
 
     def lines(self, node: Relation, depth: int) -> Iterable[str]:
-        """The line of the node, then those of its inputs."""
+        """The line of the node, then those of its inputs; what is shared is drawn once."""
+        is_shared = self._note is not None and self._readers[node] > 1
+        if is_shared and node in self._drawn:
+            yield f"{_INDENT * depth}{self._words(node)} (shared, as above)"
+            return
         yield _INDENT * depth + self._words(node)
-        note = "" if self._note is None else self._note(node)
-        if note:
-            yield f"{_INDENT * depth}  ({note})"
+        notes = [self._note(node)] if self._note is not None else []
+        if is_shared:
+            self._drawn.add(node)
+            notes.append(f"shared: runs once for {self._readers[node]} that read it")
+        if any(notes):
+            yield f"{_INDENT * depth}  ({'; '.join(filter(None, notes))})"
         if isinstance(node, Block):
             yield from (_INDENT * (depth + 1) + line for line in block_lines(node))
         for part in node.inputs:

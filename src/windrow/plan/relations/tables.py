@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from windrow.errors import BindingError
+from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.catalog import View
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import WindowSpec
@@ -20,6 +20,7 @@ from windrow.plan.relations.algebra import (
     walk_relations,
 )
 from windrow.plan.relations.context import Answer, Common, Context, Environment
+from windrow.plan.relations.references import free_ids
 from windrow.plan.relations.visible import Table
 from windrow.plan.windows import bind_window
 from windrow.schema import TIMESTAMP, Column, StreamSchema
@@ -189,6 +190,19 @@ def _through_window(
         )
     time = context.fresh(ANSWER_TIME, TIMESTAMP)
     window = _window_of(source, (time, *shown))
+    place = source.window.place or source.place
+    if not window.traits.leaves_by_time:
+        hint = "write a window of time, such as [10 MINUTES], over (SELECT ... EVERY ...)"
+        what = "a window that counts rows over the answers of a query"
+        raise UnsupportedError("WU246", what, hint=hint, place=place)
+    if free_ids(answer.relation):
+        raise UnsupportedError(
+            "WU244",
+            "a sub-query with EVERY and a window cannot read columns of the outer query",
+            hint="select the column in the sub-query, and join: "
+            "JOIN (SELECT k, ... GROUP BY k EVERY (...)) [1 HOUR] AS b ON b.k = a.k",
+            place=place,
+        )
     return AnswerWindow(answer.relation, every_us, window, time), time
 
 

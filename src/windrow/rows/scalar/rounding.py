@@ -87,7 +87,7 @@ def _quantized(value: Decimal, digits: int) -> Decimal:
 def _double(value: float | None, digits: int) -> float | None:
     if value is None or not np.isfinite(value):
         return value
-    return float(_quantized(Decimal(repr(value)), digits))
+    return float(_quantized(Decimal(repr(value)), digits)) + 0.0  # Spark knows one zero here
 
 
 def _doubles(column: pa.Array, digits: int) -> pa.Array:
@@ -97,7 +97,7 @@ def _doubles(column: pa.Array, digits: int) -> pa.Array:
     power = 10.0**digits
     with np.errstate(all="ignore"):
         scaled = values * power
-        rounded = np.rint(scaled) / power
+        rounded = np.rint(scaled) / power + 0.0
         distance = np.abs(np.abs(scaled - np.trunc(scaled)) - 0.5)
     # Infinities and NaN fail both comparisons and are checked one by one, too.
     doubtful = ~((distance > _NEAR_HALF) & (np.abs(scaled) < _LARGE))

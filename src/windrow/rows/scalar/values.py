@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,20 +15,38 @@ from windrow.plan.expressions import Expr
 from windrow.schema import ColumnType
 
 __all__ = [
+    "Checked",
     "Function",
     "Leaf",
+    "NoValueError",
     "Value",
     "as_array",
     "from_numpy",
     "map_distinct",
     "numbers",
     "over_arrays",
+    "per_value",
     "true_where",
 ]
 
 Value = pa.Array | pa.Scalar
 Function = Callable[[list[Any], ColumnType], Any]
 Leaf = Callable[[Expr], pa.Array]  # the column of a ColumnRef, GroupRef or AggregateRef
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What an implementation returns that tells its faults from NULL by itself.
+
+    faults: one flag for each row, or a single one for a scalar; None where there is none.
+    """
+
+    value: Any
+    faults: npt.NDArray[np.bool_] | None
+
+
+class NoValueError(Exception):
+    """Raised by a function of single values that has none for them: a fault in those rows."""
 
 
 def as_array(value: Any, length: int) -> pa.Array:
@@ -73,6 +93,80 @@ def map_distinct(array: pa.Array, function: Callable[[Any], Any], kind: pa.DataT
     encoded = array.dictionary_encode()
     mapped = [function(value) for value in encoded.dictionary.to_pylist()]
     return pa.array(mapped, kind).take(encoded.indices)
+
+
+def per_value(function: Callable[..., Any], *, takes_null: bool = False) -> Function:
+    """A function in Python of single values, called once for each different row of arguments.
+
+    It gets what `as_py` gives, in the order of the arguments, and may raise NoValueError. Without
+    takes_null it is not called where an argument is NULL: that is NULL.
+    """
+
+    def called(row: Sequence[Any]) -> tuple[Any, bool]:
+        if not takes_null and None in row:
+            return None, False
+        try:
+            return function(*row), False
+        except NoValueError:
+            return None, True
+
+    def apply(arguments: list[Any], kind: ColumnType) -> Any:
+        columns = [value for value in arguments if not isinstance(value, pa.Scalar)]
+        if not columns:
+            value, is_fault = called([each.as_py() for each in arguments])
+            return Checked(pa.scalar(value, kind.arrow), np.array([True]) if is_fault else None)
+        if len(columns) == 1 and _can_encode(columns[0].type):
+            return _over_distinct(called, arguments, columns[0], kind)
+        return _checked(_each_once(called, _rows(arguments, len(columns[0]))), kind)
+
+    return apply
+
+
+def _can_encode(kind: pa.DataType) -> bool:
+    return not pa.types.is_nested(kind)
+
+
+Called = Callable[[Sequence[Any]], tuple[Any, bool]]
+
+
+def _over_distinct(
+    called: Called, arguments: list[Any], column: pa.Array, kind: ColumnType
+) -> Checked:
+    encoded = column.dictionary_encode(null_encoding="encode")
+    filled = [encoded.dictionary if value is column else value for value in arguments]
+    found = _checked(map(called, _rows(filled, len(encoded.dictionary))), kind)
+    faults = found.faults
+    if faults is not None:
+        faults = faults[encoded.indices.to_numpy()]
+    return Checked(found.value.take(encoded.indices), faults)
+
+
+def _rows(arguments: list[Any], length: int) -> Iterable[tuple[Any, ...]]:
+    lists = [
+        [value.as_py()] * length if isinstance(value, pa.Scalar) else value.to_pylist()
+        for value in arguments
+    ]
+    return zip(*lists, strict=True)
+
+
+def _each_once(called: Called, rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, bool]]:
+    known: dict[tuple[Any, ...], tuple[Any, bool]] = {}
+    for row in rows:
+        # Both zeros are one key: a row with a float is computed again, as is what has no hash.
+        if any(isinstance(value, (float, list, dict)) for value in row):
+            yield called(row)
+            continue
+        found = known.get(row)
+        if found is None:
+            found = known[row] = called(row)
+        yield found
+
+
+def _checked(results: Iterable[tuple[Any, bool]], kind: ColumnType) -> Checked:
+    pairs = list(results)
+    faults = np.fromiter((flag for _, flag in pairs), np.bool_, len(pairs))
+    values = pa.array([value for value, _ in pairs], kind.arrow)
+    return Checked(values, faults if faults.any() else None)
 
 
 def true_where(condition: Any) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from windrow.plan.relations.algebra import Relation
 from windrow.plan.relations.rules.aggregate_left_joins import aggregate_left_joins
 from windrow.plan.relations.rules.aggregate_parts_of_unions import aggregate_parts_of_unions
+from windrow.plan.relations.rules.anti_joins import anti_joins
 from windrow.plan.relations.rules.limit_row_numbers import limit_row_numbers
 from windrow.plan.relations.rules.merge_projections import merge_projections
 from windrow.plan.relations.rules.order_joins import order_joins
@@ -26,6 +27,7 @@ RELATION_RULES: tuple[RelationRule, ...] = (
     unnest,
     split_anti_joins,
     push_filters,
+    anti_joins,
     aggregate_left_joins,
     aggregate_parts_of_unions,
     order_joins,

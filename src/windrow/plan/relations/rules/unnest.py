@@ -13,11 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
-from windrow.errors import UnsupportedError
 from windrow.plan.expressions import Call, ColumnRef, Expr, Literal
 from windrow.plan.relations.algebra import (
     Aggregate,
-    AnswerWindow,
     Apply,
     AtMostOne,
     Distinct,
@@ -142,13 +140,7 @@ class _Domain:
             return self._into_join(relation)
         if isinstance(relation, SetOperation):
             return self._into_set_operation(relation)
-        assert isinstance(relation, AnswerWindow)
-        raise UnsupportedError(
-            "WU244",
-            "a sub-query with EVERY and a window cannot read columns of the outer query",
-            hint="select the column in the sub-query, and join: "
-            "JOIN (SELECT k, ... GROUP BY k EVERY (...)) [1 HOUR] AS b ON b.k = a.k",
-        )
+        raise AssertionError(f"{type(relation).__name__} reads no outer columns")
 
     def _into_filter(self, relation: Filter) -> Relation:
         conditions = conjuncts_of(relation.condition)

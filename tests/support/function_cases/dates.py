@@ -1,0 +1,5 @@
+"""Cases of the functions of dates."""
+
+from __future__ import annotations
+
+DATES: tuple[str, ...] = ()

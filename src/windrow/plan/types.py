@@ -11,6 +11,7 @@ place of Spark's 38. Text never becomes a number by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Context, Decimal
 
 import numpy as np
@@ -77,7 +78,22 @@ def _meet(left: ColumnType, right: Expr) -> ColumnType | None:
         return TIMESTAMP
     if left.is_numeric and right.type.is_numeric:
         return _meet_numbers(left, right)
+    if left.is_nested and left.name == right.type.name:
+        return _meet_nested(left, right.type)
     return None
+
+
+def _meet_nested(left: ColumnType, right: ColumnType) -> ColumnType | None:
+    """Their parts meet, one by one; the names of fields are those of the left."""
+    if len(left.parts) != len(right.parts):
+        return None
+    parts: list[tuple[str, ColumnType]] = []
+    for (name, one), (_, other) in zip(left.parts, right.parts, strict=True):
+        found = _meet(one, ColumnRef(0, "", other))
+        if found is None:
+            return None
+        parts.append((name, found))
+    return replace(left, parts=tuple(parts))
 
 
 def _meet_numbers(left: ColumnType, right: Expr) -> ColumnType:

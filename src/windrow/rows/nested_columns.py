@@ -65,7 +65,8 @@ def nested_of_python(kind: ColumnType, values: list[Any], read: Read) -> pa.Arra
         lists = [map_entries_of(kind, value) for value in values]
         pairs = [pair for listed in lists for pair in listed]
         entries = [
-            read(part, [pair[place] for pair in pairs]) for place, (_, part) in enumerate(kind.parts)
+            read(part, [pair[place] for pair in pairs])
+            for place, (_, part) in enumerate(kind.parts)
         ]
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     found = list_of(kind.arrow, lengths, entries, none)

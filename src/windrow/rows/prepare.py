@@ -21,11 +21,11 @@ from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.schema import BOOLEAN
 from windrow.windows.column_words import words_of_array
-from windrow.windows.value_bytes import bytes_of_values, is_coded
-from windrow.windows.wide_decimals import is_wide_decimal
 from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.row_store import RowStore
+from windrow.windows.value_bytes import bytes_of_values, is_coded
+from windrow.windows.wide_decimals import is_wide_decimal
 from windrow.windows.window import Window
 
 __all__ = [

@@ -63,7 +63,11 @@ def over_arrays(function: Function) -> Function:
         lengths = [len(value) for value in arguments if not isinstance(value, pa.Scalar)]
         length = lengths[0] if lengths else 1
         result = function([as_array(value, length) for value in arguments], kind)
-        return result if lengths else result[0]
+        if lengths:
+            return result
+        if isinstance(result, Checked):
+            return Checked(result.value[0], result.faults)
+        return result[0]
 
     return spread
 

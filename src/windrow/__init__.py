@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from windrow import starting  # noqa: F401 # isort: skip - before all that takes long to load
 from windrow import dataframes, notebook, sinks, sources
+from windrow.clocks import COMPLETE, clock_named
 from windrow.errors import (
     AdmissionError,
     BindingError,
@@ -53,7 +54,9 @@ __all__ = [
 
 
 @overload
-def connect(spark: None = None, *, memory: str | int = DEFAULT_MEMORY) -> EmbeddedSession: ...
+def connect(
+    spark: None = None, *, memory: str | int = DEFAULT_MEMORY, clock: str = COMPLETE
+) -> EmbeddedSession: ...
 @overload
 def connect(
     spark: SparkSession,
@@ -68,12 +71,15 @@ def connect(
     memory: str | int = DEFAULT_MEMORY,
     checkpoint: str | PathLike[str] | None = None,
     buckets: int | None = None,
+    clock: str = COMPLETE,
 ) -> EmbeddedSession | SparkWindrowSession:
     """A session in this process, or on the given Spark session.
 
     memory: the budget for windows, a text with B, KB, MB or GB, or bytes. checkpoint: on Spark, the
     directory from which queries recover. buckets: on Spark, into how many shards a query's keys are
-    dealt; by default one for each core that is there when the query first starts.
+    dealt; by default one for each core that is there when the query first starts. clock: "complete"
+    waits until all streams of a query are complete; with "arrival", in this process, a row moves
+    every stream to its time, and its answer is there when push() returns.
 
     >>> session = connect(memory="64 MB")
     >>> session.memory
@@ -93,8 +99,15 @@ def connect(
                 "a session in this process has no buckets",
                 hint="omit buckets=, or connect to Spark: windrow.connect(spark, ...)",
             )
-        embedded: EmbeddedSession = _load("windrow.embedded.session").EmbeddedSession(memory)
+        made = _load("windrow.embedded.session").EmbeddedSession(memory, clock)
+        embedded: EmbeddedSession = made
         return embedded
+    if clock_named(clock) != COMPLETE:
+        raise UnsupportedError(
+            "WU752",
+            "on Spark the clock does not move by arrival: a batch has no order of arrival",
+            hint='omit clock=, or connect in this process: windrow.connect(clock="arrival")',
+        )
     session: SparkWindrowSession = _load("windrow.spark.driver.session").SparkWindrowSession(
         spark, memory=memory, checkpoint=checkpoint, buckets=buckets
     )

@@ -106,19 +106,19 @@ def test_dicts_may_leave_columns_out_and_times_take_many_forms() -> None:
     assert query.result().to_pylist() == [{"ts": MOMENT, "k": k} for k in (None, 1, 2, 3)]
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_late_rows_are_judged_one_by_one(together: bool) -> None:
+@pytest.mark.parametrize(("pushed", "late"), [(7, []), (4, []), (2, [9]), (1, [9, 10])])
+def test_rows_of_one_push_never_make_each_other_late(pushed: int, late: list[int]) -> None:
     session = session_of(lateness="10 seconds")
     query = session.query("SELECT COUNT(*) AS n FROM t [1 HOUR]")
     seconds = [0, 20, 10, 9, 21, 10, 11]
     rows = [{"ts": MOMENT + timedelta(seconds=s), "k": s} for s in seconds]
-    for batch in [rows] if together else [[row] for row in rows]:
-        session.push("t", batch)
+    for first in range(0, len(rows), pushed):
+        session.push("t", rows[first : first + pushed])
     # 20 completes through 9.999999: 10 is in time, 9 is late; 21 makes the second 10 late.
-    assert session.late("t")["k"].to_pylist() == [9, 10]
+    assert session.late("t")["k"].to_pylist() == late
     session.finish()
-    assert query.result().to_pylist() == [{"n": 5}]
-    assert ledger(session)["late"] == 2
+    assert query.result().to_pylist() == [{"n": 7 - len(late)}]
+    assert ledger(session)["late"] == len(late)
 
 
 def test_rows_up_to_a_heartbeat_are_late_after_it() -> None:

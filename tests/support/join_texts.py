@@ -32,6 +32,7 @@ from support.streams import (
     Push,
     instant,
     jitters,
+    judged_alike,
 )
 
 Values = Mapping[str, st.SearchStrategy[dict[str, object]]]
@@ -75,7 +76,7 @@ def small_scenarios(draw: st.DrawFn, values: Values = MEETING) -> list[Action]:
         actions.append(Push(stream, tuple(rows)))
         if draw(st.integers(0, 5)) == 0:
             actions.append(Heartbeat(draw(st.sampled_from("abc")), now_us))
-    return actions
+    return judged_alike(actions)
 
 
 join_windows = st.sampled_from([*SPANS[:4], *SPANS[1:4], *SLIDES, *COUNTED])

@@ -12,7 +12,7 @@ from windrow.plan.relations.algebra import (
     Unary,
     walk_relations,
 )
-from windrow.plan.relations.reading import expressions_of
+from windrow.plan.relations.references import expressions_of
 from windrow.schema import BOOLEAN, ColumnType
 
 Types = dict[str, ColumnType]

@@ -171,7 +171,8 @@ class Histories:
             _take(operator, batch, missed, source)
             operator.keep_step()
         if operator.step_made < moved:
-            self._move_on(operator, moved, clock_of([source.completeness]))
+            completeness = source.completeness
+            self._move_on(operator, moved, min(clock_of([completeness]), completeness.final))
 
     def _move_on(self, operator: HistoryOperator, step: int, clock: int) -> None:
         operator.undo_step()

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from windrow.embedded.governing import Governing
 from windrow.embedded.history_registry import Histories
+from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
@@ -33,6 +34,7 @@ from windrow.plan.nearest import nearest
 from windrow.rows.shared_rows import RowPool, SharedRows, Shares, StreamRows
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
+from windrow.windows.completeness import Completeness
 from windrow.windows.marks import Mark
 from windrow.windows.row_store import StoreMark
 
@@ -54,6 +56,7 @@ class Step:
 
     number: int
     stream: str | None
+    moves_all: bool  # whether time moves in all streams
     undo: Mark
     shared: list[SharedRows]  # rows of the stream that queries share
     marks: list[StoreMark]  # how these were before the step
@@ -76,8 +79,12 @@ class Ingest:
         running: Callable[[], list[EmbeddedQuery]],
         histories: Histories,
         memory: int,
+        *,
+        is_by_arrival: bool = False,
     ) -> None:
         self.lock = lock
+        self.is_by_arrival = is_by_arrival
+        self._all_complete: tuple[Completeness, ...] = ()  # by arrival: that of every stream
         self._running = running
         self._histories = histories
         self.streams: dict[str, StreamIngest] = {}
@@ -92,7 +99,12 @@ class Ingest:
 
     def declare(self, schema: StreamSchema) -> None:
         """One more stream."""
-        self.streams[schema.name] = StreamIngest(schema, late_bytes(self._memory))
+        made = StreamIngest(schema, late_bytes(self._memory), is_by_arrival=self.is_by_arrival)
+        if self.is_by_arrival:
+            newest = [each.completeness.newest for each in self.streams.values()]
+            made.completeness.advance(max(newest, default=START_OF_TIME))
+            self._all_complete = (*self._all_complete, made.completeness)
+        self.streams[schema.name] = made
 
     def _set_aside_bytes(self) -> int:
         """Bytes of rows that were late or are not converted yet, and of their times."""
@@ -124,14 +136,15 @@ class Ingest:
     def push(self, stream: str, rows: object) -> None:
         """Rows in any form; a few at a time are gathered until there are enough, or one looks."""
         into = self.open_stream(stream)
-        if into.gathered.take(rows):
+        # By arrival the order of rows of different streams counts: each push is applied at once.
+        if not self.is_by_arrival and into.gathered.take(rows):
             if into.gathered.is_full:
                 self.flush()
             return
         self.flush()
         with self._all_or_nothing(into):
             batch = into.converted(rows)
-        self._take(into, batch)
+        self._take(into, PushedRows(batch))
 
     def advance(self, stream: str, instant_us: int) -> None:
         """The stream is complete through that instant."""
@@ -185,42 +198,39 @@ class Ingest:
         except (pa.ArrowException, OverflowError, ValueError, TypeError):
             with self._all_or_nothing(stream):
                 batch = stream.converted_gathered()
-        self._take(stream, batch, is_gathered=True)
+        pushes = np.array(stream.gathered.pushes[: batch.num_rows], np.int64)
+        self._take(stream, PushedRows(batch, pushes))
 
-    def _take(
-        self, stream: StreamIngest, rows: pa.RecordBatch, *, is_gathered: bool = False
-    ) -> None:
+    def _take(self, stream: StreamIngest, rows: PushedRows) -> None:
         """Apply rows, in slices for which there is room; each is over before the next begins.
 
         Where there is none, a slice is refused, and the next is tried: time has moved on by then.
         What goes wrong with one slice is said when all are done.
         """
-        name, count = stream.schema.name, rows.num_rows
+        name, count = stream.schema.name, rows.batch.num_rows
         granted = self.governing.granted.get(name, 0)
-        if 0 < count <= granted and rows.nbytes <= count * ORDINARY_ROW_BYTES:
+        if 0 < count <= granted and rows.batch.nbytes <= count * ORDINARY_ROW_BYTES:
             self.governing.granted[name] = granted - count
-            problem = self._take_slice(stream, rows, is_gathered=is_gathered, is_granted=True)
+            problem = self._take_slice(stream, rows, is_granted=True)
             if problem is not None:
                 raise problem
             return
-        taken = 0
         problems: list[WindrowError | None] = []
-        self.governing.note_size(name, rows)
-        if not rows.num_rows:
-            problems.append(self._take_slice(stream, rows, is_gathered=is_gathered))
-        while taken < rows.num_rows:
-            rest = rows.slice(taken)
-            count = self._room_for(stream, rest, problems)
+        self.governing.note_size(name, rows.batch)
+        if not rows.size:
+            problems.append(self._take_slice(stream, rows))
+        while rows.size:
+            count = self._room_for(stream, rows.batch, problems)
+            taken = count or min(rows.size, REFUSED_AT_ONCE)
+            rows = rows.cut_to(taken, stream.schema.time)
+            taken = rows.whole_pushes(taken)
             if count:
-                slice_ = rest.slice(0, count)
-                problems.append(self._take_slice(stream, slice_, is_gathered=is_gathered))
+                problems.append(self._take_slice(stream, rows.slice(0, taken)))
             else:
-                count = min(rest.num_rows, REFUSED_AT_ONCE)
                 if not any(isinstance(each, AdmissionError) for each in problems):
                     problems.append(self.governing.refusal())
-                refused = rest.slice(0, count)
-                problems.append(self._refuse(stream, refused, is_gathered=is_gathered))
-            taken += count
+                problems.append(self._refuse(stream, rows.slice(0, taken)))
+            rows = rows.slice(taken)
         self.governing.grant(name)
         _raise_first(problems)
 
@@ -235,35 +245,31 @@ class Ingest:
         return count
 
     def _take_slice(
-        self,
-        stream: StreamIngest,
-        rows: pa.RecordBatch,
-        *,
-        is_gathered: bool,
-        is_granted: bool = False,
+        self, stream: StreamIngest, rows: PushedRows, *, is_granted: bool = False
     ) -> WindrowError | None:
         """One step; is_granted: nothing needs to be counted or decided for it."""
-        name = stream.schema.name
-        step = self._begin(name, Mark(*stream.parts))
+        step = self._begin(stream.schema.name, Mark(*stream.parts, *self._all_complete))
         step.is_granted = is_granted
         is_first = stream.first_us is None
-        step.rows = stream.place(rows)
-        if is_gathered:
-            stream.gathered.forget(rows.num_rows)
+        step.rows = stream.place(*rows)
+        if self.is_by_arrival:
+            self._move_others(stream)
+        if rows.pushes is not None:
+            stream.gathered.forget(rows.batch.num_rows)
         if is_first:
             self._note_first(stream)
         for shared in step.shared:
             shared.append(step.rows, step.shares)
         return self._decide(step)
 
-    def _refuse(
-        self, stream: StreamIngest, rows: pa.RecordBatch, *, is_gathered: bool
-    ) -> WindrowError | None:
+    def _refuse(self, stream: StreamIngest, rows: PushedRows) -> WindrowError | None:
         """Rows for which there is no room: all that reads them is told, and time goes on."""
-        step = self._begin(stream.schema.name, Mark(*stream.parts))
-        step.missed = stream.refuse(rows)
-        if is_gathered:
-            stream.gathered.forget(rows.num_rows)
+        step = self._begin(stream.schema.name, Mark(*stream.parts, *self._all_complete))
+        step.missed = stream.refuse(*rows)
+        if self.is_by_arrival:
+            self._move_others(stream)
+        if rows.pushes is not None:
+            stream.gathered.forget(rows.size)
         self._note_first(stream)
         return self._decide(step)
 
@@ -277,9 +283,16 @@ class Ingest:
 
     def _move_to(self, stream: StreamIngest, instant_us: int) -> WindrowError | None:
         """The stream is complete through that instant."""
-        step = self._begin(stream.schema.name, Mark(*stream.parts))
+        step = self._begin(stream.schema.name, Mark(*stream.parts, *self._all_complete))
         stream.completeness.advance(instant_us)
+        if self.is_by_arrival:
+            self._move_others(stream)
         return self._decide(step)
+
+    def _move_others(self, stream: StreamIngest) -> None:
+        """By arrival all streams are as complete as the one that has moved."""
+        for completeness in self._all_complete:
+            completeness.advance(stream.completeness.newest)
 
     def _note_first(self, stream: StreamIngest) -> None:
         """The first row of a stream has come: lives may count from there."""
@@ -302,7 +315,8 @@ class Ingest:
     def _begin(self, stream: str | None, undo: Mark) -> Step:
         self._steps += 1
         shared = [] if stream is None else self.pool.of(stream)
-        step = self._step = Step(self._steps, stream, undo, shared, [])
+        moves_all = stream is None or self.is_by_arrival
+        step = self._step = Step(self._steps, stream, moves_all, undo, shared, [])
         for each in shared:
             step.marks.append(each.mark())
         return step
@@ -344,9 +358,7 @@ class Ingest:
         # Where all streams have ended, a view goes as far as what reads it.
         clocks = clocks_of(step.queries, self.clock_of) if has_views else {}
         for query in step.queries:
-            if query.reading.is_running and (
-                step.stream is None or step.stream in query.plan.inputs_of
-            ):
+            if query.reading.is_running and (step.moves_all or step.stream in query.plan.inputs_of):
                 self._apply(query, step, clocks.get(id(query)))
             if not query.reading.is_running:
                 ended.append(query)
@@ -372,7 +384,8 @@ class Ingest:
         try:
             clock = self.clock_of(query.plan.streams) if clock is None else clock
             missed = {} if step.missed is None else self._missed_by(query, step.missed, step.stream)
-            query.apply(QueryStep(step.number, clock, step.stream, step.rows, step.shares, missed))
+            given = (step.rows, step.shares, missed, self.is_by_arrival)
+            query.apply(QueryStep(step.number, clock, step.stream, *given))
         except WindrowError as error:
             step.problem = step.problem or error
         except Exception as problem:
@@ -389,10 +402,12 @@ class Ingest:
         return dict.fromkeys(query.plan.inputs_of.get(stream or "", ()), times)
 
     def _feed_histories(self, step: Step) -> None:
-        batch = None if step.rows is None else step.rows.batch
-        for name in self.streams if step.stream is None else (step.stream,):
+        for name in self.streams if step.stream is None or step.moves_all else (step.stream,):
+            is_own = name == step.stream
+            batch = step.rows.batch if is_own and step.rows is not None else None
+            missed = step.missed if is_own else None
             try:
-                self._histories.apply(step.number, self.streams[name], batch, step.missed)
+                self._histories.apply(step.number, self.streams[name], batch, missed)
             except WindrowError as error:
                 step.problem = step.problem or error
             except Exception:

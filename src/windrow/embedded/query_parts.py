@@ -38,6 +38,7 @@ class QueryStep:
 
     rows: of the stream, None where time alone moves. shares: what readers of shared rows are given.
     missed: the times of rows that were refused, by input; all are later than the clock.
+    is_by_arrival: rows may be of the very instant of the clock.
     """
 
     number: int
@@ -46,6 +47,7 @@ class QueryStep:
     rows: StreamRows | None = None
     shares: Shares = field(default_factory=dict)
     missed: Mapping[int, NDArray[np.int64]] = field(default_factory=dict)
+    is_by_arrival: bool = False
 
 
 class TakenRows(NamedTuple):

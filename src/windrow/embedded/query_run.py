@@ -246,7 +246,8 @@ class QueryRun:
                 if self._bounded is not None:
                     self._bounded.watch.take(rows.batch)
             self._shard.append(changes)
-            if self._shard.clock < clock:
+            # By arrival rows may be of the very instant of the clock.
+            if self._shard.clock < clock or (step.is_by_arrival and prepared):
                 self._move(clock)
 
     def _prepared(self, step: QueryStep) -> dict[int, TakenRows]:

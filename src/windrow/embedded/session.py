@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 
 from windrow.asking import Asking
+from windrow.clocks import ARRIVAL, COMPLETE, check_lateness, clock_named
 from windrow.embedded.growth_warning import warn_of_growth
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_registry import Histories
@@ -57,8 +58,9 @@ class EmbeddedSession(Asking):
     [{'n': 1}]
     """
 
-    def __init__(self, memory: str | int = DEFAULT_MEMORY) -> None:
+    def __init__(self, memory: str | int = DEFAULT_MEMORY, clock: str = COMPLETE) -> None:
         self.memory = memory_of(memory)
+        self._clock = clock_named(clock)
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
         self._is_stopped = False
@@ -66,7 +68,10 @@ class EmbeddedSession(Asking):
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
         self._histories = Histories(max(self.memory // UNREAD_PARTS, UNREAD_FLOOR))
-        self._ingest = Ingest(self._lock, self._running, self._histories, self.memory)
+        # By arrival several steps may be of one instant: then views are parts of their queries.
+        self._shares_views = self._clock != ARRIVAL
+        beside = (self._running, self._histories, self.memory)
+        self._ingest = Ingest(self._lock, *beside, is_by_arrival=not self._shares_views)
         self._flush = self._ingest.flush
         self._governing = self._ingest.governing
         views = (lambda: self._catalog, self._running, self._rate_of)
@@ -108,6 +113,7 @@ class EmbeddedSession(Asking):
         into = None if bad_rows_into is None else os.fspath(bad_rows_into)
         taking = (on_bad_row, max_ahead_of(max_ahead), into)
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness), *taking)
+        check_lateness(self._clock, name, declared.lateness_us)
         self._catalog = self._catalog.with_stream(declared)
         self._ingest.declare(declared)
 
@@ -146,7 +152,8 @@ class EmbeddedSession(Asking):
         select = parse_query(text)
         if isinstance(select, Select) and reads_history(select):
             return self._follow(select, name)
-        plan = plan_query(select, self._catalog, algorithm, store, shares_views=True)
+        how = (algorithm, store)
+        plan = plan_query(select, self._catalog, *how, shares_views=self._shares_views)
         name = self._free_name(name)
         self._flush()
         warn_of_growth(name, plan)
@@ -176,7 +183,7 @@ class EmbeddedSession(Asking):
         """The bound plan of a query, or of a question about the past; nothing is registered."""
         select = parse_query(text)
         if not isinstance(select, Select) or not reads_history(select):
-            return plan_query(select, self._catalog, shares_views=True)
+            return plan_query(select, self._catalog, shares_views=self._shares_views)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
         return bind_history(select, self._catalog, schemas, continuous=goes_on)
 
@@ -288,7 +295,8 @@ class EmbeddedSession(Asking):
 
         >>> session = EmbeddedSession()
         >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> session.push("s", {"ts": ["2026-01-02", "2026-01-01"], "x": [1, 2]})
+        >>> session.push("s", {"ts": "2026-01-02", "x": 1})
+        >>> session.push("s", {"ts": "2026-01-01", "x": 2})
         >>> session.late("s")["x"].to_pylist()
         [2]
         """
@@ -314,7 +322,8 @@ class EmbeddedSession(Asking):
 
         >>> session = EmbeddedSession()
         >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> session.push("s", {"ts": ["2026-01-02", "2026-01-01"], "x": [1, 2]})
+        >>> session.push("s", {"ts": "2026-01-02", "x": 1})
+        >>> session.push("s", {"ts": "2026-01-01", "x": 2})
         >>> session.ledger().select(["stream", "rows_in", "late"]).to_pylist()
         [{'stream': 's', 'rows_in': 2, 'late': 1}]
         """

@@ -81,7 +81,8 @@ class SessionViews:
 
     def ask(self, query: QueryText, *, is_progressive: bool) -> pa.Table:
         """The answer to a question about now."""
-        plan = tree_plan(query, self._catalog(), shares_views=True)
+        shares_views = not self._ingest.is_by_arrival
+        plan = tree_plan(query, self._catalog(), shares_views=shares_views)
         check_question(plan, is_progressive=is_progressive)
         self._ingest.flush()
         clock = self._ingest.clock_of(plan.streams)

@@ -57,9 +57,11 @@ def late_bytes(memory: int) -> int:
 class StreamIngest:
     """One stream of a session; of its late rows the newest are kept, up to so many bytes."""
 
-    def __init__(self, schema: StreamSchema, late_limit: int = LATE_FLOOR) -> None:
+    def __init__(
+        self, schema: StreamSchema, late_limit: int = LATE_FLOOR, *, is_by_arrival: bool = False
+    ) -> None:
         self.schema = schema
-        self.completeness = Completeness(schema.lateness_us)
+        self.completeness = Completeness(schema.lateness_us, is_by_arrival=is_by_arrival)
         self.first_us: int | None = None  # the time of the first row that was neither bad nor late
         self._ledger = Ledger()
         self.gathered = GatheredRows(schema)
@@ -134,18 +136,21 @@ class StreamIngest:
         """The newest of the rows with bad values or times, in order of arrival."""
         return self._bad.table()
 
-    def place(self, batch: pa.RecordBatch) -> StreamRows:
-        """The rows whose time is neither bad nor late; others are set aside and counted."""
-        rows = self._placed(batch)
+    def place(self, batch: pa.RecordBatch, pushes: Instants | None = None) -> StreamRows:
+        """The rows whose time is neither bad nor late; others are set aside and counted.
+
+        pushes: the number of the push of each row; None: all are of one.
+        """
+        rows = self._placed(batch, pushes)
         self._times.add(rows.times)
         return rows
 
-    def refuse(self, batch: pa.RecordBatch) -> Instants:
+    def refuse(self, batch: pa.RecordBatch, pushes: Instants | None = None) -> Instants:
         """Count refused rows; they advance time like any others.
 
         The times of those that would have been accepted.
         """
-        times = self._placed(batch).times
+        times = self._placed(batch, pushes).times
         self._ledger.rejected += times.size
         return times
 
@@ -163,15 +168,16 @@ class StreamIngest:
         newest, earliest = int(times.max()), int(times.min())
         return max(through, min(newest - self.schema.lateness_us, earliest) - 1)
 
-    def _placed(self, batch: pa.RecordBatch) -> StreamRows:
+    def _placed(self, batch: pa.RecordBatch, pushes: Instants | None) -> StreamRows:
         """The rows that are neither bad nor late; the stream moves on by them."""
         self._ledger.rows_in += batch.num_rows
-        rows, bad = _timed(batch, self.schema.time)
-        if bad is not None:
-            self._set_time_aside(bad, NO_TIME)
+        rows, is_good = _timed(batch, self.schema.time)
+        if is_good is not None:
+            self._set_time_aside(batch.filter(pa.array(~is_good)), NO_TIME)
+            pushes = None if pushes is None else pushes[is_good]
         if rows.times.size and int(rows.times.max()) > self._believed_until_us:
-            rows = self._without_far_ahead(rows)
-        late = self.completeness.judge(rows.times)
+            rows, pushes = self._without_far_ahead(rows, pushes)
+        late = self.completeness.judge(rows.times, pushes)
         if late.any():
             self._set_late_aside(rows.batch.filter(pa.array(late)))
             rows = rows.filtered(~late)
@@ -224,18 +230,25 @@ class StreamIngest:
         late = self._late.since(self._late_from)
         return pa.concat_tables([self.schema.arrow.empty_table(), *late])
 
-    def _without_far_ahead(self, rows: StreamRows) -> StreamRows:
+    def _without_far_ahead(
+        self, rows: StreamRows, pushes: Instants | None
+    ) -> tuple[StreamRows, Instants | None]:
         """The rows that are not too far ahead, after those that waited and are believed now."""
         newest_us, now_us = self.completeness.newest, wall_clock_us()
         verdict = self._judge.judge(rows.times, newest_us, now_us)
         if verdict is None:
             self._believed_until_us = self._judge.believed_until(newest_us, now_us)
-            return rows
+            return rows, pushes
         self._believed_until_us = START_OF_TIME
         batch = pa.concat_batches([*self._suspects, rows.batch])
+        waited = batch.num_rows - rows.batch.num_rows
         self._suspects = [batch.take(pa.array(verdict.waiting))]
         self._set_time_aside(batch.take(pa.array(verdict.aside)), TOO_FAR_AHEAD)
-        return cast_times(batch.take(pa.array(verdict.accepted)), self.schema.time)
+        accepted = cast_times(batch.take(pa.array(verdict.accepted)), self.schema.time)
+        if pushes is None:
+            return accepted, None
+        # Rows that waited come in with the first push of those that confirm them.
+        return accepted, np.concatenate([np.full(waited, pushes[0]), pushes])[verdict.accepted]
 
     def _set_time_aside(self, rows: pa.RecordBatch, why: str) -> None:
         self._ledger.bad_time += rows.num_rows
@@ -263,8 +276,8 @@ class StreamIngest:
         self._late.drop_before(self._late_from)
 
 
-def _timed(batch: pa.RecordBatch, time: str) -> tuple[StreamRows, pa.RecordBatch | None]:
-    """The rows that have a time that an event can have, and those without, if there are any."""
+def _timed(batch: pa.RecordBatch, time: str) -> tuple[StreamRows, NDArray[np.bool_] | None]:
+    """The rows that have a time that an event can have, and which these are, if not all."""
     if not batch.column(time).null_count:
         rows = cast_times(batch, time)
         times = rows.times
@@ -273,7 +286,7 @@ def _timed(batch: pa.RecordBatch, time: str) -> tuple[StreamRows, pa.RecordBatch
     column = batch.column(time).cast(pa.int64())
     in_range = pc.and_(pc.greater_equal(column, MIN_EVENT_TIME), pc.less(column, MAX_EVENT_TIME))
     is_good = pc.fill_null(in_range, False)
-    return cast_times(batch.filter(is_good), time), batch.filter(pc.invert(is_good))
+    return cast_times(batch.filter(is_good), time), is_good.to_numpy(zero_copy_only=False)
 
 
 def wall_clock_us() -> int:

@@ -28,6 +28,7 @@ class DueInstants:
     def __init__(self) -> None:
         self.instants: Backlog[Instants] = Backlog(np.concatenate)
         self.next = 0  # the number of the first that is due
+        self._last: int | None = None
         self.lost = 0
 
     @property
@@ -36,7 +37,15 @@ class DueInstants:
         return (self, self.instants)
 
     def add(self, instants: Instants) -> None:
-        """Take instants that are later than all before."""
+        """Take instants that are later than all before, or begin with the last of them again.
+
+        Where nobody has asked about that one yet, it is due once.
+        """
+        if not instants.size:
+            return
+        if int(instants[0]) == self._last and self.next < self.instants.end:
+            instants = instants[1:]
+        self._last = int(instants[-1]) if instants.size else self._last
         self.instants.append(instants)
         excess = self.instants.end - self.next - INSTANTS_LIMIT
         if excess > 0:

@@ -54,6 +54,8 @@ class GatheredRows:
         ]
         self._schema = stream.arrow
         self.rows: list[dict[str, Any]] = []
+        self.pushes: list[int] = []  # the number of the push of each row
+        self._push = 0
         self._characters = 0
 
     def take(self, rows: Any) -> bool:
@@ -68,6 +70,8 @@ class GatheredRows:
             if not fits:
                 return False
             fitting.append(fits)
+        self._push += 1
+        self.pushes += [self._push] * len(fitting)
         self.rows += fitting
         for texts in fitting:
             for value in texts.values():
@@ -110,7 +114,7 @@ class GatheredRows:
 
     def forget(self, count: int) -> None:
         """The first rows were taken, or refused."""
-        self.rows = self.rows[count:]
+        self.rows, self.pushes = self.rows[count:], self.pushes[count:]
         if not self.rows:
             self._characters = 0
 

@@ -2,7 +2,11 @@
 
 A row at time t completes its stream through t - lateness - 1 microsecond (rows of equal time may
 still follow); a heartbeat completes it through its instant, inclusive; the end of a stream
-completes it for ever.
+completes it for ever. Rows are judged by what was complete before their push: those of one push
+never make each other late.
+
+Where the clock moves by arrival, a row at time t moves it to t itself. Rows of equal time may
+still follow, and count from then on; older ones are late.
 """
 
 from __future__ import annotations
@@ -23,34 +27,52 @@ class Completeness:
 
     >>> stream = Completeness(lateness_us=10)
     >>> stream.judge(np.array([100, 95, 85])).tolist()
-    [False, False, True]
+    [False, False, False]
     >>> stream.through
     89
+    >>> stream.judge(np.array([89, 90])).tolist()
+    [True, False]
     """
 
-    def __init__(self, lateness_us: int) -> None:
-        self._lateness_us = lateness_us
+    def __init__(self, lateness_us: int, *, is_by_arrival: bool = False) -> None:
+        # By how much the newest row is ahead of what is complete, and the last late time likewise.
+        self._ahead_us = 0 if is_by_arrival else lateness_us + 1
+        self._ties_us = 1 if is_by_arrival else 0
         self.through = START_OF_TIME
         self.newest = START_OF_TIME  # the latest event time or heartbeat
 
-    def judge(self, times_us: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which rows are late, in order of arrival; the others complete the stream further."""
+    def judge(
+        self, times_us: NDArray[np.int64], pushes: NDArray[np.int64] | None = None
+    ) -> NDArray[np.bool_]:
+        """Which rows are late, in order of arrival; the others complete the stream further.
+
+        pushes: the number of the push of each row, rising; None: all are of one push.
+        """
         if times_us.size == 0:
             return np.empty(0, np.bool_)
-        is_sorted = times_us.size == 1 or kernels.is_sorted(times_us)
-        if is_sorted and times_us[0] > self.through:
+        first_us, is_sorted = int(times_us[0]), times_us.size == 1 or kernels.is_sorted(times_us)
+        if is_sorted and first_us > self.through - self._ties_us:
             late = np.zeros(times_us.size, np.bool_)
             newest = int(times_us[-1])
-            self.through = max(self.through, newest - self._lateness_us - 1)
         else:
-            late = np.empty(times_us.size, np.bool_)
-            self.through = int(
-                kernels.judge_lateness(times_us, self._lateness_us, self.through, late)
-            )
+            late = times_us <= self._complete_before(times_us, pushes) - self._ties_us
             # A late row is not an event of the stream: after its end it must not move the clock.
             newest = int(times_us[~late].max(initial=START_OF_TIME))
+        self.through = max(self.through, newest - self._ahead_us)
         self.newest = max(self.newest, newest)
         return late
+
+    def _complete_before(
+        self, times_us: NDArray[np.int64], pushes: NDArray[np.int64] | None
+    ) -> NDArray[np.int64] | int:
+        """Through where the stream was complete before the push of each row."""
+        if pushes is None or pushes[0] == pushes[-1] or self.is_finished:
+            return self.through
+        starts = np.flatnonzero(np.diff(pushes, prepend=pushes[0] - 1))
+        # Late rows are older than what is complete, so they may be among those that complete it.
+        newest = np.maximum.accumulate(np.maximum.reduceat(times_us, starts)) - self._ahead_us
+        before = np.maximum(np.concatenate([[self.through], newest[:-1]]), self.through)
+        return np.repeat(before, np.diff(starts, append=times_us.size))
 
     def advance(self, to_us: int) -> None:
         """Every row up to and including this instant has come; nothing comes after the end."""
@@ -62,6 +84,11 @@ class Completeness:
     def finish(self) -> None:
         """No further row will come."""
         self.through = END_OF_TIME
+
+    @property
+    def final(self) -> int:
+        """The instant through which no row can come any more: not that of rows of equal time."""
+        return self.through if self.is_finished else self.through - self._ties_us
 
     @property
     def is_finished(self) -> bool:

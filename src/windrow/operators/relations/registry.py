@@ -15,6 +15,7 @@ from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.project import ProjectOperator, ValuesOperator
 from windrow.operators.relations.set_operations import set_operator
 from windrow.operators.relations.top_rows import TopRowsOperator
+from windrow.operators.relations.valid_rows import ValidRowsOperator
 from windrow.operators.relations.window_functions import WindowFunctionsOperator
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -27,6 +28,7 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     TopRows,
+    ValidRows,
     Values,
     WindowFunctions,
 )
@@ -45,6 +47,7 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     Distinct: DistinctOperator,
     SetOperation: set_operator,
     AtMostOne: AtMostOneOperator,
+    ValidRows: ValidRowsOperator,
     AnswerWindow: AnswerWindowOperator,
 }
 

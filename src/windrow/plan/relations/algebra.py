@@ -36,6 +36,7 @@ __all__ = [
     "Scan",
     "SetOperation",
     "TopRows",
+    "ValidRows",
     "Values",
     "ViewScan",
     "WindowCall",
@@ -164,6 +165,18 @@ class Filter(Unary):
     """The rows for which the condition is true."""
 
     condition: Expr
+
+
+@dataclass(frozen=True)
+class ValidRows(Unary):
+    """The rows that hold at the instant: since <= t < until, for all instants of both lists.
+
+    A row with NULL among these never holds. grid_us: rows come and go at multiples of it only.
+    """
+
+    since: tuple[Expr, ...]
+    until: tuple[Expr, ...]
+    grid_us: int = 1
 
 
 @dataclass(frozen=True)

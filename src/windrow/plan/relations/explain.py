@@ -16,6 +16,7 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     TopRows,
+    ValidRows,
     ViewScan,
     WindowFunctions,
 )
@@ -94,24 +95,10 @@ def _of_block(block: Block, algorithms: Algorithms) -> str:
 def _kept(node: Relation) -> str:
     if isinstance(node, Join):
         return _of_join(node)
-    if isinstance(node, Aggregate):
-        return "keeps a state for each group; O(1) a change, O(log n) for MIN and MAX"
-    if isinstance(node, Distinct):
-        return "keeps every different row and its count; O(1) a change"
     if isinstance(node, SetOperation):
         is_union = node.kind == "union"
         return "" if is_union else "keeps every different row and two counts; O(1) a change"
-    if isinstance(node, TopRows):
-        return "keeps all rows in order; O(log n) a change"
-    if isinstance(node, WindowFunctions):
-        return "keeps all rows in order; O(log n) and the rows within reach of a change"
-    if isinstance(node, AtMostOne):
-        return "counts rows; O(1) a change"
-    if isinstance(node, ViewScan):
-        return "runs once for all queries that read it; keeps nothing of its own"
-    if isinstance(node, AnswerWindow):
-        return "keeps the answers in the window; O(rows) a tick"
-    return ""
+    return _WORDS.get(type(node), "")
 
 
 def _of_join(node: Join) -> str:
@@ -120,3 +107,15 @@ def _of_join(node: Join) -> str:
         return "keeps the rows of the left input, and counts keys of the right one; by key"
     found = "finds matches by key" if condition.keys else "compares with all rows of the other"
     return f"keeps the different rows of both inputs; {found}"
+
+
+_WORDS: dict[type[Relation], str] = {
+    Aggregate: "keeps a state for each group; O(1) a change, O(log n) for MIN and MAX",
+    Distinct: "keeps every different row and its count; O(1) a change",
+    TopRows: "keeps all rows in order; O(log n) a change",
+    WindowFunctions: "keeps all rows in order; O(log n) and the rows within reach of a change",
+    AtMostOne: "counts rows; O(1) a change",
+    ValidRows: "keeps the rows that are to come or to go; O(log n) a change",
+    ViewScan: "runs once for all queries that read it; keeps nothing of its own",
+    AnswerWindow: "keeps the answers in the window; O(rows) a tick",
+}

@@ -18,6 +18,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     TopRows,
+    ValidRows,
     Values,
     WindowFunctions,
     walk_relations,
@@ -116,6 +117,9 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
             for call in relation.calls
         )
         return replace(relation, groups=_items(relation.groups, rewrite), calls=calls)
+    if isinstance(relation, ValidRows):
+        since = tuple(rewrite(part) for part in relation.since)
+        return replace(relation, since=since, until=tuple(rewrite(part) for part in relation.until))
     if isinstance(relation, AtMostOne):
         return replace(relation, by=tuple(rewrite(part) for part in relation.by))
     if isinstance(relation, TopRows):

@@ -27,6 +27,7 @@ from windrow.plan.relations.algebra import (
     Scan,
     SetOperation,
     TopRows,
+    ValidRows,
     Values,
     ViewScan,
     WindowCall,
@@ -207,6 +208,12 @@ class _Drawing:
         """A row at most."""
         return "at most one row" + (f" for each {self._list(node.by)}" if node.by else "")
 
+    def valid_rows(self, node: ValidRows) -> str:
+        """From when until when."""
+        bounds = [f"since {self._list(node.since)}"] if node.since else []
+        bounds += [f"until {self._list(node.until)}"] if node.until else []
+        return f"rows that hold {', '.join(bounds)}"
+
     def aggregate(self, node: Aggregate) -> str:
         """Groups and aggregates."""
         groups = f"a row for each {self._items(node.groups)}" if node.groups else "one row"
@@ -325,6 +332,7 @@ _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     Project: _Drawing.project,
     Distinct: _Drawing.distinct,
     AtMostOne: _Drawing.at_most_one,
+    ValidRows: _Drawing.valid_rows,
     Aggregate: _Drawing.aggregate,
     Join: _Drawing.join,
     Apply: _Drawing.apply,

@@ -1,0 +1,141 @@
+"""Declared tables, streams and sources: as streams, or as tables where they have a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from windrow.dialects.columns import Column, column_of, time_of
+from windrow.dialects.scanning import Piece, Pieces, closing, split_at_commas
+from windrow.dialects.translation import Translating
+from windrow.sql.words import print_name
+
+__all__ = ["declare_relation", "declare_schema"]
+
+# Connectors that only take rows.
+_SINKS = ("blackhole", "print", "discard")
+_ARRIVAL = "arrival_time"
+
+
+@dataclass
+class _Declared:
+    """A declaration. key: the columns of PRIMARY KEY.
+
+    watermark, lateness: the column of WATERMARK FOR, and what is subtracted. options: of WITH.
+    """
+
+    name: str
+    columns: list[Column] = field(default_factory=list)
+    key: list[str] = field(default_factory=list)
+    watermark: str = ""
+    lateness: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def declare_relation(script: Translating, pieces: Pieces, place: int, opening: int) -> None:
+    """CREATE TABLE name (columns) WITH (options), from `place` on, where the name is."""
+    declared = _Declared(pieces[opening - 1].bare)
+    if opening - 1 > place:
+        script.schemas.add(pieces[place].bare.lower())
+    end = closing(pieces, opening)
+    for part in split_at_commas(pieces[opening + 1 : end]):
+        _add_part(script, declared, part)
+    declared.options = _options(pieces[end + 1 :])
+    if declared.options.get("connector", "") in _SINKS:
+        script.sinks.add(declared.name.lower())
+        script.replace(pieces[0].start, pieces[-1].end, "")
+        return
+    script.replace(pieces[0].start, pieces[-1].end, _written(script, declared, pieces[0]))
+
+
+def declare_schema(script: Translating, pieces: Pieces, place: int) -> None:
+    """Esper's create schema Name (property type, ...)."""
+    opening = next((at for at, each in enumerate(pieces) if each.upper == "("), len(pieces) - 1)
+    declare_relation(script, pieces, place, opening)
+
+
+def _add_part(script: Translating, declared: _Declared, part: Sequence[Piece]) -> None:
+    words = [piece.upper for piece in part]
+    if words[0] == "WATERMARK":
+        declared.watermark = part[2].bare
+        declared.lateness = _lateness(part)
+        return
+    if words[0] == "CONSTRAINT":
+        part, words = part[2:], words[2:]
+    if words[:2] == ["PRIMARY", "KEY"]:
+        inside = part[3 : closing(part, 2)]
+        declared.key = [piece.bare for piece in inside if piece.is_name]
+        return
+    if words[0] in ("FOREIGN", "UNIQUE", "CHECK", "INCLUDE") or part[0].upper == "*":
+        return
+    column = column_of(script, part)
+    declared.columns.append(column)
+    if column.is_key:
+        declared.key.append(column.name)
+    if column.lateness:
+        declared.watermark, declared.lateness = column.name, column.lateness
+
+
+def _lateness(part: Sequence[Piece]) -> str:
+    """Of `WATERMARK FOR ts AS ts - INTERVAL '5' SECOND` the 5 SECOND."""
+    place = next((at for at, each in enumerate(part) if each.upper == "INTERVAL"), None)
+    if place is None:
+        return ""
+    return " ".join(each.bare for each in part[place + 1 : place + 3] if each.upper != ")")
+
+
+def _options(pieces: Sequence[Piece]) -> dict[str, str]:
+    """The options of WITH (...), their names in small letters."""
+    place = next((at for at, each in enumerate(pieces) if each.upper == "WITH"), None)
+    if place is None or place + 1 >= len(pieces) or pieces[place + 1].upper != "(":
+        return {}
+    found = {}
+    for part in split_at_commas(pieces[place + 2 : closing(pieces, place + 1)]):
+        names = [each for each in part if each.upper != "="]
+        if len(names) > 1:
+            name = "".join(each.bare for each in names[:-1])
+            found[name.lower()] = names[-1].bare
+    return found
+
+
+def _written(script: Translating, declared: _Declared, first: Piece) -> str:
+    """The declaration in WQL."""
+    columns = declared.columns
+    time = time_of(declared.columns, declared.watermark, declared.options.get("timestamp", ""))
+    is_table = bool(declared.key) and _can_be_table(declared)
+    listed = [f"{print_name(each.name)} {each.kind}" for each in columns]
+    if time is None and not is_table:
+        listed.append(f"{_ARRIVAL} TIMESTAMP")
+        time = _ARRIVAL
+        script.arrival_timed.append(declared.name)
+        script.note(
+            first,
+            f"the rows of {declared.name} carry no time: column {_ARRIVAL} is when they arrived",
+        )
+    if time is not None:
+        script.time_columns[declared.name.lower()] = time.lower()
+    timed = f" TIME {print_name(time)}" if time is not None else ""
+    late = f" LATENESS {declared.lateness}" if declared.lateness and time and not is_table else ""
+    _note_source(script, declared, first)
+    name = print_name(declared.name)
+    if not is_table:
+        return f"CREATE STREAM {name} ({', '.join(listed)}){timed}{late}"
+    script.tables.add(declared.name.lower())
+    key = ", ".join(print_name(each) for each in declared.key)
+    return f"CREATE TABLE {name} ({', '.join(listed)}, PRIMARY KEY ({key})){timed}"
+
+
+def _can_be_table(declared: _Declared) -> bool:
+    """In ksqlDB a stream may have a KEY, which says nothing of its rows."""
+    names = {column.name.lower() for column in declared.columns}
+    return all(name.lower() in names for name in declared.key)
+
+
+def _note_source(script: Translating, declared: _Declared, first: Piece) -> None:
+    connector = declared.options.get("connector") or declared.options.get("kafka_topic")
+    if connector is not None:
+        script.note(
+            first,
+            f"rows of {declared.name} are pushed, or read by FROM kafka('...'), jsonl('...') or "
+            f"another source: {connector!r} is not read",
+        )

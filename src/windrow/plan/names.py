@@ -50,6 +50,16 @@ class Names:
             for entry, column in self._found(node)
         ]
 
+    def is_field(self, node: exp.Column) -> bool:
+        """Whether a.b is no column b of an input a, but may be field b of a column a."""
+        if not node.table or node.args.get("db") is not None:
+            return False
+        inputs = (*self.inputs, *(self.outer.inputs if self.outer else ()))
+        named = [entry for entry in inputs if entry.alias.lower() == node.table.lower()]
+        if any(column_named(entry.stream, node.name) is not None for entry in named):
+            return False
+        return any(column_named(entry.stream, node.table) is not None for entry in inputs)
+
     def entries(self, node: exp.Column) -> tuple[NamedInput, ...]:
         """The inputs that the node's qualifier allows: all, without one."""
         return tuple(entry for level in self._levels(node) for entry in level)

@@ -31,7 +31,7 @@ def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
     signs = []
     while cursor.at_any("-", "+"):
         signs.append(cursor.consume())
-    operand = _primary(cursor, expression)
+    operand = _parts(cursor, _primary(cursor, expression), expression)
     if cursor.accept("::"):  # only once: a chain of casts would be a nesting without brackets
         operand = _cast(operand, parse_type(cursor))
     for sign in reversed(signs):
@@ -66,6 +66,8 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
         raise cursor.unsupported("WU106", "INTERVAL values are not supported", hint)
     if cursor.at_any("DATE", "TIMESTAMP") and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)
+    if cursor.at("ARRAY", "[") or cursor.at("MAP", "["):
+        return _listed(cursor, expression)
     if token.kind == "word" and cursor.ahead().upper == "(" and cursor.at_name():
         return _call(cursor, expression)
     if cursor.at_name():
@@ -125,10 +127,30 @@ def _column(cursor: Cursor) -> exp.Expression:
             hint = "use alias.* only as an item of the select list"
             raise cursor.wrong("WS119", "alias.* cannot be part of an expression", hint)
         column = exp.Column(this=identifier(cursor.name("a column")), table=identifier(first))
-    if cursor.at_any(".", "["):
-        hint = "write a column as name or as alias.name"
-        raise cursor.unsupported("WU108", "fields of a column's value are not supported", hint)
     return column
+
+
+def _parts(cursor: Cursor, operand: exp.Expression, expression: Reader) -> exp.Expression:
+    """The operand with .field and [index] behind it."""
+    while cursor.at_any(".", "["):
+        sign = cursor.consume()
+        if sign.text == ".":
+            name = identifier(cursor.name("a field"))
+            operand = mark(exp.Dot(this=operand, expression=name), sign)
+            continue
+        index = expression(cursor)
+        cursor.expect("]", hint="write items[0] for an element, m['key'] for a value of a map")
+        operand = mark(exp.Bracket(this=operand, expressions=[index]), sign)
+    return operand
+
+
+def _listed(cursor: Cursor, expression: Reader) -> exp.Expression:
+    """ARRAY[1, 2] and MAP['a', 1], as Flink writes them."""
+    name = cursor.consume()
+    cursor.expect("[")
+    arguments = [] if cursor.at("]") else _arguments(cursor, expression)
+    cursor.expect("]")
+    return mark(build_call(name, arguments, cursor), name)
 
 
 def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
@@ -150,10 +172,40 @@ def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
 
 
 def _arguments(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
-    arguments = [expression(cursor)]
+    arguments = [_argument(cursor, expression)]
     while cursor.accept(","):
-        arguments.append(expression(cursor))
+        arguments.append(_argument(cursor, expression))
     return arguments
+
+
+def _argument(cursor: Cursor, expression: Reader) -> exp.Expression:
+    """An expression, or a function without a name: x -> x + 1, (x, y) -> x + y."""
+    names = _lambda_names(cursor)
+    if not names:
+        return expression(cursor)
+    first = cursor.token
+    for _ in range(2 * len(names) + 1 if cursor.at("(") else 1):
+        cursor.consume()
+    cursor.expect("-", ">")
+    node = exp.Lambda(this=expression(cursor), expressions=[identifier(each) for each in names])
+    return mark(node, first)
+
+
+def _lambda_names(cursor: Cursor) -> list[Token]:
+    """The names of the parameters that come next; none where no function without a name does."""
+    in_brackets = cursor.at("(")
+    names, ahead = [], int(in_brackets)
+    while cursor.ahead(ahead).kind in ("word", "quoted"):
+        names.append(cursor.ahead(ahead))
+        ahead += 1
+        if not in_brackets or cursor.ahead(ahead).upper != ",":
+            break
+        ahead += 1
+    if in_brackets and cursor.ahead(ahead).upper != ")":
+        return []
+    sign, tip = cursor.ahead(ahead + in_brackets), cursor.ahead(ahead + in_brackets + 1)
+    is_arrow = sign.upper == "-" and tip.upper == ">" and sign.end == tip.start
+    return names if is_arrow else []
 
 
 def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.plan.expressions import Expr
+from windrow.plan.nested_access import written_as_field
 from windrow.plan.relations.aggregate_calls import GROUPING, PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Apply, ApplyKind, Field, Filter, Relation
 from windrow.plan.relations.context import Context, Environment
@@ -56,6 +57,8 @@ class Phase(ABC):
             if is_query_form(node):
                 return nested_value(self, scope, node)
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+                if self._is_field(node):
+                    return scope.bind(written_as_field(node))
                 written = aliases.get(node.name.lower()) if not node.table else None
                 if written is not None and not self.visible.has(node):
                     return self.scope(clause).bind(written)
@@ -104,6 +107,16 @@ class Phase(ABC):
             return self.final(self._own_column(node, shadowed=False))
         enclosing = self.environment.enclosing
         return enclosing.find_column(node) if enclosing is not None else None
+
+    def _is_field(self, node: exp.Column) -> bool:
+        """Whether a.b is no column b of a table a, but may be field b of a column a."""
+        if not node.table or node.args.get("db") is not None:
+            return False
+        tables = [each for each in self.all_tables if each.alias.lower() == node.table.lower()]
+        if any(each.has(node.name) for each in tables):
+            return False
+        own = exp.Column(this=node.args["table"])
+        return self.visible.has(own) or any(each.has(node.table) for each in self.all_tables)
 
     def _column(self, node: exp.Column, *, shadowed: bool) -> Expr:
         if self.visible.has(node):

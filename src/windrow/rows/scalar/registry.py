@@ -8,6 +8,7 @@ from windrow.rows.scalar.comparisons import COMPARISONS
 from windrow.rows.scalar.quotients import QUOTIENTS
 from windrow.rows.scalar.rounding import ROUNDING
 from windrow.rows.scalar.squares import SQUARES
+from windrow.rows.scalar.structs import STRUCTS
 from windrow.rows.scalar.texts import TEXTS
 from windrow.rows.scalar.values import Function
 
@@ -20,5 +21,6 @@ FUNCTIONS: dict[str, Function] = {
     **CASTS,
     **ROUNDING,
     **SQUARES,
+    **STRUCTS,
     **TEXTS,
 }

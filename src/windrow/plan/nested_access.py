@@ -75,9 +75,7 @@ def map_value(scope: Scope, node: exp.Expr, bound: Expr, key: Expr) -> Expr:
                 node,
                 hint=f"convert it: CAST(... AS {bound.type.key})",
             )
-    return Call(
-        "map_value", (bound, into(scope, node, key, bound.type.key)), bound.type.value
-    )
+    return Call("map_value", (bound, into(scope, node, key, bound.type.key)), bound.type.value)
 
 
 def written_as_field(node: exp.Column) -> exp.Dot:

@@ -76,7 +76,8 @@ class Source:
     than JOIN. query: what stands in the brackets instead of a name (stream is '' then; window is
     written where the answers of the query go through one). columns: names given by AS t (a, b).
     joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of USING;
-    is_natural: NATURAL.
+    is_natural: NATURAL. unnest: the call that takes an array or a map apart, UNNEST(items) or
+    EXPLODE(items), which reads what stands before it; has_ordinality: WITH ORDINALITY.
     """
 
     stream: str
@@ -92,6 +93,8 @@ class Source:
     using: tuple[str, ...] = ()
     is_natural: bool = False
     is_comma: bool = field(default=False)
+    unnest: exp.Expression | None = field(default=None)
+    has_ordinality: bool = False
 
 
 @dataclass(frozen=True)

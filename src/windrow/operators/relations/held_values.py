@@ -26,7 +26,7 @@ __all__ = ["HeldValues"]
 
 
 class HeldValues:
-    """The values of several columns of these Arrow types, by row; values of one type share codes."""
+    """The values of several columns of these Arrow types, by row; one type shares its codes."""
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self._types = tuple(types)

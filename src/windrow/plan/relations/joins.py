@@ -24,6 +24,7 @@ from windrow.plan.relations.nested import add_conditions, has_query
 from windrow.plan.relations.phase import RowPhase
 from windrow.plan.relations.reading import outer_columns
 from windrow.plan.relations.tables import FromRows, bind_table, named_columns
+from windrow.plan.relations.unnesting import bind_unnest, one_row
 from windrow.plan.relations.visible import Table, Visible
 from windrow.plan.types import all_of, common_type, convert
 from windrow.schema import BOOLEAN
@@ -50,7 +51,7 @@ def bind_from(
     joiner = _Joiner(text, context, environment)
     parts: list[list[Source]] = []
     for source in sources:
-        if parts and not (source.is_comma and _has_outer(sources)):
+        if parts and (source.unnest is not None or not (source.is_comma and _has_outer(sources))):
             parts[-1].append(source)
         else:
             parts.append([source])
@@ -83,7 +84,10 @@ class _Joiner:
         """Items joined one after the other."""
         found = self._item(sources[0])
         for source in sources[1:]:
-            found = self.joined(found, self._item(source), source)
+            if source.unnest is not None:
+                found = bind_unnest(source, found, self._text, self._context, self._environment)
+            else:
+                found = self.joined(found, self._item(source), source)
         return found
 
     def joined(self, left: FromRows, right: FromRows, source: Source) -> FromRows:
@@ -101,6 +105,9 @@ class _Joiner:
         return self._shown(replace(both, relation=relation), left, right, source)
 
     def _item(self, source: Source) -> FromRows:
+        if source.unnest is not None:
+            once = one_row(self._context)
+            return bind_unnest(source, once, self._text, self._context, self._environment)
         if source.joined:
             rows = bind_from(source.joined, self._text, self._context, self._environment)
             if not source.alias:

@@ -24,6 +24,7 @@ from windrow.plan.relations.whole_blocks import as_block
 from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
+from windrow.sql.unnesting import GENERATORS
 
 __all__ = ["plan_query", "plan_view", "tree_plan"]
 
@@ -123,11 +124,14 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
 
 def _is_of_trees(node: exp.Expr) -> bool:
     """Whether only a tree can run it, or says best why it cannot: RANK() without OVER."""
+    if isinstance(node, exp.Anonymous) and node.name.upper() in GENERATORS:
+        return True
     return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED)
 
 
 def _is_window(source: Source, catalog: Catalog) -> bool:
     has_more = source.query is not None or source.joined or source.using or source.columns
+    has_more = has_more or source.unnest is not None
     if has_more or source.is_natural or source.join not in ("first", "inner", "anti"):
         return False
     return catalog.view(source.stream) is None

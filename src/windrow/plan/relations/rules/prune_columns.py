@@ -21,6 +21,7 @@ from windrow.plan.relations.algebra import (
     Scan,
     SetOperation,
     TopRows,
+    Unnest,
     ValidRows,
     Values,
     ViewScan,
@@ -64,7 +65,7 @@ def _pruned(relation: Relation, wanted: Ids) -> Relation:
     if isinstance(relation, AnswerWindow):
         inner = wanted & ids_of(relation.input) or ids_of(relation.input)
         return relation.with_inputs(_exactly(_pruned(relation.input, inner), inner))
-    assert isinstance(relation, Filter | Join | AtMostOne | ValidRows)
+    assert isinstance(relation, Filter | Join | AtMostOne | Unnest | ValidRows)
     return _over(relation, wanted)
 
 

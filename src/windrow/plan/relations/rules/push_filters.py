@@ -17,6 +17,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    Unnest,
     WindowFunctions,
 )
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
@@ -49,6 +50,9 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
     if isinstance(relation, WindowFunctions):
         kept = [part.column for part in relation.partition if isinstance(part, ColumnRef)]
         return _below(relation, conditions, frozenset(kept))
+    if isinstance(relation, Unnest):
+        # A row goes as a whole, whatever it holds; what is said of entries stays above.
+        return _below(relation, conditions, ids_of(relation.input))
     if isinstance(relation, AtMostOne):
         return _below(relation, conditions, frozenset())
     parts = tuple(_pushed(part, []) for part in relation.inputs)
@@ -61,7 +65,9 @@ def _kept(relation: Relation, conditions: list[Expr]) -> Relation:
 
 
 def _below(
-    relation: WindowFunctions | AtMostOne | Aggregate, conditions: list[Expr], may: frozenset[str]
+    relation: WindowFunctions | AtMostOne | Aggregate | Unnest,
+    conditions: list[Expr],
+    may: frozenset[str],
 ) -> Relation:
     """Conditions that read only columns by which rows are kept apart hold for whole partitions."""
     inner = [each for each in conditions if read_ids(each) and read_ids(each) <= may]

@@ -26,6 +26,8 @@ from windrow.schema import (
     STRING,
     TIMESTAMP,
     ColumnType,
+    array,
+    map_of,
 )
 
 __all__ = ["bind_by_kinds", "convert_argument"]
@@ -138,6 +140,10 @@ def _text_or_bytes(bound: Expr) -> ColumnType | None:
     return bound.type if bound.type.name == "BINARY" else _text(bound)
 
 
+def _nested(name: str) -> Target:
+    return lambda bound: bound.type if bound.type.name == name else None
+
+
 def _as_it_is(bound: Expr) -> ColumnType:
     return bound.type
 
@@ -153,6 +159,8 @@ _TARGETS: dict[Kind, Target] = {
     Kind.DATE: _time_in(DATE),
     Kind.BINARY: _bytes,
     Kind.TEXT_OR_BINARY: _text_or_bytes,
+    Kind.ARRAY: _nested("ARRAY"),
+    Kind.MAP: _nested("MAP"),
     Kind.ANY: _as_it_is,
     Kind.ALIKE: _as_it_is,
 }
@@ -168,4 +176,6 @@ _OF_NULL: dict[Kind, ColumnType] = {
     Kind.DATE: DATE,
     Kind.BINARY: STRING,
     Kind.TEXT_OR_BINARY: STRING,
+    Kind.ARRAY: array(STRING),
+    Kind.MAP: map_of(STRING, STRING),
 }

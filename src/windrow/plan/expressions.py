@@ -21,6 +21,7 @@ __all__ = [
     "Expr",
     "GroupRef",
     "Literal",
+    "Variable",
     "inputs_of",
     "walk",
 ]
@@ -81,7 +82,15 @@ class AggregateRef:
     type: ColumnType
 
 
-Expr = Literal | ColumnRef | Call | GroupRef | AggregateRef
+@dataclass(frozen=True)
+class Variable:
+    """A parameter of a function without a name, within its body; its name is unique there."""
+
+    name: str
+    type: ColumnType
+
+
+Expr = Literal | ColumnRef | Call | GroupRef | AggregateRef | Variable
 
 
 def walk(expression: Expr) -> Iterator[Expr]:

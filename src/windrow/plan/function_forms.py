@@ -11,6 +11,8 @@ from sqlglot import exp
 
 from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
 from windrow.plan.expressions import Call, Expr
+from windrow.plan.lambda_forms import LAMBDA_FORMS
+from windrow.plan.nested_forms import NESTED_FORMS
 from windrow.plan.operators import bind_alike
 from windrow.plan.scope import Scope
 from windrow.scalar_functions import ScalarFunction
@@ -38,6 +40,8 @@ def _if(scope: Scope, _function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
 
 
 FORMS: Mapping[str, Form] = {
+    **NESTED_FORMS,
+    **LAMBDA_FORMS,
     "ceil": _whole,
     "floor": _whole,
     "if": _if,

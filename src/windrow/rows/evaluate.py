@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.expressions import Call, Expr, Literal, Variable, walk
 from windrow.rows.faults import (
     FaultError,
     Faults,
@@ -27,6 +27,7 @@ from windrow.rows.faults import (
     own_faults,
     where_reached,
 )
+from windrow.rows.scalar.lambdas import HIGHER_ORDER, higher_order
 from windrow.rows.scalar.registry import FUNCTIONS
 from windrow.rows.scalar.values import Checked, Leaf, as_array
 from windrow.schema import ColumnType
@@ -106,6 +107,8 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
         return pa.scalar(expression.value, expression.type.arrow), None
     if not isinstance(expression, Call):
         return leaf(expression), known.get(expression)
+    if expression.function in HIGHER_ORDER:
+        return _of_functions(expression, leaf, known)
     parts = [_value(part, leaf, known) for part in expression.arguments]
     values, faults = [value for value, _ in parts], [fault for _, fault in parts]
     found = FUNCTIONS[expression.function](values, expression.type)
@@ -113,6 +116,26 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
     if isinstance(found, Checked):
         return found.value, any_of(inner, found.faults)
     return found, any_of(inner, own_faults(expression, values, found))
+
+
+def _of_functions(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
+    """A call that takes functions: their bodies are evaluated over the entries of all rows."""
+    count = len(call.arguments) - 2 - (call.function == "aggregate")
+    parts = [_value(part, leaf, known) for part in call.arguments[:count]]
+    lengths = [len(value) for value, _ in parts if not isinstance(value, pa.Scalar)]
+    size = lengths[0] if lengths else _rows_of(call, leaf)
+    values = [as_array(value, size) for value, _ in parts]
+    found = higher_order(call, values, evaluate_checked, leaf, known)
+    faults = found.faults
+    for _, fault in parts:
+        faults = any_of(faults, fault)
+    return found.value, faults
+
+
+def _rows_of(call: Call, leaf: Leaf) -> int:
+    """How many rows a call has whose arrays are constants: as many as its columns have."""
+    leaves = (part for part in walk(call) if not isinstance(part, (Call, Literal, Variable)))
+    return next((len(leaf(part)) for part in leaves), 1)
 
 
 def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
@@ -127,7 +150,7 @@ def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
 
 def culprit_in(expression: Expr, leaf: Leaf) -> Expr:
     """The innermost part that has no value in the one row that `leaf` gives."""
-    if isinstance(expression, Call):
+    if isinstance(expression, Call) and expression.function not in HIGHER_ORDER:
         parts = [_value(part, leaf, _NO_FAULTS) for part in expression.arguments]
         for part, (_, faults) in zip(expression.arguments, parts, strict=True):
             if at_rows(faults, 1) is not None:

@@ -30,6 +30,8 @@ class Kind(Enum):
     DATE = "a date"
     BINARY = "bytes"  # text is taken as its UTF-8 bytes
     TEXT_OR_BINARY = "text or bytes"
+    ARRAY = "an array"
+    MAP = "a map"
     ANY = "anything"
     ALIKE = "values of one type"  # all arguments of this kind meet in one type
 

@@ -154,7 +154,10 @@ def _listed(cursor: Cursor, expression: Reader) -> exp.Expression:
 
 
 def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
-    name = cursor.consume()
+    return _with_arguments(cursor, cursor.consume(), expression)
+
+
+def _with_arguments(cursor: Cursor, name: Token, expression: Reader) -> exp.Expression:
     cursor.expect("(")
     arguments: list[exp.Expression] = []
     if cursor.at("*"):
@@ -316,8 +319,10 @@ def _constant(cursor: Cursor, _: Reader) -> exp.Expression:
     return mark(exp.Boolean(this=token.upper == "TRUE"), token)
 
 
-def _exists(cursor: Cursor, _: Reader) -> exp.Expression:
+def _exists(cursor: Cursor, expression: Reader) -> exp.Expression:
     word = cursor.expect("EXISTS")
+    if cursor.at("(") and not cursor.at_query_in_brackets() and cursor.ahead().upper != ")":
+        return _with_arguments(cursor, word, expression)
     if not cursor.at_query_in_brackets():
         hint = "write EXISTS (SELECT ...)"
         raise cursor.expected("a query in brackets", hint=hint)

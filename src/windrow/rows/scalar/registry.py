@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from windrow.rows.scalar.arithmetic import ARITHMETIC
+from windrow.rows.scalar.arrays import ARRAYS
 from windrow.rows.scalar.casts import CASTS
 from windrow.rows.scalar.comparisons import COMPARISONS
+from windrow.rows.scalar.maps import MAPS
 from windrow.rows.scalar.quotients import QUOTIENTS
 from windrow.rows.scalar.rounding import ROUNDING
 from windrow.rows.scalar.squares import SQUARES
@@ -22,5 +24,7 @@ FUNCTIONS: dict[str, Function] = {
     **ROUNDING,
     **SQUARES,
     **STRUCTS,
+    **ARRAYS,
+    **MAPS,
     **TEXTS,
 }

@@ -107,7 +107,7 @@ class Groups:
 
     def _bound(self, node: exp.AggFunc) -> Aggregate:
         function = FUNCTIONS.get(type(node))
-        if function is None or function.laws.in_sketch:
+        if function is None or function.laws.in_sketch or function.laws.is_collected:
             raise self._not_run(node, function)
         if node.this is None or node.expressions:
             name = function.sql_names[0]

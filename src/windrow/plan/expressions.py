@@ -35,6 +35,7 @@ FUNCTIONS = frozenset(
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
         *("item", "field", "fields", "map_value"),  # x[i], x.name, array.name and m[key]
+        "concat_arrays",
         *("square", "square_error"),  # of doubles, for variances; no text names them
     ]
 )

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from windrow.plan.argument_kinds import bind_by_kinds
+from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.nested_access import map_value
 from windrow.plan.operators import alike
 from windrow.plan.scope import Scope
 from windrow.plan.types import common_type, convert, is_null
-from windrow.scalar_functions import ScalarFunction
+from windrow.scalar_functions import Kind, ScalarFunction, Takes
 from windrow.schema import INT, STRING, ColumnType, array, map_of
 
 __all__ = ["NESTED_FORMS"]
@@ -153,6 +153,22 @@ def _zip(scope: Scope, function: ScalarFunction, nodes: Nodes) -> Expr:
     return Call(function.name, call.arguments, array(fields))
 
 
+def _reverse(scope: Scope, function: ScalarFunction, nodes: Nodes) -> Expr:
+    bound = scope.bind(nodes[0])
+    if bound.type.name != "ARRAY":
+        text = convert_argument(scope, function.name, nodes[0], bound, Takes(Kind.TEXT))
+        return Call(function.name, (text,), STRING)
+    return Call(function.name, (bound,), bound.type)
+
+
+def _sequence(scope: Scope, function: ScalarFunction, nodes: Nodes) -> Expr:
+    bound = alike(scope, "SEQUENCE", nodes, [scope.bind(node) for node in nodes])
+    if not bound[0].type.is_integer:
+        message = f"SEQUENCE takes integers, but these are {bound[0].type}"
+        raise scope.wrong("WB221", message, nodes[0], hint="write SEQUENCE(1, 10)")
+    return Call(function.name, tuple(bound), array(bound[0].type))
+
+
 def _flatten(scope: Scope, function: ScalarFunction, nodes: Nodes) -> Expr:
     bound = scope.bind(nodes[0])
     if bound.type.name != "ARRAY" or bound.type.element.name != "ARRAY":
@@ -202,6 +218,8 @@ NESTED_FORMS: Mapping[str, Form] = {
     "try_element_at": _element_at,
     "arrays_zip": _zip,
     "flatten": _flatten,
+    "reverse": _reverse,
+    "sequence": _sequence,
     "map_from_entries": _from_entries,
     "map_contains_key": _contains_key,
     "concat": _concat,

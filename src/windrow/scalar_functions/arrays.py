@@ -5,7 +5,7 @@ from __future__ import annotations
 from windrow.scalar_functions.entry import Kind, ScalarFunction
 from windrow.scalar_functions.nested_rules import array_of_first, element
 from windrow.scalar_functions.rules import as_first
-from windrow.schema import BIGINT, BOOLEAN, INT, STRING, array
+from windrow.schema import BIGINT, BOOLEAN, INT, STRING
 
 __all__ = ["ARRAYS"]
 
@@ -57,8 +57,6 @@ ARRAYS: tuple[ScalarFunction, ...] = (
                    example="ARRAYS_OVERLAP(ARRAY(1, 2), ARRAY(2, 3))", value="True"),
     ScalarFunction("arrays_zip", _TWO, as_first, repeats=True,
                    example="SIZE(ARRAYS_ZIP(ARRAY(1), ARRAY(2, 3)))", value="2"),
-    ScalarFunction("concat_arrays", (Kind.ALIKE,), as_first, repeats=True,
-                   example="CONCAT(ARRAY(1), ARRAY(2))", value="[1, 2]"),
     ScalarFunction("element_at", (Kind.ANY, Kind.ANY), as_first,
                    example="ELEMENT_AT(ARRAY(1, 2), -1)", value="2", remedy=_OUTSIDE),
     ScalarFunction("try_element_at", (Kind.ANY, Kind.ANY), as_first,
@@ -67,9 +65,11 @@ ARRAYS: tuple[ScalarFunction, ...] = (
                    value="1"),
     ScalarFunction("flatten", (Kind.ARRAY,), as_first,
                    example="FLATTEN(ARRAY(ARRAY(1), ARRAY(2)))", value="[1, 2]"),
-    ScalarFunction("sequence", (Kind.BIGINT, Kind.BIGINT, Kind.BIGINT), array(BIGINT), optional=1,
+    ScalarFunction("reverse", (Kind.ANY,), as_first, example="REVERSE(ARRAY(1, 2))",
+                   value="[2, 1]"),
+    ScalarFunction("sequence", (Kind.BIGINT, Kind.BIGINT, Kind.BIGINT), array_of_first, optional=1,
                    example="SEQUENCE(1, 5, 2)", value="[1, 3, 5]",
-                   differs="of integers only, always BIGINT",
+                   differs="of integers only",
                    remedy="the step must lead from the start to the end, in a million at most"),
     ScalarFunction("slice", (Kind.ARRAY, Kind.INT, Kind.INT), as_first,
                    example="SLICE(ARRAY(1, 2, 3), 2, 2)", value="[2, 3]",
@@ -80,9 +80,9 @@ ARRAYS: tuple[ScalarFunction, ...] = (
                    value="[2, 3]"),
     ScalarFunction("filter", _FUNCTION, as_first, example="FILTER(ARRAY(1, 2), x -> x > 1)",
                    value="[2]"),
-    ScalarFunction("exists", _FUNCTION, BOOLEAN, also=("any_match",),
+    ScalarFunction("exists", _FUNCTION, BOOLEAN,
                    example="EXISTS(ARRAY(1, 2), x -> x > 1)", value="True"),
-    ScalarFunction("forall", _FUNCTION, BOOLEAN, also=("all_match",),
+    ScalarFunction("forall", _FUNCTION, BOOLEAN,
                    example="FORALL(ARRAY(1, 2), x -> x > 1)", value="False"),
     ScalarFunction("aggregate", (Kind.ARRAY, Kind.ANY, Kind.ANY, Kind.ANY), as_first,
                    also=("reduce",), optional=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from windrow.sql.elsewhere import FUNCTIONS, SIGNS
 from windrow.sql.functions import build_call
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.tokens import Token
-from windrow.sql.window_functions import parse_over
+from windrow.sql.window_functions import parse_order_nodes, parse_over
 from windrow.sql.words import needs_quotes
 from windrow.type_syntax import TypeSyntaxError, TypeWord, type_in_words
 
@@ -170,6 +171,8 @@ def _with_arguments(cursor: Cursor, name: Token, expression: Reader) -> exp.Expr
     if not cursor.accept(")"):
         hint = FUNCTIONS.get(name.text.lower(), "close the call with ), or write a comma")
         raise cursor.expected("')'", hint=hint)
+    if name.upper == "ROW":  # what Flink calls a struct
+        name = replace(name, text="STRUCT")
     call = mark(build_call(name, arguments, cursor), name)
     return _over(cursor, _filtered(cursor, call, expression), expression)
 
@@ -212,6 +215,8 @@ def _lambda_names(cursor: Cursor) -> list[Token]:
 
 
 def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    if cursor.at("WITHIN", "GROUP") and isinstance(call, exp.GroupConcat):
+        call = _in_order(cursor, call, expression)
     if cursor.at("WITHIN", "GROUP"):
         hint = "write APPROX_PERCENTILE(x, 0.5)"
         raise cursor.unsupported("WU109", "WITHIN GROUP is not supported", hint)
@@ -222,6 +227,17 @@ def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.E
     condition = expression(cursor)
     cursor.expect(")")
     return exp.Filter(this=call, expression=exp.Where(this=condition))
+
+
+def _in_order(cursor: Cursor, call: exp.GroupConcat, expression: Reader) -> exp.Expression:
+    """LISTAGG(x, ',') WITHIN GROUP (ORDER BY y)."""
+    cursor.expect("WITHIN", "GROUP")
+    cursor.expect("(")
+    cursor.expect("ORDER", "BY")
+    keys = parse_order_nodes(cursor, expression)
+    cursor.expect(")")
+    call.set("this", exp.Order(this=call.this, expressions=keys))
+    return call
 
 
 def _over(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:

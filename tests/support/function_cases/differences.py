@@ -22,6 +22,7 @@ WIDE = "integers are BIGINT: what is beyond 32 bits is no error"
 
 DIFFERENCES: dict[str, Difference] = {
     "abs(i)": Difference(WIDE, 2),
+    "transform(array(m, 3, i), (z, n) -> z * n)": Difference(WIDE, 5),
     "ceil(x)": Difference(BEYOND_64, 9),
     "floor(x)": Difference(BEYOND_64, 9),
     "ceiling(p)": Difference(WHOLE, 0),

@@ -16,6 +16,7 @@ from windrow.plan.relations.algebra import Project
 from windrow.plan.relations.binder import bind_query, bind_view
 from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.bound_query import BoundQuery
+from windrow.plan.relations.comparable import check_comparable
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.share_parts import share_parts
@@ -76,6 +77,7 @@ def plan_view(view: View, catalog: Catalog) -> TreePlan:
 
 
 def _planned(bound: BoundQuery) -> TreePlan:
+    check_comparable(bound.relation, bound.order)
     relation = rewritten_relation(bound.relation)
     hidden = bound.relation.fields[len(bound.outputs) :]
     given = (*bound.outputs, *hidden)

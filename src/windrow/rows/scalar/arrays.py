@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -118,8 +119,16 @@ def _first_of_each(rows: Vector, codes: Vector) -> Flags:
     return found
 
 
+def _plain_zeros(entries: Entries) -> Entries:
+    """-0.0 is 0.0 where different values are told apart."""
+    if not pa.types.is_floating(entries.values.type):
+        return entries
+    zero = pa.scalar(0.0, entries.values.type)
+    return replace(entries, children=(pc.add(entries.values, zero),))
+
+
 def _distinct(arguments: list[Any], kind: ColumnType) -> pa.Array:
-    entries = entries_of(arguments[0])
+    entries = _plain_zeros(entries_of(arguments[0]))
     keeps = _first_of_each(entries.rows, codes_of(entries.values))
     return _kept(entries, keeps, kind, entries.missing)
 
@@ -132,7 +141,7 @@ def _members(*, are_in: bool) -> Function:
     """Different entries of the first array that are, or are not, in the second."""
 
     def choose(arguments: list[Any], kind: ColumnType) -> pa.Array:
-        one, other = (entries_of(column) for column in arguments)
+        one, other = (_plain_zeros(entries_of(column)) for column in arguments)
         codes = codes_of(pa.concat_arrays([one.values, other.values]))
         size = len(one.values)
         scale = int(codes.max(initial=0)) + 1
@@ -170,8 +179,8 @@ def _extreme(*, is_max: bool) -> Function:
         entries = entries_of(arguments[0])
         ranks = ranks_of(entries.values)
         known = np.flatnonzero(ranks >= 0)
-        # The last one that is written is the best.
-        order = known[np.argsort(ranks[known] if is_max else -ranks[known], kind="stable")]
+        # The last one that is written is the best, and of equal ones the first in its array.
+        order = known[np.lexsort([-known, ranks[known] if is_max else -ranks[known]])]
         place = np.full(entries.size, -1)
         place[entries.rows[order]] = order
         return entries.values.take(pa.array(place, mask=place < 0))

@@ -75,6 +75,9 @@ def _quantile(name: str, arguments: list[exp.Expression]) -> exp.Expr:
 
 def _joined(name: str, arguments: list[exp.Expression]) -> exp.Expr:
     """Texts of all rows, one behind the other."""
+    if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
+        value, *rest = arguments[0].expressions
+        arguments = [exp.Distinct(expressions=[value]), *rest]
     if not 1 <= len(arguments) <= 2:
         raise ValueError(name)
     separator = arguments[1] if len(arguments) > 1 else exp.Literal.string("")

@@ -25,7 +25,14 @@ PARTS = {"FileSource", "KafkaSource", "KafkaSink", "Postgres", "Sink", "Source"}
 def test_public_names_are_these() -> None:
     assert sorted(windrow.__all__) == [
         *("AdmissionError", "BindingError", "CheckpointError", "DataError", "Query"),
-        *("QuerySyntaxError", "Session", "UnsupportedError", "WindrowError", "__version__"),
+        *(
+            "QuerySyntaxError",
+            "Session",
+            "UnsupportedError",
+            "WindrowError",
+            "WindrowWarning",
+            "__version__",
+        ),
         *("connect", "dataframes", "notebook", "sinks", "sources"),
     ]
     assert all(hasattr(windrow, name) for name in windrow.__all__)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from windrow import starting  # noqa: F401 # isort: skip - before all that takes long to load
 from windrow import dataframes, notebook, sinks, sources
-from windrow.clocks import COMPLETE, clock_named
+from windrow.clocks import COMPLETE, refuse_arrival
 from windrow.errors import (
     AdmissionError,
     BindingError,
@@ -22,6 +22,7 @@ from windrow.errors import (
     QuerySyntaxError,
     UnsupportedError,
     WindrowError,
+    WindrowWarning,
 )
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.query import Query
@@ -44,6 +45,7 @@ __all__ = [
     "Session",
     "UnsupportedError",
     "WindrowError",
+    "WindrowWarning",
     "__version__",
     "connect",
     "dataframes",
@@ -102,12 +104,7 @@ def connect(
         made = _load("windrow.embedded.session").EmbeddedSession(memory, clock)
         embedded: EmbeddedSession = made
         return embedded
-    if clock_named(clock) != COMPLETE:
-        raise UnsupportedError(
-            "WU752",
-            "on Spark the clock does not move by arrival: a batch has no order of arrival",
-            hint='omit clock=, or connect in this process: windrow.connect(clock="arrival")',
-        )
+    refuse_arrival(clock)
     session: SparkWindrowSession = _load("windrow.spark.driver.session").SparkWindrowSession(
         spark, memory=memory, checkpoint=checkpoint, buckets=buckets
     )

@@ -6,10 +6,10 @@ arrival   a row at time t moves every stream to t, and its answer is there when 
 
 from __future__ import annotations
 
-from windrow.errors import BindingError
+from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.nearest import nearest
 
-__all__ = ["ARRIVAL", "CLOCKS", "COMPLETE", "check_lateness", "clock_named"]
+__all__ = ["ARRIVAL", "CLOCKS", "COMPLETE", "check_lateness", "clock_named", "refuse_arrival"]
 
 COMPLETE, ARRIVAL = "complete", "arrival"
 CLOCKS = (COMPLETE, ARRIVAL)
@@ -29,6 +29,16 @@ def clock_named(name: str) -> str:
         f"there is no clock {name!r}",
         hint=f"did you mean {guess!r}?" if guess else 'give clock="complete" or clock="arrival"',
     )
+
+
+def refuse_arrival(clock: str) -> None:
+    """Refuse a clock that Spark does not have."""
+    if clock_named(clock) != COMPLETE:
+        raise UnsupportedError(
+            "WU752",
+            "on Spark the clock does not move by arrival: a batch has no order of arrival",
+            hint='omit clock=, or connect in this process: windrow.connect(clock="arrival")',
+        )
 
 
 def check_lateness(clock: str, stream: str, lateness_us: int) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "QuerySyntaxError",
     "UnsupportedError",
     "WindrowError",
+    "WindrowWarning",
 ]
 
 
@@ -74,6 +75,10 @@ def _starred(found: re.Match[str]) -> str:
     _, url_password, _, password = found.groups()
     secret = url_password or password or ""
     return found[0].removesuffix(secret) + "*" * len(secret)
+
+
+class WindrowWarning(RuntimeWarning):
+    """Rows do not count that one may think do: late or bad ones, the first of each stream."""
 
 
 class WindrowError(Exception):

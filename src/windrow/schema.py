@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 from windrow.event_time import span_of
+from windrow.stream_options import NO_OPTIONS, StreamOptions
 from windrow.time_types import DAY_TIME, YEAR_MONTH, time_type_named
 from windrow.type_syntax import (
     MAX_TYPE_DEPTH,
@@ -441,6 +442,7 @@ class StreamSchema:
     on_bad_row: str = "auto"
     max_ahead: int | str = "auto"
     bad_rows_into: str | None = None
+    options: StreamOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
@@ -457,15 +459,17 @@ class StreamSchema:
                 f"stream {self.name!r} has no column {self.time!r} to take its time from",
                 hint=f"its columns are {', '.join(names)}",
             )
-        if self.column(self.time).type == TIMESTAMP_NTZ:
+        kind = self.column(self.time).type
+        is_counted = self.options.unit is not None and (kind.is_integer or kind.is_float)
+        if kind == TIMESTAMP_NTZ or is_counted:
             object.__setattr__(self, "columns", _in_utc(self.columns, self.time))
         if self.column(self.time).type != TIMESTAMP:
             raise BindingError(
                 "WB115",
                 f"the time column {self.time!r} of stream {self.name!r} is "
                 f"{self.column(self.time).type}, not TIMESTAMP",
-                hint="declare it as timestamp; "
-                "integers are not guessed to be seconds or microseconds",
+                hint="declare it as timestamp; where it counts from 1970, name the unit too: "
+                'unit="s", "ms", "us" or "ns"',
             )
         if self.lateness_us < 0:
             message = f"the lateness of stream {self.name!r} is negative"
@@ -485,11 +489,13 @@ class StreamSchema:
             "lateness": self.lateness_us / 1_000_000,
             "on_bad_row": self.on_bad_row,
             "max_ahead": ahead if isinstance(ahead, str) else timedelta(microseconds=ahead),
+            **self.options.declared(),
         }
 
     def taking_all(self) -> StreamSchema:
         """The same stream without its say about which rows are set aside."""
-        return replace(self, on_bad_row="auto", max_ahead="auto", bad_rows_into=None)
+        others = {"bad_rows_into": None, "options": NO_OPTIONS}
+        return replace(self, on_bad_row="auto", max_ahead="auto", **others)
 
     @property
     def most_ahead_us(self) -> int | None:
@@ -519,7 +525,7 @@ class StreamSchema:
 
 
 def _in_utc(columns: tuple[Column, ...], time: str) -> tuple[Column, ...]:
-    """The columns with the time of a row an instant: one without a zone counts as UTC."""
+    """The columns with the time of a row an instant: in UTC, or counted from 1970."""
     return tuple(Column(each.name, TIMESTAMP) if each.name == time else each for each in columns)
 
 

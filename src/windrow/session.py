@@ -45,6 +45,10 @@ class Session(Protocol):
         source: Source | None = None,
         on_bad_row: str = "auto",
         max_ahead: str | int | float | timedelta | None = "auto",
+        unit: str | None = None,
+        idle_after: str | int | float | timedelta | None = None,
+        keep: str | int | float | timedelta | None = None,
+        unknown_fields: str = "auto",
     ) -> None:
         """Declares a stream: its columns, its time column, how late rows may come."""
 

@@ -188,7 +188,11 @@ def test_trees_are_right_after_each_push(number: int) -> None:
     check(TREE_FORMS[number], tied(seed=number))
 
 
-@given(st.one_of(single_queries(), joins()), scenarios(), st.integers(0, 9))
+# The oracle of texts would give DuckDB's integers for signs of doubles.
+texts = st.one_of(single_queries(), joins()).filter(lambda text: "SIGN(" not in text)
+
+
+@given(texts, scenarios(), st.integers(0, 9))
 def test_generated_queries_are_right_after_each_push(
     text: str, actions: list[Action], seed: int
 ) -> None:

@@ -213,10 +213,10 @@ WRONG_ROWS = [
     ("WD103", {"ts": MOMENT, "s": "\ud800"}),
     ("WD103", {"ts": MOMENT, "y": "2026-01-01x"}),
     ("WD103", TABLE.set_column(1, "k", pa.array(["1", "x"]))),
-    ("WD103", TABLE.set_column(0, "ts", pa.array([1, 2]))),
+    ("WD753", TABLE.set_column(0, "ts", pa.array([1, 2]))),
     ("WD103", {"ts": "yesterday"}),
     ("WD103", TABLE.set_column(0, "ts", pa.array(["2026-01-01", "yesterday"]))),
-    ("WD103", {"ts": 1.5}),
+    ("WD753", {"ts": 1.5}),
 ]
 
 

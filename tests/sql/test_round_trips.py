@@ -43,6 +43,8 @@ EXAMPLES = [
     "FROM kafka('topic', kafka.bootstrap.servers = 'host:9092', n = -5, x = 1.5, y = true)",
     "CREATE STREAM s (ts timestamp) TIME ts",
     "CREATE STREAM s (ts timestamp) TIME ts LATENESS 5 MAX AHEAD 90 MINUTES ON BAD ROW FAIL",
+    "CREATE STREAM s (ts timestamp) TIME ts UNIT ms IDLE AFTER 5 KEEP 10 MINUTES FROM csv('x')",
+    "CREATE STREAM s (ts bigint) TIME ts LATENESS 1 UNIT us UNKNOWN FIELDS IGNORE ON BAD ROW FAIL",
     "CREATE STREAM s (ts timestamp) TIME ts MAX AHEAD OFF ON BAD ROW SET ASIDE FROM csv('x')",
     "CREATE STREAM s (ts timestamp) TIME ts ON BAD ROW SET ASIDE INTO parquet('b') FROM csv('x')",
     "CREATE QUERY q AS SELECT a FROM t [5] INTO parquet('/tmp/x', feed = 'changes')",

@@ -191,6 +191,10 @@ class SlowRelations:
         for row in self.rows(node.left):
             inner = SlowRelations(self.held, {**self.outer, **row})
             right = inner.where(node.condition, inner.rows(node.right))
+            if node.kind in ("inner", "left"):
+                rest = right or [_nulls(node.right)] * (node.kind == "left")
+                found += [{**row, **each} for each in rest]
+                continue
             if node.kind != "scalar":
                 found += [row] if bool(right) == (node.kind == "semi") else []
                 continue

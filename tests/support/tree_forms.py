@@ -32,6 +32,12 @@ WITH t AS (SELECT k, l FROM a [3 SECONDS]), u AS (SELECT k FROM t WHERE l > 0) S
   EXCEPT SELECT k FROM u;
 WITH t AS (SELECT k, s FROM a [2 SECONDS]) SELECT t.s, (SELECT COUNT(*) FROM t AS i WHERE i.k =
   t.k) AS n FROM t;
+SELECT x.k, y.l FROM (SELECT DISTINCT k FROM a [4 SECONDS]) AS x, LATERAL (SELECT l FROM b [3
+  SECONDS] WHERE b.k = x.k ORDER BY l DESC LIMIT 2) AS y;
+SELECT a.k, y.n FROM a [3 SECONDS] LEFT JOIN LATERAL (SELECT l AS n FROM b [2 SECONDS] WHERE b.k =
+  a.k AND b.l < a.l) AS y ON y.n > 0;
+SELECT a.k, y.n FROM a [3 SECONDS] CROSS JOIN LATERAL (SELECT COUNT(*) AS n FROM b [2 SECONDS] WHERE
+  b.l < a.l) AS y;
 SELECT a.k, a.s, b.l FROM a [3 SECONDS] LEFT JOIN b [2 SECONDS] ON a.k = b.k;
 SELECT a.k, a.s, b.l FROM a [3 SECONDS] LEFT JOIN b [2 SECONDS] ON a.k = b.k AND a.l > b.l AND b.o;
 SELECT a.k, a.s, b.l FROM a [3 SECONDS] LEFT JOIN b [2 SECONDS] ON a.k = b.k AND a.o;

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
-from support.streams import STARTS_US, TICK_US, Action, Heartbeat, Push, instant
+from support.streams import STARTS_US, TICK_US, Action, Heartbeat, Push, instant, judged_alike
 
 __all__ = ["other_cuts", "row_by_row", "tree_actions"]
 
@@ -38,7 +38,7 @@ def tree_actions(seed: int, rows: int = 24, streams: str = "aabbc") -> list[Acti
         if draw.random() < 0.15:
             ahead = draw.choice((0, 1, 4)) * TICK_US
             made.append(Heartbeat(draw.choice(streams), now_us + ahead))
-    return made
+    return judged_alike(made)
 
 
 def other_cuts(actions: Sequence[Action], seed: int) -> list[Action]:

@@ -32,7 +32,13 @@ def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
 
 def columns_ddl(schema: StreamSchema) -> str:
     """The columns of a stream in Spark's DDL."""
-    return ", ".join(f"`{column.name}` {spark_type(column.type)}" for column in schema.columns)
+    return ", ".join(f"`{each.name}` {_read_type(schema, each)}" for each in schema.columns)
+
+
+def _read_type(schema: StreamSchema, column: Column) -> str:
+    """Times that are numbers are read as such, and become timestamps behind that."""
+    is_counted = schema.options.unit is not None and column.name == schema.time
+    return "bigint" if is_counted else spark_type(column.type)
 
 
 def spark_type(kind: ColumnType) -> str:

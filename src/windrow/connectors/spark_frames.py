@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.connectors.contract import Source
+from windrow.connectors.spark_times import with_instants
 from windrow.schema import StreamSchema
 
 __all__ = ["addresses_behind", "check_reached", "source_frame"]
@@ -18,7 +19,7 @@ _SOURCES: WeakKeyDictionary[DataFrame, Source] = WeakKeyDictionary()
 
 def source_frame(spark: SparkSession, schema: StreamSchema, source: Source) -> DataFrame:
     """The rows of a source, with the columns of the stream."""
-    frame = source.read_on_spark(spark, schema)
+    frame = with_instants(source.read_on_spark(spark, schema), schema)
     _SOURCES[frame] = source
     return frame
 

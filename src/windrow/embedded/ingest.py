@@ -21,17 +21,21 @@ from numpy.typing import NDArray
 
 from windrow.embedded.governing import Governing
 from windrow.embedded.history_registry import Histories
+from windrow.embedded.idle_streams import IdleStreams
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
-from windrow.embedded.stream_ingest import StreamIngest, late_bytes
+from windrow.embedded.stream_ingest import StreamIngest, late_bytes, wall_clock_us
 from windrow.embedded.view_registry import clocks_of, trim_views
 from windrow.errors import AdmissionError, BindingError, DataError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
 from windrow.plan.nearest import nearest
+from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.rows.file_rows import FileRows
 from windrow.rows.shared_rows import RowPool, SharedRows, Shares, StreamRows
+from windrow.rows_warning import warn_of_rows
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
 from windrow.windows.completeness import Completeness
@@ -84,6 +88,7 @@ class Ingest:
     ) -> None:
         self.lock = lock
         self.is_by_arrival = is_by_arrival
+        self._idle, self._may_be_idle = IdleStreams(), False
         self._all_complete: tuple[Completeness, ...] = ()  # by arrival: that of every stream
         self._running = running
         self._histories = histories
@@ -104,6 +109,8 @@ class Ingest:
             newest = [each.completeness.newest for each in self.streams.values()]
             made.completeness.advance(max(newest, default=START_OF_TIME))
             self._all_complete = (*self._all_complete, made.completeness)
+        self._idle.watch(schema.name, schema.options.idle_after_us, wall_clock_us())
+        self._may_be_idle = self._idle.may_be_any
         self.streams[schema.name] = made
 
     def _set_aside_bytes(self) -> int:
@@ -136,15 +143,22 @@ class Ingest:
     def push(self, stream: str, rows: object) -> None:
         """Rows in any form; a few at a time are gathered until there are enough, or one looks."""
         into = self.open_stream(stream)
+        if self._may_be_idle:
+            self.flush()
+            self._idle.came(stream, wall_clock_us())
         # By arrival the order of rows of different streams counts: each push is applied at once.
         if not self.is_by_arrival and into.gathered.take(rows):
             if into.gathered.is_full:
                 self.flush()
             return
         self.flush()
-        with self._all_or_nothing(into):
-            batch = into.converted(rows)
-        self._take(into, PushedRows(batch))
+        try:
+            with self._all_or_nothing(into):
+                batch = into.converted(rows)
+            self._take(into, PushedRows(batch))
+        finally:
+            if into.news and not isinstance(rows, FileRows):  # a job tells at its end
+                warn_of_rows(into.told())
 
     def advance(self, stream: str, instant_us: int) -> None:
         """The stream is complete through that instant."""
@@ -169,6 +183,19 @@ class Ingest:
             for stream in self.streams.values():
                 if stream.gathered.rows:
                     self._take_gathered(stream)
+            if self._may_be_idle:
+                self._let_idle_go_on(wall_clock_us())
+
+    def _let_idle_go_on(self, now_us: int) -> None:
+        """Streams that are silent by the clock on the wall get the heartbeats that are due."""
+        queries = [query.plan.streams for query in self._running() if query.plan.streams]
+        for name, to_us in self._idle.heartbeats(self.streams, queries, now_us).items():
+            self._idle.record(name, to_us, now_us)
+            _raise_first([self._move_to(self.streams[name], to_us)])
+
+    def heartbeats(self) -> pa.Table:
+        """The newest heartbeats that silent streams were given."""
+        return self._idle.table()
 
     def clock_of(self, streams: tuple[str, ...]) -> int:
         """The instant through which all of these streams are complete."""
@@ -177,6 +204,24 @@ class Ingest:
             completeness = self.streams[stream].completeness
             clock, newest = min(clock, completeness.through), max(newest, completeness.newest)
         return newest if clock >= END_OF_TIME else clock
+
+    def fill(self, query: EmbeddedQuery, clock: int) -> None:
+        """Give the rows that streams keep to a query that begins, as if it had been there."""
+        kept = {name: self.streams[name].kept for name in query.plan.streams}
+        rows = {name: each.batch() for name, each in kept.items() if each is not None}
+        dropped = [START_OF_TIME if each is None else each.dropped_us for each in kept.values()]
+        if self._have_all(query.plan.streams):
+            query.begun_us = max(dropped, default=START_OF_TIME)
+        query.begin_full({name: each for name, each in rows.items() if each is not None}, clock)
+
+    def keeps_for(self, plan: RunnablePlan) -> bool:
+        """Whether a stream of a query keeps rows for it."""
+        return any(self.streams[name].kept is not None for name in plan.streams)
+
+    def _have_all(self, streams: tuple[str, ...]) -> bool:
+        """Whether every one of these streams keeps its rows, or had none so far."""
+        found = [self.streams[name] for name in streams]
+        return all(each.kept is not None or each.first_us is None for each in found)
 
     def clock(self, stream: str) -> int:
         """The instant through which every query that reads the stream has worked."""
@@ -199,7 +244,11 @@ class Ingest:
             with self._all_or_nothing(stream):
                 batch = stream.converted_gathered()
         pushes = np.array(stream.gathered.pushes[: batch.num_rows], np.int64)
-        self._take(stream, PushedRows(batch, pushes))
+        try:
+            self._take(stream, PushedRows(batch, pushes))
+        finally:
+            if stream.news:
+                warn_of_rows(stream.told())
 
     def _take(self, stream: StreamIngest, rows: PushedRows) -> None:
         """Apply rows, in slices for which there is room; each is over before the next begins.

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pyarrow as pa
 
+from windrow.clocks import COMPLETE
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide
@@ -25,7 +26,7 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
 
     Ctrl-C and SIGTERM end it after the batch in flight, so that its sinks have all answers so far.
     """
-    session = EmbeddedSession(job.settings.memory or DEFAULT_MEMORY)
+    session = EmbeddedSession(job.settings.memory or DEFAULT_MEMORY, job.settings.clock or COMPLETE)
     files = SideBySide(job.sources())
     outlets = _registered(job, session, watcher)
     with Interruption() as interruption:

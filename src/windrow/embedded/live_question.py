@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from windrow.embedded.kept_rows import KeptRows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.view_registry import ViewRegistry
 from windrow.embedded.view_run import ViewRun
@@ -49,10 +50,17 @@ def check_question(plan: TreePlan, *, is_progressive: bool) -> None:
 
 
 def answer_now(
-    plan: TreePlan, running: Iterable[EmbeddedQuery], views: Mapping[str, ViewRun], clock: int
+    plan: TreePlan,
+    running: Iterable[EmbeddedQuery],
+    views: Mapping[str, ViewRun],
+    clock: int,
+    kept: Mapping[str, KeptRows | None],
 ) -> pa.Table:
-    """The answer at the clock; views: those of the plan, which run."""
-    held = [each for query in running for each in _held_by(query)]
+    """The answer at the clock; views: those of the plan, which run. kept: rows of streams."""
+    held: list[_HeldWindow | _HeldStream] = [
+        _HeldStream(name, each) for name, each in kept.items() if each is not None
+    ]
+    held += [each for query in running for each in _held_by(query)]
     shard = TreeShard(plan, clock, views)
     _check_views(shard, clock)
     shard.append(dict(enumerate(_rows_of(plan, held, clock))))
@@ -108,8 +116,9 @@ class _HeldWindow:
         is_seen = has_seen_all or since_us <= from_us
         return is_seen and from_us >= self.query.clock - self.lifetime.hold_us
 
-    def rows(self) -> pa.RecordBatch:
+    def rows(self, asked: PlanInput) -> pa.RecordBatch:
         """Its rows, held and waiting, as columns of the stream."""
+        del asked
         batch = self.shard.input_rows(self.plan, self.number)
         rows = prepared_columns(self.plan, self.number).rows(batch).expanded().batch
         stream = self.entry.stream
@@ -119,6 +128,33 @@ class _HeldWindow:
             for name, prepared in named.items()
         }
         return pa.RecordBatch.from_pydict(arrays)
+
+
+@dataclass(frozen=True)
+class _HeldStream:
+    """The rows that a stream keeps, with all their columns."""
+
+    name: str
+    kept: KeptRows
+
+    def has_all(self, asked: PlanInput, needed: Sequence[str], clock: int) -> bool:
+        """Whether every row that is asked for is among those that are kept."""
+        del needed  # all columns are there
+        if asked.stream.name != self.name:
+            return False
+        if self.kept.dropped_us == START_OF_TIME or clock == START_OF_TIME:
+            return True
+        if not asked.window.traits.leaves_by_time:
+            return False
+        full = lifetime_of(asked.window)
+        return self.kept.dropped_us <= clock - full.hold_us - full.slide_us + 1
+
+    def rows(self, asked: PlanInput) -> pa.RecordBatch:
+        """The rows."""
+        found = self.kept.batch()
+        if found is None:
+            return pa.RecordBatch.from_pylist([], asked.stream.arrow)
+        return found.batch
 
 
 def _columns(window: WindowSpec) -> list[str]:
@@ -135,7 +171,9 @@ def _held_by(query: EmbeddedQuery) -> Iterator[_HeldWindow]:
         yield _HeldWindow(query, plan, own, query.lifetime(number), shard)
 
 
-def _rows_of(plan: TreePlan, held: Sequence[_HeldWindow], clock: int) -> Iterator[PreparedRows]:
+def _rows_of(
+    plan: TreePlan, held: Sequence[_HeldWindow | _HeldStream], clock: int
+) -> Iterator[PreparedRows]:
     """For each input of the plan the rows that it needs."""
     for block in plan.blocks:
         for number, asked in enumerate(block.plan.inputs):
@@ -144,7 +182,7 @@ def _rows_of(plan: TreePlan, held: Sequence[_HeldWindow], clock: int) -> Iterato
             found = next(usable, None)
             if found is None:
                 raise _nothing_held(asked, needed)
-            yield Preparer(block.plan, number).prepare(found.rows())
+            yield Preparer(block.plan, number).prepare(found.rows(asked))
 
 
 def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:
@@ -161,7 +199,8 @@ def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:
     return BindingError(
         "WB277",
         f"no running query or view holds the rows of {stream} {window} with {columns}",
-        hint=f"register one before the rows come: SELECT {columns} FROM {stream} {window}",
+        hint=f"declare the stream with keep=, or register a query before the rows come: "
+        f"SELECT {columns} FROM {stream} {window}",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
-from windrow.embedded.query_parts import preparers_of
+from windrow.embedded.query_parts import QueryStep, preparers_of
 from windrow.embedded.query_run import NEVER, QueryRun
 from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
@@ -33,7 +33,7 @@ from windrow.plan.relations.explain import explain_tree
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.query import Query
 from windrow.rows.life import life_of
-from windrow.rows.shared_rows import QueryLife, RowPool
+from windrow.rows.shared_rows import QueryLife, RowPool, StreamRows
 from windrow.runtime.pace import Pace, updates_within
 from windrow.runtime.shard import Shard
 from windrow.runtime.trees.tree_shard import TreeShard
@@ -58,6 +58,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
     rows that queries of the session share. first_us: when the first row of its first stream came,
     if one has. stopped: is told when a user stops it. views: the runs of the views that it reads.
+    begins_full: it is given rows that were kept, before any others.
     """
 
     plan: RunnablePlan
@@ -73,6 +74,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         first_us: int | None = None,
         stopped: Callable[[EmbeddedQuery], None] | None = None,
         views: Iterable[ViewRun] = (),
+        *,
+        begins_full: bool = False,
     ) -> None:
         super().__init__(name, lock)
         self.plan = plan
@@ -87,12 +90,15 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             self._shard = self._new_tree(plan, clock)
             self._publisher = Publisher(plan.published)
             self._preparers = preparers_of(plan)
-            self._publisher.absorb([(0, self._shard.advance({}, clock))], NO_INSTANTS, clock)
+            if not begins_full:
+                self._publisher.absorb([(0, self._shard.advance({}, clock))], NO_INSTANTS, clock)
         else:
             inner = None if plan.error_percent is None else inner_plan(plan)
             run = plan if inner is None else inner.plan
-            self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
-            self._shard = self._new_shard(run, clock)
+            # Rows that others have had already are not in what they share: it has its own.
+            if not begins_full:
+                self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
+            self._shard = self._new_shard(run, START_OF_TIME if begins_full else clock)
             self._publisher = Publisher(run)
             self._preparers = preparers_of(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
@@ -106,6 +112,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._taken = 0
         self._mark = None
         self.begun_us = clock  # it has seen all rows later than this
+        self._kept_rows = 0
 
     def _instants_of_views(self, plan: RunnablePlan, clock: int) -> list[ViewInstants]:
         answering: set[str] = set()
@@ -127,6 +134,21 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             self.reading.is_running = False  # nobody wants what its readers would be given
             raise
         return shard
+
+    def begin_full(self, rows: Mapping[str, StreamRows], clock: int) -> None:
+        """Take rows that came before it was registered; answers before the clock are nobody's."""
+        for number, each in enumerate(rows.items(), 1):
+            self.apply(QueryStep(-number, START_OF_TIME, *each))
+        self.apply(QueryStep(-1 - len(rows), clock))
+        self._kept_rows = sum(each.times.size for each in rows.values())
+        if self._failure is None:
+            with self._part():
+                self._drop_answers()
+
+    def _drop_answers(self) -> None:
+        if self._bounded is not None:
+            self._bounded.answers()
+        self._publisher.drop_answers()
 
     @property
     def is_running(self) -> bool:
@@ -203,6 +225,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             assert isinstance(self.plan, QueryPlan)
             text = explain(self.plan, shard.figures(), shard.algorithm)
         lines = [text, f"clock: {show_instant(shard.clock)}"]
+        if self._kept_rows:
+            lines.append(f"begun with {self._kept_rows} rows that were kept")
         for input_index, rows, size in shard.window_statistics():
             alias = self.plan.inputs[input_index].alias
             lines.append(f"window {alias}: {rows} rows, {size} bytes")

@@ -42,6 +42,7 @@ from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
 from windrow.sql.statements import Select
+from windrow.stream_options import Span, stream_options
 
 __all__ = ["EmbeddedSession"]
 
@@ -89,6 +90,10 @@ class EmbeddedSession(Asking):
         on_bad_row: str = "auto",
         max_ahead: str | int | float | timedelta | None = "auto",
         bad_rows_into: str | os.PathLike[str] | None = None,
+        unit: str | None = None,
+        idle_after: Span | None = None,
+        keep: Span | None = None,
+        unknown_fields: str = "auto",
     ) -> None:
         """Declare a stream: its columns, which of them is event time, how late rows may come.
 
@@ -98,7 +103,12 @@ class EmbeddedSession(Asking):
         aside rows that are damaged, such as text that is not UTF-8. bad_rows_into: a folder to
         which all bad rows are written, as Parquet. max_ahead: rows that are further ahead of the
         others than this, or of the clock on the wall, are set aside; 'auto' sets rows aside that
-        are a day ahead of the clock, None none.
+        are a day ahead of the clock, None none. unit: of times that are numbers since 1970: 's',
+        'ms', 'us' or 'ns'; without it numbers are refused. idle_after: after so long without rows,
+        by the clock on the wall, the stream no longer holds back others, and its time goes on.
+        keep: for so long rows are kept for queries that are registered later, and for ask().
+        unknown_fields: 'ignore' leaves out fields of rows that are no columns, 'refuse' refuses
+        such a push; 'auto' refuses those of a push, and ignores those of files.
 
         >>> session = EmbeddedSession()
         >>> session.stream("temp", "ts timestamp, celsius double", time="ts", lateness="5 seconds")
@@ -111,7 +121,8 @@ class EmbeddedSession(Asking):
                 hint="push() rows, run a script that names its files, or connect to Spark",
             )
         into = None if bad_rows_into is None else os.fspath(bad_rows_into)
-        taking = (on_bad_row, max_ahead_of(max_ahead), into)
+        options = stream_options(name, unit, idle_after, keep, unknown_fields)
+        taking = (on_bad_row, max_ahead_of(max_ahead), into, options)
         declared = StreamSchema(name, columns_of(schema), time, span_of(lateness), *taking)
         check_lateness(self._clock, name, declared.lateness_us)
         self._catalog = self._catalog.with_stream(declared)
@@ -136,6 +147,8 @@ class EmbeddedSession(Asking):
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"
     ) -> EmbeddedQuery | EmbeddedHistoryQuery:
         """Register a continuous query; it sees the rows that come from now on.
+
+        Of streams with keep= it begins with the rows that these have kept.
 
         One of HISTORY(s) [FROM ... TO NOW] sees what the history has, too; it is an
         EmbeddedHistoryQuery, with the same methods for its readers.
@@ -163,7 +176,8 @@ class EmbeddedSession(Asking):
         first_us = None if first is None else first.first_us
         views = self._views.runs_for(plan, clock)
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
-        query = EmbeddedQuery(name, plan, clock, *beside, views)
+        begins_full = self._ingest.keeps_for(plan)
+        query = EmbeddedQuery(name, plan, clock, *beside, views, begins_full=begins_full)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
         try:
@@ -173,6 +187,9 @@ class EmbeddedSession(Asking):
             if first is not None:
                 self._histories.complete(query, plan.streams[0], first.completeness.newest + 1)
             self._governing.started(query, self._rate_of)
+            if begins_full:
+                self._ingest.fill(query, clock)
+                self._governing.after_step()
         except BaseException:
             # Nobody has it: whatever has come in between, it is as if it had never been asked for.
             query.stop()
@@ -224,6 +241,39 @@ class EmbeddedSession(Asking):
                 hint="give a time from the year 1 to 2199, or integer microseconds since the epoch",
             )
         self._ingest.advance(stream, instant)
+
+    @one_at_a_time
+    def heartbeat(
+        self, stream: str | None = None, *, at: int | str | datetime | None = None
+    ) -> None:
+        """Event time moves on without rows, in one stream or in all, as advance() says.
+
+        Without `at`, streams that have been silent for longer than their idle_after go on by the
+        clock on the wall; every push and every read does the same.
+
+        >>> session = EmbeddedSession()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
+        >>> session.push("s", {"ts": "2026-01-01 00:00:00", "x": 1})
+        >>> session.heartbeat(at="2026-01-01 00:01:00")
+        >>> count.result().to_pylist()
+        [{'n': 0}]
+        """
+        if at is None:
+            self._flush()
+            return
+        for name in [stream] if stream is not None else [*self._ingest.streams]:
+            self.advance(name, to=at)
+
+    @one_at_a_time
+    def heartbeats(self) -> pa.Table:
+        """The newest heartbeats of silent streams; given to advance() in a replay, it agrees.
+
+        >>> EmbeddedSession().heartbeats().column_names
+        ['seen', 'stream', 'to']
+        """
+        self._flush()
+        return self._ingest.heartbeats()
 
     @one_at_a_time
     def finish(self) -> None:

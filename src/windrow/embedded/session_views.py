@@ -87,7 +87,9 @@ class SessionViews:
         self._ingest.flush()
         clock = self._ingest.clock_of(plan.streams)
         running = self._running()
-        return answer_now(plan, running, running_views(plan, self.registry), clock)
+        views = running_views(plan, self.registry)
+        kept = {name: stream.kept for name, stream in self._ingest.streams.items()}
+        return answer_now(plan, running, views, clock, kept)
 
     def _plan_of(self, name: str) -> TreePlan:
         catalog = self._catalog()
@@ -99,7 +101,11 @@ class SessionViews:
         plan, ingest = self._plan_of(name), self._ingest
         clock = max(clock, ingest.clock_of(plan.streams))
         beside = (ingest.flush, ingest.lock, ingest.pool, None, None)
-        return ViewRun(name, plan, clock, *beside, inner.values())
+        begins_full = ingest.keeps_for(plan)
+        run = ViewRun(name, plan, clock, *beside, inner.values(), begins_full=begins_full)
+        if begins_full:
+            ingest.fill(run, clock)
+        return run
 
 
 def name_taken(name: str, kind: str) -> BindingError:

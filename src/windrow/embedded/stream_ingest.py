@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from windrow.backlog import Backlog, joined_rows
 from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
+from windrow.embedded.kept_rows import KeptRows
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME, START_OF_TIME
 from windrow.governor.fading_rate import FadingRate
@@ -29,7 +30,7 @@ from windrow.windows.completeness import Completeness
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.plausible_times import PlausibleTimes
 
-__all__ = ["LATE_ROWS_KEPT", "StreamIngest", "late_bytes"]
+__all__ = ["LATE_ROWS_KEPT", "StreamIngest", "late_bytes", "wall_clock_us"]
 
 Instants = NDArray[np.int64]
 
@@ -62,6 +63,10 @@ class StreamIngest:
     ) -> None:
         self.schema = schema
         self.completeness = Completeness(schema.lateness_us, is_by_arrival=is_by_arrival)
+        self.newest_row_us: int | None = None
+        self.kept = None
+        if schema.options.keep_us:
+            self.kept = KeptRows(schema.time, schema.options.keep_us)
         self.first_us: int | None = None  # the time of the first row that was neither bad nor late
         self._ledger = Ledger()
         self.gathered = GatheredRows(schema)
@@ -78,13 +83,19 @@ class StreamIngest:
         self._came: list[tuple[int, int, int]] = []  # earliest, latest and number of rows
         # Rows up to here are not too far ahead: the clock on the wall and the stream only move on.
         self._believed_until_us = START_OF_TIME
-        counted = (self._ledger, self._times, self._rate, self.gathered)
+        counted: tuple[object, ...] = (self._ledger, self._times, self._rate, self.gathered)
+        if self.kept is not None:
+            counted += self.kept.parts
         self._parts = (self, self.completeness, self._judge, self._late, self._bad, *counted)
+        # Kinds of rows that do not count, of which nobody was told yet; then those that were told.
+        self.news: tuple[str, ...] = ()
+        self._told: frozenset[str] = frozenset()
 
     @property
     def nbytes(self) -> int:
-        """Bytes of rows that came late or are not converted yet, and of times for the ledger."""
-        return self._late.nbytes + self.gathered.nbytes + self._times.nbytes
+        """Bytes of rows that came late, are not converted yet or are kept, and of their times."""
+        kept = 0 if self.kept is None else self.kept.nbytes
+        return kept + self._late.nbytes + self.gathered.nbytes + self._times.nbytes
 
     @property
     def has_many_times(self) -> bool:
@@ -131,6 +142,8 @@ class StreamIngest:
         self._ledger.rows_in += len(rows)
         self._ledger.bad_value += len(rows)
         self._keep(rows)
+        if rows:
+            self._note("bad")
 
     def bad_rows(self) -> pa.Table:
         """The newest of the rows with bad values or times, in order of arrival."""
@@ -143,7 +156,27 @@ class StreamIngest:
         """
         rows = self._placed(batch, pushes)
         self._times.add(rows.times)
+        if self.kept is not None:
+            self.kept.add(rows, self.completeness.through)
         return rows
+
+    def _note(self, kind: str) -> None:
+        """A row does not count; of the first of its kind somebody should be told."""
+        if kind not in self._told:
+            self._told, self.news = self._told | {kind}, (*self.news, kind)
+
+    def told(self) -> str:
+        """What to say about the news; they are none any more."""
+        kinds, self.news = self.news, ()
+        name, ledger = self.schema.name, self._ledger
+        late = f"{ledger.late} late: session.late({name!r}) shows them; a stream may have lateness="
+        bad = f"{ledger.bad_value + ledger.bad_time} bad: session.bad_rows({name!r}) shows them"
+        said = {"late": late, "bad": bad}
+        parts = "; ".join(said[kind] for kind in kinds)
+        return (
+            f"stream {name!r} has rows that count in no answer, and session.ledger() counts them: "
+            f"{parts}. Later ones are not told"
+        )
 
     def refuse(self, batch: pa.RecordBatch, pushes: Instants | None = None) -> Instants:
         """Count refused rows; they advance time like any others.
@@ -185,7 +218,10 @@ class StreamIngest:
         if times.size:
             if self.first_us is None:
                 self.first_us = int(times[0])
-            self._came.append((int(times.min()), int(times.max()), times.size))
+            newest_us = int(times.max())
+            self._came.append((int(times.min()), newest_us, times.size))
+            if self.newest_row_us is None or newest_us > self.newest_row_us:
+                self.newest_row_us = newest_us
             if len(self._came) > RATES_LET_BE:
                 self._count_came()
         return rows
@@ -252,6 +288,8 @@ class StreamIngest:
 
     def _set_time_aside(self, rows: pa.RecordBatch, why: str) -> None:
         self._ledger.bad_time += rows.num_rows
+        if rows.num_rows:
+            self._note("bad")
         if self._folder is None:
             rows = rows.slice(max(0, rows.num_rows - BAD_TIMES_KEPT))
         self._keep([BadRow(why, self.schema.time, row=cut(repr(row))) for row in shown_rows(rows)])
@@ -263,6 +301,7 @@ class StreamIngest:
 
     def _set_late_aside(self, rows: pa.RecordBatch) -> None:
         self._ledger.late += rows.num_rows
+        self._note("late")
         newest = rows.slice(max(0, rows.num_rows - LATE_ROWS_KEPT))
         self._late.append(joined_rows([pa.Table.from_batches([newest])]))
         kept = min(LATE_ROWS_KEPT, self._late.end - self._late_from)

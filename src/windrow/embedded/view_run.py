@@ -49,6 +49,9 @@ class ViewRun(EmbeddedQuery):
         if self._mark is not None:
             self.repair()
 
+    def _drop_answers(self) -> None:
+        """Nothing of it is published."""
+
     def drop(self) -> None:
         """Nobody reads it any more."""
         self._end()

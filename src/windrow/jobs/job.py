@@ -249,6 +249,7 @@ def _add_stream(job: Job, statement: CreateStream) -> None:
             statement.on_bad_row,
             statement.max_ahead,
             _folder_of(statement.bad_rows_into),
+            statement.options,
         )
         job.catalog = job.catalog.with_stream(schema)
     except WindrowError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from windrow.clocks import clock_named
 from windrow.errors import BindingError
 from windrow.event_time import span_of
 from windrow.memory_size import memory_of
@@ -12,7 +13,7 @@ from windrow.sql.statements import SetOption
 
 __all__ = ["JobSettings"]
 
-_NAMES = ("memory", "checkpoint", "trigger")
+_NAMES = ("memory", "checkpoint", "trigger", "clock")
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class JobSettings:
     memory: int | None = None
     checkpoint: str | None = None
     trigger: str | None = None  # the span between batches of a job that has no end
+    clock: str | None = None
 
     def changed(self, option: SetOption) -> JobSettings:
         """The settings after one SET."""
@@ -32,6 +34,8 @@ class JobSettings:
             return replace(self, checkpoint=_folder(option))
         if name == "trigger":
             return replace(self, trigger=_span(option))
+        if name == "clock":
+            return replace(self, clock=_clock(option))
         guess = nearest(name, _NAMES)
         hint = f"did you mean {guess}?" if guess else f"SET knows {', '.join(_NAMES)}"
         message = f"there is no setting {option.name!r}"
@@ -42,6 +46,13 @@ def _memory(option: SetOption) -> int:
     value = option.value
     try:
         return memory_of(value if isinstance(value, str) else int(value))
+    except BindingError as error:
+        raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
+
+
+def _clock(option: SetOption) -> str:
+    try:
+        return clock_named(str(option.value))
     except BindingError as error:
         raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
 

@@ -27,11 +27,12 @@ from windrow.plan.model import (
     WindowSpec,
 )
 from windrow.schema import Column, ColumnType, StreamSchema
+from windrow.stream_options import StreamOptions
 
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
 PLAN_FORMAT = 4
-_ADDED = frozenset(["on_bad_row", "max_ahead", "bad_rows_into", "parts"])
+_ADDED = frozenset(["on_bad_row", "max_ahead", "bad_rows_into", "options", "parts"])
 _ANEW = "register the query again from its text"
 
 _CLASSES: dict[str, type[Any]] = {
@@ -39,7 +40,7 @@ _CLASSES: dict[str, type[Any]] = {
     for kind in (
         *(AggregateRef, Call, ColumnRef, GroupRef, Literal, Variable),
         *(Aggregate, Negation, OutputColumn, PlanInput, QueryPlan, WindowSpec),
-        *(Column, ColumnType, StreamSchema),
+        *(Column, ColumnType, StreamSchema, StreamOptions),
     )
 }
 

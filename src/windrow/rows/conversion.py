@@ -17,6 +17,7 @@ from windrow.errors import DataError
 from windrow.rows.arrow_columns import column_as, without_absurd_times
 from windrow.rows.bad_rows import BadRow, cut
 from windrow.rows.damaged_values import check_buffers, damaged_rows
+from windrow.rows.epoch_times import UnitError, counted, counted_column
 from windrow.rows.given_rows import is_columns, rows_given
 from windrow.rows.halving import halved
 from windrow.rows.python_values import array_of
@@ -26,6 +27,7 @@ __all__ = ["Converted", "UnfitRowError", "batch_of"]
 
 # What Arrow and Python raise at a value that a column cannot hold.
 VALUE_ERRORS = (pa.ArrowException, OverflowError, ValueError, TypeError)
+_IGNORING = '; unknown_fields="ignore" leaves others out'
 _NOTHING_TAKEN = "the whole push was refused; convert the column, declare it with another type"
 
 
@@ -53,14 +55,18 @@ class _Values:
 
     is_sound = True
 
-    def __init__(self, column: Column, values: list[Any]) -> None:
+    def __init__(self, stream: StreamSchema, column: Column, values: list[Any]) -> None:
         self.column, self.values = column, values
+        self._is_time, self._unit = column.name == stream.time, stream.options.unit
 
     def __len__(self) -> int:
         return len(self.values)
 
     def converted(self, start: int, stop: int) -> pa.Array:
-        return array_of(self.column.type, self.values[start:stop])
+        values = self.values[start:stop]
+        if self._is_time:
+            values = counted(values, self._unit)
+        return array_of(self.column.type, values)
 
     def shown(self, place: int) -> Any:
         return self.values[place]
@@ -72,16 +78,16 @@ class _ArrowColumn:
     def __init__(self, stream: StreamSchema, column: Column, values: pa.ChunkedArray) -> None:
         self.column, self.values = column, values
         self.is_sound = check_buffers(values)
-        self._is_time = column.name == stream.time
+        self._is_time, self._unit = column.name == stream.time, stream.options.unit
 
     def __len__(self) -> int:
         return len(self.values)
 
     def converted(self, start: int, stop: int) -> pa.Array:
         values = self.values.slice(start, stop - start)
-        return column_as(
-            self.column.type, without_absurd_times(values) if self._is_time else values
-        )
+        if self._is_time:
+            values = without_absurd_times(counted_column(values, self._unit))
+        return column_as(self.column.type, values)
 
     def shown(self, place: int) -> Any:
         value = self.values[place]
@@ -107,7 +113,7 @@ def _of_columns(stream: StreamSchema, given: Mapping[str, Any]) -> Converted:
 
 def _column(stream: StreamSchema, column: Column, given: Any) -> _Values | _ArrowColumn:
     if isinstance(given, (list, tuple)):
-        return _Values(column, list(given))
+        return _Values(stream, column, list(given))
     if not is_columns({column.name: given}):
         raise DataError(
             "WD105",
@@ -136,14 +142,15 @@ def _check_names(stream: StreamSchema, names: Sequence[str], *, allow_missing: b
             f"rows for stream {stream.name!r}: two columns are named {twice!r}",
             hint="give each column once",
         )
-    unknown = [name for name in names if name not in known]
+    is_ignoring = stream.options.unknown_fields == "ignore"
+    unknown = [] if is_ignoring else [name for name in names if name not in known]
     missing = [] if allow_missing else [name for name in known if name not in names]
     if unknown or missing:
         wrong = "unknown column" if unknown else "no column"
         raise DataError(
             "WD102",
             f"rows for stream {stream.name!r}: {wrong} {(unknown or missing)[0]!r}",
-            hint=f"the stream's columns are {', '.join(known)}",
+            hint=f"the stream's columns are {', '.join(known)}{_IGNORING if unknown else ''}",
         )
 
 
@@ -157,7 +164,9 @@ def _of_dicts(stream: StreamSchema, rows: Sequence[Any]) -> Converted:
                 raise
             bad[place] = BadRow(problem.message, line=place + 1, row=cut(repr(row)))
     values = [row if place not in bad else {} for place, row in enumerate(rows)] if bad else rows
-    columns = [_Values(each, [row.get(each.name) for row in values]) for each in stream.columns]
+    columns = [
+        _Values(stream, each, [row.get(each.name) for row in values]) for each in stream.columns
+    ]
     return _converted(stream, columns, bad)
 
 
@@ -255,10 +264,15 @@ def _bad_column(
 ) -> DataError:
     where = "" if place is None else f" (row {place + 1} of the push)"
     kind = DataError if place is None else UnfitRowError
+    code, hint = "WD103", f'{_NOTHING_TAKEN}, or with on_bad_row="set aside"'
+    if isinstance(problem, UnitError):
+        code = "WD753"
+        hint = f'the whole push was refused; declare the stream with unit="{problem.unit}", or '
+        hint += "push times as datetime or ISO text"
     error = kind(
-        "WD103",
+        code,
         f"column {column.name!r} of stream {stream.name!r} is {column.type}: {problem}{where}",
-        hint=f'{_NOTHING_TAKEN}, or with on_bad_row="set aside"',
+        hint=hint,
     )
     if isinstance(error, UnfitRowError) and place is not None:
         error.column, error.row, error.why = column.name, place, str(problem)

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
+from windrow.rows.epoch_times import instant_of_number, is_in_microseconds
 from windrow.schema import ColumnType, StreamSchema
 from windrow.time_types import DAY_TIME, YEAR_MONTH
 
@@ -49,6 +50,7 @@ class GatheredRows:
 
     def __init__(self, stream: StreamSchema) -> None:
         self._checks = {column.name: _checks_of(column.type) for column in stream.columns}
+        self._checks[stream.time] |= _counted_times(stream.options.unit)
         self._columns = [
             (methodcaller("get", each.name), each.type.arrow) for each in stream.columns
         ]
@@ -133,6 +135,17 @@ def _checks_of(kind: ColumnType) -> dict[type, Check]:
     else:
         found = dict(_CHECKS.get(kind.name, _NO_CHECKS))
     return {type(None): True, **found}
+
+
+def _counted_times(unit: str | None) -> dict[type, Check]:
+    """Times that are numbers are instants by their unit; others conversion.py refuses."""
+    if unit is None:
+        return {int: _microseconds, float: False}
+    return dict.fromkeys([int, float], partial(instant_of_number, unit=unit))
+
+
+def _microseconds(value: int) -> Any:
+    return value if is_in_microseconds(value) else _UNFIT
 
 
 def _text(value: str) -> Any:

@@ -17,6 +17,7 @@ from windrow.sql.statements import (
     SetOption,
     Statement,
 )
+from windrow.stream_options import EPOCH_UNITS, StreamOptions
 
 __all__ = ["parse_create", "parse_set"]
 
@@ -62,6 +63,7 @@ def _stream(cursor: Cursor) -> CreateStream:
     time = cursor.name("the time column").text
     lateness_us = parse_span(cursor, "the lateness") if cursor.accept("LATENESS") else 0
     max_ahead = _max_ahead(cursor)
+    options = _options(cursor)
     on_bad_row, bad_rows_into = _bad_rows(cursor)
     source = parse_endpoint(cursor, "a source") if cursor.accept("FROM") else None
     return CreateStream(
@@ -73,6 +75,7 @@ def _stream(cursor: Cursor) -> CreateStream:
         max_ahead,
         on_bad_row,
         bad_rows_into,
+        options,
         place=cursor.place(name),
     )
 
@@ -85,6 +88,32 @@ def _max_ahead(cursor: Cursor) -> int | str:
     return (
         "off" if cursor.accept("OFF") else parse_positive_span(cursor, "how far ahead rows may be")
     )
+
+
+def _options(cursor: Cursor) -> StreamOptions:
+    """`UNIT ms IDLE AFTER 5 SECONDS KEEP 10 MINUTES UNKNOWN FIELDS IGNORE`, in this order."""
+    unit = _unit(cursor) if cursor.accept("UNIT") else None
+    idle_after_us, keep_us, unknown_fields = None, 0, "auto"
+    if cursor.accept("IDLE"):
+        cursor.expect("AFTER", hint="write IDLE AFTER 5 SECONDS")
+        idle_after_us = parse_positive_span(cursor, "the time without rows")
+    if cursor.accept("KEEP"):
+        keep_us = parse_positive_span(cursor, "the time that rows are kept")
+    if cursor.accept("UNKNOWN"):
+        hint = "write UNKNOWN FIELDS IGNORE, or UNKNOWN FIELDS REFUSE"
+        cursor.expect("FIELDS", hint=hint)
+        if not cursor.at_any("IGNORE", "REFUSE"):
+            raise cursor.expected("IGNORE or REFUSE", possible=["IGNORE", "REFUSE"], hint=hint)
+        unknown_fields = cursor.consume().upper.lower()
+    return StreamOptions(unit, idle_after_us, keep_us, unknown_fields)
+
+
+def _unit(cursor: Cursor) -> str:
+    units = [unit.upper() for unit in EPOCH_UNITS]
+    if not cursor.at_any(*units):
+        hint = "write UNIT ms where times are milliseconds since 1970; s, us and ns are others"
+        raise cursor.expected("a unit of times", possible=units, hint=hint)
+    return cursor.consume().upper.lower()
 
 
 def _bad_rows(cursor: Cursor) -> tuple[str, Endpoint | None]:

@@ -16,6 +16,7 @@ from windrow.sql.statements import (
     Statement,
 )
 from windrow.sql.words import print_name
+from windrow.stream_options import StreamOptions
 
 __all__ = ["print_expression", "print_statement"]
 
@@ -52,12 +53,24 @@ def _create_stream(statement: CreateStream) -> str:
     if statement.max_ahead != "auto":
         ahead = statement.max_ahead
         printed += f" MAX AHEAD {'OFF' if isinstance(ahead, str) else print_span(ahead)}"
+    printed += _options(statement.options)
     if statement.on_bad_row != "auto":
         printed += f" ON BAD ROW {statement.on_bad_row.upper()}"
     if statement.bad_rows_into is not None:
         printed += f" INTO {print_endpoint(statement.bad_rows_into)}"
     if statement.source is not None:
         printed += f" FROM {print_endpoint(statement.source)}"
+    return printed
+
+
+def _options(options: StreamOptions) -> str:
+    printed = f" UNIT {options.unit}" if options.unit else ""
+    if options.idle_after_us is not None:
+        printed += f" IDLE AFTER {print_span(options.idle_after_us)}"
+    if options.keep_us:
+        printed += f" KEEP {print_span(options.keep_us)}"
+    if options.unknown_fields != "auto":
+        printed += f" UNKNOWN FIELDS {options.unknown_fields.upper()}"
     return printed
 
 

@@ -196,7 +196,8 @@ class _Printer:
         if source.joined:
             return f"({self._sources(source.joined)})"
         if source.query is not None:
-            return f"({self.query(source.query)}){window}"
+            lateral = "LATERAL " if source.is_lateral else ""
+            return f"{lateral}({self.query(source.query)}){window}"
         return self._name(source.stream) + window
 
 

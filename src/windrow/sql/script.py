@@ -123,7 +123,10 @@ def _may_follow(statement: Statement) -> tuple[str, ...]:
     if isinstance(statement, CreateQuery):
         return CLAUSES if statement.sink is None else ()
     return (
-        ("LATENESS", "MAX AHEAD", "ON BAD ROW", "FROM")
+        (
+            *("LATENESS", "MAX AHEAD", "UNIT", "IDLE AFTER", "KEEP", "UNKNOWN FIELDS"),
+            *("ON BAD ROW", "FROM"),
+        )
         if isinstance(statement, CreateStream)
         else ()
     )

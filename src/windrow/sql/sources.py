@@ -118,6 +118,9 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
 def _source(cursor: Cursor) -> Source:
     if cursor.at("LATERAL") and at_unnest(cursor, 1):
         cursor.consume()
+    if cursor.at("LATERAL", "("):
+        cursor.consume()
+        return replace(_query(cursor), is_lateral=True)
     refuse_clause(cursor)
     if at_unnest(cursor):
         return _unnest(cursor)

@@ -107,7 +107,9 @@ def _unit_us(cursor: Cursor) -> int:
     return UNITS_US["SECOND"]
 
 
-_AFTER_A_SPAN = NOT_AN_ALIAS | {"SLIDE", "FOR", "FOREVER", "MAX"}
+_AFTER_A_SPAN = NOT_AN_ALIAS | {
+    *("SLIDE", "FOR", "FOREVER", "MAX", "UNIT", "IDLE", "KEEP", "UNKNOWN"),
+}
 
 
 def parse_whole_number(cursor: Cursor, what: str, maximum: int, minimum: int = 1) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from windrow.errors import Place
+from windrow.stream_options import NO_OPTIONS, StreamOptions
 from windrow.window_kinds import WINDOW_KINDS, WindowKind
 
 __all__ = [
@@ -76,8 +77,9 @@ class Source:
     than JOIN. query: what stands in the brackets instead of a name (stream is '' then; window is
     written where the answers of the query go through one). columns: names given by AS t (a, b).
     joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of USING;
-    is_natural: NATURAL. unnest: the call that takes an array or a map apart, UNNEST(items) or
-    EXPLODE(items), which reads what stands before it; has_ordinality: WITH ORDINALITY.
+    is_natural: NATURAL. is_lateral: LATERAL, whose query names columns of what stands before it.
+    unnest: the call that takes an array or a map apart, UNNEST(items) or EXPLODE(items), which
+    reads what stands before it; has_ordinality: WITH ORDINALITY.
     """
 
     stream: str
@@ -95,6 +97,7 @@ class Source:
     is_comma: bool = field(default=False)
     unnest: exp.Expression | None = field(default=None)
     has_ordinality: bool = False
+    is_lateral: bool = False
 
 
 @dataclass(frozen=True)
@@ -233,6 +236,7 @@ class CreateStream:
     max_ahead: int | str = "auto"
     on_bad_row: str = "auto"
     bad_rows_into: Endpoint | None = None
+    options: StreamOptions = NO_OPTIONS
     place: Place | None = field(default=None, compare=False)
 
 

@@ -413,10 +413,10 @@ count#2 = COUNT(CASE WHEN a.k = 2 THEN 1 ELSE NULL END)
     ),
     (
         "answers as a stream",
-        "SELECT q.at AS t, q.n FROM timed [PARTITION BY k ROWS 2] AS q",
+        "SELECT q.at AS t, q.n FROM timed [10 SECONDS] AS q",
         """
         columns t = at, n
-          answers every 5 seconds [last 2 rows of each a.k], timed by at
+          answers every 5 seconds [10 seconds], timed by at
             columns a.k, n = count_star
               a row for each a.k: count_star = COUNT(*)
                 a [9 seconds]

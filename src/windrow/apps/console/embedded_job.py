@@ -32,7 +32,8 @@ class EmbeddedJob:
         memory: str | None = None,
         read_only: bool = False,
     ) -> None:
-        session = EmbeddedSession(memory or job.settings.memory or DEFAULT_MEMORY)
+        budget = memory or job.settings.memory or DEFAULT_MEMORY
+        session = EmbeddedSession(budget, job.settings.clock or "complete")
         sources = job.sources()
         pieces = pieces_at_once(sources)
         if pace:

@@ -20,7 +20,8 @@ __all__ = ["answer_once"]
 
 def answer_once(screen: Screen, bench: Workbench, query: JobQuery) -> Standing:
     """How the query stands when all rows of its streams' files are read, or at Ctrl-C."""
-    session = EmbeddedSession(bench.job.settings.memory or DEFAULT_MEMORY)
+    settings = bench.job.settings
+    session = EmbeddedSession(settings.memory or DEFAULT_MEMORY, settings.clock or "complete")
     for name in query.plan.streams:
         declare_stream(session, bench.job.catalog[name])
     declare_views(session, bench.job, query.plan.streams)

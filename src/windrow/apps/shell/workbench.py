@@ -230,7 +230,9 @@ class Workbench:
 
     def _begin_anew(self, job: Job) -> None:
         """A new session with all that the job declares; the old one stays where that fails."""
-        session = EmbeddedSession(job.settings.memory or DEFAULT_MEMORY)
+        session = EmbeddedSession(
+            job.settings.memory or DEFAULT_MEMORY, job.settings.clock or "complete"
+        )
         try:
             for stream in job.streams.values():
                 declare_stream(session, stream.schema)

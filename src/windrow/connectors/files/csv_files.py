@@ -14,7 +14,7 @@ from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, ro
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import csv_records
 from windrow.connectors.files.refusal import missing_column
-from windrow.connectors.files.text_types import dated, read_type
+from windrow.connectors.files.text_types import dated, read_type, unfit
 from windrow.errors import DataError
 from windrow.rows.arrow_columns import column_as
 from windrow.rows.bad_rows import cut
@@ -126,7 +126,7 @@ class _Csv:
                 one = self._read(record, self._converting(kinds))
                 column_as(column.type, dated(self._schema, one).column(column.name))
             except READING_ERRORS:
-                return column.name, f"{cut(value or b'')!r} is not {column.type}"
+                return column.name, unfit(self._schema, column, repr(cut(value or b"")))
         return None, ""
 
     def _read(self, data: bytes, converting: pa_csv.ConvertOptions) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,10 +15,11 @@ from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, ro
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import Record
 from windrow.connectors.files.refusal import refused
-from windrow.connectors.files.text_types import dated, read_type
+from windrow.connectors.files.text_types import dated, read_type, unfit
 from windrow.rows.arrow_columns import column_as
 from windrow.rows.bad_rows import BadRow, cut
 from windrow.rows.damaged_values import NOT_UTF8
+from windrow.rows.epoch_times import counted_column
 from windrow.rows.file_rows import FileRows
 from windrow.schema import Column, StreamSchema
 
@@ -75,13 +76,14 @@ def _blocks(opened: BinaryIO) -> Iterator[Record]:
 
 
 class _Json:
-    """How lines of JSON are read; keys that are no columns do not count."""
+    """How lines of JSON are read; keys that are no columns do not count, or are refused."""
 
     def __init__(self, schema: StreamSchema) -> None:
         self._schema = schema
+        self._refuses_others = schema.options.unknown_fields == "refuse"
 
     def parsed(self, data: bytes) -> pa.Table:
-        return dated(self._schema, self._read(data, *self._schema.columns))
+        return dated(self._schema, self._read(data, self._schema.columns))
 
     def fault(self, record: bytes) -> tuple[str | None, str]:
         # What is not UTF-8 becomes surrogates, by which its column is found.
@@ -97,21 +99,40 @@ class _Json:
             why = self._fault_of(column, value.get(column.name))
             if why:
                 return column.name, why
+        known = {column.name for column in self._schema.columns}
+        if self._refuses_others and not value.keys() <= known:
+            other = next(name for name in value if name not in known)
+            return None, f"it has the field {other!r}, which is no column"
         return None, "" if _is_utf8(value) else NOT_UTF8
 
     def _fault_of(self, column: Column, value: Any) -> str:
         if not _is_utf8(value):
             return NOT_UTF8
         try:
-            one = self._read(json.dumps({column.name: value}).encode(), column)
-            column_as(column.type, dated(self._schema, one).column(0))
+            one = self._read(json.dumps({column.name: value}).encode(), [column])
+            one = dated(self._schema, one).column(0)
+            if column.name == self._schema.time:
+                one = counted_column(one, self._schema.options.unit)
+            column_as(column.type, one)
         except READING_ERRORS:
-            return f"{cut(repr(value))} is not {column.type}"
+            return unfit(self._schema, column, cut(repr(value)))
         return ""
 
-    @staticmethod
-    def _read(data: bytes, *columns: Column) -> pa.Table:
-        explicit = pa.schema([(column.name, read_type(column.type)) for column in columns])
+    def _read(self, data: bytes, columns: Sequence[Column]) -> pa.Table:
+        """The lines as a table; times that are numbers stay so, where there is a unit."""
+        if self._schema.options.unit is not None:
+            for kind in (pa.int64(), pa.float64()):
+                try:
+                    return self._read_as(data, columns, kind)
+                except pa.ArrowInvalid:
+                    continue
+        return self._read_as(data, columns, pa.string())
+
+    def _read_as(self, data: bytes, columns: Sequence[Column], time: pa.DataType) -> pa.Table:
+        kinds = {column.name: read_type(column.type) for column in columns}
+        if self._schema.time in kinds:
+            kinds[self._schema.time] = time
+        explicit = pa.schema(list(kinds.items()))
         if not data.strip():
             return explicit.empty_table()
         if _begins_with_null(data):
@@ -122,7 +143,10 @@ class _Json:
             pa.BufferReader(data),
             # One block, as no line is cut by it.
             pa_json.ReadOptions(block_size=max(BLOCK_BYTES, len(data) + 1)),
-            pa_json.ParseOptions(explicit_schema=explicit, unexpected_field_behavior="ignore"),
+            pa_json.ParseOptions(
+                explicit_schema=explicit,
+                unexpected_field_behavior="error" if self._refuses_others else "ignore",
+            ),
         )
 
 

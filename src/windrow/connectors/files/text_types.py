@@ -6,9 +6,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from windrow.rows.arrow_columns import column_as
-from windrow.schema import ColumnType, StreamSchema
+from windrow.rows.epoch_times import counted_texts, told_unit
+from windrow.schema import Column, ColumnType, StreamSchema
 
-__all__ = ["dated", "read_type"]
+__all__ = ["dated", "read_type", "unfit"]
+
+QUOTES = "'\""
 
 # Arrow's readers take either times with a zone or times without one; as text both come through.
 _READ_AS_TEXT = ("TIMESTAMP", "TIMESTAMP_NTZ", "DATE")
@@ -24,11 +27,21 @@ def dated(schema: StreamSchema, table: pa.Table) -> pa.Table:
     for index, name in enumerate(table.schema.names):
         kind = schema.column(name).type
         if kind.name in _READ_AS_TEXT and table.schema.field(index).type == pa.string():
-            table = table.set_column(index, name, _dated(kind, table.column(index)))
+            unit = schema.options.unit if name == schema.time else None
+            table = table.set_column(index, name, _dated(kind, table.column(index), unit))
     return table
 
 
-def _dated(kind: ColumnType, texts: pa.ChunkedArray) -> pa.ChunkedArray:
+def unfit(schema: StreamSchema, column: Column, shown: str) -> str:
+    """What is wrong with a text, or a number, that is no value of a column; shown: as it stands."""
+    is_uncounted = column.name == schema.time and schema.options.unit is None
+    return f"{shown} is not {column.type}{told_unit(shown.strip(QUOTES)) if is_uncounted else ''}"
+
+
+def _dated(kind: ColumnType, texts: pa.ChunkedArray, unit: str | None) -> pa.ChunkedArray:
+    numbers = None if unit is None else counted_texts(texts, unit)
+    if numbers is not None:
+        return numbers
     for target in (kind.arrow, pa.date32() if kind.name == "DATE" else pa.timestamp("us")):
         try:
             return pc.cast(texts, target)

@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 JoinKind = OneOf["inner", "left", "full", "semi", "anti"]
-ApplyKind = OneOf["scalar", "semi", "anti"]
+ApplyKind = OneOf["scalar", "inner", "left", "semi", "anti"]
 
 
 @dataclass(frozen=True)
@@ -290,9 +290,9 @@ class Join(Relation):
 class Apply(Relation):
     """A sub-query asked anew for each row on the left: `right` may read fields of `left`.
 
-    scalar: every left row with the one row of the right, or with NULLs where it has none. semi and
-    anti: the left rows for which the right has a row, or none, for which the condition is true;
-    None: any row.
+    inner: every left row with each row of the right; left: also with NULLs where it has none.
+    scalar: every left row with the one row of the right, or with NULLs. semi and anti: the left
+    rows for which the right has a row, or none, for which the condition is true; None: any row.
     """
 
     kind: ApplyKind
@@ -307,8 +307,8 @@ class Apply(Relation):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Left, then of a scalar one right."""
-        if self.kind == "scalar":
+        """Left, then right unless it only asks whether there is a row."""
+        if self.kind in ("scalar", "inner", "left"):
             return (*self.left.fields, *self.right.fields)
         return self.left.fields
 

@@ -43,6 +43,8 @@ _KINDS: dict[str, JoinKind] = {
     "anti": "anti",
 }
 
+_LATERAL: dict[str, ApplyKind] = {"inner": "inner", "cross": "inner", "left": "left"}
+
 
 def bind_from(
     sources: tuple[Source, ...], text: str, context: Context, environment: Environment
@@ -51,7 +53,8 @@ def bind_from(
     joiner = _Joiner(text, context, environment)
     parts: list[list[Source]] = []
     for source in sources:
-        if parts and (source.unnest is not None or not (source.is_comma and _has_outer(sources))):
+        reads_before = source.is_lateral or source.unnest is not None
+        if parts and (reads_before or not (source.is_comma and _has_outer(sources))):
             parts[-1].append(source)
         else:
             parts.append([source])
@@ -86,9 +89,36 @@ class _Joiner:
         for source in sources[1:]:
             if source.unnest is not None:
                 found = bind_unnest(source, found, self._text, self._context, self._environment)
+            elif source.is_lateral:
+                found = self._lateral(found, source)
             else:
                 found = self.joined(found, self._item(source), source)
         return found
+
+    def _lateral(self, left: FromRows, source: Source) -> FromRows:
+        """A query asked for each row of what stands before it."""
+        kind = _LATERAL.get(source.join)
+        if kind is None or source.using or source.is_natural:
+            raise UnsupportedError(
+                "WU790",
+                f"{source.join.upper()} JOIN LATERAL",
+                hint="write JOIN LATERAL (SELECT ...) ON ..., LEFT JOIN LATERAL or a comma",
+                place=source.place,
+            )
+        seen = Visible(self._text, left.tables, left.columns, left.hidden)
+        around = RowPhase(self._context, self._environment, seen, left.relation)
+        right = bind_table(source, self._context, replace(self._environment, enclosing=around))
+        self._check_aliases(left, right, source)
+        tables, columns = (*left.tables, *right.tables), (*left.columns, *right.columns)
+        hidden = (*left.hidden, *right.hidden)
+        condition = None
+        if source.on is not None:
+            visible = Visible(self._text, tables, columns, hidden)
+            both = Apply(kind, left.relation, right.relation)
+            on = RowPhase(self._context, self._environment, visible, both)
+            condition = on.condition(source.on, "ON")
+        applied = Apply(kind, left.relation, right.relation, condition)
+        return FromRows(applied, tables, columns, hidden)
 
     def joined(self, left: FromRows, right: FromRows, source: Source) -> FromRows:
         """Both, joined as the source on the right says."""

@@ -56,6 +56,8 @@ _JOINS = {
 }
 _APPLIES = {
     "scalar": "for each row, the value of a sub-query",
+    "inner": "for each row, the rows of a sub-query",
+    "left": "for each row, the rows of a sub-query, or NULLs",
     "semi": "rows for which a sub-query has a row",
     "anti": "rows for which a sub-query has no row",
 }

@@ -9,6 +9,7 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from windrow.clocks import COMPLETE, refuse_arrival
 from windrow.connectors.contract import Source
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobQuery
@@ -55,6 +56,7 @@ def _run(
     interruption: Interruption,
 ) -> None:
     memory = job.settings.memory or DEFAULT_MEMORY_BYTES
+    refuse_arrival(job.settings.clock or COMPLETE)
     session = SparkWindrowSession(spark, memory, job.settings.checkpoint)
     try:
         for name, (schema, source) in sources.items():

@@ -19,6 +19,7 @@ from windrow.asking import Asking
 from windrow.connectors.contract import Source
 from windrow.connectors.spark_columns import columns_of_frame
 from windrow.connectors.spark_frames import source_frame
+from windrow.connectors.spark_times import with_instants
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.governor.window_table import query_table, window_table
@@ -52,6 +53,7 @@ from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusab
 from windrow.spark.shuffle.buckets import MAX_BUCKETS
 from windrow.sql import parse_query
 from windrow.storage import Storage
+from windrow.stream_options import Span, on_spark, stream_options
 
 __all__ = ["SparkSession", "SparkWindrowSession"]
 
@@ -125,6 +127,10 @@ class SparkWindrowSession(WithoutViews, Asking):
         source: Source | None = None,
         on_bad_row: str = "auto",
         max_ahead: str | int | float | timedelta | None = "auto",
+        unit: str | None = None,
+        idle_after: Span | None = None,
+        keep: Span | None = None,
+        unknown_fields: str = "auto",
     ) -> None:
         """Declares a stream: its rows, its time column, and how late rows may come.
 
@@ -133,7 +139,9 @@ class SparkWindrowSession(WithoutViews, Asking):
         keeps some for bad_rows() and goes on; 'auto' fails, but sets aside damaged rows, such as
         text that is not UTF-8. max_ahead: rows that are further ahead of the others than this, or
         of the clock on the wall, are set aside; 'auto' sets rows aside that are a day ahead of the
-        clock, None none.
+        clock, None none. unit: of times that are numbers since 1970: 's', 'ms', 'us' or 'ns'.
+        idle_after, keep and unknown_fields="refuse" are refused: only a session in this process
+        has them.
 
         Example::
 
@@ -146,10 +154,13 @@ class SparkWindrowSession(WithoutViews, Asking):
         else:
             refuse_stopped(self._spark)
             columns = columns_of(schema)
-        taking = (on_bad_row, max_ahead_of(max_ahead))
+        options = on_spark(name, stream_options(name, unit, idle_after, keep, unknown_fields))
+        taking = (on_bad_row, max_ahead_of(max_ahead), None, options)
         declared = StreamSchema(name, columns, time, span_of(lateness), *taking)
         if source is not None:
             frame = source_frame(self._spark, declared, source_given(source))
+        else:
+            frame = with_instants(frame, declared)
         self._catalog = self._catalog.with_stream(declared)
         self._sources[declared.name] = frame
 

@@ -23,6 +23,7 @@ from windrow.plan.relations.algebra import (
     Filter,
     Item,
     Join,
+    JoinKind,
     Project,
     Relation,
     SetOperation,
@@ -78,9 +79,8 @@ class _Unnesting:
 
 
 def _join(apply: Apply, right: Relation, condition: Expr | None) -> Relation:
-    if apply.kind == "scalar":
-        return Join("left", apply.left, right, condition)
-    return Join(apply.kind, apply.left, right, condition)
+    kind: JoinKind = "left" if apply.kind == "scalar" else apply.kind
+    return Join(kind, apply.left, right, condition)
 
 
 def _reading(relation: Relation, by_id: dict[str, Expr]) -> Relation:

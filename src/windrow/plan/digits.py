@@ -20,6 +20,9 @@ def check_digits(scope: Scope, node: exp.Expr, expression: Expr) -> None:
     The largest parts of one input are computed before the join and kept in 64 bits each.
     """
     part = too_wide(expression)
+    if part is not None and part.type.name != "DECIMAL":
+        hint = "omit the algorithm, the store and ERROR: a tree of relations carries it"
+        raise scope.refused("WU720", f"{part.type} in a query of one block", node, hint=hint)
     if part is not None:
         raise scope.refused(
             "WU220",

@@ -83,6 +83,8 @@ def list_of(
     np.cumsum(lengths, out=offsets[1:])
     child = entries[0]
     if pa.types.is_map(kind):
+        if child.null_count:  # Arrow would end the process
+            raise ValueError("a map has the key NULL")
         pairs = pa.struct([kind.key_field, kind.item_field])
         child = pa.Array.from_buffers(pairs, len(child), [None], children=entries)
     buffers = [_validity(missing), pa.py_buffer(offsets)]

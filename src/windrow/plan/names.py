@@ -58,7 +58,9 @@ class Names:
         named = [entry for entry in inputs if entry.alias.lower() == node.table.lower()]
         if any(column_named(entry.stream, node.name) is not None for entry in named):
             return False
-        return any(column_named(entry.stream, node.table) is not None for entry in inputs)
+        found = [column_named(entry.stream, node.table) for entry in inputs]
+        # The name of an input, too: it is the column only if that has something inside.
+        return any(each is not None and (not named or each.type.is_nested) for each in found)
 
     def entries(self, node: exp.Column) -> tuple[NamedInput, ...]:
         """The inputs that the node's qualifier allows: all, without one."""

@@ -116,7 +116,11 @@ class Phase(ABC):
         if any(each.has(node.name) for each in tables):
             return False
         own = exp.Column(this=node.args["table"])
-        return self.visible.has(own) or any(each.has(node.table) for each in self.all_tables)
+        if not tables:
+            return self.visible.has(own) or any(each.has(node.table) for each in self.all_tables)
+        # The name of a table, too: it is the column only if that has something inside.
+        found = self.find_column(own)
+        return found is not None and found.type.is_nested
 
     def _column(self, node: exp.Column, *, shadowed: bool) -> Expr:
         if self.visible.has(node):

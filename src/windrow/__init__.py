@@ -57,7 +57,11 @@ __all__ = [
 
 @overload
 def connect(
-    spark: None = None, *, memory: str | int = DEFAULT_MEMORY, clock: str = COMPLETE
+    spark: None = None,
+    *,
+    memory: str | int = DEFAULT_MEMORY,
+    clock: str = COMPLETE,
+    time_zone: str = "UTC",
 ) -> EmbeddedSession: ...
 @overload
 def connect(
@@ -66,6 +70,7 @@ def connect(
     memory: str | int = DEFAULT_MEMORY,
     checkpoint: str | PathLike[str] | None = None,
     buckets: int | None = None,
+    time_zone: str = "UTC",
 ) -> SparkWindrowSession: ...
 def connect(
     spark: Any = None,
@@ -74,6 +79,7 @@ def connect(
     checkpoint: str | PathLike[str] | None = None,
     buckets: int | None = None,
     clock: str = COMPLETE,
+    time_zone: str = "UTC",
 ) -> EmbeddedSession | SparkWindrowSession:
     """A session in this process, or on the given Spark session.
 
@@ -81,7 +87,8 @@ def connect(
     directory from which queries recover. buckets: on Spark, into how many shards a query's keys are
     dealt; by default one for each core that is there when the query first starts. clock: "complete"
     waits until all streams of a query are complete; with "arrival", in this process, a row moves
-    every stream to its time, and its answer is there when push() returns.
+    every stream to its time, and its answer is there when push() returns. time_zone: in which
+    queries mean times of day and dates, such as "Europe/Berlin"; results stay in UTC.
 
     >>> session = connect(memory="64 MB")
     >>> session.memory
@@ -101,12 +108,12 @@ def connect(
                 "a session in this process has no buckets",
                 hint="omit buckets=, or connect to Spark: windrow.connect(spark, ...)",
             )
-        made = _load("windrow.embedded.session").EmbeddedSession(memory, clock)
+        made = _load("windrow.embedded.session").EmbeddedSession(memory, clock, time_zone)
         embedded: EmbeddedSession = made
         return embedded
     refuse_arrival(clock)
     session: SparkWindrowSession = _load("windrow.spark.driver.session").SparkWindrowSession(
-        spark, memory=memory, checkpoint=checkpoint, buckets=buckets
+        spark, memory=memory, checkpoint=checkpoint, buckets=buckets, time_zone=time_zone
     )
     return session
 

@@ -519,6 +519,11 @@ class StreamSchema:
         return next(column for column in self.columns if column.name == name)
 
     @property
+    def types(self) -> dict[str, str]:
+        """The columns as stream() of a session takes them; Arrow's types do not tell all apart."""
+        return {column.name: str(column.type) for column in self.columns}
+
+    @property
     def arrow(self) -> pa.Schema:
         """The Arrow schema that batches of this stream have."""
         return pa.schema([(column.name, column.type.arrow) for column in self.columns])

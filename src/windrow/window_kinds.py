@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 __all__ = ["TIME", "UNBOUNDED", "WINDOW_KINDS", "Leaving", "WindowKind", "WindowNumbers"]
 
@@ -22,6 +22,10 @@ class Leaving(Enum):
     TIME = "its time is too long ago"
     NEWER_ROWS = "enough newer rows of the stream have come"
     NEWER_OF_PARTITION = "enough newer rows of its partition have come"
+    LATER_OF_PARTITION = "a much later row of its partition has come"
+    NEWER_OR_TIME = "enough newer rows of its partition have come, or its time is too long ago"
+    NEXT_ROWS = "as many rows as the window holds have come after it"
+    END_OF_SESSION = "its partition has been silent for too long"
     NOTHING = "it never does"
 
 
@@ -40,6 +44,10 @@ class WindowNumbers(Protocol):
     def rows(self) -> int:
         """How many rows it holds."""
 
+    @property
+    def offset_us(self) -> int:
+        """How much later than a multiple of the slide its windows start."""
+
 
 @dataclass(frozen=True)
 class WindowKind:
@@ -49,7 +57,9 @@ class WindowKind:
     both as the docs list them. condition: the same in SQL, for a row s at an instant i.t; what
     counts rows chooses among these. printed, shown: its brackets as WQL, and for people.
     leaving: what makes a row leave. timing: where that is its time, two numbers: rows enter at
-    their time rounded up to a multiple of the first, and leave the second later.
+    their time rounded up to a multiple of the first, and leave the second later; more numbers are
+    those of windows.lifetime.Lifetime.timed(). starts: of a window that has a start and an end,
+    where one that ends then starts: its rows have both, and answers come when it ends.
     """
 
     name: str
@@ -59,8 +69,9 @@ class WindowKind:
     printed: str
     shown: str
     leaving: Leaving
-    timing: Callable[[WindowNumbers], tuple[int, int]] | None = None
+    timing: Callable[[WindowNumbers], tuple[int, ...]] | None = None
     moves_in_steps: bool = False
+    starts: Callable[[WindowNumbers, Any], Any] | None = None
 
     @property
     def has_width(self) -> bool:
@@ -82,6 +93,36 @@ class WindowKind:
         return self.leaving is Leaving.NOTHING
 
     @property
+    def closes(self) -> bool:
+        """Whether it has a start, and an end at which an answer is due."""
+        return self.starts is not None
+
+    @property
+    def is_session(self) -> bool:
+        """Whether its rows leave together, when nothing has come for a while."""
+        return self.leaving is Leaving.END_OF_SESSION
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether its rows have window_start and window_end."""
+        return self.closes or self.is_session
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether rows leave as others of their partition come, many at once: not in order."""
+        return self.leaving in _SCHEDULED
+
+    @property
+    def enters_later(self) -> bool:
+        """Whether rows wait for others before they enter: nobody knows when."""
+        return self.leaving is Leaving.NEXT_ROWS
+
+    @property
+    def has_row_limit(self) -> bool:
+        """Whether it names a number of rows."""
+        return "{rows}" in self.printed
+
+    @property
     def counts_rows(self) -> bool:
         """Whether it holds a number of rows, those included that a condition leaves out."""
         return not self.leaves_by_time
@@ -101,6 +142,19 @@ class WindowKind:
         """Whether it has a width and moves on with every instant: only then can it take turns."""
         return self.has_width and not self.moves_in_steps
 
+    def close_grid(self, window: WindowNumbers) -> tuple[int, int]:
+        """How far apart its windows close, and how much later than at multiples of that."""
+        assert self.closes
+        return window.slide_us, (window.offset_us + window.length_us) % window.slide_us
+
+
+_SCHEDULED = (
+    Leaving.LATER_OF_PARTITION,
+    Leaving.NEWER_OR_TIME,
+    Leaving.NEXT_ROWS,
+    Leaving.END_OF_SESSION,
+)
+
 
 def _both_ends(window: WindowNumbers) -> tuple[int, int]:
     """A row is held for the length and one microsecond: both ends belong to the window."""
@@ -109,6 +163,33 @@ def _both_ends(window: WindowNumbers) -> tuple[int, int]:
 
 def _whole_slides(window: WindowNumbers) -> tuple[int, int]:
     return window.slide_us, window.length_us
+
+
+def _length_before(window: WindowNumbers, end: Any) -> Any:
+    return end - window.length_us
+
+
+def _start_of_period(window: WindowNumbers, end: Any) -> Any:
+    return end - 1 - (end - 1 - window.offset_us) % window.length_us
+
+
+def _this_instant(_window: WindowNumbers) -> tuple[int, int]:
+    return 1, 1
+
+
+def _between_ends(window: WindowNumbers) -> tuple[int, ...]:
+    """From the first end after the row's time to the first that is so much later than it."""
+    slide, phase = window.slide_us, (window.offset_us + window.length_us) % window.slide_us
+    if window.length_us % slide == 0:
+        return slide, window.length_us, 1, phase
+    return slide, window.length_us, 1, phase, slide, phase
+
+
+def _steps_of_periods(window: WindowNumbers) -> tuple[int, ...]:
+    """From the next end of a step to that after the end of the period."""
+    step, period = window.slide_us, window.length_us
+    offset = window.offset_us
+    return step, step, 1, offset % step, period, (offset + step) % period
 
 
 # What code asks for by itself has a name here.
@@ -131,6 +212,12 @@ UNBOUNDED = WindowKind(
     shown="unbounded",
     leaving=Leaving.NOTHING,
 )
+_LAST_CLOSE = "(i.t - (((i.t - {offset_us} - {length_us}) % {slide_us}) + {slide_us}) % {slide_us})"
+_PERIOD_START = (
+    f"({_LAST_CLOSE} - 1 - ((({_LAST_CLOSE} - 1 - {{offset_us}}) % {{length_us}}) + {{length_us}})"
+    " % {length_us})"
+)
+_IN_CLOSED = f"s.time_us >= {_LAST_CLOSE} - {{length_us}} AND s.time_us < {_LAST_CLOSE}"
 _LAST_SLIDE = "(i.t - ((i.t % {slide_us}) + {slide_us}) % {slide_us})"
 _ENTRIES = (
     TIME,
@@ -164,5 +251,99 @@ _ENTRIES = (
         leaving=Leaving.NEWER_OF_PARTITION,
     ),
     UNBOUNDED,
+    WindowKind(
+        "now",
+        ("[NOW]",),
+        "rows with time = t",
+        "s.time_us = i.t",
+        printed="NOW",
+        shown="now",
+        leaving=Leaving.TIME,
+        timing=_this_instant,
+    ),
+    WindowKind(
+        "tumble",
+        ("[TUMBLE 10 SECONDS]", "[TUMBLE 1 DAY OFFSET 6 HOURS]"),
+        "of the newest window that has closed by t, the rows with start <= time < end; "
+        "see [windows that close](#windows-that-close)",
+        _IN_CLOSED,
+        printed="TUMBLE {length}{offset}",
+        shown="tumbling by {length}{offset}",
+        leaving=Leaving.TIME,
+        timing=_between_ends,
+        moves_in_steps=True,
+        starts=_length_before,
+    ),
+    WindowKind(
+        "hop",
+        ("[HOP 10 SECONDS BY 2 SECONDS]", "[HOP 10 SECONDS SLIDE 2 SECONDS OFFSET 1 SECOND]"),
+        "the same of windows that overlap: one closes every 2 seconds",
+        _IN_CLOSED,
+        printed="HOP {length} BY {slide}{offset}",
+        shown="{length}, hopping by {slide}{offset}",
+        leaving=Leaving.TIME,
+        timing=_between_ends,
+        moves_in_steps=True,
+        starts=_length_before,
+    ),
+    WindowKind(
+        "cumulate",
+        ("[CUMULATE 1 DAY BY 1 HOUR]",),
+        "the same of windows that start with each period and close with each of its steps",
+        f"s.time_us >= {_PERIOD_START} AND s.time_us < {_LAST_CLOSE}",
+        printed="CUMULATE {length} BY {slide}{offset}",
+        shown="{length}, cumulating by {slide}{offset}",
+        leaving=Leaving.TIME,
+        timing=_steps_of_periods,
+        moves_in_steps=True,
+        starts=_start_of_period,
+    ),
+    WindowKind(
+        "session",
+        ("[SESSION 30 SECONDS PARTITION BY k]", "[SESSION 30 SECONDS]"),
+        "the rows of each k that is not silent for more than 30 seconds, since it was last; see "
+        "[sessions](#sessions)",
+        "s.time_us <= i.t",
+        printed="SESSION {length}{partition}",
+        shown="sessions{partition}, gap {length}",
+        leaving=Leaving.END_OF_SESSION,
+    ),
+    WindowKind(
+        "partition_range",
+        ("[PARTITION BY k RANGE 10 MINUTES]",),
+        "of each k the rows at most 10 minutes older than its newest row",
+        "s.time_us <= i.t",
+        printed="PARTITION BY {columns} RANGE {length}",
+        shown="{length} up to the newest row of each {columns}",
+        leaving=Leaving.LATER_OF_PARTITION,
+    ),
+    WindowKind(
+        "partition_rows_range",
+        ("[PARTITION BY k ROWS 3 RANGE 10 MINUTES]",),
+        "the last 3 rows of each k, without those with time < t - T",
+        "s.time_us <= i.t",
+        printed="PARTITION BY {columns} ROWS {rows} RANGE {length}",
+        shown="last {rows} rows of each {columns}, of {length}",
+        leaving=Leaving.NEWER_OR_TIME,
+    ),
+    WindowKind(
+        "tumble_rows",
+        ("[TUMBLE 100 ROWS]",),
+        "the rows of the newest complete hundred of the stream, counted before WHERE; there is an "
+        "answer for each",
+        "s.time_us <= i.t",
+        printed="TUMBLE {rows} ROWS",
+        shown="newest complete {rows} rows",
+        leaving=Leaving.NEXT_ROWS,
+    ),
+    WindowKind(
+        "partition_tumble_rows",
+        ("[PARTITION BY k TUMBLE 100 ROWS]",),
+        "the same of each k",
+        "s.time_us <= i.t",
+        printed="PARTITION BY {columns} TUMBLE {rows} ROWS",
+        shown="newest complete {rows} rows of each {columns}",
+        leaving=Leaving.NEXT_ROWS,
+    ),
 )
 WINDOW_KINDS: Mapping[str, WindowKind] = {each.name: each for each in _ENTRIES}

@@ -7,12 +7,12 @@ import random
 import pytest
 
 from support.runners import exactly
-from support.tree_forms import TREE_FORMS, WINDOW_FORMS
+from support.tree_forms import CLOSING_FORMS, TREE_FORMS, WINDOW_FORMS
 from support.tree_queries import random_relation, random_tree
 from support.tree_rows import other_cuts, row_by_row, tree_actions
 from support.tree_runs import Told, assert_tree_is_right, session_run, shard_run
 
-FORMS = [*TREE_FORMS, *WINDOW_FORMS]
+FORMS = [*TREE_FORMS, *WINDOW_FORMS, *CLOSING_FORMS]
 
 
 def check(text: str, seed: int, rows: int) -> None:

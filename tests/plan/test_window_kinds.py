@@ -27,11 +27,11 @@ TABLE_ROW = re.compile(r"^\| (`A \[.*?) \| (.*) \|$", re.M)
 
 each_kind = pytest.mark.parametrize("kind", WINDOW_KINDS.values(), ids=lambda each: each.name)
 EXAMPLES = (
-    "SELECT COUNT(*) AS n, SUM(k) AS s FROM a [NOW]",
-    "SELECT k, MAX(d) AS d FROM b [NOW] GROUP BY k",
-    "SELECT k, s FROM b [NOW] WHERE k > 0",
-    "SELECT COUNT(*) AS n FROM a [NOW], b [2 SECONDS] WHERE a.k = b.k",
-    "SELECT DISTINCT a.k AS k FROM a [NOW], b [ROWS 3] WHERE a.k = b.k",
+    "SELECT COUNT(*) AS n, SUM(k) AS s FROM a [LATELY]",
+    "SELECT k, MAX(d) AS d FROM b [LATELY] GROUP BY k",
+    "SELECT k, s FROM b [LATELY] WHERE k > 0",
+    "SELECT COUNT(*) AS n FROM a [LATELY], b [2 SECONDS] WHERE a.k = b.k",
+    "SELECT DISTINCT a.k AS k FROM a [LATELY], b [ROWS 3] WHERE a.k = b.k",
 )
 
 
@@ -62,7 +62,8 @@ def test_rows_leave_as_the_entry_says(kind: WindowKind) -> None:
     assert lifetime_of(spec).is_endless == (not kind.has_width)
     assert window_of(spec, 1).is_endless == kind.is_endless
     assert kind.counts_rows == (not kind.leaves_by_time)
-    assert kind.counts_rows == (kind.counts_whole_stream or kind.counts_by_partition)
+    by_partition = kind.counts_by_partition or kind.is_scheduled
+    assert kind.counts_rows == (kind.counts_whole_stream or by_partition)
     assert kind.has_width or not (kind.moves_in_steps or kind.ends_at_any_instant)
 
 
@@ -79,21 +80,21 @@ def _example() -> list[Block]:
 
 
 @pytest.fixture
-def _now(monkeypatch: pytest.MonkeyPatch) -> None:
+def _lately(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kind that the page adds, while a test runs."""
     names: dict[str, Any] = {}
     for block in _example():
         run_python(HOW_TO_ADD, block, names)
-    monkeypatch.setitem(WINDOW_KINDS, names["NOW"].name, names["NOW"])  # type: ignore[arg-type] # a dict
-    monkeypatch.setitem(WORDS, "NOW", names["_now"])
+    monkeypatch.setitem(WINDOW_KINDS, names["LATELY"].name, names["LATELY"])  # type: ignore[arg-type] # a dict
+    monkeypatch.setitem(WORDS, "LATELY", names["_lately"])
 
 
-@pytest.mark.usefixtures("_now")
+@pytest.mark.usefixtures("_lately")
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(EXAMPLES), scenarios())
 def test_the_example_of_how_to_add_a_kind_runs(text: str, actions: list[Action]) -> None:
     """Against the oracle, and in several shards as in one."""
     plan = plan_of(text)
-    assert any(entry.window.kind == "now" for entry in plan.inputs)
+    assert any(entry.window.kind == "lately" for entry in plan.inputs)
     agree(plan, actions)
     assert outcome(plan, actions, buckets=3) == outcome(plan, actions)

@@ -37,7 +37,8 @@ def test_all_cases_are_known_to_spark() -> None:
 
 def test_every_name_of_a_function_has_a_case() -> None:
     written = " ".join(CASES).lower()
-    assert [name for name in SCALAR_NAMES if f"{name}(" not in written] == []
+    of_spark = [name for name, each in SCALAR_NAMES.items() if "Spark has none" not in each.differs]
+    assert [name for name in of_spark if f"{name}(" not in written] == []
 
 
 @pytest.mark.parametrize("text", CASES)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from support.streams import (
     AGGREGATES,
     AROUND,
+    CLOSING_WINDOWS,
     CONDITIONS,
     COUNTED,
     EVERY,
@@ -33,6 +34,7 @@ from support.streams import (
     instant,
     jitters,
     judged_alike,
+    moves_in_steps,
 )
 
 Values = Mapping[str, st.SearchStrategy[dict[str, object]]]
@@ -79,7 +81,7 @@ def small_scenarios(draw: st.DrawFn, values: Values = MEETING) -> list[Action]:
     return judged_alike(actions)
 
 
-join_windows = st.sampled_from([*SPANS[:4], *SPANS[1:4], *SLIDES, *COUNTED])
+join_windows = st.sampled_from([*SPANS[:4], *SPANS[1:4], *SLIDES, *CLOSING_WINDOWS, *COUNTED])
 
 EQUALITIES = (
     *(4 * ("{0}.k = {1}.k", "{0}.s = {1}.s", "{0}.o = {1}.o", "{0}.l = {1}.l")),
@@ -181,7 +183,7 @@ def parted_joins(draw: st.DrawFn, least: int = 2, most: int = 4) -> GeneralJoin:
         f"SELECT {shown} FROM {', '.join(sources)}",
         tuple(equalities),
         tuple(conditions_of(draw, names, equalities)),
-        tail + _having(draw, names) + every_of(draw, any("SLIDE" in each for each in sources)),
+        tail + _having(draw, names) + every_of(draw, any(map(moves_in_steps, sources))),
     )
 
 
@@ -260,5 +262,5 @@ def every_of(draw: st.DrawFn, slides: bool) -> str:
     every = draw(st.sampled_from(EVERY))
     if every is None:
         return ""
-    # EVERY must not be finer than a SLIDE.
+    # EVERY must not be finer than the step of a window.
     return f" EVERY ({'3 SECONDS' if slides else every})"

@@ -19,7 +19,7 @@ from support.join_texts import (
     join_windows,
     some_of,
 )
-from support.streams import AGGREGATES, CONDITIONS
+from support.streams import AGGREGATES, CONDITIONS, moves_in_steps
 
 ITEMS = (
     *("{0}.k", "{0}.k", "{0}.s", "{0}.s", "{0}.d", "{0}.o", "{0}.l", "{0}.p", "{0}.f", "{0}.y"),
@@ -49,7 +49,7 @@ def general_selects(draw: st.DrawFn, most: int = 4) -> str:
     sources = _sources(draw, draw(st.sampled_from([1, 2, 2, 2, 3, 3, 4][: most + 3])), distinct)
     where = _where(draw, sources.names)
     text = f"SELECT {'DISTINCT ' if distinct else ''}{_items(draw, sources.names)} {sources.text}"
-    return text + _clause(" WHERE ", where) + every_of(draw, "SLIDE" in sources.text)
+    return text + _clause(" WHERE ", where) + every_of(draw, moves_in_steps(sources.text))
 
 
 @st.composite
@@ -69,7 +69,7 @@ def general_negations(draw: st.DrawFn) -> str:
             inner = f"SELECT {shown} FROM {source}{_clause(' WHERE ', match)}"
             where.insert(draw(st.integers(0, len(where))), f"NOT EXISTS ({inner})")
     shown, tail = _answer(draw, kind, names)
-    slides = "SLIDE" in sources.text + joins + "".join(where)
+    slides = moves_in_steps(sources.text + joins + "".join(where))
     text = f"SELECT {shown} {sources.text}{joins}{_clause(' WHERE ', where)}{tail}"
     return text + every_of(draw, slides)
 

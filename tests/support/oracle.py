@@ -12,6 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
+from support.closing_windows import (
+    CLOSING,
+    closes_together,
+    entry_of,
+    moments_of,
+    ticks_of,
+)
 from support.duckdb_text import add_functions, key_text, print_expression, type_text
 from support.slow_aggregates import SumOverflowError, exact_sum, gathered_text, made
 from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef
@@ -70,6 +77,9 @@ class Oracle:
     def answer_instants(self, rows: Rows, clock: int) -> list[int]:
         """Where an answer is due up to the clock."""
         entries = [t for t in self._entries(rows) if t <= clock]
+        windows = [entry.window for entry in self.plan.inputs]
+        if not self.plan.every_us and entries and closes_together(windows):
+            return ticks_of(windows[0], min(entries), clock)
         if not self.plan.every_us or not entries:
             return sorted(set(entries))
         every = self.plan.every_us
@@ -81,7 +91,9 @@ class Oracle:
         moments = set(self._entries(rows))
         for entry in self.plan.inputs:
             times = _times(rows[entry.stream.name], entry.stream.time)
-            if entry.window.traits.has_width:
+            if entry.window.kind in CLOSING:
+                moments.update(moments_of(entry.window, times))
+            elif entry.window.traits.has_width:
                 # Windows that move in steps have one open end.
                 held_us = entry.window.length_us + (not entry.window.traits.moves_in_steps)
                 enters = (_rounded_up(t, entry.window.slide_us or 1) for t in times)
@@ -90,7 +102,7 @@ class Oracle:
 
     def _entries(self, rows: Rows) -> list[int]:
         return [
-            _rounded_up(t, entry.window.slide_us or 1)
+            _entry(entry.window, t)
             for entry in self.plan.inputs
             for t in _times(rows[entry.stream.name], entry.stream.time)
         ]
@@ -190,6 +202,7 @@ def _without_match(negation: Negation) -> str:
 
 def _window_text(window: WindowSpec, stream: str) -> str:
     numbers = {"length_us": window.length_us, "slide_us": window.slide_us}
+    numbers["offset_us"] = window.offset_us
     condition = window.traits.condition.format(**numbers)
     head = f"SELECT i.t, s.* FROM instants i JOIN {stream} s ON {condition}"
     if not window.traits.counts_rows:
@@ -224,6 +237,12 @@ def _arrow(kind: ColumnType) -> pa.DataType:
 
 def _times(rows: pa.Table, time: str) -> list[int]:
     return rows[time].cast(pa.int64()).to_pylist()
+
+
+def _entry(window: WindowSpec, time: int) -> int:
+    if window.kind in CLOSING:
+        return entry_of(window, time)
+    return _rounded_up(time, window.slide_us or 1)
 
 
 def _rounded_up(instant: int, step: int) -> int:

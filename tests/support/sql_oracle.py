@@ -19,7 +19,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from support.closing_windows import (
+    CLOSING,
+    bounds_at,
+    closes_together,
+    entry_of,
+    is_in,
+    moments_of,
+    ticks_of,
+)
 from support.oracle import Row
+from support.slow_partition_windows import (
+    SCHEDULED,
+    Session,
+    complete_at,
+    held_of_partition,
+    sessions_of,
+)
 from support.streams import CATALOG
 from windrow.plan.catalog import Catalog
 from windrow.sql import parse_query
@@ -36,7 +52,7 @@ from windrow.sql.statements import (
     Window,
 )
 
-__all__ = ["SqlOracle"]
+__all__ = ["FROM", "NEVER", "TO", "SqlOracle"]
 
 Rows = Mapping[str, pa.Table]
 
@@ -44,6 +60,9 @@ DATABASE = duckdb.connect(config={"threads": 1})
 DATABASE.execute("SET TimeZone = 'UTC'")
 _NUMBERS = count()
 _NO_WINDOW = Window("unbounded", written=False)
+# Columns of tables: from when a version holds, and until when.
+FROM, TO = "__from", "__to"
+FIRST_EVENT, NEVER = -62_135_596_800_000_000, 2**61
 # Instants as integers, as the comparison of answers has them.
 _PLAIN = {
     "TIMESTAMP WITH TIME ZONE": "epoch_us({})",
@@ -76,8 +95,24 @@ class SqlOracle:
         """The answer at one instant."""
         return self.answers(rows, [instant])[instant]
 
-    def answers(self, rows: Rows, instants: Iterable[int]) -> dict[int, list[Row]]:
+    def final_answers(self, rows: Rows, instants: Iterable[int]) -> dict[int, list[Row]]:
+        """What answers() tells: of sessions, those that close."""
+        if not self._is_final:
+            return self.answers(rows, instants)
+        return self.answers(rows, instants, is_closing=True)
+
+    @property
+    def _is_final(self) -> bool:
+        """Whether answers come when sessions close."""
+        is_session = any(each.window.kind == "session" for each in self._windows.found)
+        return is_session and not self._every_us
+
+    def answers(
+        self, rows: Rows, instants: Iterable[int], *, is_closing: bool = False
+    ) -> dict[int, list[Row]]:
         """The answers at many instants; with EVERY, those of the last tick."""
+        for window in self._windows.found:
+            window.is_closing = is_closing
         wanted = sorted(set(instants))
         if not wanted:
             return {}
@@ -86,7 +121,7 @@ class SqlOracle:
         known: dict[Any, list[Row]] = {}
         found = {}
         for instant, tick in meant.items():
-            held = tuple(window.held_at(tick) for window in self._windows.found)
+            held = tuple(window.shown_at(tick) for window in self._windows.found)
             if held not in known:
                 self._show(tick)
                 known[held] = DATABASE.execute(self._shown_text).fetchall()
@@ -98,6 +133,12 @@ class SqlOracle:
         self._prepare(rows, [clock])
         clock = min(clock, self._life[1])
         entries = [t for window in self._windows.found for t in window.entries() if t <= clock]
+        windows = [each.window for each in self._windows.all_windows()]
+        if not self._every_us and entries and closes_together(windows):
+            return ticks_of(windows[0], min(entries), clock)
+        if self._is_final:
+            ends = {t for window in self._windows.found for t in window.session_ends(clock)}
+            return sorted(ends)
         if not self._every_us or not entries:
             return sorted(set(entries))
         first = -(-min(entries) // self._every_us) * self._every_us
@@ -170,6 +211,7 @@ class _HeldWindow:
     window: Window
     time: str
     inner: SqlOracle | None = None
+    is_closing: bool = False
     times: list[int] = field(default_factory=list)
     keys: list[tuple[object, ...]] = field(default_factory=list)
 
@@ -208,9 +250,57 @@ class _HeldWindow:
     def show(self, instant: int | None) -> None:
         """The table has the rows that are in the window at the instant; None: no rows."""
         held = () if instant is None else self.held_at(instant)
+        if self.window.kind == "session":
+            return self._show_sessions(instant)
         listed = ", ".join(map(str, held)) or "-1"
-        text = f"SELECT * FROM all_{self.name} WHERE rowid IN ({listed})"
+        bounds = self._bounds_text(0 if instant is None else instant)
+        text = f"SELECT *{bounds} FROM all_{self.name} WHERE rowid IN ({listed})"
         DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def _show_sessions(self, instant: int | None) -> None:
+        """Each row with the bounds of its session."""
+        found = [] if instant is None else self._sessions_at(instant)
+        bounds = [f"({i}, {each.start}, {each.end})" for each in found for i in each.places]
+        listed = ", ".join(bounds) or "(-1, 0, 0)"
+        columns = ", ".join(
+            f"make_timestamptz({us}) AS window_{name}"
+            for name, us in (("start", "v.s"), ("end", "v.e"), ("time", "v.e - 1000"))
+        )
+        text = (
+            f"SELECT a.*, {columns} FROM all_{self.name} AS a "
+            f"JOIN (VALUES {listed}) AS v (r, s, e) ON a.rowid = v.r"
+        )
+        DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def _sessions_at(self, instant: int) -> list[Session]:
+        """Those that are open, or those that end now."""
+        found = sessions_of(self.times, self.keys, self.window.length_us, instant)
+        if self.is_closing:
+            return [each for each in found if each.end == instant]
+        return [each for each in found if each.end >= instant]
+
+    def session_ends(self, clock: int) -> Iterable[int]:
+        """When sessions close."""
+        if self.window.kind != "session":
+            return []
+        found = sessions_of(self.times, self.keys, self.window.length_us, 2**62)
+        return [each.end for each in found if each.end <= clock]
+
+    def _bounds_text(self, instant: int) -> str:
+        """Columns with the bounds of the window, where it has any."""
+        if self.window.kind not in CLOSING:
+            return ""
+        start, end = bounds_at(self.window, instant)
+        found = zip(("start", "end", "time"), (start, end, end - 1000), strict=True)
+        return "".join(f", make_timestamptz({us}) AS window_{name}" for name, us in found)
+
+    def shown_at(self, instant: int) -> Any:
+        """What is equal where the table is the same."""
+        if self.window.kind == "session":
+            return tuple(self._sessions_at(instant))
+        held = self.held_at(instant)
+        is_closing = self.window.kind in CLOSING and held
+        return held, bounds_at(self.window, instant) if is_closing else None
 
     def held_at(self, instant: int) -> tuple[int, ...]:
         """Which rows of the stream are in the window."""
@@ -218,6 +308,14 @@ class _HeldWindow:
         places = range(len(self.times))
         if kind == "time":
             return tuple(i for i in places if instant - length <= self.times[i] <= instant)
+        if kind == "session":
+            return tuple(i for each in self._sessions_at(instant) for i in each.places)
+        if kind in SCHEDULED:
+            return tuple(sorted(held_of_partition(self.window, self.times, self.keys, instant)))
+        if kind == "now":
+            return tuple(i for i in places if self.times[i] == instant)
+        if kind in CLOSING:
+            return tuple(i for i in places if is_in(self.window, self.times[i], instant))
         if kind == "slide":
             last = instant // self.window.slide_us * self.window.slide_us
             return tuple(i for i in places if last - length < self.times[i] <= last)
@@ -238,16 +336,80 @@ class _HeldWindow:
 
     def entries(self) -> list[int]:
         """When rows enter."""
+        if "tumble_rows" in self.window.kind:
+            return list(complete_at(self.window, self.times, self.keys))
+        if self.window.kind in CLOSING:
+            return [entry_of(self.window, time) for time in self.times]
         slide = self.window.slide_us or 1
         return [-(-time // slide) * slide for time in self.times]
 
     def moments(self) -> Iterable[int]:
         """When rows enter or leave."""
         yield from self.entries()
-        if self.window.kind in ("time", "slide"):
+        if self.window.kind == "session":
+            yield from (end + 1 for end in self.session_ends(2**62))
+        elif self.window.kind == "partition_rows_range":
+            yield from (time + self.window.length_us + 1 for time in self.times)
+        elif self.window.kind in CLOSING:
+            yield from moments_of(self.window, self.times)
+        elif self.window.kind in ("time", "slide", "now"):
             # Windows that move in steps have one open end.
-            held_us = self.window.length_us + (self.window.kind == "time")
+            held_us = self.window.length_us + (self.window.kind != "slide")
             yield from (entry + held_us for entry in self.entries())
+
+
+@dataclass
+class _HeldTable:
+    """A table: of each version of a row the instant from which it holds, and the next one's.
+
+    as_of: all versions up to an instant, and not only those that hold at it.
+    """
+
+    name: str
+    table: str
+    as_of: bool = False
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+    def load(self, rows: Rows, until: int, life: tuple[int, ...]) -> None:
+        """Lets DuckDB have all versions."""
+        del until, life
+        table = rows[self.table]
+        self.spans = list(zip(table[FROM].to_pylist(), table[TO].to_pylist(), strict=True))
+        DATABASE.register(f"given_{self.name}", _positive_zeros(table))
+        made = f"SELECT * FROM given_{self.name}"
+        DATABASE.execute(f"CREATE OR REPLACE TEMP TABLE all_{self.name} AS {made}")
+        self.show(None)
+
+    def show(self, instant: int | None) -> None:
+        """The table has what holds at the instant."""
+        held = () if instant is None else self.held_at(instant)
+        listed = ", ".join(map(str, held)) or "-1"
+        shown = "*" if self.as_of else f"* EXCLUDE ({FROM}, {TO})"
+        text = f"SELECT {shown} FROM all_{self.name} WHERE rowid IN ({listed})"
+        DATABASE.execute(f"CREATE OR REPLACE TEMP VIEW {self.name} AS {text}")
+
+    def held_at(self, instant: int) -> tuple[int, ...]:
+        """Which versions hold, or are known."""
+        return tuple(
+            i
+            for i, (begin, end) in enumerate(self.spans)
+            if begin <= instant and (self.as_of or instant < end)
+        )
+
+    @property
+    def times(self) -> list[int]:
+        """When it changes, from the first event on."""
+        return self.entries()
+
+    def entries(self) -> list[int]:
+        """When it changes; versions that are only looked up do not count."""
+        if self.as_of:
+            return []
+        return [t for span in self.spans for t in span if FIRST_EVENT <= t < NEVER]
+
+    def moments(self) -> Iterable[int]:
+        """The same."""
+        return self.entries()
 
 
 def _same(value: object) -> object:
@@ -272,7 +434,12 @@ class _Windows:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self.found: list[_HeldWindow] = []
+        self.found: list[_HeldWindow | _HeldTable] = []
+
+    def all_windows(self) -> list[_HeldWindow]:
+        """Those of queries with answers in a window, too."""
+        inner = (each.inner for each in self.found if each.inner is not None)
+        return [*self.found, *(part for each in inner for part in each._windows.all_windows())]
 
     def replaced(self, query: QueryText, tables: tuple[CommonTable, ...] = ()) -> QueryText:
         """The query over tables; tables: the common tables of the queries around it."""
@@ -338,6 +505,9 @@ class _Windows:
             return self._answers(source, query, tables)
         if query is not None:
             return replace(source, stream="", query=self.replaced(query, tables))
+        table = self._catalog.table(source.stream)
+        if table is not None:
+            return self._table(source, table.name)
         schema = self._catalog.stream(source.stream)
         held = _HeldWindow(_name(), schema.name, source.window, schema.time)
         return self._held(source, held)
@@ -349,7 +519,17 @@ class _Windows:
         held = _HeldWindow(_name(), "", source.window, "at", inner)
         return self._held(replace(source, query=None), held)
 
-    def _held(self, source: Source, held: _HeldWindow) -> Source:
+    def _table(self, source: Source, table: str) -> Source:
+        held = _HeldTable(_name(), table, source.as_of is not None)
+        if source.as_of is not None:
+            time = exp.Anonymous(this="epoch_us", expressions=[source.as_of.copy()])
+            bounds = [exp.column(name, table=source.alias) for name in (FROM, TO)]
+            during = [exp.GTE(this=time, expression=bounds[0])]
+            during.append(exp.LT(this=time.copy(), expression=bounds[1]))
+            source = replace(source, as_of=None, on=exp.and_(source.on, *during))
+        return self._held(source, held)
+
+    def _held(self, source: Source, held: _HeldWindow | _HeldTable) -> Source:
         self.found.append(held)
         return replace(source, stream=held.name, window=_NO_WINDOW)
 

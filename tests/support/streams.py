@@ -232,6 +232,14 @@ def split(draw: st.DrawFn, actions: list[Action]) -> list[Action]:
 
 SPANS = ("1 SECOND", "2 SECONDS", "3 SECONDS", "5 SECONDS", "1 MICROSECOND", "500 MILLISECONDS")
 SLIDES = ("RANGE 2 SECONDS SLIDE 1 SECOND", "RANGE 3 SECONDS SLIDE 3 SECONDS")
+CLOSING_WINDOWS = (
+    *(
+        "TUMBLE 2 SECONDS",
+        "HOP 3 SECONDS BY 2 SECONDS OFFSET 1 SECOND",
+        "HOP 2 SECONDS BY 1 SECOND",
+    ),
+    *("CUMULATE 3 SECONDS BY 1 SECOND", "NOW"),
+)
 COUNTED = (
     "ROWS 1",
     "ROWS 3",
@@ -239,7 +247,13 @@ COUNTED = (
     "PARTITION BY s ROWS 2",
     "PARTITION BY d, o ROWS 2",
 )
-windows = st.sampled_from([*SPANS, *SPANS, *SLIDES, *SLIDES, *COUNTED])
+windows = st.sampled_from([*SPANS, *SPANS, *SLIDES, *SLIDES, *CLOSING_WINDOWS, *COUNTED])
+
+
+def moves_in_steps(text: str) -> bool:
+    """Whether a window in the text changes at its steps only: EVERY must not be finer."""
+    return any(word in text for word in ("SLIDE", "TUMBLE", "HOP", "CUMULATE"))
+
 
 CONDITIONS = (
     "{0}.d > 0.2",
@@ -347,8 +361,8 @@ def _where(draw: st.DrawFn, conditions: list[str], names: list[str]) -> str:
 
 
 def _every(draw: st.DrawFn, sources: str) -> str:
-    # EVERY must not be finer than a SLIDE.
+    # EVERY must not be finer than the step of a window.
     every = draw(st.sampled_from(EVERY))
     if every is None:
         return ""
-    return f" EVERY ({'3 SECONDS' if 'SLIDE' in sources else every})"
+    return f" EVERY ({'3 SECONDS' if moves_in_steps(sources) else every})"

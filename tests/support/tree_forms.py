@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["TREE_FORMS", "WINDOW_FORMS"]
+__all__ = ["CLOSING_FORMS", "TREE_FORMS", "WINDOW_FORMS"]
 
 _SEVEN = ", ".join(f"{'abcabca'[i]} [1 SECOND] AS x{i}" for i in range(7))
 _CHAINED = " AND ".join(f"x{i}.k = x{i + 1}.k" for i in range(6))
@@ -228,4 +228,78 @@ SELECT l, COUNT(*) OVER (ORDER BY l RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) A
   SECONDS];
 SELECT k, SUM(l) AS t, RANK() OVER (ORDER BY SUM(l) DESC) AS r FROM a [3 SECONDS] GROUP BY k;
 SELECT k, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY k QUALIFY COUNT(*) = MAX(COUNT(*)) OVER ();
+""")
+
+# Windows with a start and an end.
+CLOSING_FORMS = _forms("""
+SELECT k, window_start, window_end, COUNT(*) AS n FROM a [TUMBLE 2 SECONDS] GROUP BY k,
+  window_start, window_end;
+SELECT window_start, COUNT(*) AS n, MAX(l) AS m FROM a [HOP 3 SECONDS BY 1 SECOND] WHERE k > 0
+  GROUP BY window_start;
+SELECT ts, k, window_start, window_end, window_time FROM b [HOP 3 SECONDS SLIDE 2 SECONDS OFFSET
+  500 MILLISECONDS];
+SELECT COUNT(*) AS n FROM a [TUMBLE 2 SECONDS OFFSET 1 SECOND];
+SELECT k, COUNT(*) AS n FROM a [HOP 2500 MILLISECONDS BY 1 SECOND] GROUP BY k;
+SELECT window_end, k, COUNT(*) AS n FROM a [CUMULATE 4 SECONDS BY 1 SECOND] GROUP BY k, window_end;
+SELECT window_start, window_end, s FROM b [CUMULATE 3 SECONDS BY 1500 MILLISECONDS OFFSET 1
+  SECOND];
+SELECT n, window_end FROM (SELECT k, window_start, window_end, COUNT(*) AS n FROM a [HOP 3 SECONDS
+  BY 1 SECOND] GROUP BY k, window_start, window_end) AS x JOIN (SELECT MAX(m) AS top, window_start
+  AS s, window_end AS e FROM (SELECT COUNT(*) AS m, window_start, window_end FROM a [HOP 3 SECONDS
+  BY 1 SECOND] GROUP BY k, window_start, window_end) AS q GROUP BY window_start, window_end) AS y
+  ON x.window_start = y.s AND x.window_end = y.e AND x.n >= y.top;
+SELECT a.s, b.l, a.window_end FROM a [TUMBLE 2 SECONDS] JOIN b [TUMBLE 2 SECONDS] ON a.k = b.k AND
+  a.window_start = b.window_start AND a.window_end = b.window_end;
+SELECT a.k, a.window_start, COUNT(*) AS n FROM a [TUMBLE 2 SECONDS], b [TUMBLE 2 SECONDS] WHERE a.k
+  = b.k AND a.window_end = b.window_end GROUP BY a.k, a.window_start;
+SELECT a.s, b.l, b.window_end FROM a [TUMBLE 2 SECONDS] LEFT JOIN b [TUMBLE 2 SECONDS] ON a.k = b.k
+  AND a.window_start = b.window_start;
+SELECT a.k, a.window_start AS x, b.window_start AS y FROM a [TUMBLE 2 SECONDS] JOIN b [HOP 4
+  SECONDS BY 2 SECONDS] ON a.k = b.k AND a.window_start >= b.window_start;
+SELECT a.s, a.window_end FROM a [TUMBLE 2 SECONDS], b [3 SECONDS] WHERE a.k = b.k;
+SELECT k, window_end FROM a [TUMBLE 1 SECOND] UNION ALL SELECT k, window_end FROM b [TUMBLE 1
+  SECOND];
+SELECT k, window_end FROM a [TUMBLE 1 SECOND] EXCEPT SELECT k, window_end FROM b [TUMBLE 1 SECOND];
+SELECT DISTINCT k, window_start FROM a [HOP 2 SECONDS BY 1 SECOND];
+SELECT k, l, window_start FROM a [TUMBLE 3 SECONDS] QUALIFY ROW_NUMBER() OVER (PARTITION BY
+  window_start, window_end ORDER BY l DESC, k) <= 2;
+SELECT k, l, window_end FROM a [HOP 2 SECONDS BY 1 SECOND] ORDER BY window_end, l, k LIMIT 3;
+SELECT k, ts FROM a [TUMBLE 2 SECONDS] WHERE ts >= window_start AND window_end > TIMESTAMP
+  '1970-01-01 00:00:00';
+SELECT k, window_start FROM a [TUMBLE 2 SECONDS] WHERE k IN (SELECT k FROM b [TUMBLE 2 SECONDS] AS
+  i WHERE i.window_start = a.window_start);
+SELECT window_start, (SELECT COUNT(*) FROM b [TUMBLE 2 SECONDS] AS i WHERE i.window_end =
+  a.window_end) AS n FROM a [TUMBLE 2 SECONDS] GROUP BY window_start, window_end;
+SELECT k, MAX(window_end) AS e, COUNT(*) AS n FROM a [HOP 3 SECONDS BY 1 SECOND] GROUP BY k;
+SELECT k, window_start, SUM(l) AS t FROM a [TUMBLE 2 SECONDS] GROUP BY ROLLUP (k, window_start);
+SELECT k, window_end, COUNT(*) AS n FROM a [TUMBLE 1 SECOND] GROUP BY k, window_end EVERY (3
+  SECONDS);
+SELECT k, window_start, window_end, COUNT(*) AS n, SUM(l) AS t FROM a [SESSION 2 SECONDS PARTITION
+  BY k] GROUP BY k, window_start, window_end;
+SELECT k, s, window_start, window_end, window_time FROM b [SESSION 1 SECOND PARTITION BY k, o];
+SELECT s, window_end FROM a [SESSION 1500 MILLISECONDS] WHERE k > 0;
+SELECT COUNT(*) AS n, MAX(l) AS m FROM a [SESSION 1 SECOND PARTITION BY s] WHERE o;
+SELECT window_start, COUNT(*) AS n FROM a [SESSION 1 SECOND] GROUP BY window_start, window_end;
+SELECT window_end, COUNT(*) AS n FROM a [SESSION 1 SECOND PARTITION BY k] GROUP BY window_end;
+SELECT a.k, b.l, a.window_start FROM a [SESSION 1 SECOND PARTITION BY k] JOIN b [4 SECONDS] ON a.k =
+  b.k;
+SELECT a.k, COUNT(*) AS n FROM a [SESSION 1 SECOND PARTITION BY k] LEFT JOIN b [SESSION 2 SECONDS
+  PARTITION BY k] ON a.k = b.k GROUP BY a.k;
+SELECT q.k, q.n FROM (SELECT k, window_end, COUNT(*) AS n FROM a [SESSION 1 SECOND PARTITION BY k]
+  GROUP BY k, window_end) AS q WHERE q.n > 1;
+SELECT k, l, window_end FROM a [SESSION 2 SECONDS PARTITION BY k] QUALIFY ROW_NUMBER() OVER
+  (PARTITION BY k, window_end ORDER BY l DESC, s) = 1;
+SELECT k, window_start, window_end, COUNT(*) AS n FROM a [SESSION 2 SECONDS PARTITION BY k] GROUP BY
+  k, window_start, window_end EVERY (1 SECOND);
+SELECT k, s, l FROM a [PARTITION BY k RANGE 2 SECONDS];
+SELECT s, COUNT(*) AS n FROM b [PARTITION BY k, s RANGE 1 SECOND] WHERE l > 0 GROUP BY s;
+SELECT k, l FROM a [PARTITION BY k ROWS 2 RANGE 2 SECONDS];
+SELECT COUNT(*) AS n, SUM(l) AS t FROM b [PARTITION BY s ROWS 1 RANGE 1 SECOND] EVERY (2 SECONDS);
+SELECT k, l FROM a [TUMBLE 3 ROWS];
+SELECT COUNT(*) AS n, MAX(l) AS m FROM b [TUMBLE 2 ROWS] WHERE k > 0;
+SELECT k, COUNT(*) AS n, SUM(l) AS t FROM a [PARTITION BY k TUMBLE 2 ROWS] GROUP BY k;
+SELECT a.k, b.l FROM a [PARTITION BY k TUMBLE 2 ROWS] JOIN b [PARTITION BY k RANGE 1 SECOND] ON a.k
+  = b.k;
+SELECT k, s FROM a [NOW] WHERE k > 0;
+SELECT a.k, COUNT(*) AS n FROM a [NOW], b [2 SECONDS] WHERE a.k = b.k GROUP BY a.k;
 """)

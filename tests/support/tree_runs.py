@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from support.sql_oracle import SqlOracle
 from support.streams import CATALOG, Action
 from windrow.embedded.query_parts import preparers_of
 from windrow.output.publish import Publisher
+from windrow.output.session_publisher import SessionPublisher
 from windrow.plan.relations.planner import plan_query, tree_plan
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.runtime.trees.tree_shard import TreeShard
@@ -51,7 +53,9 @@ class TreeRunner:
     def __init__(self, plan: TreePlan) -> None:
         self.plan = plan
         self.shard = TreeShard(plan)
-        self.publisher = Publisher(plan.published)
+        is_of_sessions = plan.closing is not None
+        self._publishing = SessionPublisher if is_of_sessions else Publisher
+        self.publisher: Any = self._publishing(plan.published)
         self._preparers = preparers_of(plan)
         self._waiting = np.empty(0, np.int64)
 
@@ -71,14 +75,18 @@ class TreeRunner:
         partial = self.shard.advance({}, clock)
         reached = self._waiting <= clock
         entered = np.concatenate([self._waiting[reached], self.shard.entered])
-        self.publisher.absorb([(0, partial)], entered, clock)
+        closed = self.shard.closed
+        if closed is None:
+            self.publisher.absorb([(0, partial)], entered, clock)
+        else:
+            self.publisher.absorb_sessions(partial, entered, *closed, clock)
         self._waiting = self._waiting[~reached]
 
     def restart(self) -> None:
         """Save shard and publisher as bytes and go on from the bytes alone."""
         self.shard = TreeShard.restore(self.plan, self.shard.snapshot())
         published = self.plan.published
-        self.publisher = Publisher.restore(published, self.publisher.snapshot())
+        self.publisher = self._publishing.restore(published, self.publisher.snapshot())
 
 
 def shard_run(text: str, actions: Sequence[Action], restarts: frozenset[int] = frozenset()) -> Told:

@@ -10,7 +10,7 @@ account  ledger, bytes, governor
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,17 +27,22 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
 from windrow.embedded.stream_ingest import StreamIngest, late_bytes, wall_clock_us
+from windrow.embedded.tables import Tables
 from windrow.embedded.view_registry import clocks_of, trim_views
 from windrow.errors import AdmissionError, BindingError, DataError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
 from windrow.plan.nearest import nearest
-from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
 from windrow.rows.file_rows import FileRows
+from windrow.rows.given_table_rows import GivenVersions
+from windrow.rows.last_close import last_close
 from windrow.rows.shared_rows import RowPool, SharedRows, Shares, StreamRows
 from windrow.rows_warning import warn_of_rows
 from windrow.runtime.ledger import Ledger
+from windrow.runtime.tables.table_store import TableChange
 from windrow.schema import StreamSchema
+from windrow.table_schema import TableSchema
 from windrow.windows.completeness import Completeness
 from windrow.windows.marks import Mark
 from windrow.windows.row_store import StoreMark
@@ -55,7 +60,7 @@ class Step:
 
     Until it is decided, nothing has happened: the marks say how to get back to that. From then on
     it happens: whatever breaks it off, it goes on where it was, before anything else is done.
-    missed: the times of rows that were refused.
+    missed: the times of rows that were refused. changes: those of tables, instead of rows.
     """
 
     number: int
@@ -67,8 +72,10 @@ class Step:
     rows: StreamRows | None = None
     shares: Shares = field(default_factory=dict)
     missed: NDArray[np.int64] | None = None
+    changes: list[TableChange] = field(default_factory=list)
     is_decided: bool = False
     is_granted: bool = False
+    is_last: bool = False
     queries: list[EmbeddedQuery] = field(default_factory=list)  # that ran when it was decided
     is_resumed: bool = False
     problem: WindrowError | None = None
@@ -93,9 +100,10 @@ class Ingest:
         self._running = running
         self._histories = histories
         self.streams: dict[str, StreamIngest] = {}
+        self.tables = Tables()
         self.pool = RowPool()
         self._memory = memory
-        beside = (lambda: histories.nbytes, self._set_aside_bytes)
+        beside = (lambda: histories.nbytes + self.tables.nbytes, self._set_aside_bytes)
         self.governing = Governing(memory, self.pool, running, *beside)
         self._undo: Mark | None = None
         self._is_making_room = False
@@ -120,6 +128,12 @@ class Ingest:
     def stream(self, name: str) -> StreamIngest:
         """The stream of that name."""
         found = self.streams.get(name)
+        if found is None and self.tables.get(name) is not None:
+            raise BindingError(
+                "WB710",
+                f"{name!r} is a table, not a stream",
+                hint="upsert() gives it rows, delete() takes them away",
+            )
         if found is None:
             close = nearest(name, self.streams)
             raise BindingError(
@@ -173,6 +187,7 @@ class Ingest:
         step = self._begin(None, Mark(*(part for each in streams for part in each.parts)))
         for each in streams:
             each.completeness.finish()
+        step.is_last = True
         _raise_first([self._decide(step)])
 
     def flush(self) -> None:
@@ -197,13 +212,50 @@ class Ingest:
         """The newest heartbeats that silent streams were given."""
         return self._idle.table()
 
-    def clock_of(self, streams: tuple[str, ...]) -> int:
-        """The instant through which all of these streams are complete."""
+    def clock_of(self, streams: tuple[str, ...], plans: Sequence[RunnablePlan] = ()) -> int:
+        """The instant through which all of these streams are complete.
+
+        Where all have ended it is that of the newest row, or when the last window of plans closes.
+        """
         clock, newest = END_OF_TIME, START_OF_TIME
         for stream in streams:
             completeness = self.streams[stream].completeness
             clock, newest = min(clock, completeness.through), max(newest, completeness.newest)
-        return newest if clock >= END_OF_TIME else clock
+        if clock < END_OF_TIME:
+            return clock
+        times = {stream: self.streams[stream].completeness.newest for stream in streams}
+        return max([newest, *(last_close(plan, times) for plan in plans)])
+
+    def clock_for(self, plan: RunnablePlan, views: Sequence[RunnablePlan] = ()) -> int:
+        """The clock of a query, which tables never hold back; views: plans of those it reads."""
+        clock = self.clock_of(plan.streams, [plan, *views])
+        return (
+            self.tables.clock_for(plan, clock, self.newest_clock()) if self.tables.stores else clock
+        )
+
+    def newest_clock(self) -> int:
+        """The instant through which any of the streams is complete."""
+        return max((self.clock_of((name,)) for name in self.streams), default=START_OF_TIME)
+
+    def change_table(self, name: str, given_for: Callable[[TableSchema], GivenVersions]) -> None:
+        """Rows or keys for a table: all take effect at once, or none does."""
+        store = self.tables.named(name)
+        self.flush()
+        try:
+            given = given_for(store.schema)
+        except WindrowError:
+            store.ledger.rejected += 1
+            store.ledger.rows_in += 1
+            raise
+        if not given.size:
+            return
+        changes = self.tables.changes_of(store, given, self.newest_clock())
+        readers = sum(name in tables_of(query.plan) for query in self._running())
+        held, budget = self.governing.nbytes, self._memory
+        self.tables.check_room(changes, given.size, held, budget, readers)
+        step = self._begin(None, Mark())
+        step.changes = changes
+        _raise_first([self._decide(step)])
 
     def fill(self, query: EmbeddedQuery, clock: int) -> None:
         """Give the rows that streams keep to a query that begins, as if it had been there."""
@@ -234,7 +286,7 @@ class Ingest:
         for name, stream in self.streams.items():
             with self._all_or_nothing(stream):
                 found[name] = stream.ledger(self.clock(name))
-        return found
+        return found | {name: store.ledger for name, store in self.tables.stores.items()}
 
     def _take_gathered(self, stream: StreamIngest) -> None:
         """Rows that were pushed one by one; they stay where they are until they are taken."""
@@ -400,24 +452,37 @@ class Ingest:
         """Run all queries on the stream (None: on any); one that fails does not stop the others."""
         for shared in step.shared:
             shared.store.keep()
-        if self._histories.operators:
+        if self.tables.stores:
+            self._change_tables(step)
+        if self._histories.operators and not step.changes:
             self._feed_histories(step)
         ended = []
         has_views = any(query.views for query in step.queries)
         # Where all streams have ended, a view goes as far as what reads it.
-        clocks = clocks_of(step.queries, self.clock_of) if has_views else {}
+        clocks = clocks_of(step.queries, self.clock_for) if has_views else {}
         for query in step.queries:
-            if query.reading.is_running and (step.moves_all or step.stream in query.plan.inputs_of):
+            if query.reading.is_running and _is_for(query, step):
                 self._apply(query, step, clocks.get(id(query)))
             if not query.reading.is_running:
                 ended.append(query)
         if has_views:
             trim_views(step.queries)
+        if self.tables.stores:
+            self.tables.trim(step.queries, self.newest_clock())
         for query in ended:
             query.tell_end()
         self._account(step)
         self._step = None
         return step.problem
+
+    def _change_tables(self, step: Step) -> None:
+        """Tables take what the step has for them, and versions whose time has come."""
+        if step.changes:
+            self.tables.make(step.changes)
+        elif step.is_last:
+            self.tables.finish()
+        else:
+            self.tables.move_to(self.newest_clock())
 
     def _account(self, step: Step) -> None:
         """Count what was applied and what is held, where that may have changed much."""
@@ -431,7 +496,7 @@ class Ingest:
 
     def _apply(self, query: EmbeddedQuery, step: Step, clock: int | None) -> None:
         try:
-            clock = self.clock_of(query.plan.streams) if clock is None else clock
+            clock = self.clock_for(query.plan) if clock is None else clock
             missed = {} if step.missed is None else self._missed_by(query, step.missed, step.stream)
             given = (step.rows, step.shares, missed, self.is_by_arrival)
             query.apply(QueryStep(step.number, clock, step.stream, *given))
@@ -464,6 +529,16 @@ class Ingest:
                     raise
                 self._histories.give_up(name)
                 step.problem = step.problem or history_broken_off(name)
+
+
+def _is_for(query: EmbeddedQuery, step: Step) -> bool:
+    """Whether a step brings anything to a query: one over tables alone goes with all streams."""
+    tables = tables_of(query.plan)
+    if step.changes:
+        return bool(tables)
+    if step.moves_all or step.stream in query.plan.inputs_of:
+        return True
+    return bool(tables) and not query.plan.streams
 
 
 def _raise_first(problems: list[WindrowError | None]) -> None:

@@ -26,7 +26,10 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
 
     Ctrl-C and SIGTERM end it after the batch in flight, so that its sinks have all answers so far.
     """
-    session = EmbeddedSession(job.settings.memory or DEFAULT_MEMORY, job.settings.clock or COMPLETE)
+    settings = job.settings
+    session = EmbeddedSession(
+        settings.memory or DEFAULT_MEMORY, settings.clock or COMPLETE, settings.time_zone
+    )
     files = SideBySide(job.sources())
     outlets = _registered(job, session, watcher)
     with Interruption() as interruption:
@@ -38,7 +41,7 @@ def run_embedded(job: Job, watcher: JobWatcher) -> None:
 def declare_stream(session: EmbeddedSession, schema: StreamSchema) -> None:
     """Declares a stream of a script."""
     into = schema.bad_rows_into
-    session.stream(schema.name, schema.arrow, bad_rows_into=into, **schema.declared())
+    session.stream(schema.name, schema.types, bad_rows_into=into, **schema.declared())
 
 
 def declare_views(session: EmbeddedSession, job: Job, streams: Iterable[str]) -> None:

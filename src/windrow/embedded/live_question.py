@@ -27,6 +27,7 @@ from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.runtime.shard import Shard
+from windrow.runtime.tables.table_store import TableStore
 from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.windows.lifetime import Lifetime
 
@@ -53,6 +54,7 @@ def answer_now(
     plan: TreePlan,
     running: Iterable[EmbeddedQuery],
     views: Mapping[str, ViewRun],
+    tables: Mapping[str, TableStore],
     clock: int,
     kept: Mapping[str, KeptRows | None],
 ) -> pa.Table:
@@ -61,7 +63,7 @@ def answer_now(
         _HeldStream(name, each) for name, each in kept.items() if each is not None
     ]
     held += [each for query in running for each in _held_by(query)]
-    shard = TreeShard(plan, clock, views)
+    shard = TreeShard(plan, clock, views, tables)
     _check_views(shard, clock)
     shard.append(dict(enumerate(_rows_of(plan, held, clock))))
     shard.advance({}, clock)
@@ -112,9 +114,10 @@ class _HeldWindow:
             return is_alike and has_seen_all and self.query.clock <= clock
         full = lifetime_of(wanted)
         # The oldest row that counts is later than this.
-        from_us = clock - full.hold_us - full.slide_us + 1
+        from_us = clock - full.reach_us + 1
         is_seen = has_seen_all or since_us <= from_us
-        return is_seen and from_us >= self.query.clock - self.lifetime.hold_us
+        is_alike = full == self.lifetime and self.query.clock <= clock
+        return is_seen and (is_alike or from_us >= self.query.clock - self.lifetime.hold_us)
 
     def rows(self, asked: PlanInput) -> pa.RecordBatch:
         """Its rows, held and waiting, as columns of the stream."""
@@ -186,21 +189,24 @@ def _rows_of(
 
 
 def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:
+    offset_us, columns = asked.window.offset_us, ", ".join(_columns(asked.window))
     stream, window = (
         asked.stream.name,
         f"[{asked.window.traits.printed}]".format(
             length=f"{show_span(asked.window.length_us).upper()}",
             slide=f"{show_span(asked.window.slide_us).upper()}",
             rows=asked.window.rows,
-            columns=", ".join(_columns(asked.window)),
+            columns=columns,
+            partition=f" PARTITION BY {columns}" if columns else "",
+            offset=f" OFFSET {show_span(offset_us).upper()}" if offset_us else "",
         ),
     )
-    columns = ", ".join(needed)
+    read = ", ".join(needed)
     return BindingError(
         "WB277",
-        f"no running query or view holds the rows of {stream} {window} with {columns}",
+        f"no running query or view holds the rows of {stream} {window} with {read}",
         hint=f"declare the stream with keep=, or register a query before the rows come: "
-        f"SELECT {columns} FROM {stream} {window}",
+        f"SELECT {read} FROM {stream} {window}",
     )
 
 
@@ -219,11 +225,13 @@ def running_views(plan: TreePlan, views: ViewRegistry) -> dict[str, ViewRun]:
 
 def _check_views(shard: TreeShard, clock: int) -> None:
     """A view may be ahead of the clock only as far as it still knows how it was then."""
-    for scan, leaf in shard.view_leaves.items():
+    read = [(f"view {scan.view!r}", leaf) for scan, leaf in shard.view_leaves.items()]
+    read += [(f"table {scan.table!r}", leaf) for scan, leaf in shard.table_leaves.items()]
+    for name, leaf in read:
         if leaf.cursor > clock:
             raise BindingError(
                 "WB278",
-                f"view {scan.view!r} is ahead of the other streams of the question, and no longer "
+                f"{name} is ahead of the other streams of the question, and no longer "
                 f"known as it was at {show_instant(clock)}",
                 hint="ask for it alone, or register the question as a query",
             )

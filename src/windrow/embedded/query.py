@@ -26,6 +26,7 @@ from windrow.operators.registry import first_algorithm
 from windrow.output.change_limit import check_limit
 from windrow.output.ordered_result import in_order
 from windrow.output.publish import Publisher
+from windrow.output.session_publisher import SessionPublisher
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.plan.planned_query import PlannedQuery
@@ -43,6 +44,7 @@ from windrow.windows.window import Window
 
 if TYPE_CHECKING:
     from windrow.embedded.view_run import ViewRun
+    from windrow.runtime.tables.table_store import TableStore
 
 __all__ = ["EmbeddedQuery"]
 
@@ -57,8 +59,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     flush: brings rows that were pushed but not yet applied into it. lock: the session's. pool: the
     rows that queries of the session share. first_us: when the first row of its first stream came,
-    if one has. stopped: is told when a user stops it. views: the runs of the views that it reads.
-    begins_full: it is given rows that were kept, before any others.
+    if one has. stopped: is told when a user stops it. views: the runs of the views that it reads;
+    tables: those that it reads itself. begins_full: it is given rows that were kept,
+    before any others.
     """
 
     plan: RunnablePlan
@@ -74,6 +77,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         first_us: int | None = None,
         stopped: Callable[[EmbeddedQuery], None] | None = None,
         views: Iterable[ViewRun] = (),
+        tables: Iterable[TableStore] = (),
         *,
         begins_full: bool = False,
     ) -> None:
@@ -85,13 +89,16 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self.reading = QueryLife(self._life or NEVER)
         inner, self._readers = None, ()
         self.views = tuple(views)
+        self.tables = tuple(tables)
         self._view_instants = self._instants_of_views(plan, clock)
         if isinstance(plan, TreePlan):
             self._shard = self._new_tree(plan, clock)
-            self._publisher = Publisher(plan.published)
             self._preparers = preparers_of(plan)
+            published = plan.published
+            of_sessions = plan.closing is not None
+            self._publisher = SessionPublisher(published) if of_sessions else Publisher(published)
             if not begins_full:
-                self._publisher.absorb([(0, self._shard.advance({}, clock))], NO_INSTANTS, clock)
+                self._absorb(self._shard.advance({}, clock), NO_INSTANTS, clock)
         else:
             inner = None if plan.error_percent is None else inner_plan(plan)
             run = plan if inner is None else inner.plan
@@ -115,16 +122,19 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._kept_rows = 0
 
     def _instants_of_views(self, plan: RunnablePlan, clock: int) -> list[ViewInstants]:
+        """Those of views, then those of tables."""
         answering: set[str] = set()
         if isinstance(plan, TreePlan):
             answering = {scan.view for scan in plan.view_scans if scan in plan.entered}
+            answering |= {scan.table for scan in plan.table_scans if scan in plan.entered}
         return [
-            ViewInstants(view.log, clock, is_answering=view.name in answering)
-            for view in self.views
+            ViewInstants(each.log, clock, is_answering=each.name in answering)
+            for each in (*self.views, *self.tables)
         ]
 
     def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
-        return TreeShard(plan, clock, {view.name: view for view in self.views})
+        tables = {table.name: table for table in self.tables}
+        return TreeShard(plan, clock, {view.name: view for view in self.views}, tables)
 
     def _new_shard(self, run: QueryPlan, clock: int) -> Shard:
         try:
@@ -363,9 +373,17 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     def read_until(self) -> Iterator[tuple[ViewRun, int]]:
         """The views that it reads, each with the instant up to which it has read it for good."""
         leaves = self._shard.view_leaves if isinstance(self._shard, TreeShard) else {}
-        for view, instants in zip(self.views, self._view_instants, strict=True):
+        for view, instants in zip(self.views, self._view_instants, strict=False):
             cursors = [leaf.cursor for scan, leaf in leaves.items() if scan.view == view.name]
             yield view, min([instants.until, *cursors]) if self.is_whole else START_OF_TIME
+
+    def tables_read(self) -> Iterator[tuple[TableStore, int]]:
+        """The tables that it reads, each with the instant up to which it needs nothing any more."""
+        leaves = self._shard.table_leaves if isinstance(self._shard, TreeShard) else {}
+        instants = self._view_instants[len(self.views) :]
+        for table, own in zip(self.tables, instants, strict=True):
+            read = [leaf.needed_after for scan, leaf in leaves.items() if scan.table == table.name]
+            yield table, min([own.until, *read]) if self.is_whole else START_OF_TIME
 
     def limit_unread(self, limit_bytes: int) -> None:
         """Keep at most this many bytes for answers() and changes(), and for each follower."""

@@ -18,6 +18,7 @@ from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.operators.partial import Partial
 from windrow.operators.relations.operator import StepTooLargeError
 from windrow.output.publish import Publisher
+from windrow.output.session_publisher import SessionPublisher
 from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life, life_of
@@ -44,7 +45,7 @@ class QueryRun:
 
     plan: RunnablePlan
     _shard: RunShard
-    _publisher: Publisher
+    _publisher: Publisher | SessionPublisher
     _bounded: BoundedAnswers | None
     _missed: MissedRows | None  # None while no row was refused
     reading: QueryLife
@@ -53,7 +54,7 @@ class QueryRun:
     _entries: list[WaitingInstants]
     _readers: tuple[RowReader, ...]
     views: tuple[ViewRun, ...]  # that it reads
-    _view_instants: list[ViewInstants]  # one for each of them
+    _view_instants: list[ViewInstants]  # one for each of them, and for each table
     _life: tuple[int, int] | None
     _first_clock: int | None
     _taken: int  # the number of the last step whose rows were taken
@@ -283,9 +284,18 @@ class QueryRun:
     def _publish(self, partial: Partial, clock: int) -> None:
         if self._mark is not None and self._mark.publisher is None:
             self._mark.publisher = self._publisher.mark()
-        self._publisher.absorb([(0, partial)], self._entered(clock), clock)
+        self._absorb(partial, self._entered(clock), clock)
         if self._bounded is not None:
             self._bounded.advance(clock)
+
+    def _absorb(self, partial: Partial, entered: NDArray[np.int64], clock: int) -> None:
+        """Let the publisher have a step, and of sessions those that closed in it."""
+        closed = self._shard.closed
+        if isinstance(self._publisher, SessionPublisher):
+            assert closed is not None
+            self._publisher.absorb_sessions(partial, entered, *closed, clock)
+        else:
+            self._publisher.absorb([(0, partial)], entered, clock)
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         """The instants up to the clock at which rows entered."""

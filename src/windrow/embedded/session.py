@@ -19,6 +19,7 @@ from windrow.embedded.ingest import Ingest
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_views import SessionViews, name_taken
 from windrow.embedded.unread_answers import UNREAD_FLOOR, UNREAD_PARTS
 from windrow.errors import BindingError, DataError, UnsupportedError
@@ -36,6 +37,8 @@ from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
 from windrow.plan.relations.tree_plan import RunnablePlan
+from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
+from windrow.rows.bad_rows import BadRows
 from windrow.rows.given_rows import Rows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
@@ -47,7 +50,7 @@ from windrow.stream_options import Span, stream_options
 __all__ = ["EmbeddedSession"]
 
 
-class EmbeddedSession(Asking):
+class EmbeddedSession(SessionTables, Asking):
     """Continuous queries in this process.
 
     >>> session = EmbeddedSession(memory="64 MB")
@@ -59,13 +62,18 @@ class EmbeddedSession(Asking):
     [{'n': 1}]
     """
 
-    def __init__(self, memory: str | int = DEFAULT_MEMORY, clock: str = COMPLETE) -> None:
+    def __init__(
+        self,
+        memory: str | int = DEFAULT_MEMORY,
+        clock: str = COMPLETE,
+        time_zone: str = DEFAULT_ZONE,
+    ) -> None:
         self.memory = memory_of(memory)
         self._clock = clock_named(clock)
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
         self._is_stopped = False
-        self._catalog = Catalog()
+        self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._queries: dict[str, EmbeddedQuery] = {}  # those that run, by name
         self._unnamed = 0  # names that were made up so far
         self._histories = Histories(max(self.memory // UNREAD_PARTS, UNREAD_FLOOR))
@@ -75,7 +83,7 @@ class EmbeddedSession(Asking):
         self._ingest = Ingest(self._lock, *beside, is_by_arrival=not self._shares_views)
         self._flush = self._ingest.flush
         self._governing = self._ingest.governing
-        views = (lambda: self._catalog, self._running, self._rate_of)
+        views = (lambda: self._catalog, self._running, self._rate_of, self._ingest.tables)
         self._views = SessionViews(self._ingest, *views)
 
     @one_at_a_time
@@ -170,14 +178,15 @@ class EmbeddedSession(Asking):
         name = self._free_name(name)
         self._flush()
         warn_of_growth(name, plan)
-        clock = self._ingest.clock_of(plan.streams)
+        clock = self._ingest.clock_for(plan)
         # Constants read no stream; their answer holds from the start of time on.
         first = self._ingest.streams[plan.streams[0]] if plan.streams else None
         first_us = None if first is None else first.first_us
         views = self._views.runs_for(plan, clock)
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
         begins_full = self._ingest.keeps_for(plan)
-        query = EmbeddedQuery(name, plan, clock, *beside, views, begins_full=begins_full)
+        tables = self._ingest.tables.read_by(plan)
+        query = EmbeddedQuery(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
         try:
@@ -364,6 +373,8 @@ class EmbeddedSession(Asking):
         [{'column': 'x', 'line': 2}]
         """
         self._flush()
+        if self._ingest.tables.get(stream) is not None:
+            return BadRows().table()  # what a table cannot hold is refused
         return self._ingest.stream(stream).bad_rows()
 
     @one_at_a_time

@@ -9,6 +9,7 @@ import pyarrow as pa
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.live_question import answer_now, check_question, running_views
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.tables import Tables
 from windrow.embedded.view_registry import ViewRegistry
 from windrow.embedded.view_run import ViewRun
 from windrow.errors import BindingError
@@ -31,9 +32,10 @@ class SessionViews:
         catalog: Callable[[], Catalog],
         running: Callable[[], list[EmbeddedQuery]],
         rate_of: RateOf,
+        tables: Tables,
     ) -> None:
         self._ingest, self._catalog = ingest, catalog
-        self._running, self._rate_of = running, rate_of
+        self._running, self._rate_of, self._tables = running, rate_of, tables
         self.registry = ViewRegistry(self._plan_of, self._begin)
         self._admitted: tuple[ViewRun, ...] = ()
 
@@ -85,11 +87,11 @@ class SessionViews:
         plan = tree_plan(query, self._catalog(), shares_views=shares_views)
         check_question(plan, is_progressive=is_progressive)
         self._ingest.flush()
-        clock = self._ingest.clock_of(plan.streams)
-        running = self._running()
+        clock = self._ingest.clock_for(plan)
+        tables = {each.name: each for each in self._tables.read_by(plan)}
         views = running_views(plan, self.registry)
         kept = {name: stream.kept for name, stream in self._ingest.streams.items()}
-        return answer_now(plan, running, views, clock, kept)
+        return answer_now(plan, self._running(), views, tables, clock, kept)
 
     def _plan_of(self, name: str) -> TreePlan:
         catalog = self._catalog()
@@ -99,10 +101,11 @@ class SessionViews:
 
     def _begin(self, name: str, inner: Mapping[str, ViewRun], clock: int) -> ViewRun:
         plan, ingest = self._plan_of(name), self._ingest
-        clock = max(clock, ingest.clock_of(plan.streams))
+        clock = max(clock, ingest.clock_for(plan))
         beside = (ingest.flush, ingest.lock, ingest.pool, None, None)
         begins_full = ingest.keeps_for(plan)
-        run = ViewRun(name, plan, clock, *beside, inner.values(), begins_full=begins_full)
+        tables = self._tables.read_by(plan)
+        run = ViewRun(name, plan, clock, *beside, inner.values(), tables, begins_full=begins_full)
         if begins_full:
             ingest.fill(run, clock)
         return run

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
+from windrow.embedded.query_run import QueryRun
 from windrow.embedded.view_run import ViewRun
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 
 __all__ = ["ViewRegistry", "clocks_of", "trim_views"]
 
@@ -68,19 +69,27 @@ class ViewRegistry:
 
 
 def clocks_of(
-    queries: Sequence[EmbeddedQuery], clock_of: Callable[[tuple[str, ...]], int]
+    queries: Sequence[EmbeddedQuery],
+    clock_for: Callable[[RunnablePlan, Sequence[RunnablePlan]], int],
 ) -> dict[int, int]:
     """How far each query goes, by its id; a view as far as the farthest that reads it.
 
-    Only where all streams have ended is that farther than its own streams say.
+    Only where all streams have ended is that farther than its own streams say: until the last
+    window closes, of the query itself or of a view that it reads.
     """
     clocks: dict[int, int] = {}
     for query in reversed(queries):
-        clock = max(clock_of(query.plan.streams), clocks.get(id(query), START_OF_TIME))
+        own = clock_for(query.plan, _plans_of(query)[1:])
+        clock = max(own, clocks.get(id(query), START_OF_TIME))
         clocks[id(query)] = clock
         for view in query.views:
             clocks[id(view)] = max(clock, clocks.get(id(view), START_OF_TIME))
     return clocks
+
+
+def _plans_of(query: QueryRun) -> list[RunnablePlan]:
+    """Its plan, and those of the views that it reads, directly or not."""
+    return [query.plan, *(plan for view in query.views for plan in _plans_of(view))]
 
 
 def trim_views(queries: Sequence[EmbeddedQuery]) -> None:

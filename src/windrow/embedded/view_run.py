@@ -23,7 +23,8 @@ class ViewRun(EmbeddedQuery):
     """
 
     def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
-        return ViewShard(plan, clock, {view.name: view for view in self.views})
+        tables = {table.name: table for table in self.tables}
+        return ViewShard(plan, clock, {view.name: view for view in self.views}, tables)
 
     @property
     def _view_shard(self) -> ViewShard:

@@ -235,7 +235,20 @@ def _add(job: Job, statement: Statement) -> None:
     elif isinstance(statement, CreateHistory):
         _add_history(job, statement)
     elif isinstance(statement, SetOption):
-        job.settings = job.settings.changed(statement)
+        _set(job, statement)
+
+
+def _set(job: Job, statement: SetOption) -> None:
+    settings = job.settings.changed(statement)
+    if settings.time_zone != job.catalog.time_zone and (job.queries or job.views or job.questions):
+        raise BindingError(
+            "WB746",
+            "the time zone is set after queries that mean times in another one",
+            hint="write SET time_zone before all queries and views",
+            place=statement.place,
+        )
+    job.settings = settings
+    job.catalog = job.catalog.with_time_zone(settings.time_zone)
 
 
 def _add_stream(job: Job, statement: CreateStream) -> None:

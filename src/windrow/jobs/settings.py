@@ -1,4 +1,4 @@
-"""What SET says in a script: the memory of the windows, Spark's checkpoint, and its pace."""
+"""What SET says in a script: memory, the time zone, and on Spark the checkpoint and the pace."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from windrow.errors import BindingError
 from windrow.event_time import span_of
 from windrow.memory_size import memory_of
 from windrow.plan.nearest import nearest
+from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.sql.statements import SetOption
 
 __all__ = ["JobSettings"]
 
-_NAMES = ("memory", "checkpoint", "trigger", "clock")
+_NAMES = ("memory", "checkpoint", "trigger", "clock", "time_zone")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class JobSettings:
     checkpoint: str | None = None
     trigger: str | None = None  # the span between batches of a job that has no end
     clock: str | None = None
+
+    time_zone: str = DEFAULT_ZONE
 
     def changed(self, option: SetOption) -> JobSettings:
         """The settings after one SET."""
@@ -36,6 +39,8 @@ class JobSettings:
             return replace(self, trigger=_span(option))
         if name == "clock":
             return replace(self, clock=_clock(option))
+        if name == "time_zone":
+            return replace(self, time_zone=_zone(option))
         guess = nearest(name, _NAMES)
         hint = f"did you mean {guess}?" if guess else f"SET knows {', '.join(_NAMES)}"
         message = f"there is no setting {option.name!r}"
@@ -53,6 +58,13 @@ def _memory(option: SetOption) -> int:
 def _clock(option: SetOption) -> str:
     try:
         return clock_named(str(option.value))
+    except BindingError as error:
+        raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
+
+
+def _zone(option: SetOption) -> str:
+    try:
+        return checked_zone(option.value)
     except BindingError as error:
         raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
 

@@ -37,7 +37,7 @@ class InitialRows:
         count = int(np.searchsorted(partial.at, START_OF_TIME, side="right"))
         if not count:
             return partial
-        self._waiting = _part(partial, slice(0, count))
+        self._waiting = _newest(self._waiting, _part(partial, slice(0, count)))
         return _part(partial, slice(count, None))
 
     def released(self, partial: Partial, first_us: int) -> Partial:
@@ -68,6 +68,15 @@ class InitialRows:
             count=table.column("many").to_numpy(), groups=groups[0], group_count=size,
             lanes=np.zeros((size, like.lanes.shape[1]), np.int64), codes=None,
         )  # fmt: skip
+
+
+def _newest(before: Partial | None, now: Partial) -> Partial:
+    """Updates of one instant that came one after the other: those that others did not replace."""
+    if before is None:
+        return now
+    kept = _part(before, ~_are_among(before, now, now.group))
+    both = _joined(_part(kept, kept.count > 0), now)
+    return _part(both, np.flatnonzero(both.count > 0))
 
 
 def _are_among(waiting: Partial, partial: Partial, groups: Places) -> NDArray[np.bool_]:

@@ -88,7 +88,7 @@ class Publisher:
             self._record_rows(self._selects, partials, instants)
         else:
             self._record_states(self._updates(partials), instants)
-        due = self._ticks(until) if self._plan.every_us else instants
+        due = self._ticks(until) if self._plan.every_us or self._plan.closes else instants
         self._feed.ask(due)
         self._faults.ask(due)
         self._clock = max(self._clock, until)
@@ -433,6 +433,8 @@ class Publisher:
         if self._first_instant == END_OF_TIME:
             return np.empty(0, np.int64)
         origin, every = self._turns or (0, self._plan.every_us or 1)
+        if self._plan.closes is not None:
+            every, origin = self._plan.closes
         after = max(self._clock + 1, self._first_instant)
         if self._turns is not None:
             after = max(after, origin)

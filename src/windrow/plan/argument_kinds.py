@@ -15,16 +15,19 @@ from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.operators import alike
 from windrow.plan.scope import Scope
+from windrow.plan.time_conversions import wall_time
 from windrow.plan.types import convert, fits, is_null
 from windrow.scalar_functions import Given, Kind, ScalarFunction, Takes
 from windrow.schema import (
     BIGINT,
     BOOLEAN,
     DATE,
+    DAY_TIME_INTERVAL,
     DOUBLE,
     INT,
     STRING,
     TIMESTAMP,
+    TIMESTAMP_NTZ,
     ColumnType,
     array,
     map_of,
@@ -32,6 +35,7 @@ from windrow.schema import (
 
 __all__ = ["bind_by_kinds", "convert_argument"]
 
+_TIMES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
 # How an argument gets its type, or None where it has none of the kind.
 Target = Callable[[Expr], ColumnType | None]
 
@@ -80,7 +84,8 @@ def convert_argument(scope: Scope, name: str, node: exp.Expr, bound: Expr, takes
             node,
             hint=f"convert it with CAST(... AS {_OF_NULL.get(takes.kind, STRING)})",
         )
-    return into(scope, node, bound, kind)
+    found = into(scope, node, bound, kind)
+    return wall_time(found, scope.time_zone) if takes.kind is Kind.WALL else found
 
 
 def _check_constant(scope: Scope, name: str, node: exp.Expr, bound: Expr, takes: Takes) -> None:
@@ -112,6 +117,12 @@ def _integer_in(kind: ColumnType) -> Target:
     return lambda bound: kind if bound.type.is_integer or _is_text(bound) else None
 
 
+def _int_or_bigint(bound: Expr) -> ColumnType | None:
+    if not bound.type.is_integer:
+        return BIGINT if _is_text(bound) else None
+    return BIGINT if bound.type == BIGINT else INT
+
+
 def _number(bound: Expr) -> ColumnType | None:
     if bound.type.is_integer:
         return BIGINT
@@ -125,7 +136,18 @@ def _is_text(bound: Expr) -> bool:
 
 
 def _time_in(kind: ColumnType) -> Target:
-    return lambda bound: kind if bound.type in (DATE, TIMESTAMP) or _is_text(bound) else None
+    """Any time, and any text: Spark casts text to times by itself."""
+    return lambda bound: kind if bound.type in (*_TIMES, STRING) else None
+
+
+def _wall(bound: Expr) -> ColumnType | None:
+    if bound.type == STRING:
+        return TIMESTAMP
+    return bound.type if bound.type in _TIMES else None
+
+
+def _interval(bound: Expr) -> ColumnType | None:
+    return bound.type if bound.type.is_interval else None
 
 
 def _condition(bound: Expr) -> ColumnType | None:
@@ -144,6 +166,10 @@ def _nested(name: str) -> Target:
     return lambda bound: bound.type if bound.type.name == name else None
 
 
+def _integer_or_bytes(bound: Expr) -> ColumnType | None:
+    return BIGINT if bound.type.is_integer else _bytes(bound)
+
+
 def _as_it_is(bound: Expr) -> ColumnType:
     return bound.type
 
@@ -152,15 +178,19 @@ _TARGETS: dict[Kind, Target] = {
     Kind.TEXT: _text,
     Kind.INT: _number_in(INT),
     Kind.BIGINT: _integer_in(BIGINT),
+    Kind.INTEGER: _int_or_bigint,
     Kind.DOUBLE: _number_in(DOUBLE),
     Kind.NUMBER: _number,
     Kind.BOOLEAN: _condition,
     Kind.TIMESTAMP: _time_in(TIMESTAMP),
     Kind.DATE: _time_in(DATE),
+    Kind.WALL: _wall,
+    Kind.INTERVAL: _interval,
     Kind.BINARY: _bytes,
     Kind.TEXT_OR_BINARY: _text_or_bytes,
     Kind.ARRAY: _nested("ARRAY"),
     Kind.MAP: _nested("MAP"),
+    Kind.INTEGER_OR_BYTES: _integer_or_bytes,
     Kind.ANY: _as_it_is,
     Kind.ALIKE: _as_it_is,
 }
@@ -169,13 +199,17 @@ _OF_NULL: dict[Kind, ColumnType] = {
     Kind.TEXT: STRING,
     Kind.INT: INT,
     Kind.BIGINT: BIGINT,
+    Kind.INTEGER: INT,
     Kind.DOUBLE: DOUBLE,
     Kind.NUMBER: DOUBLE,
     Kind.BOOLEAN: BOOLEAN,
     Kind.TIMESTAMP: TIMESTAMP,
     Kind.DATE: DATE,
+    Kind.WALL: TIMESTAMP,
+    Kind.INTERVAL: DAY_TIME_INTERVAL,
     Kind.BINARY: STRING,
     Kind.TEXT_OR_BINARY: STRING,
     Kind.ARRAY: array(STRING),
     Kind.MAP: map_of(STRING, STRING),
+    Kind.INTEGER_OR_BYTES: STRING,
 }

@@ -24,6 +24,7 @@ from windrow.plan.rows import row_scope
 from windrow.plan.rules.pipeline import RULES, Rule, rewritten
 from windrow.plan.scope import Scope
 from windrow.plan.service import with_service
+from windrow.plan.session_zone import in_session_zone
 from windrow.plan.stores import check_store, with_store
 from windrow.plan.windows import all_sources, bind_window, check_slides, check_windows
 from windrow.sql.statements import Select, Source
@@ -31,6 +32,7 @@ from windrow.sql.statements import Select, Source
 __all__ = ["bind"]
 
 
+@in_session_zone
 def bind(
     select: Select,
     catalog: Catalog,

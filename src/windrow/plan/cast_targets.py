@@ -9,19 +9,20 @@ __all__ = ["CAST_TARGETS", "can_cast"]
 
 _INTEGERS = frozenset(["TINYINT", "SMALLINT", "INT", "BIGINT"])
 _NUMBERS = _INTEGERS | {"FLOAT", "DOUBLE", "DECIMAL"}
+_TIMES = frozenset(["TIMESTAMP", "TIMESTAMP_NTZ", "DATE"])
 CAST_TARGETS = {
-    **dict.fromkeys(_INTEGERS, _NUMBERS | {"BOOLEAN", "STRING"}),
-    **dict.fromkeys(["FLOAT", "DOUBLE"], _NUMBERS | {"BOOLEAN"}),
-    "DECIMAL": _NUMBERS | {"BOOLEAN", "STRING"},
+    **dict.fromkeys(_INTEGERS, _NUMBERS | {"BOOLEAN", "STRING", "TIMESTAMP"}),
+    **dict.fromkeys(["FLOAT", "DOUBLE"], _NUMBERS | {"BOOLEAN", "TIMESTAMP"}),
+    "DECIMAL": _NUMBERS | {"BOOLEAN", "STRING", "TIMESTAMP"},
     "BOOLEAN": _NUMBERS | {"STRING"},
-    "STRING": _NUMBERS | {"BOOLEAN", "BINARY"},
+    "STRING": _NUMBERS | _TIMES | {"BOOLEAN", "BINARY", DAY_TIME, YEAR_MONTH},
+    "TIMESTAMP": _NUMBERS | _TIMES | {"STRING"},
+    "TIMESTAMP_NTZ": _TIMES | {"STRING"},
+    "DATE": _TIMES | {"STRING"},
+    DAY_TIME: frozenset(["STRING"]),
+    YEAR_MONTH: frozenset(["STRING"]),
     "BINARY": frozenset(["STRING"]),
     **dict.fromkeys(["ARRAY", "MAP", "STRUCT"], frozenset[str]()),
-    "TIMESTAMP": _NUMBERS - {"DECIMAL"} | {"DATE"},
-    "TIMESTAMP_NTZ": frozenset(["DATE"]),
-    "DATE": frozenset(["TIMESTAMP", "STRING"]),
-    DAY_TIME: frozenset[str](),
-    YEAR_MONTH: frozenset[str](),
 }
 
 

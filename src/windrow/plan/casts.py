@@ -1,7 +1,7 @@
 """CAST and ::, as far as a cast returns the same value in every row as Spark's does.
 
-DOUBLE and TIMESTAMP to STRING are not run: Spark's digits are Java's. Text to TIMESTAMP or DATE is
-read for constants only. A CAST that fails for a row is an error, a TRY_CAST NULL there.
+DOUBLE to STRING is not run: Spark's digits are Java's. Times are cast in the zone of the session. A
+CAST that fails for a row is an error, a TRY_CAST NULL there.
 """
 
 from __future__ import annotations
@@ -23,14 +23,19 @@ __all__ = ["bind_cast"]
 
 def bind_cast(scope: Scope, node: exp.Cast) -> Expr:
     """CAST(x AS type) or TRY_CAST(x AS type)."""
-    bound = scope.bind(node.this)
+    given = scope.bind(node.this)
     kind = _target(scope, node)
-    if bound.type == kind or is_null(bound):
-        return convert(bound, kind)
-    bound = into(scope, node.this, bound, kind)
+    if given.type == kind or is_null(given):
+        return convert(given, kind)
+    source, is_try = given.type, isinstance(node, exp.TryCast)
+    try:
+        bound = into(scope, node.this, given, kind)
+    except BindingError:
+        if is_try:  # a text that is no time
+            return Literal(None, kind)
+        raise
     if isinstance(bound, Literal) and bound.type == kind:
         return bound
-    source = bound.arguments[0].type if isinstance(bound, Call) else bound.type
     if not can_cast(source, kind):
         raise scope.refused(
             "WU217",
@@ -38,9 +43,12 @@ def bind_cast(scope: Scope, node: exp.Cast) -> Expr:
             node,
             hint=f"{source} can be cast to {', '.join(sorted(CAST_TARGETS[source.name]))}",
         )
-    if isinstance(node, exp.TryCast) and isinstance(bound, Call) and bound.function == "cast":
-        return replace(bound, function="try_cast")
+    if is_try and isinstance(bound, Call) and bound.function in _TRIED:
+        return replace(bound, function=f"try_{bound.function}")
     return bound
+
+
+_TRIED = ("cast", "text_to_instant")
 
 
 def _target(scope: Scope, node: exp.Cast) -> ColumnType:

@@ -12,7 +12,7 @@ from windrow.plan.show import show, show_aggregate, show_list, show_window
 from windrow.plan.stores import store_of
 from windrow.plan.update_pattern import update_pattern
 
-__all__ = ["explain"]
+__all__ = ["due", "explain"]
 
 _COUNTS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
@@ -90,9 +90,7 @@ def _answer_lines(plan: QueryPlan) -> list[str]:
         lines.append(f"  having      {show(plan.having, plan)}")
     columns = ", ".join(f"{column.name} {column.type}" for column in plan.select)
     pattern, meaning = update_pattern(plan)
-    every = (
-        f"every {show_span(plan.every_us)} of event time" if plan.every_us else "at every arrival"
-    )
+    every = f"every {show_span(plan.every_us)} of event time" if plan.every_us else due(plan.closes)
     return [
         *lines,
         f"  columns     {columns}",
@@ -102,6 +100,13 @@ def _answer_lines(plan: QueryPlan) -> list[str]:
         *([] if plan.kind == "aggregate" else [f"  store       {': '.join(store_of(plan))}"]),
         f"  buckets     {_buckets(plan)}",
     ]
+
+
+def due(closes: tuple[int, int] | None) -> str:
+    """When answers are due without EVERY."""
+    if closes is None:
+        return "at every arrival"
+    return f"when a window closes, every {show_span(closes[0])}"
 
 
 def _service_lines(plan: QueryPlan) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from windrow.scalar_functions import SCALAR_FUNCTIONS
+from windrow.scalar_functions.internal import INTERNAL
 from windrow.schema import ColumnType
 
 __all__ = [
@@ -35,7 +36,10 @@ FUNCTIONS = frozenset(
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
         *("item", "field", "fields", "map_value"),  # x[i], x.name, array.name and m[key]
-        "concat_arrays",
+        *("concat_arrays", "reverse_array"),
+        *INTERNAL,
+        *("&", "|", "^", "~"),  # of integers of one type
+        *("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"),  # NULL for a fault
         *("square", "square_error"),  # of doubles, for variances; no text names them
     ]
 )
@@ -43,7 +47,10 @@ FUNCTIONS = frozenset(
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant; None is NULL. Timestamps are int microseconds, dates int days."""
+    """A constant; None is NULL.
+
+    Timestamps and intervals of days are int microseconds, dates int days, others int months.
+    """
 
     value: object
     type: ColumnType

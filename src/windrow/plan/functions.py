@@ -66,10 +66,9 @@ def _arguments(node: exp.Expr) -> Nodes:
 
 
 def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
-    if not isinstance(node, exp.Func) or isinstance(node, exp.RegexpLike):
-        # RLIKE is an operator to its author, and a function to sqlglot.
+    if not isinstance(node, exp.Func):
         form = f"the form {without_queries(node).sql('spark')!r}"
-        return scope.refused("WU221", form, node, hint=_OTHER_FORMS.get(type(node), _NO_FORM))
+        return scope.refused("WU221", form, node, hint="write it with supported operators")
     if name in _OTHER_AGGREGATES:
         hint = f"{_RUNNING_AGGREGATES} are supported"
         return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)
@@ -102,8 +101,3 @@ _OTHER_AGGREGATES = frozenset(
         *("percentile", "median", "mean", "mode", "std", "any_value", "first", "last"),
     ]
 )
-_NO_FORM = "write it with supported operators"
-_OTHER_FORMS: dict[type[exp.Expr], str] = {
-    exp.ILike: "write LOWER(x) LIKE a lower-case pattern",
-    exp.RegexpLike: "there are no regular expressions: write LIKE, with % for any text",
-}

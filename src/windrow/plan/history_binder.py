@@ -19,11 +19,13 @@ from windrow.plan.names import NamedInput, Names
 from windrow.plan.outputs import aliases_of, bind_items
 from windrow.plan.rows import row_scope
 from windrow.plan.scope import Scope
+from windrow.plan.session_zone import in_session_zone
 from windrow.sql.statements import HistoryRange, Select
 
 __all__ = ["bind_history"]
 
 
+@in_session_zone
 def bind_history(
     select: Select,
     catalog: Catalog,

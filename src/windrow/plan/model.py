@@ -34,6 +34,7 @@ class WindowSpec:
     slide_us: int = 0
     rows: int = 0
     partition_by: tuple[Expr, ...] = ()
+    offset_us: int = 0
 
     @property
     def traits(self) -> WindowKind:
@@ -135,7 +136,8 @@ class QueryPlan:
 
     error_percent: the relative error that answers may have; None: none. duration: the first and the
     last instant of the query's life, each as ('instant', microseconds) or ('seconds', after the
-    first row of its first stream); it sees the rows of that time only.
+    first row of its first stream); it sees the rows of that time only. closes: where answers are
+    due when windows close: how far apart that is, and how much later than at multiples of it.
     """
 
     text: str
@@ -155,6 +157,7 @@ class QueryPlan:
     store: str = "auto"
     error_percent: float | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    closes: tuple[int, int] | None = None
 
     @property
     def joined(self) -> tuple[PlanInput, ...]:

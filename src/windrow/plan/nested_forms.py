@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
+from windrow.plan.argument_kinds import bind_by_kinds
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.nested_access import map_value
 from windrow.plan.operators import alike
 from windrow.plan.scope import Scope
 from windrow.plan.types import common_type, convert, is_null
-from windrow.scalar_functions import Kind, ScalarFunction, Takes
+from windrow.scalar_functions import ScalarFunction
 from windrow.schema import INT, STRING, ColumnType, array, map_of
 
 __all__ = ["NESTED_FORMS"]
@@ -156,9 +156,8 @@ def _zip(scope: Scope, function: ScalarFunction, nodes: Nodes) -> Expr:
 def _reverse(scope: Scope, function: ScalarFunction, nodes: Nodes) -> Expr:
     bound = scope.bind(nodes[0])
     if bound.type.name != "ARRAY":
-        text = convert_argument(scope, function.name, nodes[0], bound, Takes(Kind.TEXT))
-        return Call(function.name, (text,), STRING)
-    return Call(function.name, (bound,), bound.type)
+        return bind_by_kinds(scope, function, nodes)
+    return Call("reverse_array", (bound,), bound.type)
 
 
 def _sequence(scope: Scope, function: ScalarFunction, nodes: Nodes) -> Expr:

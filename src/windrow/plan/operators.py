@@ -12,6 +12,7 @@ from windrow.plan.comparable import maps_compared
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Binder, Scope
+from windrow.plan.time_arithmetic import is_of_time, negated_interval, time_arithmetic
 from windrow.plan.types import (
     arithmetic,
     balanced,
@@ -22,7 +23,7 @@ from windrow.plan.types import (
     integer_type,
     is_null,
 )
-from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
+from windrow.schema import BIGINT, BOOLEAN, DOUBLE, ColumnType
 from windrow.sql.nested_query import without_queries
 
 __all__ = ["alike", "bind_alike", "bind_together", "operator_binders"]
@@ -35,6 +36,7 @@ _ARITHMETIC = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
+_BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~"}
 _COMPARISONS = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -108,20 +110,16 @@ def _mismatch(scope: Scope, what: str, nodes: list[exp.Expr], bound: list[Expr])
 
 def _arithmetic(scope: Scope, node: exp.Binary) -> Expr:
     sides = (node.this, node.expression)
-    if any(isinstance(side.unnest(), exp.Interval) for side in sides):
-        raise scope.refused(
-            "WU216",
-            "arithmetic with INTERVAL",
-            node,
-            hint="compare with a timestamp literal, or CAST a timestamp AS DOUBLE for seconds",
-        )
     function = _ARITHMETIC[type(node)]
-    left, right = (_number(scope, side, function.upper()) for side in sides)
+    left, right = (scope.bind(side) for side in sides)
+    if is_of_time(left) or is_of_time(right):
+        return time_arithmetic(scope, node, function, left, right)
+    for side, bound in zip(sides, (left, right), strict=True):
+        _check_number(scope, side, bound, function.upper())
     return arithmetic(function, left, right)
 
 
-def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
-    bound = scope.bind(node)
+def _check_number(scope: Scope, node: exp.Expr, bound: Expr, what: str) -> None:
     if not bound.type.is_numeric and not is_null(bound):
         raise scope.wrong(
             "WB221",
@@ -129,14 +127,30 @@ def _number(scope: Scope, node: exp.Expr, what: str) -> Expr:
             node,
             hint="convert it with CAST(... AS DOUBLE)",
         )
-    return bound
+
+
+def _bitwise(scope: Scope, node: exp.Expr) -> Expr:
+    function = _BITWISE[type(node)]
+    nodes = [node.this] if function == "~" else [node.this, node.expression]
+    bound = [scope.bind(each) for each in nodes]
+    for each, part in zip(nodes, bound, strict=True):
+        if not part.type.is_integer and not is_null(part):
+            message = f"{function} takes integers, but this is {part.type}"
+            raise scope.wrong("WB221", message, each, hint="convert it with CAST(... AS BIGINT)")
+    if all(is_null(part) for part in bound):
+        return Literal(None, BIGINT)
+    found = alike(scope, function, nodes, bound)
+    return Call(function, tuple(found), found[0].type)
 
 
 def _negate(scope: Scope, node: exp.Neg) -> Expr:
     inner = node.this
     if isinstance(inner, exp.Literal) and inner.this == str(2**63):
         return Literal(-(2**63), BIGINT)
-    bound = _number(scope, inner, "-")
+    bound = scope.bind(inner)
+    if bound.type.is_interval and not is_null(bound):
+        return negated_interval(bound)
+    _check_number(scope, inner, bound, "-")
     if isinstance(bound, Literal) and isinstance(bound.value, (int, float, Decimal)):
         return _negated(scope, node, bound.value, bound.type)
     kind = BIGINT if bound.type.is_integer else bound.type
@@ -246,21 +260,14 @@ def _if(scope: Scope, node: exp.If) -> Expr:
     return Call("case", (scope.condition(node.this, "IF"), *values), values[0].type)
 
 
-def _like(scope: Scope, node: exp.Like) -> Expr:
-    value, pattern = scope.bind(node.this), scope.bind(node.expression)
-    if value.type != STRING:
-        message = f"LIKE takes text, but this is {value.type}"
-        raise scope.wrong("WB221", message, node.this, hint="compare it with = or <")
-    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        what = "LIKE with a pattern that is not a constant"
-        raise scope.refused("WU219", what, node.expression, hint="write the pattern in quotes")
-    return _maybe_not(node, Call("like", (value, pattern), BOOLEAN))
-
-
-def _escape(scope: Scope, node: exp.Expr) -> Expr:
-    raise scope.refused(
-        "WU219", "LIKE with ESCAPE", node, hint="a backslash before % or _ matches it literally"
-    )
+def _like(scope: Scope, node: exp.Expr) -> Expr:
+    """LIKE and ILIKE, with ESCAPE; RLIKE is the function."""
+    escape = [node.expression] if isinstance(node, exp.Escape) else []
+    like = node.this if escape else node
+    name = "ILIKE" if isinstance(like, exp.ILike) else "LIKE"
+    name = "REGEXP_LIKE" if isinstance(like, exp.RegexpLike) else name
+    arguments = [like.this, like.expression, *escape]
+    return _maybe_not(like, scope.bind(exp.Anonymous(this=name, expressions=arguments)))
 
 
 def _paren(scope: Scope, node: exp.Paren) -> Expr:
@@ -270,6 +277,7 @@ def _paren(scope: Scope, node: exp.Paren) -> Expr:
 operator_binders: dict[type[exp.Expr], Binder] = {
     **dict.fromkeys(_ARITHMETIC, _arithmetic),
     **dict.fromkeys(_COMPARISONS, _comparison),
+    **dict.fromkeys(_BITWISE, _bitwise),
     exp.NullSafeNEQ: _is_distinct,
     exp.And: _connective,
     exp.Or: _connective,
@@ -280,7 +288,6 @@ operator_binders: dict[type[exp.Expr], Binder] = {
     exp.Between: _between,
     exp.Case: _case,
     exp.If: _if,
-    exp.Like: _like,
-    exp.Escape: _escape,
+    **dict.fromkeys([exp.Like, exp.ILike, exp.RegexpLike, exp.Escape], _like),
     exp.Paren: _paren,
 }

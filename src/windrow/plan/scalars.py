@@ -9,7 +9,7 @@ from sqlglot import exp
 from windrow.plan.casts import bind_cast
 from windrow.plan.expressions import Expr
 from windrow.plan.functions import bind_function
-from windrow.plan.literals import bind_boolean, bind_literal, bind_null
+from windrow.plan.literals import bind_boolean, bind_interval, bind_literal, bind_null
 from windrow.plan.nested_access import bind_bracket, bind_dot
 from windrow.plan.operators import operator_binders
 from windrow.plan.scope import Binder, Resolver, Scope
@@ -36,10 +36,6 @@ def _subquery(scope: Scope, node: exp.Expr) -> Expr:
     raise scope.refused("WU207", "a sub-query", node, hint="write a join with an aggregate")
 
 
-def _interval(scope: Scope, node: exp.Interval) -> Expr:
-    raise scope.refused("WU216", "INTERVAL", node, hint="compare with a timestamp literal")
-
-
 def _window_function(scope: Scope, node: exp.Expr) -> Expr:
     raise scope.refused(
         "WU218",
@@ -59,7 +55,7 @@ _BINDERS: Mapping[type[exp.Expr], Binder] = {
     exp.Dot: bind_dot,
     exp.Bracket: bind_bracket,
     exp.Star: _star,
-    exp.Interval: _interval,
+    exp.Interval: bind_interval,
     exp.Exists: _subquery,
     exp.Subquery: _subquery,
     exp.Select: _subquery,

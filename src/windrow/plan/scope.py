@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from windrow.errors import BindingError, Place, UnsupportedError
 from windrow.plan.expressions import Expr, Variable
+from windrow.plan.session_zone import session_zone
 from windrow.plan.types import convert, is_null
 from windrow.schema import BOOLEAN, ColumnType
 from windrow.sql.places import place_of
@@ -29,6 +30,7 @@ class Scope:
         self, text: str, resolve: Resolver, binders: Mapping[type[exp.Expr], Binder]
     ) -> None:
         self.text = text
+        self.time_zone = session_zone()
         self._resolve = resolve
         self._binders = binders
         self._depth = 0

@@ -32,7 +32,9 @@ from windrow.stream_options import StreamOptions
 __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
 PLAN_FORMAT = 4
-_ADDED = frozenset(["on_bad_row", "max_ahead", "bad_rows_into", "options", "parts"])
+_ADDED = frozenset(
+    ["on_bad_row", "max_ahead", "bad_rows_into", "options", "parts", "offset_us", "closes"]
+)
 _ANEW = "register the query again from its text"
 
 _CLASSES: dict[str, type[Any]] = {

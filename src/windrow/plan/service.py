@@ -8,6 +8,7 @@ from windrow.aggregate_functions import Form
 from windrow.errors import Place, UnsupportedError
 from windrow.plan.model import QueryPlan
 from windrow.plan.show import show_aggregate
+from windrow.plan.windows import common_closes
 from windrow.sql.statements import Select
 
 __all__ = ["can_have_error", "with_service"]
@@ -17,7 +18,11 @@ def with_service(plan: QueryPlan, select: Select) -> QueryPlan:
     """The plan with what its ERROR and DURATION clauses say."""
     if select.error_percent is not None:
         _check_error(plan, select.places.get("ERROR"))
-    return replace(plan, error_percent=select.error_percent, duration=select.duration)
+    windows = [entry.window for entry in plan.inputs]
+    closes = common_closes(windows) if plan.every_us is None else None
+    return replace(
+        plan, error_percent=select.error_percent, duration=select.duration, closes=closes
+    )
 
 
 def can_have_error(plan: QueryPlan) -> bool:
@@ -42,8 +47,9 @@ def _unbounded_reason(plan: QueryPlan) -> str | None:
         return "a row is in the answer or it is not, there is no error to bound"
     if len(plan.inputs) > 1:
         return "no bound is known for joined rows that are missing"
-    if not plan.inputs[0].window.traits.has_width:
-        return "only time windows can be narrowed"
+    traits = plan.inputs[0].window.traits
+    if not traits.has_width or traits.closes:
+        return "only windows of time that slide can be narrowed"
     for aggregate in plan.aggregates:
         if not aggregate.traits.laws.is_bounded:
             shown = show_aggregate(aggregate, plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from windrow.event_time import show_instant, show_span
@@ -16,15 +17,23 @@ from windrow.plan.expressions import (
     Variable,
 )
 from windrow.plan.model import Aggregate, QueryPlan, WindowSpec
-from windrow.schema import DATE, STRING, TIMESTAMP
+from windrow.scalar_functions.internal import SIGNS
+from windrow.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, YEAR_MONTH_INTERVAL
+from windrow.times.interval_texts import day_time_text, year_month_text
+from windrow.times.moments import wall_text
 
-__all__ = ["show", "show_aggregate", "show_list", "show_window", "show_with"]
+__all__ = ["show", "show_aggregate", "show_inside", "show_list", "show_window", "show_with"]
 
 Named = Callable[[Expr], str]
 
-_ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div"])
+_ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div", "&", "|", "^"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
-_INFIX = _ARITHMETIC | _COMPARING | {"and", "or"}
+_INFIX = _ARITHMETIC | frozenset(SIGNS) | _COMPARING | {"and", "or"}
+_PREFIXES = {"negate": "-", "negate_interval": "-", "~": "~"}
+# Conversions are left out.
+_HIDDEN = frozenset(
+    ["cast", "to_wall", "to_instant", "text_to_instant", "months_to_text", "instant_in"]
+)
 _DAY_US = 86_400_000_000
 
 
@@ -64,13 +73,20 @@ def show_aggregate(aggregate: Aggregate, plan: QueryPlan) -> str:
 
 def show_window(window: WindowSpec, plan: QueryPlan) -> str:
     """The window in its brackets."""
-    inside = window.traits.shown.format(
+    return f"[{show_inside(window, show_list(window.partition_by, plan))}]"
+
+
+def show_inside(window: WindowSpec, columns: str) -> str:
+    """What stands in the brackets; columns: those of PARTITION BY."""
+    offset_us = window.offset_us
+    return window.traits.shown.format(
         length=show_span(window.length_us),
         slide=show_span(window.slide_us),
         rows=window.rows,
-        columns=show_list(window.partition_by, plan),
+        offset=f", offset by {show_span(offset_us)}" if offset_us else "",
+        columns=columns,
+        partition=f" of each {columns}" if columns else "",
     )
-    return f"[{inside}]"
 
 
 def _literal(literal: Literal) -> str:
@@ -82,30 +98,47 @@ def _literal(literal: Literal) -> str:
     if isinstance(value, int) and literal.type in (TIMESTAMP, DATE):
         shown = show_instant(value if literal.type == TIMESTAMP else value * _DAY_US)
         return f"{literal.type} '{shown if literal.type == TIMESTAMP else shown[:10]}'"
+    if isinstance(value, int) and literal.type == TIMESTAMP_NTZ:
+        return f"{literal.type} '{wall_text(value)}'"
+    if isinstance(value, int) and literal.type.is_interval:
+        is_months = literal.type == YEAR_MONTH_INTERVAL
+        return year_month_text(value) if is_months else day_time_text(value)
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
 def _call(call: Call, named: Named) -> str:
     parts = [show_with(part, named) for part in call.arguments]
-    if call.function == "cast":
+    if call.function in _HIDDEN:
         return parts[0]
     if call.function == "try_cast":
         return f"TRY_CAST({parts[0]} AS {call.type})"
     if call.function in _INFIX:
-        return " ".join([_inner(call, 0, named), call.function.upper(), _inner(call, 1, named)])
+        return _infix(call, _inner(call, 0, named), _inner(call, 1, named))
     if call.function == "is_same":
         return f"{parts[0]} <=> {parts[1]}"
     if call.function == "is_null":
         return f"{parts[0]} IS NULL"
     if call.function == "not":
         return f"NOT ({parts[0]})"
-    if call.function == "negate":
-        return f"-{_inner(call, 0, named)}"
+    if call.function in _PREFIXES:
+        return f"{_PREFIXES[call.function]}{_inner(call, 0, named)}"
     if call.function == "in":
         return f"{parts[0]} IN ({', '.join(parts[1:])})"
     if call.function == "case":
         return _case(parts)
     return f"{call.function.upper()}({', '.join(parts)})"
+
+
+def _infix(call: Call, left: str, right: str) -> str:
+    sign, turned = SIGNS.get(call.function), call.arguments[1]
+    if sign is None:
+        return f"{left} {call.function.upper()} {right}"
+    if sign == "+" and isinstance(turned, Literal) and isinstance(turned.value, int):
+        if turned.value < 0:
+            return f"{left} - {_literal(replace(turned, value=-turned.value))}"
+    elif sign == "+" and isinstance(turned, Call) and turned.function == "negate_interval":
+        return f"{left} - {right.removeprefix('-')}"
+    return f"{left} {sign} {right}"
 
 
 def _inner(call: Call, position: int, named: Named) -> str:
@@ -121,7 +154,7 @@ def _needs_no_brackets(part: Expr, outer: str) -> bool:
     inner = part.function if isinstance(part, Call) else ""
     if outer in ("and", "or"):
         return inner not in ("and", "or") or inner == outer
-    return outer in _COMPARING and inner in _ARITHMETIC
+    return outer in _COMPARING and (inner in _ARITHMETIC or inner in SIGNS)
 
 
 def _case(parts: list[str]) -> str:

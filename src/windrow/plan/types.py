@@ -25,6 +25,8 @@ from windrow.schema import (
     MAX_SUM_DIGITS,
     STRING,
     TIMESTAMP,
+    TIMESTAMP_NTZ,
+    YEAR_MONTH_INTERVAL,
     ColumnType,
     decimal,
 )
@@ -43,8 +45,11 @@ __all__ = [
 ]
 
 DAY_US = 86_400_000_000
+# A DATE meets a time in that time, one without a zone an instant in an instant.
+_TIMES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
 _WIDE = Context(prec=MAX_SUM_DIGITS)
 _QUOTIENT_SCALE = 6
+_NEVER = ("raise_error", "assert_true")  # they have no value, so that it is of any type
 _INTEGER_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 
@@ -72,10 +77,10 @@ def _meet(left: ColumnType, right: Expr) -> ColumnType | None:
         value = right.value if right.type.is_integer else None
         if left.is_integer and isinstance(value, int) and fits(value, left):
             return left
-        if left in (TIMESTAMP, DATE) and right.type == STRING:
+        if left in _TIMES and right.type == STRING:
             return left
-    if {left, right.type} == {DATE, TIMESTAMP}:
-        return TIMESTAMP
+    if left in _TIMES and right.type in _TIMES:
+        return max(left, right.type, key=_TIMES.index)
     if left.is_numeric and right.type.is_numeric:
         return _meet_numbers(left, right)
     if left.is_nested and left.name == right.type.name:
@@ -191,19 +196,24 @@ def convert(expression: Expr, kind: ColumnType) -> Expr:
     """The expression in that type: itself, a literal of that type, or a cast."""
     if expression.type == kind:
         return expression
+    if isinstance(expression, Call) and expression.function in _NEVER:
+        return replace(expression, type=kind)
     if is_null(expression):
         return Literal(None, kind)
     if isinstance(expression, Literal):
         folded = _fold(expression, kind)
         if folded is not None:
             return folded
+    if expression.type == YEAR_MONTH_INTERVAL:
+        # Its column is one of integers, from which a cast could not tell it.
+        return Call("months_to_text", (expression,), STRING)
     return Call("cast", (expression,), kind)
 
 
 def _fold(literal: Literal, kind: ColumnType) -> Literal | None:
     value = literal.value
-    if literal.type == DATE and kind == TIMESTAMP and isinstance(value, int):
-        return Literal(value * DAY_US, TIMESTAMP)
+    if literal.type == DATE and kind in _TIMES and isinstance(value, int):
+        return Literal(value * DAY_US, kind)
     if not literal.type.is_numeric:
         return None
     if kind.is_float and isinstance(value, (int, float, Decimal)):
@@ -247,6 +257,8 @@ def is_null(expression: Expr) -> bool:
     if not isinstance(expression, Call):
         return False
     parts = expression.arguments
+    if expression.function in _NEVER:
+        return True
     if expression.function == "case":
         return all(is_null(part) for part in (*parts[1:-1:2], parts[-1]))
     return expression.function == "coalesce" and all(is_null(part) for part in parts)

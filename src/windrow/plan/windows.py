@@ -13,7 +13,14 @@ from windrow.plan.nearest import nearest
 from windrow.schema import StreamSchema
 from windrow.sql.statements import Select, SetQuery, Source, Window
 
-__all__ = ["MAX_LENGTH_US", "all_sources", "bind_window", "check_slides", "check_windows"]
+__all__ = [
+    "MAX_LENGTH_US",
+    "all_sources",
+    "bind_window",
+    "check_slides",
+    "check_windows",
+    "common_closes",
+]
 
 # Adding this to any plausible event time stays below END_OF_TIME.
 MAX_LENGTH_US = 2**61
@@ -22,7 +29,9 @@ MAX_LENGTH_US = 2**61
 def bind_window(window: Window, stream: StreamSchema, source: int) -> WindowSpec:
     """The window of the input at that position."""
     _check_length(window)
-    if window.traits.moves_in_steps and window.length_us % window.slide_us:
+    _check_time(window, stream)
+    is_even = window.traits.moves_in_steps and not window.traits.closes
+    if is_even and window.length_us % window.slide_us:
         raise BindingError(
             "WB212",
             f"SLIDE {show_span(window.slide_us)} does not divide "
@@ -36,6 +45,7 @@ def bind_window(window: Window, stream: StreamSchema, source: int) -> WindowSpec
         window.slide_us,
         window.rows,
         tuple(_partition_column(window, stream, source, name) for name in window.partition_by),
+        window.offset_us,
     )
 
 
@@ -49,13 +59,27 @@ def _check_length(window: Window) -> None:
             place=window.place,
         )
     has_no_slide = traits.moves_in_steps and (window.slide_us < 1 or window.length_us < 1)
-    if has_no_slide or (traits.counts_rows and window.rows < 1):
+    if has_no_slide or (traits.has_row_limit and window.rows < 1):
         raise BindingError(
             "WB216",
             "a window of this kind must hold at least one row or one slide",
             hint="write ROWS 1 or more, SLIDE 1 MICROSECOND or more",
             place=window.place,
         )
+
+
+def _check_time(window: Window, stream: StreamSchema) -> None:
+    """Rows are in windows by the time of their stream, which other dialects name again."""
+    if not window.time or window.time.lower() == stream.time.lower():
+        return
+    known = column_named(stream, window.time)
+    what = f"{window.time!r} is no time" if known else f"there is no column {window.time!r}"
+    raise BindingError(
+        "WB700",
+        f"{what} of {stream.name!r}: its rows are in windows by {stream.time!r}",
+        hint=f"name {stream.time}, or declare the stream with TIME {window.time}",
+        place=window.place,
+    )
 
 
 def _partition_column(window: Window, stream: StreamSchema, source: int, name: str) -> Expr:
@@ -71,6 +95,15 @@ def _partition_column(window: Window, stream: StreamSchema, source: int, name: s
         hint=f"did you mean {guess}? {listed}" if guess else listed,
         place=window.place,
     )
+
+
+def common_closes(windows: Iterable[WindowSpec]) -> tuple[int, int] | None:
+    """How far apart all windows close, and how much later than at multiples of that.
+
+    None where they do not close together: then answers are due when rows enter.
+    """
+    found = {each.traits.close_grid(each) if each.traits.closes else None for each in windows}
+    return found.pop() if len(found) == 1 else None
 
 
 def all_sources(select: Select) -> list[Source]:

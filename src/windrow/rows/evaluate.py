@@ -114,7 +114,8 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
     found = FUNCTIONS[expression.function](values, expression.type)
     inner = where_reached(expression.function, values, faults)
     if isinstance(found, Checked):
-        return found.value, any_of(inner, found.faults)
+        own = any_of(found.faults, own_faults(expression, values, found.value))
+        return found.value, any_of(inner, own)
     return found, any_of(inner, own_faults(expression, values, found))
 
 

@@ -21,6 +21,7 @@ from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, walk
 from windrow.plan.show import show_with
 from windrow.rows.scalar.values import Leaf
 from windrow.scalar_functions import SCALAR_FUNCTIONS
+from windrow.scalar_functions.internal import INTERNAL_TOTAL
 
 __all__ = [
     "FaultError",
@@ -39,7 +40,7 @@ Faults = Flags | None
 
 # These have a value wherever all their arguments have one: NULL among their results is a fault.
 _ALWAYS_DEFINED = frozenset(
-    ["+", "-", "*", "negate", "cast"]
+    ["+", "-", "*", "negate", "cast", *INTERNAL_TOTAL]
     + [each.name for each in SCALAR_FUNCTIONS.values() if each.is_total]
 )
 _SHOWN_VALUE = 40  # letters of a value in an error

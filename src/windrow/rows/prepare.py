@@ -20,10 +20,18 @@ from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.schema import BOOLEAN
+from windrow.window_kinds import Leaving
 from windrow.windows.column_words import words_of_array
 from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.row_store import RowStore
+from windrow.windows.scheduled import (
+    CompleteRows,
+    OpenSessions,
+    RangesOfPartitions,
+    RecentOfPartitions,
+    Schedule,
+)
 from windrow.windows.value_bytes import bytes_of_values, is_coded
 from windrow.windows.wide_decimals import is_wide_decimal
 from windrow.windows.window import Window
@@ -57,7 +65,7 @@ class Preparer:
         self._input_shape = shape_of(plan).inputs[input_index]
         self._lifetime = lifetime_of(self._entry.window)
         self._leaves_by_time = self._entry.window.traits.leaves_by_time
-        self.is_entered_at_time = self._lifetime.slide_us == 1
+        self.is_entered_at_time = self._lifetime.enters_at_time
         self._condition = _with_keys_present(self._entry.filter, self._input_shape.keys)
         self.columns = PreparedColumns(self._input_shape, self._leaves_by_time)
         self.schema = self.columns.schema
@@ -123,7 +131,7 @@ def needed_columns(plan: QueryPlan, input_index: int) -> tuple[str, ...]:
 def lifetime_of(window: WindowSpec) -> Lifetime:
     """When rows enter and leave; rows of windows that count never leave by time."""
     timing = window.traits.timing
-    return Lifetime.unbounded() if timing is None else Lifetime(*timing(window))
+    return Lifetime.unbounded() if timing is None else Lifetime.timed(*timing(window))
 
 
 def window_of(
@@ -137,7 +145,18 @@ def window_of(
         return Window(value_count, eviction=LastRows(window.rows))
     if window.traits.counts_by_partition:
         return Window(value_count, eviction=LastRowsByPartition(window.rows))
+    if window.traits.is_scheduled:
+        return Window(value_count, eviction=SCHEDULES[window.traits.leaving](window))
     return Window(value_count, lifetime=lifetime_of(window), store=store, chosen=chosen)
+
+
+# How rows of windows that are not in order come and go.
+SCHEDULES: dict[Leaving, Callable[[WindowSpec], Schedule]] = {
+    Leaving.END_OF_SESSION: lambda window: OpenSessions(window.length_us),
+    Leaving.LATER_OF_PARTITION: lambda window: RangesOfPartitions(window.length_us),
+    Leaving.NEWER_OR_TIME: lambda window: RecentOfPartitions(window.rows, window.length_us),
+    Leaving.NEXT_ROWS: lambda window: CompleteRows(window.rows),
+}
 
 
 def can_shard(plan: QueryPlan) -> bool:

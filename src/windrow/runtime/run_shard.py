@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from windrow.operators.partial import Partial
 from windrow.rows.prepared_rows import PreparedRows
+from windrow.runtime.trees.closing_tree import ClosedSessions
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
@@ -34,6 +35,10 @@ class RunShard(Protocol):
     @property
     def entered(self) -> NDArray[np.int64]:
         """The instants of the last step at which rows entered that came from no stream."""
+
+    @property
+    def closed(self) -> ClosedSessions | None:
+        """What the last step tells of sessions that closed, where the query has any."""
 
     @property
     def windows(self) -> tuple[Window, ...]:

@@ -59,6 +59,8 @@ class Shard:
     step_changes = 0
     # All its rows come from streams.
     entered = NO_INSTANTS
+    # Only trees have sessions.
+    closed = None
     # Its steps are never too large: it forms joined rows one after the other.
     most_changes = NO_LIMIT
 

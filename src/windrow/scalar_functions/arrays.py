@@ -65,8 +65,6 @@ ARRAYS: tuple[ScalarFunction, ...] = (
                    value="1"),
     ScalarFunction("flatten", (Kind.ARRAY,), as_first,
                    example="FLATTEN(ARRAY(ARRAY(1), ARRAY(2)))", value="[1, 2]"),
-    ScalarFunction("reverse", (Kind.ANY,), as_first, example="REVERSE(ARRAY(1, 2))",
-                   value="[2, 1]"),
     ScalarFunction("sequence", (Kind.BIGINT, Kind.BIGINT, Kind.BIGINT), array_of_first, optional=1,
                    example="SEQUENCE(1, 5, 2)", value="[1, 3, 5]",
                    differs="of integers only",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from windrow.scalar_functions.entry import Kind, ScalarFunction
 from windrow.scalar_functions.rules import as_first, as_second
+from windrow.schema import BOOLEAN, STRING
 
 __all__ = ["CONDITIONAL"]
 
 _ALIKE = (Kind.ALIKE, Kind.ALIKE)
+_ANY = (Kind.ANY,)
+_NUMBER = (Kind.NUMBER,)
 
 CONDITIONAL: tuple[ScalarFunction, ...] = (
     ScalarFunction(
@@ -32,5 +35,46 @@ CONDITIONAL: tuple[ScalarFunction, ...] = (
     ScalarFunction("least", _ALIKE, as_first, repeats=True, example="LEAST(i, x)", value="-7.0"),
     ScalarFunction(
         "greatest", _ALIKE, as_first, repeats=True, example="GREATEST(3, 1, 2)", value="3"
+    ),
+    ScalarFunction(
+        "nvl2",
+        (Kind.ANY, Kind.ALIKE, Kind.ALIKE),
+        as_second,
+        is_form=True,
+        example="NVL2(i, 'known', 'unknown')",
+        value="known",
+    ),
+    ScalarFunction(
+        "nullifzero", _NUMBER, as_first, is_form=True, example="NULLIFZERO(0)", value="NULL"
+    ),
+    ScalarFunction(
+        "zeroifnull", _NUMBER, as_first, is_form=True, example="ZEROIFNULL(i)", value="-7"
+    ),
+    ScalarFunction("isnull", _ANY, BOOLEAN, is_form=True, example="ISNULL(i)", value="False"),
+    ScalarFunction("isnotnull", _ANY, BOOLEAN, is_form=True, example="ISNOTNULL(i)", value="True"),
+    ScalarFunction(
+        "equal_null", _ALIKE, BOOLEAN, is_form=True, example="EQUAL_NULL(i, NULL)", value="False"
+    ),
+    ScalarFunction("isnan", (Kind.DOUBLE,), BOOLEAN, example="ISNAN(x)", value="False"),
+    ScalarFunction("nanvl", (Kind.DOUBLE,) * 2, as_first, example="NANVL(x, 0)", value="2.5"),
+    ScalarFunction(
+        "typeof", _ANY, STRING, is_form=True, example="TYPEOF(d)", value="decimal(10,2)"
+    ),
+    ScalarFunction(
+        "assert_true",
+        (Kind.BOOLEAN, Kind.TEXT),
+        BOOLEAN,
+        optional=1,
+        example="ASSERT_TRUE(i < 0)",
+        value="NULL",
+        remedy="the query demands that this is true; filter such rows out",
+    ),
+    ScalarFunction(
+        "raise_error",
+        (Kind.TEXT,),
+        BOOLEAN,
+        example="CASE WHEN i > 0 THEN RAISE_ERROR('i is above 0') END",
+        value="NULL",
+        remedy="the query says that this is an error; filter such rows out",
     ),
 )

@@ -23,15 +23,19 @@ class Kind(Enum):
     TEXT = "text"
     INT = "an integer of 32 bits"
     BIGINT = "integers"
+    INTEGER = "integers, as INT or BIGINT"
     DOUBLE = "numbers"
     NUMBER = "numbers, as they are"  # as BIGINT, DECIMAL or DOUBLE
     BOOLEAN = "a condition"
     TIMESTAMP = "a timestamp"
     DATE = "a date"
+    WALL = "a time or a date"  # a TIMESTAMP as what clocks of the session's zone show
+    INTERVAL = "an interval"
     BINARY = "bytes"  # text is taken as its UTF-8 bytes
     TEXT_OR_BINARY = "text or bytes"
     ARRAY = "an array"
     MAP = "a map"
+    INTEGER_OR_BYTES = "an integer, text or bytes"
     ANY = "anything"
     ALIKE = "values of one type"  # all arguments of this kind meet in one type
 

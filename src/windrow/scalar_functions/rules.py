@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from windrow.scalar_functions.entry import Given, Kind, Takes
-from windrow.schema import BIGINT, ColumnType, decimal
+from windrow.schema import ColumnType, decimal
 
-__all__ = ["CONSTANT_INT", "CONSTANT_TEXT", "as_first", "as_second", "rounded", "whole"]
+__all__ = ["CONSTANT_INT", "CONSTANT_TEXT", "as_arithmetic", "as_first", "as_second", "rounded"]
 
 CONSTANT_INT = Takes(Kind.INT, is_constant=True)
 CONSTANT_TEXT = Takes(Kind.TEXT, is_constant=True)
@@ -21,9 +21,9 @@ def as_second(given: Given) -> ColumnType:
     return given.types[1]
 
 
-def whole(_given: Given) -> ColumnType:
-    """BIGINT, whatever is rounded."""
-    return BIGINT
+def as_arithmetic(given: Given) -> ColumnType:
+    """As the operators say: BIGINT, DECIMAL or DOUBLE."""
+    return given.types[0]
 
 
 def rounded(given: Given) -> ColumnType:

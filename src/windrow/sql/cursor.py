@@ -10,7 +10,7 @@ from windrow.sql.statements import QueryText
 from windrow.sql.tokens import Token, tokens_of
 from windrow.sql.words import NOT_AN_ALIAS, RESERVED, nearest
 
-__all__ = ["Cursor"]
+__all__ = ["EMITS", "Cursor"]
 
 
 # What may follow a query in brackets that is part of a larger query in brackets.
@@ -20,6 +20,10 @@ _GOES_ON = frozenset(
         *("ERROR", "EVERY", "DURATION"),
     ]
 )
+
+
+# How others end a query that runs on and on.
+EMITS = (("EMIT", "CHANGES"), ("EMIT", "FINAL"), ("EMIT", "ON", "WINDOW", "CLOSE"))
 
 
 class Cursor:
@@ -132,6 +136,8 @@ class Cursor:
 
     def at_alias(self) -> bool:
         """Whether a name comes next that can be an alias without AS."""
+        if self.token.upper == "EMIT" and any(self.at(*words) for words in EMITS):
+            return False
         return self.at_name() and self.token.upper not in NOT_AN_ALIAS
 
     def name(self, what: str) -> Token:

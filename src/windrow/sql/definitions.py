@@ -1,4 +1,4 @@
-"""CREATE STREAM, CREATE HISTORY, CREATE QUERY, CREATE VIEW and SET."""
+"""CREATE STREAM, CREATE TABLE, CREATE HISTORY, CREATE QUERY, CREATE VIEW and SET."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Endpoint,
     HistoryLevel,
@@ -26,17 +27,19 @@ def parse_create(cursor: Cursor) -> Statement:
     """What follows CREATE."""
     if cursor.accept("STREAM"):
         return _stream(cursor)
+    if cursor.accept("TABLE"):
+        return _table(cursor)
     if cursor.accept("HISTORY"):
         return _history(cursor)
     if cursor.accept("QUERY"):
         return _query(cursor)
     if cursor.accept("VIEW"):
         return _view(cursor)
-    words = ["STREAM", "HISTORY", "QUERY", "VIEW"]
-    hint = "CREATE STREAM, CREATE HISTORY, CREATE QUERY and CREATE VIEW are possible"
+    words = ["STREAM", "TABLE", "HISTORY", "QUERY", "VIEW"]
+    hint = "CREATE STREAM, TABLE, HISTORY, QUERY and VIEW are possible"
     if cursor.at_any("MATERIALIZED"):
         hint = "use CREATE QUERY name AS SELECT ...: its result is always up to date"
-    raise cursor.expected("STREAM, HISTORY, QUERY or VIEW", possible=words, hint=hint)
+    raise cursor.expected("STREAM, TABLE, HISTORY, QUERY or VIEW", possible=words, hint=hint)
 
 
 def parse_set(cursor: Cursor) -> SetOption:
@@ -78,6 +81,47 @@ def _stream(cursor: Cursor) -> CreateStream:
         options,
         place=cursor.place(name),
     )
+
+
+def _table(cursor: Cursor) -> CreateTable:
+    """`name (id STRING PRIMARY KEY, ...)`, or `PRIMARY KEY (id, ...)` in or behind the brackets."""
+    name = cursor.name("the table")
+    cursor.expect("(")
+    columns: list[tuple[str, str]] = []
+    keys: list[str] = []
+    while True:
+        if not keys and columns and cursor.at("PRIMARY", "KEY", "("):
+            keys += _primary_key(cursor)
+        else:
+            column = _column(cursor)
+            columns.append(column)
+            cursor.accept("NOT", "NULL")
+            if cursor.accept("PRIMARY", "KEY"):
+                cursor.accept("NOT", "ENFORCED")
+                keys.append(column[0])
+        if not cursor.accept(","):
+            break
+    cursor.expect(")", hint="a column is a name and a type; the key is PRIMARY KEY (id)")
+    if cursor.at("PRIMARY", "KEY") and not keys:
+        keys += _primary_key(cursor)
+    if not keys:
+        hint = "name the columns that tell rows apart: PRIMARY KEY (id)"
+        raise cursor.wrong("WS785", f"the table {name.text!r} has no PRIMARY KEY", hint, name)
+    time = cursor.name("the time column").text if cursor.accept("TIME") else ""
+    source = parse_endpoint(cursor, "a source") if cursor.accept("FROM") else None
+    return CreateTable(
+        name.text, tuple(columns), tuple(keys), time, source, place=cursor.place(name)
+    )
+
+
+def _primary_key(cursor: Cursor) -> list[str]:
+    cursor.expect("PRIMARY", "KEY", "(")
+    keys = [cursor.name("a column").text]
+    while cursor.accept(","):
+        keys.append(cursor.name("a column").text)
+    cursor.expect(")")
+    cursor.accept("NOT", "ENFORCED")
+    return keys
 
 
 def _max_ahead(cursor: Cursor) -> int | str:

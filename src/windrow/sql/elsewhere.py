@@ -8,12 +8,11 @@ __all__ = ["FUNCTIONS", "SIGNS", "STATEMENTS", "UNITS"]
 
 _ROWS_COME = "rows arrive by push() or from a source, and expire on their own"
 _PARAMETER = "there are no parameters: write the value itself"
-_WINDOW = (
-    "the window comes after the stream: s [10 MINUTES], or [RANGE 10 MINUTES SLIDE 10 MINUTES]"
+_WINDOW = "the window comes after the stream: s [10 MINUTES], or s [TUMBLE 10 MINUTES]"
+_NO_CLOCK = (
+    "answers depend on rows, not on a clock: the last ten minutes are the window s [10 MINUTES], "
+    "and the column `at` is the instant of an answer"
 )
-_NO_CLOCK = "now is where the window ends: s [10 MINUTES] holds the last ten minutes"
-_PART_OF_TIME = "CAST(ts AS DATE) is its day, FLOOR(CAST(ts AS BIGINT) % 86400 / 3600) its hour"
-_LENGTH = "subtract seconds: CAST(a.ts AS DOUBLE) - CAST(b.ts AS DOUBLE)"
 _COLLECTED = "a query without aggregates returns the rows themselves: SELECT x FROM s [10 MINUTES]"
 
 STATEMENTS: Mapping[str, str] = {
@@ -42,39 +41,29 @@ UNITS: Mapping[str, str] = {
 }
 
 SIGNS: Mapping[str, str] = {
-    "&": "write AND between conditions; there are no operators on bits",
-    "&&": "write AND between conditions",
-    "|": "write OR between conditions; || joins texts",
-    "^": "write POWER(x, 2)",
-    "~": "there are no regular expressions: write LIKE 'lab%'",
     **dict.fromkeys(["?", ":", "$", "@", "{", "}"], _PARAMETER),
 }
 
 FUNCTIONS: Mapping[str, str] = {
-    **dict.fromkeys(["now", "current_timestamp", "current_date", "localtimestamp"], _NO_CLOCK),
-    **dict.fromkeys(["tumble", "hop", "session", "window", "time_bucket"], _WINDOW),
     **dict.fromkeys(
-        [*("date_trunc", "extract", "date_part", "to_date", "date"), *("year", "month", "day")],
-        _PART_OF_TIME,
+        [
+            *("now", "current_timestamp", "localtimestamp"),
+            *("current_date", "curdate", "current_time"),
+        ],
+        _NO_CLOCK,
     ),
-    **dict.fromkeys(["hour", "minute", "second", "dayofweek", "unix_timestamp"], _PART_OF_TIME),
-    **dict.fromkeys(["datediff", "date_diff", "timestampdiff"], _LENGTH),
+    **dict.fromkeys(["tumble", "hop", "session", "window", "time_bucket"], _WINDOW),
+    "extract": "write EXTRACT(HOUR FROM ts)",
     **dict.fromkeys(["array_agg", "collect_list", "collect_set", "string_agg"], _COLLECTED),
     **dict.fromkeys(["listagg", "group_concat"], _COLLECTED),
     "countif": "write COUNT_IF(condition)",
     **dict.fromkeys(["any", "some"], "write BOOL_OR(condition)"),
     "every": "write BOOL_AND(condition)",
-    "mod": "write a % b",
-    "log": "LN is the natural logarithm; LN(x) / LN(10) is the one to base ten",
-    "log10": "write LN(x) / LN(10)",
-    "log2": "write LN(x) / LN(2)",
-    "isnull": "write x IS NULL",
-    "nvl2": "write CASE WHEN x IS NULL THEN b ELSE a END",
-    "position": "write x LIKE '%a%' to look for a text",
     **dict.fromkeys(
-        ["left", "right"], "write SUBSTRING(x, 1, 3), or SUBSTRING(x, -3) from the end"
-    ),
-    **dict.fromkeys(
-        ["rand", "random", "uuid"], "the same rows must give the same answers: nothing is random"
+        [
+            *("rand", "random", "randn", "uuid", "randstr", "uniform", "shuffle"),
+            *("monotonically_increasing_id", "spark_partition_id"),
+        ],
+        "the same rows must give the same answers, also when they come again: nothing is random",
     ),
 }

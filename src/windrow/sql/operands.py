@@ -9,10 +9,14 @@ from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.schema import ColumnType, type_meant, type_named
+from windrow.sql.call_forms import CALLABLE_WORDS, read_form
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS, SIGNS
 from windrow.sql.functions import build_call
+from windrow.sql.group_windows import GROUP_WINDOWS, bound_column, parse_group_window
+from windrow.sql.intervals import at_interval, parse_interval
 from windrow.sql.nested_query import NestedQuery
+from windrow.sql.time_calls import CLOCK_WORDS, clock_call, parse_time_call, with_unit
 from windrow.sql.tokens import Token
 from windrow.sql.window_functions import parse_order_nodes, parse_over
 from windrow.sql.words import needs_quotes
@@ -24,20 +28,22 @@ Reader = Callable[[Cursor], exp.Expression]
 
 # A type in a query has at most so many words, a struct of many fields included.
 MAX_TYPE_WORDS = 10_000
+_TIME_WORDS = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
 _SUFFIXES = {"L": "bigint", "S": "smallint", "Y": "tinyint", "D": "double", "F": "float"}
 
 
 def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
     """The operand that comes next, signs and casts with it; `expression` reads what is nested."""
     signs = []
-    while cursor.at_any("-", "+"):
+    while cursor.at_any("-", "+", "~"):
         signs.append(cursor.consume())
     operand = _parts(cursor, _primary(cursor, expression), expression)
     if cursor.accept("::"):  # only once: a chain of casts would be a nesting without brackets
         operand = _cast(operand, parse_type(cursor))
     for sign in reversed(signs):
-        if sign.text == "-":
-            operand = mark(exp.Neg(this=operand), sign)
+        if sign.text != "+":
+            kind = exp.Neg if sign.text == "-" else exp.BitwiseNot
+            operand = mark(kind(this=operand), sign)
     return operand
 
 
@@ -62,18 +68,23 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
     reader = _WORDS.get(token.upper)
     if reader is not None:
         return reader(cursor, expression)
-    if cursor.at("INTERVAL") and cursor.ahead().kind in ("number", "string"):
-        hint = "only windows and RANGE have lengths of time; compare with TIMESTAMP '...'"
-        raise cursor.unsupported("WU106", "INTERVAL values are not supported", hint)
-    if cursor.at_any("DATE", "TIMESTAMP") and cursor.ahead().kind == "string":
+    if at_interval(cursor):
+        return parse_interval(cursor)
+    if token.upper in CLOCK_WORDS and cursor.ahead().text not in ("(", "."):
+        return mark(clock_call(cursor), token)
+    if cursor.at_any(*_TIME_WORDS) and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)
     if cursor.at("ARRAY", "[") or cursor.at("MAP", "["):
         return _listed(cursor, expression)
-    if token.kind == "word" and cursor.ahead().upper == "(" and cursor.at_name():
+    if token.kind == "word" and cursor.ahead().upper == "(" and _is_callable(cursor):
         return _call(cursor, expression)
     if cursor.at_name():
         return _column(cursor)
     raise _no_operand(cursor)
+
+
+def _is_callable(cursor: Cursor) -> bool:
+    return cursor.at_name() or cursor.token.upper in CALLABLE_WORDS
 
 
 def _no_operand(cursor: Cursor) -> Exception:
@@ -83,6 +94,8 @@ def _no_operand(cursor: Cursor) -> Exception:
         word = cursor.token.upper
         return cursor.wrong("WS117", f"expected a value, found the word {word}", _no_word(cursor))
     hint = "write a column, a number, a 'text', a function or an expression in brackets"
+    if cursor.token.upper in ("&", "|") and cursor.before.upper == cursor.token.upper:
+        hint = "write AND between conditions; & is for bits"
     return cursor.wrong("WS116", f"expected a value, found {cursor.token.shown()}", hint)
 
 
@@ -121,6 +134,11 @@ def _cast_literal(cursor: Cursor) -> exp.Expression:
 
 
 def _column(cursor: Cursor) -> exp.Expression:
+    if cursor.token.upper in ("WINDOW", "SESSION_WINDOW") and cursor.ahead().text == ".":
+        for part in ("START", "END"):
+            if cursor.ahead(2).upper == part:  # window.start, as Spark has it
+                first, _, _ = cursor.consume(), cursor.consume(), cursor.consume()
+                return mark(bound_column(f"window_{part.lower()}"), first)
     first = cursor.consume()
     column = exp.Column(this=identifier(first))
     if cursor.accept("."):
@@ -160,14 +178,24 @@ def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
 
 def _with_arguments(cursor: Cursor, name: Token, expression: Reader) -> exp.Expression:
     cursor.expect("(")
+    if name.upper in GROUP_WINDOWS and not cursor.at(")"):
+        return mark(parse_group_window(cursor, name, expression), name)
+    of_time = parse_time_call(cursor, name, expression)
+    if of_time is not None:
+        return mark(of_time, name)
     arguments: list[exp.Expression] = []
-    if cursor.at("*"):
+    form = read_form(cursor, name, expression, lambda at: parse_operand(at, expression))
+    if form is not None:
+        name, arguments = replace(name, text=form[0]), form[1]
+    elif cursor.at("*"):
         arguments.append(mark(exp.Star(), cursor.consume()))
     elif cursor.accept("DISTINCT"):
         arguments.append(exp.Distinct(expressions=_arguments(cursor, expression)))
     elif not cursor.at(")"):
         cursor.accept("ALL")
         arguments = _arguments(cursor, expression)
+        word, arguments = with_unit(cursor, name, arguments)
+        name = replace(name, text=word)
     if not cursor.accept(")"):
         hint = FUNCTIONS.get(name.text.lower(), "close the call with ), or write a comma")
         raise cursor.expected("')'", hint=hint)

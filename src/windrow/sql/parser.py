@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from windrow.errors import Place
 from windrow.sql.cursor import Cursor
+from windrow.sql.group_windows import parse_window_clause, with_group_windows
 from windrow.sql.grouping import Groups, parse_groups
 from windrow.sql.limits import check_tree
 from windrow.sql.negations import is_simple_negation
@@ -55,6 +56,7 @@ def parse_select(cursor: Cursor) -> tuple[Select, Definitions]:
         cursor.accept("ALL")
     items = _items(cursor)
     sources = _from(cursor, places)
+    window = parse_window_clause(cursor)
     conditions = _where(cursor, places)
     groups = _group_by(cursor, places)
     having = _clause(cursor, places, "HAVING")
@@ -75,6 +77,7 @@ def parse_select(cursor: Cursor) -> tuple[Select, Definitions]:
         grouping_sets=groups.sets,
         qualify=rest.qualify,
     )
+    select = with_group_windows(select, window, cursor)
     named_windows(expressions_of(select), rest.windows, cursor)
     return select, rest.windows
 

@@ -9,6 +9,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Explain,
     QueryText,
@@ -32,6 +33,8 @@ def print_statement(statement: Statement) -> str:
         return print_query(statement)
     if isinstance(statement, CreateStream):
         return _create_stream(statement)
+    if isinstance(statement, CreateTable):
+        return _create_table(statement)
     if isinstance(statement, CreateHistory):
         return _create_history(statement)
     if isinstance(statement, CreateQuery):
@@ -58,6 +61,17 @@ def _create_stream(statement: CreateStream) -> str:
         printed += f" ON BAD ROW {statement.on_bad_row.upper()}"
     if statement.bad_rows_into is not None:
         printed += f" INTO {print_endpoint(statement.bad_rows_into)}"
+    if statement.source is not None:
+        printed += f" FROM {print_endpoint(statement.source)}"
+    return printed
+
+
+def _create_table(statement: CreateTable) -> str:
+    columns = ", ".join(f"{print_name(name)} {kind}" for name, kind in statement.columns)
+    key = ", ".join(print_name(name) for name in statement.key)
+    printed = f"CREATE TABLE {print_name(statement.name)} ({columns}, PRIMARY KEY ({key}))"
+    if statement.time:
+        printed += f" TIME {print_name(statement.time)}"
     if statement.source is not None:
         printed += f" FROM {print_endpoint(statement.source)}"
     return printed

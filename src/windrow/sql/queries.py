@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from windrow.errors import Place
-from windrow.sql.cursor import Cursor
+from windrow.sql.cursor import EMITS, Cursor
 from windrow.sql.grouping import unbracketed
 from windrow.sql.limits import check_query, check_tree
 from windrow.sql.ordering import Tail, parse_tail
@@ -79,16 +79,25 @@ def read_nested(cursor: Cursor, service: bool) -> QueryText:
     first = cursor.token
     common_tables = _common_tables(cursor)
     body = _united(cursor)
+    _skip_emit(cursor)
     tail = parse_tail(cursor, parse_expression)
     sources = body.query.sources if isinstance(body.query, Select) else ()
     if not service and cursor.at_any("ERROR", "EVERY", "DURATION"):
         hint = "it ends the whole query; in FROM: (SELECT ... EVERY (10 SECONDS)) [1 HOUR]"
         raise cursor.wrong("WS147", f"{cursor.token.upper} is not allowed here", hint)
     ending = _Ending(first, common_tables, tail, parse_service_clauses(cursor, sources))
+    _skip_emit(cursor)
     refuse_clause(cursor)
     _refuse_early_ending(cursor, ending)
     named_windows([key.expression for key in tail.order_by], body.windows, cursor)
     return _with_ending(cursor, body.query, ending)
+
+
+def _skip_emit(cursor: Cursor) -> None:
+    """EMIT of others says which rows are told: answers() and changes() are read as one likes."""
+    for words in EMITS:
+        if cursor.accept(*words):
+            return
 
 
 def _refuse_early_ending(cursor: Cursor, ending: _Ending) -> None:

@@ -37,6 +37,8 @@ _JOINS = {
     "full": "FULL JOIN",
     "semi": "LEFT SEMI JOIN",
     "anti": "LEFT ANTI JOIN",
+    "asof": "ASOF JOIN",
+    "asof left": "ASOF LEFT JOIN",
 }
 _DUCKDB_JOINS = {**_JOINS, "semi": "SEMI JOIN", "anti": "ANTI JOIN"}
 
@@ -198,7 +200,13 @@ class _Printer:
         if source.query is not None:
             lateral = "LATERAL " if source.is_lateral else ""
             return f"{lateral}({self.query(source.query)}){window}"
-        return self._name(source.stream) + window
+        return self._name(source.stream) + window + self._as_of(source)
+
+    def _as_of(self, source: Source) -> str:
+        if source.as_of is None:
+            return ""
+        self._only_here(source.as_of)
+        return f" FOR SYSTEM_TIME AS OF {self._expression(source.as_of)}"
 
 
 def _stands_alone(whole: SetQuery, part: QueryText, *, is_right: bool) -> bool:

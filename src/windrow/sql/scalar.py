@@ -1,6 +1,7 @@
 """Scalar expressions: operators by precedence, as in Spark SQL, into sqlglot's nodes.
 
-    OR < AND < NOT < comparisons, IS, IN, BETWEEN, LIKE < + - || < * / % DIV < signs < ::
+    OR < AND < NOT < comparisons, IS, IN, BETWEEN, LIKE < | < ^ < & < << >> >>> < + - ||
+       < * / % DIV < signs < ::
 
 Comparisons do not chain (`a = b = c`): dialects disagree on what that means, so brackets are asked
 for. The parser is ours rather than sqlglot's because that one needs twenty frames for a bracket,
@@ -15,14 +16,17 @@ from sqlglot import exp
 
 from windrow.sql.cursor import Cursor
 from windrow.sql.operands import nested_query, parse_operand
-from windrow.sql.tokens import Token
 
 __all__ = ["parse_conjunct", "parse_expression", "resume_expression"]
 
-_OR, _AND, _NOT, _PREDICATE, _SUM, _PRODUCT = range(1, 7)
+_OR, _AND, _NOT, _PREDICATE, _BITS, _XOR, _BITWISE_AND, _SHIFT, _SUM, _PRODUCT = range(1, 11)
 _POWERS = {
     "OR": _OR,
     "AND": _AND,
+    "|": _BITS,
+    "^": _XOR,
+    "&": _BITWISE_AND,
+    **dict.fromkeys(["<<", ">>", ">>>"], _SHIFT),
     **dict.fromkeys(["+", "-", "||"], _SUM),
     **dict.fromkeys(["*", "/", "%", "DIV"], _PRODUCT),
 }
@@ -34,7 +38,12 @@ _BINARY: dict[str, type[exp.Expression]] = {
     "*": exp.Mul,
     "%": exp.Mod,
     "DIV": exp.IntDiv,
+    "&": exp.BitwiseAnd,
+    "|": exp.BitwiseOr,
+    "^": exp.BitwiseXor,
 }
+# They are calls by another name. Their signs come as two or three: `ARRAY<ARRAY<INT>>` has none.
+_SHIFTS = {"<<": "SHIFTLEFT", ">>": "SHIFTRIGHT", ">>>": "SHIFTRIGHTUNSIGNED"}
 _COMPARISONS: dict[str, type[exp.Expression]] = {
     "=": exp.EQ,
     "==": exp.EQ,
@@ -50,6 +59,7 @@ _LIKES: dict[str, type[exp.Expression]] = {
     "LIKE": exp.Like,
     "ILIKE": exp.ILike,
     "RLIKE": exp.RegexpLike,
+    "REGEXP": exp.RegexpLike,
 }
 _QUANTIFIERS: dict[str, type[exp.Expression]] = {
     "ANY": exp.Any,
@@ -98,11 +108,12 @@ def _negation(cursor: Cursor, power: int) -> exp.Expression:
 
 def _climb(cursor: Cursor, left: exp.Expression, least_power: int) -> exp.Expression:
     while True:
-        word = cursor.token.upper
+        word = _operator(cursor)
         power = _POWERS.get(word, 0)
         if power and power >= least_power:
-            operator = cursor.consume()
-            left = _binary(operator, left, _parse(cursor, power + 1))
+            for _ in word if word in _SHIFTS else "1":
+                cursor.consume()
+            left = _binary(word, left, _parse(cursor, power + 1))
         elif word in _PREDICATES and least_power <= _PREDICATE:
             left = _predicate(cursor, left)
             _refuse_chain(cursor)
@@ -110,15 +121,32 @@ def _climb(cursor: Cursor, left: exp.Expression, least_power: int) -> exp.Expres
             return left
 
 
-def _binary(operator: Token, left: exp.Expression, right: exp.Expression) -> exp.Expression:
-    if operator.upper == "/":
+def _operator(cursor: Cursor) -> str:
+    """The word or sign that comes next; two or three signs of a shift, without space, as one."""
+    word = cursor.token.upper
+    if word not in ("<", ">"):
+        return word
+    count = 1
+    while count < 3 and cursor.ahead(count).upper == word and _stand_together(cursor, count):
+        count += 1
+    return word * count if word * count in _SHIFTS else word
+
+
+def _stand_together(cursor: Cursor, count: int) -> bool:
+    return cursor.ahead(count - 1).end == cursor.ahead(count).start
+
+
+def _binary(operator: str, left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    if operator in _SHIFTS:
+        return exp.Anonymous(this=_SHIFTS[operator], expressions=[left, right])
+    if operator == "/":
         return exp.Div(this=left, expression=right, typed=False, safe=True)
-    if operator.upper == "||":
+    if operator == "||":
         return exp.DPipe(this=left, expression=right, safe=True)
     if isinstance(left, exp.DPipe):
         # Spark gives || the power of +, others a lower one: brackets keep it the same everywhere.
         left = exp.Paren(this=left)
-    return _BINARY[operator.upper](this=left, expression=right)
+    return _BINARY[operator](this=left, expression=right)
 
 
 def _refuse_chain(cursor: Cursor) -> None:
@@ -148,14 +176,14 @@ def _compared(cursor: Cursor) -> exp.Expression:
     if word in _QUANTIFIERS and cursor.at_query_in_brackets(1):
         cursor.consume()
         return _QUANTIFIERS[word](this=nested_query(cursor))
-    return _parse(cursor, _SUM)
+    return _parse(cursor, _BITS)
 
 
 def _is(cursor: Cursor, left: exp.Expression) -> exp.Expression:
     negated = cursor.accept("NOT")
     if cursor.accept("DISTINCT", "FROM"):
         kind = exp.NullSafeEQ if negated else exp.NullSafeNEQ
-        return kind(this=left, expression=_parse(cursor, _SUM))
+        return kind(this=left, expression=_parse(cursor, _BITS))
     if not cursor.at_any("NULL", "TRUE", "FALSE", "UNKNOWN"):
         words = ["NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT"]
         raise cursor.expected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM", possible=words)
@@ -179,14 +207,17 @@ def _in(cursor: Cursor, left: exp.Expression) -> exp.Expression:
 
 def _between(cursor: Cursor, left: exp.Expression) -> exp.Expression:
     cursor.expect("BETWEEN")
-    low = _parse(cursor, _SUM)
+    low = _parse(cursor, _BITS)
     cursor.expect("AND")
-    return exp.Between(this=left, low=low, high=_parse(cursor, _SUM))
+    return exp.Between(this=left, low=low, high=_parse(cursor, _BITS))
 
 
 def _like(cursor: Cursor, left: exp.Expression) -> exp.Expression:
     kind = _LIKES[cursor.consume().upper]
-    return kind(this=left, expression=_parse(cursor, _SUM))
+    found = kind(this=left, expression=_parse(cursor, _BITS))
+    if kind is exp.RegexpLike or not cursor.accept("ESCAPE"):
+        return found
+    return exp.Escape(this=found, expression=_parse(cursor, _BITS))
 
 
 _READERS: dict[str, Callable[[Cursor, exp.Expression], exp.Expression]] = {

@@ -14,6 +14,7 @@ from windrow.sql.refusals import refuse_clause, refuse_rest
 from windrow.sql.statements import (
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Explain,
     QueryText,
@@ -73,7 +74,7 @@ def parse_script(text: str) -> tuple[Statement, ...]:
 
 
 def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]]:
-    """Statements of a script, streams and views that could not be read, and all errors.
+    """Statements of a script, streams, tables and views that could not be read, and all errors.
 
     After an error it continues with the next statement.
     """
@@ -82,7 +83,7 @@ def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]
         statements, unread, problems = list[Statement](), list[str](), list[WindrowError]()
         _skip_semicolons(cursor)
         while cursor.token.kind != "end":
-            is_named = cursor.at("CREATE", "STREAM") or cursor.at("CREATE", "VIEW")
+            is_named = any(cursor.at("CREATE", each) for each in ("STREAM", "TABLE", "VIEW"))
             stream = cursor.ahead(2).text if is_named else None
             try:
                 statement = _statement(cursor)
@@ -122,6 +123,8 @@ def _may_follow(statement: Statement) -> tuple[str, ...]:
         return CLAUSES[:-1]
     if isinstance(statement, CreateQuery):
         return CLAUSES if statement.sink is None else ()
+    if isinstance(statement, CreateTable):
+        return ("PRIMARY KEY", "TIME", "FROM")
     return (
         (
             *("LATENESS", "MAX AHEAD", "UNIT", "IDLE AFTER", "KEEP", "UNKNOWN FIELDS"),

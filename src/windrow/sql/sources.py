@@ -15,6 +15,7 @@ from windrow.sql.statements import QueryText, Source, ValuesList, Window
 from windrow.sql.tokens import Token
 from windrow.sql.unnesting import at_unnest, parse_lateral_view, parse_unnest
 from windrow.sql.window_clause import parse_history_range, parse_window
+from windrow.sql.window_tables import at_window_table, parse_window_table
 from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["parse_sources"]
@@ -34,6 +35,9 @@ _JOINS: dict[tuple[str, ...], str] = {
         for kind in ("semi", "anti")
         for words in ((kind.upper(),), ("LEFT", kind.upper()))
     },
+    ("ASOF",): "asof",
+    ("ASOF", "INNER"): "asof",
+    **{words: "asof left" for words in (("ASOF", "LEFT"), ("ASOF", "LEFT", "OUTER"))},
 }
 _JOIN_WORDS = frozenset(word for words in _JOINS for word in words)
 _NO_WINDOW = Window(UNBOUNDED.name, written=False)
@@ -130,14 +134,29 @@ def _source(cursor: Cursor) -> Source:
         return _brackets(cursor)
     if cursor.at("HISTORY", "("):
         return _history(cursor)
+    if at_window_table(cursor):
+        table = parse_window_table(cursor)
+        alias, columns = _alias(cursor, table.alias)
+        return replace(table, alias=alias, columns=columns)
     stream = cursor.name("a stream")
     if cursor.at("("):
         hint = "a window goes in square brackets after the stream: s [10 MINUTES]"
         raise cursor.expected("a window", hint=hint)
     window = parse_window(cursor)
+    as_of = _as_of(cursor)
     alias, columns = _alias(cursor, stream.text)
+    as_of = as_of or _as_of(cursor)
     _refuse_window(cursor, f"{stream.text} [10 MINUTES] AS {alias}")
-    return Source(stream.text, alias, window, columns=columns, place=cursor.place(stream))
+    place = cursor.place(stream)
+    return Source(stream.text, alias, window, columns=columns, place=place, as_of=as_of)
+
+
+def _as_of(cursor: Cursor) -> exp.Expression | None:
+    """FOR SYSTEM_TIME AS OF a.ts: before the alias, as Flink has it, or behind it."""
+    if not cursor.accept("FOR", "SYSTEM_TIME"):
+        return None
+    cursor.expect("AS", "OF", hint="write FOR SYSTEM_TIME AS OF a.ts, the time of the other input")
+    return check_tree(parse_expression(cursor), cursor.text)
 
 
 def _unnest(cursor: Cursor) -> Source:
@@ -211,7 +230,7 @@ def _alias(cursor: Cursor, otherwise: str) -> tuple[str, tuple[str, ...]]:
     """AS t (a, b): the name and the names of its columns, none where there are none."""
     if cursor.accept("AS"):
         alias = cursor.name("the alias").text
-    elif cursor.at_alias():
+    elif cursor.at_alias() and not cursor.at("FOR", "SYSTEM_TIME"):
         alias = cursor.consume().text
     else:
         return otherwise, ()

@@ -22,6 +22,7 @@ from windrow.sql.words import NOT_AN_ALIAS, nearest
 
 __all__ = [
     "MAX_SPAN_US",
+    "UNIT_WORDS",
     "at_span",
     "at_unit",
     "parse_instant",
@@ -30,10 +31,11 @@ __all__ = [
     "parse_span",
     "parse_whole_number",
     "print_span",
+    "whole_span",
 ]
 
 MAX_SPAN_US = MAX_EVENT_TIME - MIN_EVENT_TIME
-_UNIT_WORDS = {word: size for unit, size in UNITS_US.items() for word in (unit, f"{unit}S")}
+UNIT_WORDS = {word: size for unit, size in UNITS_US.items() for word in (unit, f"{unit}S")}
 _EXACT = Context(prec=2 * MAX_NUMBER_CHARS)  # no product of a number and a unit is rounded
 _NUMBER = re.compile(r"\d{1,40}(\.\d{1,20})?\Z", re.ASCII)
 _UNIT_LIST = "MICROSECOND, MILLISECOND, SECOND, MINUTE, HOUR or DAY"
@@ -41,7 +43,7 @@ _UNIT_LIST = "MICROSECOND, MILLISECOND, SECOND, MINUTE, HOUR or DAY"
 
 def at_unit(cursor: Cursor, ahead: int = 0) -> bool:
     """Whether a unit of time comes next, or that many tokens behind."""
-    return cursor.ahead(ahead).upper in _UNIT_WORDS
+    return cursor.ahead(ahead).upper in UNIT_WORDS
 
 
 def at_span(cursor: Cursor) -> bool:
@@ -66,22 +68,23 @@ def parse_span(cursor: Cursor, what: str) -> int:
         raise cursor.expected(f"{what}", hint="write a number and a unit, such as 10 SECONDS")
     number = cursor.consume()
     span_us = _EXACT.multiply(Decimal(number.text), _unit_us(cursor))
-    return _whole(cursor, what, number, span_us)
+    return whole_span(cursor, what, number, span_us)
 
 
 def parse_quoted_span(cursor: Cursor, what: str) -> int:
     """`'10' SECONDS` or `'10 SECONDS'` in microseconds, as INTERVAL has them."""
     token = cursor.consume()
     number, _, unit = token.text.strip().partition(" ")
-    inside = _UNIT_WORDS.get(unit.strip().upper())
+    inside = UNIT_WORDS.get(unit.strip().upper())
     if not _NUMBER.match(number) or (unit and inside is None):
         hint = "write it like INTERVAL '10' SECOND or INTERVAL '10 seconds'"
         raise cursor.wrong("WS120", f"{token.text!r} is not a length of time", hint, token)
     unit_us = inside or _unit_us(cursor)
-    return _whole(cursor, what, token, _EXACT.multiply(Decimal(number), unit_us))
+    return whole_span(cursor, what, token, _EXACT.multiply(Decimal(number), unit_us))
 
 
-def _whole(cursor: Cursor, what: str, number: Token, span_us: Decimal) -> int:
+def whole_span(cursor: Cursor, what: str, number: Token, span_us: Decimal) -> int:
+    """A length in whole microseconds that is not too long; number: the token that says it."""
     if span_us > MAX_SPAN_US:
         hint = "write [UNBOUNDED] to keep everything"
         raise cursor.wrong(
@@ -94,13 +97,13 @@ def _whole(cursor: Cursor, what: str, number: Token, span_us: Decimal) -> int:
 
 
 def _unit_us(cursor: Cursor) -> int:
-    unit = _UNIT_WORDS.get(cursor.token.upper)
+    unit = UNIT_WORDS.get(cursor.token.upper)
     if unit is not None:
         cursor.consume()
         return unit
     # Clause words end the span; any other word stands where only a unit makes sense.
     if cursor.token.kind == "word" and not cursor.at_any(*_AFTER_A_SPAN):
-        meant = nearest(cursor.token.text, _UNIT_WORDS)
+        meant = nearest(cursor.token.text, UNIT_WORDS)
         otherwise = f"did you mean {meant}?" if meant else f"use {_UNIT_LIST}, singular or plural"
         hint = UNITS.get(cursor.token.upper, otherwise)
         raise cursor.wrong("WS120", f"{cursor.token.shown()} is not a unit of time", hint)
@@ -109,6 +112,7 @@ def _unit_us(cursor: Cursor) -> int:
 
 _AFTER_A_SPAN = NOT_AN_ALIAS | {
     *("SLIDE", "FOR", "FOREVER", "MAX", "UNIT", "IDLE", "KEEP", "UNKNOWN"),
+    *("BY", "ADVANCE"),
 }
 
 

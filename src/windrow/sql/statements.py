@@ -19,6 +19,7 @@ __all__ = [
     "CreateHistory",
     "CreateQuery",
     "CreateStream",
+    "CreateTable",
     "CreateView",
     "Endpoint",
     "Explain",
@@ -49,7 +50,10 @@ class Window:
     slide_us: int = 0
     rows: int = 0
     partition_by: tuple[str, ...] = ()
+    offset_us: int = 0
     written: bool = True  # False when there was no bracket at all
+    # The column that another dialect names as the time; '' where nothing is said.
+    time: str = field(default="", compare=False)
     place: Place | None = field(default=None, compare=False)
 
     @property
@@ -73,11 +77,12 @@ class Source:
     """One entry of FROM: a stream, view or common table by name; a query; or joins in brackets.
 
     join: how it is joined with all that stands before it: 'first', 'inner' (comma, JOIN and CROSS
-    JOIN), 'left', 'right', 'full', 'semi' or 'anti'. is_comma: behind a comma, which binds less
-    than JOIN. query: what stands in the brackets instead of a name (stream is '' then; window is
-    written where the answers of the query go through one). columns: names given by AS t (a, b).
-    joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of USING;
-    is_natural: NATURAL. is_lateral: LATERAL, whose query names columns of what stands before it.
+    JOIN), 'left', 'right', 'full', 'semi', 'anti', 'asof' or 'asof left'. is_comma: behind a comma,
+    which binds less than JOIN. query: what stands in the brackets instead of a name (stream is ''
+    then; window is written where the answers of the query go through one). columns: names given by
+    AS t (a, b). joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of
+    USING; is_natural: NATURAL. as_of: of FOR SYSTEM_TIME AS OF, the time whose version is joined.
+    is_lateral: LATERAL, whose query names columns of what stands before it.
     unnest: the call that takes an array or a map apart, UNNEST(items) or EXPLODE(items), which
     reads what stands before it; has_ordinality: WITH ORDINALITY.
     """
@@ -98,6 +103,7 @@ class Source:
     unnest: exp.Expression | None = field(default=None)
     has_ordinality: bool = False
     is_lateral: bool = False
+    as_of: exp.Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -241,6 +247,21 @@ class CreateStream:
 
 
 @dataclass(frozen=True)
+class CreateTable:
+    """CREATE TABLE name (col type, ..., PRIMARY KEY (k, ...)) [TIME col] [FROM source(options)].
+
+    time: '' where versions of a row take effect as they come.
+    """
+
+    name: str
+    columns: tuple[tuple[str, str], ...]  # name, type in its canonical spelling
+    key: tuple[str, ...]
+    time: str = ""
+    source: Endpoint | None = None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class HistoryLevel:
     """grain FOR retention, or grain FOREVER."""
 
@@ -295,5 +316,12 @@ class SetOption:
 
 
 Statement = (
-    QueryText | CreateStream | CreateHistory | CreateQuery | CreateView | Explain | SetOption
+    QueryText
+    | CreateStream
+    | CreateTable
+    | CreateHistory
+    | CreateQuery
+    | CreateView
+    | Explain
+    | SetOption
 )

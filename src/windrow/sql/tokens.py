@@ -27,11 +27,12 @@ _KINDS = {
 _SIGNS = frozenset(
     [
         *("(", ")", "[", "]", ",", ";", ".", "+", "-", "*", "/", "%", "||", "::", "!", ":"),
+        *("&", "|", "^", "~"),
         *("=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">="),
     ]
 )
 _NO_SIGN = "put a name with such characters in backquotes, a text in single quotes"
-_PREFIX_SIGNS = frozenset(["NOT", "!", "-", "+"])
+_PREFIX_SIGNS = frozenset(["NOT", "!", "-", "+", "~"])
 _WORD = re.compile(r"[^\W\d]\w*\Z")
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
 

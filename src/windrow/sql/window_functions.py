@@ -14,9 +14,10 @@ from sqlglot import exp
 
 from windrow.event_time import UNITS_US, show_span
 from windrow.sql.cursor import Cursor
+from windrow.sql.intervals import at_interval, parse_interval
 from windrow.sql.limits import check_tree
 from windrow.sql.ordering import parse_order_keys
-from windrow.sql.spans import at_unit, parse_quoted_span, parse_span, parse_whole_number
+from windrow.sql.spans import at_unit, parse_span, parse_whole_number
 from windrow.sql.statements import Ordering
 from windrow.sql.tokens import Token
 from windrow.sql.window_clause import MAX_ROWS
@@ -190,9 +191,9 @@ def _row_count(cursor: Cursor) -> exp.Expression:
 def _distance(cursor: Cursor) -> exp.Expression:
     """A number, or a length of time with or without INTERVAL."""
     what = "the length of the frame"
+    if at_interval(cursor):
+        return parse_interval(cursor)
     if cursor.accept("INTERVAL"):
-        if cursor.token.kind == "string":
-            return _interval(parse_quoted_span(cursor, what))
         return _interval(parse_span(cursor, what))
     if cursor.token.kind == "number" and at_unit(cursor, 1):
         return _interval(parse_span(cursor, what))

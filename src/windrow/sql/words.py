@@ -34,7 +34,7 @@ NOT_AN_ALIAS = RESERVED | frozenset(
     [
         *("ERROR", "EVERY", "DURATION", "INTO", "OFFSET", "FETCH", "QUALIFY", "WINDOW", "SORT"),
         *("CLUSTER", "DISTRIBUTE", "MINUS", "TABLESAMPLE"),
-        *("PIVOT", "UNPIVOT", "OVER", "FILTER", "WITHIN"),
+        *("PIVOT", "UNPIVOT", "OVER", "FILTER", "WITHIN", "ASOF"),
     ]
 )
 

@@ -45,13 +45,14 @@ class ColumnWindow:
     [1, 3]
     """
 
-    own_names: tuple[str, ...] = ("codes", "partitions", "following", "alive", "weights")
+    own_names: tuple[str, ...] = ("codes", "partitions", "following", "alive", "since", "weights")
 
     def __init__(
         self,
         value_count: int,
         *,
         has_links: bool = False,
+        has_since: bool = False,
         store: RowStore | None = None,
         chosen: tuple[int, ...] = (),
     ) -> None:
@@ -66,6 +67,8 @@ class ColumnWindow:
         self.partitions: Codes = np.empty(linked, np.int32)
         self.following = np.empty(linked, np.int64)
         self.alive = np.empty(linked, np.bool_)
+        # Of windows in which rows come and go together: since when, or whether they are shown.
+        self.since = np.empty(SMALLEST_BUFFER if has_since else 0, np.int64)
         # How many equal rows each row stands for; no entries while all stand for themselves.
         self.weights: Rows = np.empty(0, np.int64)
         # head, tail, end, row that waits to be evicted
@@ -192,7 +195,8 @@ class ColumnWindow:
 
     def own_columns(self) -> list[NDArray[Any]]:
         """The columns that are this window's own and move with the rows."""
-        return [self.codes, self.partitions, self.following, self.alive, self.weights]
+        linked = (self.partitions, self.following, self.alive, self.since)
+        return [self.codes, *linked, self.weights]
 
     @property
     def reads_run(self) -> bool:

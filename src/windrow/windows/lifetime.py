@@ -3,10 +3,19 @@
     A [T]                 enters at its time, leaves one microsecond after time + T
     A [RANGE T SLIDE S]   enters at the next multiple of S, leaves T later
     A [UNBOUNDED]         enters at its time, never leaves
+    A [HOP T BY S]        enters at the first end of a window that is later than its time, leaves at
+                          the first end that is later than time + T
+    A [CUMULATE T BY S]   enters at the first end of a step that is later than its time, leaves one
+                          step after the period of T in which it is
 
 The first holds t-T <= time <= t: both ends belong to it.
 
-All come down to two numbers: enter = time rounded up to `slide_us`, leave = enter + `hold_us`.
+The first three come down to two numbers: enter = time rounded up to `slide_us`, leave = enter +
+`hold_us`. Of the last two, the start belongs to a window and the end does not (`opens_us` is 1),
+and ends may be moved by a phase; where `leave_slide_us` is set, rows leave on a grid of its own:
+
+    enter = time + opens, rounded up to the next phase + k * slide
+    leave = time + opens + hold, rounded up to the next leave phase + k * leave slide
 
 A window that is narrowed while it runs immediately evicts what it no longer covers, at
 `floor_us` and not before. One that takes turns is narrow most of the time; from turn_start_us +
@@ -42,6 +51,30 @@ class Lifetime:
     turn_start_us: int = 0
     turn_period_us: int = 1
     turn_growth_us: int = 0
+    opens_us: int = 0
+    phase_us: int = 0
+    leave_slide_us: int = 0
+    leave_phase_us: int = 0
+
+    @classmethod
+    def timed(
+        cls,
+        slide_us: int,
+        hold_us: int,
+        opens_us: int = 0,
+        phase_us: int = 0,
+        leave_slide_us: int = 0,
+        leave_phase_us: int = 0,
+    ) -> Lifetime:
+        """As a kind of window says; what is not said is that of a window with both ends."""
+        return cls(
+            slide_us,
+            hold_us,
+            opens_us=opens_us,
+            phase_us=phase_us,
+            leave_slide_us=leave_slide_us,
+            leave_phase_us=leave_phase_us,
+        )
 
     @classmethod
     def closed(cls, length_us: int) -> Lifetime:
@@ -63,10 +96,14 @@ class Lifetime:
 
         >>> Lifetime.sliding(60, 5).enter(np.array([0, 1, 5, 6])).tolist()
         [0, 5, 5, 10]
+        >>> Lifetime.timed(5, 10, opens_us=1, phase_us=2).enter(np.array([1, 2, 6, 7])).tolist()
+        [2, 7, 7, 12]
         """
-        if self.slide_us == 1:
+        if self.slide_us == 1 and not self.is_stepped:
             return times_us
-        return -(-times_us // self.slide_us) * self.slide_us
+        if not self.is_stepped:
+            return -(-times_us // self.slide_us) * self.slide_us
+        return _next(times_us + self.opens_us, self.slide_us, self.phase_us)
 
     def leave(self, times_us: Instants) -> Instants:
         """The first instants at which rows of these times are no longer held.
@@ -76,6 +113,10 @@ class Lifetime:
         >>> Lifetime.closed(60).turning(100, 50, 10).leave(np.array([39, 40, 45, 50, 51])).tolist()
         [100, 111, 111, 111, 112]
         """
+        if self.leave_slide_us:
+            shifted = times_us + (self.opens_us + self.hold_us)
+            leave = _next(shifted, self.leave_slide_us, self.leave_phase_us)
+            return np.maximum(leave, self.floor_us)
         leave = self.enter(times_us) + self.hold_us
         if self.turn_growth_us:
             since = leave - 1 - self.turn_start_us
@@ -103,8 +144,12 @@ class Lifetime:
 
     def narrowed(self, length_us: int, floor_us: int) -> Lifetime:
         """A window of the same kind and another length, from an instant on."""
-        hold = length_us if self.slide_us > 1 else length_us + 1
-        return Lifetime(self.slide_us, hold, floor_us)
+        if self.leave_slide_us:
+            return replace(self, floor_us=floor_us)  # such a window is as wide as it is
+        hold = length_us + 1 if self.enters_at_time else length_us
+        if not self.is_stepped:
+            return Lifetime(self.slide_us, hold, floor_us)
+        return replace(self, hold_us=hold, floor_us=floor_us)
 
     def turning(self, start_us: int, period_us: int, growth_us: int) -> Lifetime:
         """The same window, which takes turns."""
@@ -129,14 +174,38 @@ class Lifetime:
                 self.turn_start_us,
                 self.turn_period_us,
                 self.turn_growth_us,
+                self.opens_us,
+                self.phase_us,
+                self.leave_slide_us,
+                self.leave_phase_us,
             ],
             np.int64,
         )
 
     @property
+    def is_stepped(self) -> bool:
+        """Whether rows enter at ends of windows that start and end as TUMBLE and HOP do."""
+        return bool(self.opens_us or self.phase_us or self.leave_slide_us)
+
+    @property
+    def enters_at_time(self) -> bool:
+        """Whether rows enter at their own time."""
+        return self.slide_us == 1 and not self.is_stepped
+
+    @property
+    def reach_us(self) -> int:
+        """A row is no longer held so long after its time, at the latest."""
+        return max(self.hold_us, self.leave_slide_us) + self.slide_us + self.opens_us
+
+    @property
     def is_endless(self) -> bool:
         """Whether rows never leave by time."""
         return self.hold_us >= FOREVER_US
+
+
+def _next(instants_us: Instants, slide_us: int, phase_us: int) -> Instants:
+    """The first instants of a grid that are not before these."""
+    return -((phase_us - instants_us) // slide_us) * slide_us + phase_us
 
 
 def lifetimes_to_json(lifetimes: Mapping[int, Lifetime]) -> list[list[int]]:

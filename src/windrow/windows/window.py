@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.windows import kernels
+from windrow.windows import kernels, stepped_kernels
 from windrow.windows.buffer import NO_MATRIX, ColumnMark, ColumnWindow, Rows
 from windrow.windows.codes import Codes
 from windrow.windows.eviction import LastRows, LastRowsByPartition
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.row_store import RowStore
+from windrow.windows.scheduled import NOTHING, Schedule
 
 __all__ = ["EventColumns", "OperatorMark", "Window", "WindowArrays", "WindowMark"]
 
@@ -67,7 +68,7 @@ class WindowMark(NamedTuple):
 
 
 class Window:
-    """A window that is timed (lifetime) or holds the last rows (eviction).
+    """A window that is timed (lifetime) or holds rows until others come (eviction).
 
     store, chosen: rows that other windows read, too, and which of their words this one reads.
     """
@@ -76,15 +77,19 @@ class Window:
         self,
         value_count: int,
         lifetime: Lifetime | None = None,
-        eviction: LastRows | LastRowsByPartition | None = None,
+        eviction: LastRows | LastRowsByPartition | Schedule | None = None,
         store: RowStore | None = None,
         chosen: tuple[int, ...] = (),
     ) -> None:
         self._eviction = eviction
         self.change_lifetime(lifetime or Lifetime.unbounded())
-        by_partition = isinstance(eviction, LastRowsByPartition)
-        self.columns = ColumnWindow(value_count, has_links=by_partition, store=store, chosen=chosen)
+        is_scheduled = isinstance(eviction, Schedule)
+        has_links = is_scheduled or isinstance(eviction, LastRowsByPartition)
+        self.columns = ColumnWindow(
+            value_count, has_links=has_links, has_since=is_scheduled, store=store, chosen=chosen
+        )
         self._evict = NO_EVICTIONS
+        self._scheduled, self._given = NOTHING, 0  # events of this step, and how many were read
         self._opened = (0, 0)  # head and tail when events were last read
 
     def change_lifetime(self, lifetime: Lifetime) -> None:
@@ -92,7 +97,9 @@ class Window:
         self.lifetime = lifetime
         self._lifetime_numbers = lifetime.numbers()
         is_timed = self._eviction is None
-        self._is_closed = is_timed and lifetime.slide_us == 1 and not lifetime.turn_growth_us
+        self._is_closed = is_timed and lifetime.enters_at_time and not lifetime.turn_growth_us
+        is_stepped = is_timed and lifetime.is_stepped
+        self._events = stepped_kernels.stepped_events if is_stepped else kernels.timed_events
         self.is_endless = is_timed and lifetime.is_endless  # whether rows never leave
 
     def mark(self) -> WindowMark:
@@ -144,16 +151,20 @@ class Window:
         """Make ready to give the events up to and including `until`."""
         head, tail, _, _ = self.columns.cursor.tolist()
         self._opened = (head, tail)
-        if self._eviction is not None:
+        if isinstance(self._eviction, Schedule):
+            self._scheduled, self._given = self._eviction.events(self.columns, until), 0
+        elif self._eviction is not None:
             self._evict = self._eviction.evictions(self.columns, until)
 
     def fill(self, events: EventColumns, first: int, limit: int, until: int, grid_us: int) -> int:
         """Write the next events, in time order, from `first` on; returns how many."""
+        if isinstance(self._eviction, Schedule):
+            return self._fill_scheduled(events, first, limit, grid_us)
         columns = self.columns
         place = (first, limit, events.at, events.row, events.sign)
         if self._eviction is None:
             return int(
-                kernels.timed_events(
+                self._events(
                     columns.times, columns.cursor, self._lifetime_numbers, grid_us, until, *place
                 )
             )
@@ -163,6 +174,16 @@ class Window:
             )
         )
 
+    def _fill_scheduled(self, events: EventColumns, first: int, limit: int, grid_us: int) -> int:
+        at, row, sign, _ = self._scheduled
+        begin = self._given
+        count = min(limit, at.size - begin)
+        end, stop = begin + count, first + count
+        events.at[first:stop] = -(-at[begin:end] // grid_us) * grid_us
+        events.row[first:stop], events.sign[first:stop] = row[begin:end], sign[begin:end]
+        self._given = end
+        return count
+
     def close(self) -> Rows | slice | None:
         """All events are taken: the places of the rows that left, valid until rows are appended.
 
@@ -171,6 +192,8 @@ class Window:
         if self._eviction is None:
             first, end = self._opened[0], int(self.columns.cursor[0])
             return slice(first, end) if first < end else None
+        if isinstance(self._eviction, Schedule):
+            return self._scheduled.gone if self._scheduled.gone.size else None
         gone: Rows = self._evict[self._evict != kernels.EMPTY]
         if not gone.size:
             return None
@@ -180,7 +203,8 @@ class Window:
     def reclaim(self, gone: Rows | slice) -> None:
         """The rows that left are no longer needed."""
         if self._eviction is not None:
-            self._eviction.reclaim(self.columns, gone)
+            if not isinstance(self._eviction, Schedule):
+                self._eviction.reclaim(self.columns, gone)
             if self.columns.marked is None:
                 self._eviction.close_gaps(self.columns)
 
@@ -243,6 +267,16 @@ class Window:
 
     def held(self) -> Rows:
         """The places of the rows in the window, oldest first."""
+        places = self.kept()
+        if isinstance(self._eviction, Schedule):
+            return places[self._eviction.shown(self.columns, places)]
+        return places
+
+    def kept(self) -> Rows:
+        """The same, with rows that the clock has passed and that wait for others, or stand for it.
+
+        All that a window of the last rows needs to know, as a new one that is given these knows it.
+        """
         columns = self.columns
         if columns.alive.size:
             return np.flatnonzero(columns.alive[columns.head : columns.tail]) + columns.head
@@ -254,13 +288,15 @@ class Window:
 
     def forget_partitions(self, partitions: Codes) -> None:
         """Partitions without rows: their codes may soon mean others."""
-        if isinstance(self._eviction, LastRowsByPartition):
+        if isinstance(self._eviction, LastRowsByPartition | Schedule):
             self._eviction.forget(partitions)
 
     @property
     def row_count(self) -> int:
         """Rows held, each as often as it counts."""
         columns = self.columns
+        if isinstance(self._eviction, Schedule):
+            return int(self.kept().size)
         if self.is_weighted:
             return int(columns.weights[columns.head : columns.tail].sum())
         if columns.alive.size:

@@ -84,6 +84,7 @@ WRONG = [
     ("SELECT * FROM (SELECT k FROM a [9]) [9] AS q", "WB263", None, "EVERY (1 MINUTE)"),
     ("SELECT * FROM timed", "WB264", "timed", "write a window"),
     ("SELECT * FROM timed [ROWS 3] AS t", "WU246", "[", "a window of time"),
+    ("SELECT * FROM TUMBLE(TABLE a, DESCRIPTOR(y), '1 minute')", "WB700", "TUMBLE", "name ts"),
     (
         "SELECT k FROM a [9] WHERE EXISTS (SELECT 1 FROM"
         " (SELECT y FROM b [9] WHERE b.k = a.k EVERY (1 SECOND)) [9 SECONDS] AS q)",

@@ -37,7 +37,7 @@ def test_a_tree_is_shown_as_written_and_as_it_runs() -> None:
                         b [9 seconds] AS r
         as it runs:
           the first 3 rows by n DESC
-            (keeps all rows in order; O(log n) a change)
+            (keeps all rows, the first in order; O(1) for most changes, O(log n) amortised)
             columns a.k, n = count_star
               where count_star > 5
                 block, a row for each a.k: a.k, count_star = COUNT(*)

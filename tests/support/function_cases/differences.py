@@ -19,10 +19,22 @@ class Difference:
 BEYOND_64 = "NaN and numbers beyond 64 bits are errors; Spark gives 0 and the nearest BIGINT"
 WHOLE = "BIGINT, where Spark gives a decimal without places"
 WIDE = "integers are BIGINT: what is beyond 32 bits is no error"
+DAYS = "an interval is always one of days to seconds"
+
+BY_ZERO = "what is divided by 0 is NULL, where Spark has an error"
+DIGITS = "the digits of decimals: see the operators"
+
+PAIRS = "an empty pattern does not part the two halves of a character, which Spark does"
 
 DIFFERENCES: dict[str, Difference] = {
+    "regexp_replace(t, '', '<>')": Difference(PAIRS, 2),
+    "regexp_count(t, '')": Difference(PAIRS, 2),
+    **dict.fromkeys(["mod(k, m)", "mod(x, y)", "mod(p, q)"], Difference(BY_ZERO, 12)),
+    **dict.fromkeys(["mod(i, m)", "k % j", "k DIV m"], Difference(BY_ZERO, 8)),
+    **dict.fromkeys(["try_divide(p, q)", "try_add(p, q)"], Difference(DIGITS, 44)),
     "abs(i)": Difference(WIDE, 2),
     "transform(array(m, 3, i), (z, n) -> z * n)": Difference(WIDE, 5),
+    "day - date'2024-02-29'": Difference(DAYS, 0),
     "ceil(x)": Difference(BEYOND_64, 9),
     "floor(x)": Difference(BEYOND_64, 9),
     "ceiling(p)": Difference(WHOLE, 0),

@@ -33,7 +33,8 @@ class EmbeddedJob:
         read_only: bool = False,
     ) -> None:
         budget = memory or job.settings.memory or DEFAULT_MEMORY
-        session = EmbeddedSession(budget, job.settings.clock or "complete")
+        clock = job.settings.clock or "complete"
+        session = EmbeddedSession(budget, clock, job.settings.time_zone)
         sources = job.sources()
         pieces = pieces_at_once(sources)
         if pace:

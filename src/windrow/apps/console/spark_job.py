@@ -57,12 +57,17 @@ class SparkJob:
         try:
             self._spark = local_session(ui=ui, jars=jars)
             budget = memory or job.settings.memory or DEFAULT_MEMORY_BYTES
-            self._session = SparkWindrowSession(self._spark, budget, self._folder / "checkpoint")
+            self._session = SparkWindrowSession(
+                self._spark,
+                budget,
+                self._folder / "checkpoint",
+                time_zone=job.settings.time_zone,
+            )
             for name, (schema, source) in sources.items():
                 if pace:
                     (self._folder / name).mkdir()
                     source = FileSource("parquet", str(self._folder / name))
-                self._session.stream(name, schema.arrow, source=source, **schema.declared())
+                self._session.stream(name, schema.types, source=source, **schema.declared())
             trigger = job.settings.trigger or TRIGGER
             self.registry = Registry(
                 SparkRunner(self._session, trigger), title, is_read_only=read_only

@@ -21,7 +21,9 @@ __all__ = ["answer_once"]
 def answer_once(screen: Screen, bench: Workbench, query: JobQuery) -> Standing:
     """How the query stands when all rows of its streams' files are read, or at Ctrl-C."""
     settings = bench.job.settings
-    session = EmbeddedSession(settings.memory or DEFAULT_MEMORY, settings.clock or "complete")
+    session = EmbeddedSession(
+        settings.memory or DEFAULT_MEMORY, settings.clock or "complete", settings.time_zone
+    )
     for name in query.plan.streams:
         declare_stream(session, bench.job.catalog[name])
     declare_views(session, bench.job, query.plan.streams)

@@ -77,6 +77,9 @@ def _tell_of_setting(desk: Desk, statement: SetOption) -> None:
     if name == "memory" and memory is not None:
         text = f"memory is {show_memory(memory)}; the session has restarted"
         _done(desk, "setting", name, text)
+    elif name == "time_zone":
+        zone = desk.bench.job.settings.time_zone
+        _done(desk, "setting", name, f"times are meant in {zone}; the session has restarted")
     else:
         _done(desk, "setting", name, f"{name} is set, for jobs on Spark; it is ignored here")
 

@@ -19,6 +19,7 @@ from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide, check_source
 from windrow.errors import BindingError, WindrowError
 from windrow.jobs.job import Job, JobQuery, with_statement
+from windrow.jobs.settings import JobSettings
 from windrow.jobs.watcher import Standing
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.nearest import nearest
@@ -59,7 +60,7 @@ class Workbench:
             job = with_statement(self.job, statement)
             if isinstance(statement, CreateStream):
                 self._add_stream(job, statement)
-            elif job.settings.memory != self.job.settings.memory:
+            elif _runs_otherwise(job.settings, self.job.settings):
                 self._begin_anew(job)
             elif isinstance(statement, CreateHistory):
                 self._add_history(job, statement)
@@ -231,7 +232,9 @@ class Workbench:
     def _begin_anew(self, job: Job) -> None:
         """A new session with all that the job declares; the old one stays where that fails."""
         session = EmbeddedSession(
-            job.settings.memory or DEFAULT_MEMORY, job.settings.clock or "complete"
+            job.settings.memory or DEFAULT_MEMORY,
+            job.settings.clock or "complete",
+            job.settings.time_zone,
         )
         try:
             for stream in job.streams.values():
@@ -308,3 +311,7 @@ class Workbench:
             self._is_finished = True
             self.session.finish()
             self._drain()
+
+
+def _runs_otherwise(settings: JobSettings, before: JobSettings) -> bool:
+    return (settings.memory, settings.time_zone) != (before.memory, before.time_zone)

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.windows.codes import Codes
+
 __all__ = ["Changes", "Vector", "merged_changes", "no_changes"]
 
 Vector = NDArray[np.int64]
@@ -23,11 +25,14 @@ class Changes:
     """at: instants, not decreasing. weight: how many copies of the row enter or leave, never 0.
 
     columns: the rows, one array for each field of the relation, in exactly its Arrow type.
+    numbers: those of a window have one for each row, which no other row has while this is there or
+    in the same step; all weights are 1 or -1 then.
     """
 
     at: Vector
     weight: Vector
     columns: tuple[pa.Array, ...]
+    numbers: Codes | None = None
 
     @property
     def size(self) -> int:
@@ -38,7 +43,8 @@ class Changes:
     def nbytes(self) -> int:
         """Bytes held."""
         columns = sum(int(each.nbytes) for each in self.columns)
-        return int(self.at.nbytes + self.weight.nbytes) + columns
+        numbers = 0 if self.numbers is None else self.numbers.nbytes
+        return int(self.at.nbytes + self.weight.nbytes) + columns + numbers
 
     def taken(self, places: Vector) -> Changes:
         """Those at these places, which must keep the order of time."""

@@ -59,6 +59,7 @@ class FramedValuesOperator(RelationOperator):
 
     def __init__(self, node: WindowFunctions) -> None:
         self._fields = node.input.fields
+        self._passed = [self._fields.index(field) for field in node.passed]
         self._types = [field.type.arrow for field in node.fields]
         self._rows = OrderedRows(self._fields, node.partition, node.order)
         self._calls = node.calls
@@ -77,7 +78,7 @@ class FramedValuesOperator(RelationOperator):
         coded = self._rows.load(changes)
         self._reserve()
         if self._order is not None:
-            self._marks.keys[coded.rows] = self._distances(coded)
+            self._marks.keys[coded.named] = self._distances(coded)
         found = [self._computed(*traced) for traced in self._traced(coded)]
         self._rows.release(coded)
         return merged_changes(found, self._types)
@@ -124,7 +125,8 @@ class FramedValuesOperator(RelationOperator):
         # The first of equal ones tells the instant, and these are in order.
         chosen = chosen[np.argsort(first[chosen])]
         entries = first[chosen]
-        rows = self._rows.columns(spans.rows[shown[entries]].astype(np.int32))
+        codes = spans.rows[shown[entries]].astype(np.int32)
+        rows = self._rows.columns(codes, self._passed)
         index = pa.array(entries)
         values = [column.take(index) for column in columns]
         return Changes(spans.at[shown[entries]], weight[chosen], (*rows, *values))
@@ -133,7 +135,7 @@ class FramedValuesOperator(RelationOperator):
         """The keys of rows as doubles, NaN where there is no number."""
         assert self._order is not None
         expressions = [self._order.expression]
-        (keys,) = expression_values(expressions, self._fields, coded.columns, coded.at.size)
+        (keys,) = expression_values(expressions, self._fields, coded.columns, coded.named.size)
         words, present = words_of_array(keys)
         is_double = pa.types.is_floating(keys.type)
         doubles = words.view(np.float64).copy() if is_double else words.astype(np.float64)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.operators.relations.changes import Vector
+from windrow.operators.relations.numbered_rows import places_of
 from windrow.operators.relations.order_words import Matrix
 from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
@@ -45,11 +46,13 @@ class HeldValues:
             words[: self.words.shape[0]] = self.words
             self.words = words
         for first, kind, column in zip(self.first, self._types, columns, strict=True):
-            self._load_column(rows, first, kind, column)
+            self._load_column(places_of(rows), first, kind, column)
             if kind in self._texts:
                 self._texts[kind].retain(self.words[rows[fresh], first + 1].astype(np.int32))
 
-    def _load_column(self, rows: Codes, first: int, kind: pa.DataType, column: pa.Array) -> None:
+    def _load_column(
+        self, rows: Codes | slice, first: int, kind: pa.DataType, column: pa.Array
+    ) -> None:
         missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else 0
         self.words[rows, first] = missing
         if kind in self._texts:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from windrow.operators.relations.changes import Changes, no_changes
+from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
 from windrow.operators.relations.held_values import HeldValues
 from windrow.operators.relations.neighbour_kernels import (
     AT,
@@ -22,13 +22,20 @@ from windrow.operators.relations.neighbour_kernels import (
 )
 from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.order_words import Matrix
-from windrow.operators.relations.ordered_rows import CodedChanges, OrderedRows, expression_values
+from windrow.operators.relations.ordered_rows import (
+    CodedChanges,
+    OrderedRows,
+    expression_values,
+    has_numbers,
+)
 from windrow.plan.expressions import Expr, Literal
 from windrow.plan.relations.algebra import WindowCall, WindowFunctions
 
 __all__ = ["NeighbourValuesOperator", "Shifted", "is_shifted", "shifted"]
 
 _CHANGE_ENTRIES = 4
+# Changes whose results are made at once: few enough for these to stay in the cache.
+_PART_CHANGES = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -64,8 +71,11 @@ class NeighbourValuesOperator(RelationOperator):
 
     def __init__(self, node: WindowFunctions) -> None:
         self._fields = node.input.fields
+        self._passed = [self._fields.index(field) for field in node.passed]
         self._types = [field.type.arrow for field in node.fields]
-        self._rows = OrderedRows(self._fields, node.partition, node.order)
+        self._rows = OrderedRows(
+            self._fields, node.partition, node.order, is_numbered=has_numbers(node.input)
+        )
         calls = [shifted(call) for call in node.calls]
         defaults = [call.default for call in calls if call.default is not None]
         self._held = list(dict.fromkeys([*(call.value for call in calls), *defaults]))
@@ -82,18 +92,18 @@ class NeighbourValuesOperator(RelationOperator):
         if not changes.size:
             return no_changes(self._types)
         coded = self._rows.load(changes)
-        values = expression_values(self._held, self._fields, coded.columns, changes.size)
-        self._values.load(coded.rows, values, coded.fresh, self._rows.capacity)
+        values = expression_values(self._held, self._fields, coded.columns, coded.named.size)
+        self._values.load(coded.named, values, coded.fresh, self._rows.capacity)
         if self._rows.capacity > self._reached.rows.size:
             self._reached = _nothing_reached(self._rows.capacity)
-        found = self._shown(self._applied(coded))
+        found = [self._shown(self._applied(coded, part)) for part in _parts(coded.at)]
         self._values.release(self._rows.release(coded))
-        return found
+        return merged_changes(found, self._types)
 
-    def _applied(self, coded: CodedChanges) -> Matrix:
-        arrays = (coded.at, coded.weight, coded.rows, coded.partitions)
+    def _applied(self, coded: CodedChanges, part: slice) -> Matrix:
+        arrays = (coded.at[part], coded.weight[part], coded.rows[part], coded.partitions[part])
         width = int(self._calls[:, 4].sum())
-        room = _CHANGE_ENTRIES * coded.at.size
+        room = _CHANGE_ENTRIES * (part.stop - part.start)
         out = np.empty((room, OUT_COLUMNS + width), np.int64)
         count, out = neighbour_changes(
             arrays,
@@ -109,7 +119,7 @@ class NeighbourValuesOperator(RelationOperator):
         return shown
 
     def _shown(self, out: Matrix) -> Changes:
-        columns = self._rows.columns(out[:, ROW].astype(np.int32))
+        columns = self._rows.columns(out[:, ROW].astype(np.int32), self._passed)
         for _, value, _, first, width in self._calls.tolist():
             place = self._values.first.index(value)
             columns.append(self._values.column(place, out[:, first : first + width]))
@@ -142,6 +152,16 @@ class NeighbourValuesOperator(RelationOperator):
         own = self._rows.grown_bytes(reached + self._values.nbytes, changes)
         texts = self._values.growth_bytes(changes)
         return self._rows.growth_bytes(changes) + own + texts + out
+
+
+def _parts(at: Vector) -> Iterator[slice]:
+    """Whole instants with about so many changes, one part after the other."""
+    begin = 0
+    while begin < at.size:
+        last = min(begin + _PART_CHANGES, at.size) - 1
+        end = int(np.searchsorted(at, at[last], side="right"))
+        yield slice(begin, end)
+        begin = end
 
 
 def _nothing_reached(rows: int) -> Reached:

@@ -8,7 +8,12 @@ Space: 32 bytes of links and 8 of multiplicity for each row, 8 more for sizes.
 Source: treaps (Seidel, Aragon 1996) with priorities that are a hash of the row's number, and with
     neighbours linked.
 
-Equal rows are one node with a multiplicity. `heads` has the root, first and last row of partitions.
+A partition whose rows are only put in at or near its ends, as rows in order of time are, is a list:
+its tree is made when a row has to be looked for, and dropped once it was not needed for as many
+changes as it has rows. So making it costs O(1) a change, and most partitions never have one.
+
+Equal rows are one node with a multiplicity, or a node each. `heads` has the root, first and last
+row of partitions.
 """
 
 from __future__ import annotations
@@ -34,7 +39,12 @@ FIRST_WORD = 3  # where that is, in columns of 64 bits
 ROOT = 0
 FIRST = 1
 LAST = 2
-HEAD_COLUMNS = 4
+ROWS = 3  # nodes, copies not counted
+QUIET = 4  # changes since the tree was needed last
+HEAD_COLUMNS = 8
+
+# In the place of a root: the partition is a list.
+LISTED = -2
 
 # So many rows from the end are looked at before the tree is descended: rows come almost in order.
 NEAR_ROWS = 4
@@ -57,14 +67,14 @@ class OrderedTree(NamedTuple):
 
 @inlined
 def is_before(row, other, first, words):
-    """Whether a row is before another in order."""
+    """Whether a row is before another in order; equal ones are in the order of their numbers."""
     if first[row] != first[other]:
         return first[row] < first[other]
     for place in range(1, words.shape[1]):
         mine, theirs = words[row, place], words[other, place]
         if mine != theirs:
             return mine < theirs
-    return False
+    return row < other
 
 
 @inlined
@@ -90,6 +100,9 @@ def first_after(row, partition, tree):
         if before == EMPTY or is_before(before, row, first, words):
             return after
         after = before
+    if heads[partition, ROOT] == LISTED:
+        make_tree(partition, links, heads)
+    heads[partition, QUIET] = 0
     node = heads[partition, ROOT]
     while node != EMPTY:
         if is_before(row, node, first, words):
@@ -111,8 +124,12 @@ def insert_before(row, following, partition, count, tree):
     """Put a row into its place, which is before this one (EMPTY: at the end)."""
     links, heads, counts, sizes = tree.links, tree.heads, tree.counts, tree.sizes
     previous = heads[partition, LAST] if following == EMPTY else links[following, PREVIOUS]
-    links[row, LEFT] = EMPTY
-    links[row, RIGHT] = EMPTY
+    if following == EMPTY and previous == EMPTY:
+        heads[partition, ROWS] = 0
+        heads[partition, QUIET] = 0
+        heads[partition, ROOT] = LISTED if sizes.size == 0 else EMPTY
+    heads[partition, ROWS] += 1
+    counts[row] = count
     links[row, FOLLOWING] = following
     links[row, PREVIOUS] = previous
     if following == EMPTY:
@@ -123,6 +140,18 @@ def insert_before(row, following, partition, count, tree):
         heads[partition, FIRST] = row
     else:
         links[previous, FOLLOWING] = row
+    is_in_tree = heads[partition, ROOT] != LISTED
+    if is_in_tree:
+        put_into_tree(row, following, previous, partition, count, tree)
+        note_quiet(partition, heads, sizes)
+
+
+@inlined
+def put_into_tree(row, following, previous, partition, count, tree):
+    """Put a row that is between these neighbours into the tree."""
+    links, heads, sizes = tree.links, tree.heads, tree.sizes
+    links[row, LEFT] = EMPTY
+    links[row, RIGHT] = EMPTY
     parent = EMPTY
     if previous != EMPTY and links[previous, RIGHT] == EMPTY:
         parent = previous
@@ -134,7 +163,6 @@ def insert_before(row, following, partition, count, tree):
     else:
         heads[partition, ROOT] = row
     links[row, PARENT] = parent
-    counts[row] = count
     if sizes.size > 0:
         sizes[row] = 0
         add_to_sizes(row, count, links, sizes)
@@ -144,19 +172,49 @@ def insert_before(row, following, partition, count, tree):
 
 
 @inlined
+def note_quiet(partition, heads, sizes):
+    """The tree was not needed for this change: it is dropped where it seldom is."""
+    heads[partition, QUIET] += 1
+    if sizes.size == 0 and heads[partition, QUIET] > heads[partition, ROWS]:
+        heads[partition, ROOT] = LISTED
+
+
+@inlined
+def make_tree(partition, links, heads):
+    """Make the tree of a list: each row goes below the last one, and up as its priority says."""
+    root = EMPTY
+    last = EMPTY
+    row = heads[partition, FIRST]
+    while row != EMPTY:
+        mine = priority(row)
+        below = EMPTY
+        upper = last
+        while upper != EMPTY and priority(upper) < mine:
+            below = upper
+            upper = links[upper, PARENT]
+        links[row, LEFT] = below
+        links[row, RIGHT] = EMPTY
+        links[row, PARENT] = upper
+        if below != EMPTY:
+            links[below, PARENT] = row
+        if upper == EMPTY:
+            root = row
+        else:
+            links[upper, RIGHT] = row
+        last = row
+        row = links[row, FOLLOWING]
+    heads[partition, ROOT] = root
+
+
+@inlined
 def remove(row, partition, tree):
     """Take all copies of a row out of its partition."""
     links, heads, counts, sizes = tree.links, tree.heads, tree.counts, tree.sizes
-    if sizes.size > 0:
-        add_to_sizes(row, -counts[row], links, sizes)
+    is_in_tree = heads[partition, ROOT] != LISTED
+    if is_in_tree:
+        take_out_of_tree(row, partition, tree)
     counts[row] = 0
-    while links[row, LEFT] != EMPTY and links[row, RIGHT] != EMPTY:
-        left, right = links[row, LEFT], links[row, RIGHT]
-        upper = left if priority(left) > priority(right) else right
-        rotate_up(upper, partition, links, heads, sizes)
-    child = links[row, LEFT] if links[row, LEFT] != EMPTY else links[row, RIGHT]
-    parent = links[row, PARENT]
-    replace_child(parent, row, child, partition, links, heads)
+    heads[partition, ROWS] -= 1
     following, previous = links[row, FOLLOWING], links[row, PREVIOUS]
     if following == EMPTY:
         heads[partition, LAST] = previous
@@ -166,6 +224,23 @@ def remove(row, partition, tree):
         heads[partition, FIRST] = following
     else:
         links[previous, FOLLOWING] = following
+    if is_in_tree:
+        note_quiet(partition, heads, sizes)
+
+
+@inlined
+def take_out_of_tree(row, partition, tree):
+    """Take a row out of the tree; it has its neighbours still."""
+    links, heads, counts, sizes = tree.links, tree.heads, tree.counts, tree.sizes
+    if sizes.size > 0:
+        add_to_sizes(row, -counts[row], links, sizes)
+    while links[row, LEFT] != EMPTY and links[row, RIGHT] != EMPTY:
+        left, right = links[row, LEFT], links[row, RIGHT]
+        upper = left if priority(left) > priority(right) else right
+        rotate_up(upper, partition, links, heads, sizes)
+    child = links[row, LEFT] if links[row, LEFT] != EMPTY else links[row, RIGHT]
+    parent = links[row, PARENT]
+    replace_child(parent, row, child, partition, links, heads)
 
 
 @inlined

@@ -2,12 +2,16 @@
 
 A row has a code as long as it is there; its code is its node in the tree of its partition. Rows
 with equal keys are ordered by their other columns: the order follows from what is there alone.
+
+The rows of a window come with numbers, which are their codes then: what a row is made of is read
+once, when it enters, and one that leaves is not looked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.operators.relations.changes import Changes, Vector
+from windrow.operators.relations.numbered_rows import NumberedRows, places_of
 from windrow.operators.relations.order_words import KeyOrder, Matrix, OrderWords
 from windrow.operators.relations.ordered_kernels import (
     EMPTY,
@@ -26,11 +31,12 @@ from windrow.operators.relations.ordered_kernels import (
 )
 from windrow.operators.relations.row_codes import RowCodes
 from windrow.plan.expressions import Expr
-from windrow.plan.relations.algebra import Field, OrderKey
+from windrow.plan.relations.algebra import Field, OrderKey, Relation
+from windrow.plan.relations.blocks import Block
 from windrow.rows.evaluate import evaluate
 from windrow.windows.codes import Codes
 
-__all__ = ["CodedChanges", "OrderedRows", "expression_values"]
+__all__ = ["CodedChanges", "OrderedRows", "expression_values", "has_numbers"]
 
 _SMALLEST = 64
 _LINE_BYTES = 64
@@ -38,18 +44,30 @@ _LINE_BYTES = 64
 
 @dataclass(frozen=True)
 class CodedChanges:
-    """Changes as codes: of rows, of partitions, and as they came. fresh: which made a new code."""
+    """Changes as codes of rows and of partitions.
+
+    named: the rows that columns are of, at least all that are new; fresh: which made a new code.
+    """
 
     at: Vector
     weight: Vector
     rows: Codes
     partitions: Codes
+    named: Codes
     fresh: Vector
     columns: tuple[pa.Array, ...]
 
 
+def has_numbers(relation: Relation) -> bool:
+    """Whether changes of the relation come with numbers of rows."""
+    return isinstance(relation, Block) and relation.is_scan
+
+
 class OrderedRows:
-    """An ordered store of the rows of one relation. with_sizes: for rank_of() and row_at()."""
+    """An ordered store of the rows of one relation.
+
+    with_sizes: for rank_of() and row_at(). is_numbered: changes come with numbers of rows.
+    """
 
     def __init__(
         self,
@@ -58,6 +76,7 @@ class OrderedRows:
         order: Sequence[OrderKey],
         *,
         with_sizes: bool = False,
+        is_numbered: bool = False,
     ) -> None:
         self._fields = tuple(fields)
         self._partition = tuple(partition)
@@ -72,7 +91,12 @@ class OrderedRows:
             *(KeyOrder(tie.type.arrow) for tie in ties),
         ]
         self._words = OrderWords(keys)
-        self._rows = RowCodes([field.type.arrow for field in fields])
+        types = [field.type.arrow for field in fields]
+        self._rows: RowCodes | NumberedRows = (
+            NumberedRows(types) if is_numbered else RowCodes(types)
+        )
+        # By number.
+        self._partition_of: Codes = np.zeros(_SMALLEST if is_numbered else 0, np.int32)
         self._partitions = RowCodes([part.type.arrow for part in self._partition])
         self.tree = _empty_tree(self._words.width, with_sizes=with_sizes)
 
@@ -83,21 +107,46 @@ class OrderedRows:
 
     def load(self, changes: Changes) -> CodedChanges:
         """Codes of changes, with room for all of them in the tree; release() must follow."""
+        if isinstance(self._rows, NumberedRows):
+            return self._load_numbered(changes, self._rows)
         columns = tuple(map(_one_zero, changes.columns))
         rows, fresh = self._rows.acquire(columns, changes.size)
-        parts = expression_values(self._partition, self._fields, columns, changes.size)
-        partitions, _ = self._partitions.acquire(parts, changes.size)
+        partitions = self._acquire_partitions(columns, changes.size)
+        self._load_words(rows, columns)
+        return CodedChanges(changes.at, changes.weight, rows, partitions, rows, fresh, columns)
+
+    def _load_numbered(self, changes: Changes, held: NumberedRows) -> CodedChanges:
+        assert changes.numbers is not None, "rows of a window come without numbers"
+        rows = changes.numbers
+        entering = np.flatnonzero(changes.weight > 0)
+        index, named = pa.array(entering), rows[entering]
+        columns = tuple(_one_zero(column.take(index)) for column in changes.columns)
+        held.hold(named, columns)
+        own = self._acquire_partitions(columns, named.size)
+        self._load_words(named, columns)  # makes room, too
+        self._partition_of[places_of(named)] = own
+        partitions = self._partition_of[rows]
+        fresh = np.arange(named.size)
+        return CodedChanges(changes.at, changes.weight, rows, partitions, named, fresh, columns)
+
+    def _acquire_partitions(self, columns: Sequence[pa.Array], size: int) -> Codes:
+        parts = expression_values(self._partition, self._fields, columns, size)
+        return self._partitions.acquire(parts, size)[0]
+
+    def _load_words(self, rows: Codes, columns: Sequence[pa.Array]) -> None:
+        """Know the order of these rows."""
         forms = self._words.forms()
-        keys = expression_values(self._ordered, self._fields, columns, changes.size)
-        words = self._words.encode(keys)
+        words = self._words.encode(
+            expression_values(self._ordered, self._fields, columns, rows.size)
+        )
         if forms != self._words.forms():
             widened = self._words.widened(self.tree.words, forms)
             self.tree = self.tree._replace(words=widened)
             self.tree.first[:] = widened[:, 0]
         self._reserve()
-        self.tree.words[rows] = words
-        self.tree.first[rows] = words[:, 0]
-        return CodedChanges(changes.at, changes.weight, rows, partitions, fresh, columns)
+        places = places_of(rows)
+        self.tree.words[places] = words
+        self.tree.first[places] = words[:, 0]
 
     def release(self, coded: CodedChanges) -> Codes:
         """Forget the rows and partitions that are not there any more after the changes.
@@ -106,12 +155,20 @@ class OrderedRows:
         """
         is_used = self.tree.heads[coded.partitions, FIRST] != EMPTY
         self._partitions.release(coded.partitions, is_used)
+        if isinstance(self._rows, NumberedRows):
+            # A row with a number enters once and leaves once.
+            gone = coded.rows[coded.weight < 0]
+            self._rows.forget(gone)
+            return gone
         is_there: NDArray[np.bool_] = self.tree.counts[coded.rows] > 0
         return self._rows.release(coded.rows, is_there)
 
-    def columns(self, codes: Codes) -> list[pa.Array]:
-        """The rows of codes: of those that are there, or were before the last release()."""
-        return self._rows.columns(codes)
+    def columns(self, codes: Codes, places: Iterable[int] | None = None) -> list[pa.Array]:
+        """The rows of codes: of those that are there, or were before the last release().
+
+        places: only these columns.
+        """
+        return self._rows.columns(codes, places)
 
     @property
     def capacity(self) -> int:
@@ -121,14 +178,16 @@ class OrderedRows:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self._tree_bytes + self._rows.nbytes + self._partitions.nbytes
+        own = self._tree_bytes + self._partition_of.nbytes
+        return own + self._rows.nbytes + self._partitions.nbytes
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""
         coders = self._rows.growth_bytes(changes) + self._partitions.growth_bytes(changes)
         batch = changes * (8 * self._words.width + 64)
         heads = self._partitions.grown_bytes(self.tree.heads.nbytes, changes)
-        return coders + batch + heads + self.grown_bytes(self._tree_bytes, changes)
+        own = self._tree_bytes + self._partition_of.nbytes
+        return coders + batch + heads + self.grown_bytes(own, changes)
 
     def grown_bytes(self, nbytes: int, changes: int) -> int:
         """Peak of additional bytes of arrays by row that have so many, with more changes."""
@@ -142,8 +201,10 @@ class OrderedRows:
         rows, partitions = self._rows.capacity, self._partitions.capacity
         tree = self.tree
         if rows > tree.counts.size:
-            links = _empty_links(rows)
+            links = _room_for_links(rows)
             links[: tree.counts.size] = tree.links
+            if isinstance(self._rows, NumberedRows):
+                self._partition_of = _longer(self._partition_of, rows)
             tree = tree._replace(
                 links=links,
                 first=_first_words(links),
@@ -152,7 +213,9 @@ class OrderedRows:
                 sizes=_longer(tree.sizes, rows) if tree.sizes.size else tree.sizes,
             )
         if partitions > tree.heads.shape[0]:
-            tree = tree._replace(heads=_longer(tree.heads, partitions, fill=EMPTY))
+            heads = np.full((partitions, HEAD_COLUMNS), EMPTY, np.int32)
+            heads[: tree.heads.shape[0]] = tree.heads
+            tree = tree._replace(heads=heads)
         self.tree = tree
 
 
@@ -178,7 +241,7 @@ def _one_zero(column: pa.Array) -> pa.Array:
 
 def _empty_tree(width: int, *, with_sizes: bool) -> OrderedTree:
     words: Matrix = np.empty((_SMALLEST, width), np.int64)
-    links = _empty_links(_SMALLEST)
+    links = _room_for_links(_SMALLEST)
     return OrderedTree(
         links=links,
         first=_first_words(links),
@@ -189,21 +252,20 @@ def _empty_tree(width: int, *, with_sizes: bool) -> OrderedTree:
     )
 
 
-def _empty_links(size: int) -> NDArray[np.int32]:
-    # Links begin at a line of the cache, so that none is spread over two.
+def _room_for_links(size: int) -> NDArray[np.int32]:
+    # Links are written when a row is put in: to fill them here would cost as much as the tree.
+    # They begin at a line of the cache, so that none is spread over two.
     row_bytes = LINK_COLUMNS * 4
     memory = np.empty(size * row_bytes + _LINE_BYTES, np.uint8)
     begin = -memory.ctypes.data % _LINE_BYTES
-    links = memory[begin : begin + size * row_bytes].view(np.int32).reshape(size, LINK_COLUMNS)
-    links[:] = EMPTY
-    return links
+    return memory[begin : begin + size * row_bytes].view(np.int32).reshape(size, LINK_COLUMNS)
 
 
 def _first_words(links: NDArray[np.int32]) -> NDArray[np.int64]:
     return links.view(np.int64)[:, FIRST_WORD]
 
 
-def _longer(array: NDArray[np.generic], size: int, fill: int = 0) -> NDArray[np.generic]:
-    out = np.full((size, *array.shape[1:]), fill, array.dtype)
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    out = np.zeros((size, *array.shape[1:]), array.dtype)
     out[: array.shape[0]] = array
     return out

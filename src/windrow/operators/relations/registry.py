@@ -7,6 +7,7 @@ from typing import Any
 
 from windrow.operators.relations.aggregate import AggregateOperator
 from windrow.operators.relations.answer_window import AnswerWindowOperator
+from windrow.operators.relations.as_of_join import AsOfJoinOperator
 from windrow.operators.relations.at_most_one import AtMostOneOperator
 from windrow.operators.relations.distinct import DistinctOperator
 from windrow.operators.relations.filter import FilterOperator
@@ -17,10 +18,12 @@ from windrow.operators.relations.set_operations import set_operator
 from windrow.operators.relations.top_rows import TopRowsOperator
 from windrow.operators.relations.unnest import UnnestOperator
 from windrow.operators.relations.valid_rows import ValidRowsOperator
+from windrow.operators.relations.window_bounds import WindowBoundsOperator
 from windrow.operators.relations.window_functions import WindowFunctionsOperator
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Filter,
@@ -32,6 +35,7 @@ from windrow.plan.relations.algebra import (
     Unnest,
     ValidRows,
     Values,
+    WindowBounds,
     WindowFunctions,
 )
 
@@ -43,6 +47,7 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     Project: ProjectOperator,
     Values: ValuesOperator,
     Join: JoinOperator,
+    AsOfJoin: AsOfJoinOperator,
     Aggregate: AggregateOperator,
     TopRows: TopRowsOperator,
     Unnest: UnnestOperator,
@@ -52,6 +57,7 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     AtMostOne: AtMostOneOperator,
     ValidRows: ValidRowsOperator,
     AnswerWindow: AnswerWindowOperator,
+    WindowBounds: WindowBoundsOperator,
 }
 
 

@@ -6,14 +6,12 @@ which values are NULL: so that one look-up finds it, and its columns can be made
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from windrow.operators.relations.order_words import Matrix
 from windrow.operators.relations.row_code_kernels import (
     FREE_COUNT,
     FREE_SLOT,
@@ -22,21 +20,14 @@ from windrow.operators.relations.row_code_kernels import (
     fill_slots,
     forget_rows,
 )
-from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
-from windrow.windows.column_words import array_of_words, words_of_array
-from windrow.windows.value_bytes import is_coded
-from windrow.windows.wide_decimals import (
-    is_wide_decimal,
-    wide_of_words,
-    words_of_wide,
-)
+from windrow.operators.relations.row_words import RowWords
+from windrow.windows.codes import Codes
 
 __all__ = ["RowCodes"]
 
 Vector = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _SMALLEST = 64
-_FLAGS_OF_WORD = 63
 
 
 class RowCodes:
@@ -48,18 +39,15 @@ class RowCodes:
     """
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
-        self._types = tuple(types)
-        self._texts = {kind: TextCodes(kind) for kind in self._types if is_coded(kind)}
-        widths = [2 if is_wide_decimal(kind) else 1 for kind in self._types]
-        self._flag_words = -(-len(widths) // _FLAGS_OF_WORD)
-        self._first = [self._flag_words + sum(widths[:place]) for place in range(len(widths))]
-        self._table = _empty_table(_SMALLEST, self._flag_words + sum(widths))
+        self._words = RowWords(types)
+        self._has_columns = bool(types)
+        self._table = _empty_table(_SMALLEST, self._words.width)
 
     def acquire(self, columns: Sequence[pa.Array], size: int) -> tuple[Codes, Vector]:
         """The code of each row, and which rows made a new one; release() must follow."""
-        if not self._types:
+        if not self._has_columns:
             return np.zeros(size, np.int32), np.empty(0, np.int64)
-        rows = self._words(columns, size)
+        rows = self._words.encode(columns, size)
         codes, fresh = np.empty(size, np.int32), np.empty(size, np.int64)
         done, count = 0, 0
         while True:
@@ -67,8 +55,8 @@ class RowCodes:
             if done == size:
                 break
             self._grow()
-        for first, texts in self._text_places():
-            texts.retain(rows[fresh[:count], first].astype(np.int32))
+        if self._words.has_texts:
+            self._words.retain(rows[fresh[:count]])
         return codes, fresh[:count]
 
     def release(self, codes: Codes, is_live: Flags) -> Codes:
@@ -76,76 +64,38 @@ class RowCodes:
 
         Until the next acquire() they can still be read.
         """
-        if not self._types:
+        if not self._has_columns:
             return codes[:0]
         out = np.empty(codes.size, np.int32)
         freed = out[: forget_rows(codes, is_live, self._table, out)]
-        for first, texts in self._text_places():
-            texts.forget(texts.release(self._table.words[freed, first].astype(np.int32)))
+        if self._words.has_texts:
+            self._words.release(self._table.words[freed])
         return freed
 
-    def columns(self, codes: Codes) -> list[pa.Array]:
-        """The rows of codes."""
-        rows = self._table.words[codes]
-        return [self._column(place, rows) for place in range(len(self._types))]
-
-    def _column(self, place: int, rows: Matrix) -> pa.Array:
-        kind, first = self._types[place], self._first[place]
-        word = np.ascontiguousarray(rows[:, first])
-        if kind in self._texts:
-            return self._texts[kind].texts(word.astype(np.int32))
-        flag = 1 << (place % _FLAGS_OF_WORD)
-        missing = (rows[:, place // _FLAGS_OF_WORD] & flag) != 0
-        if is_wide_decimal(kind):
-            low = np.ascontiguousarray(rows[:, first + 1])
-            return wide_of_words(pa.array(word, mask=missing), pa.array(low), kind)
-        return array_of_words(word, missing, kind)
-
-    def _words(self, columns: Sequence[pa.Array], size: int) -> Matrix:
-        rows = np.zeros((size, self._table.words.shape[1]), np.int64)
-        for place, (kind, column) in enumerate(zip(self._types, columns, strict=True)):
-            first = self._first[place]
-            if column.null_count:
-                flags = pc.is_null(column).to_numpy(zero_copy_only=False).astype(np.int64)
-                rows[:, place // _FLAGS_OF_WORD] |= flags << (place % _FLAGS_OF_WORD)
-            if kind in self._texts:
-                rows[:, first] = self._texts[kind].encode(column)
-            elif is_wide_decimal(kind):
-                rows[:, first : first + 2] = words_of_wide(column)
-            else:
-                rows[:, first] = words_of_array(column)[0]
-        return rows
-
-    def _text_places(self) -> list[tuple[int, TextCodes]]:
-        places = zip(self._first, self._types, strict=True)
-        return [(first, self._texts[kind]) for first, kind in places if kind in self._texts]
-
-    @property
-    def _texts_bytes(self) -> int:
-        return sum(texts.nbytes for texts in self._texts.values())
+    def columns(self, codes: Codes, places: Iterable[int] | None = None) -> list[pa.Array]:
+        """The rows of codes; places: only these columns."""
+        return self._words.columns(self._table.words.take(codes, axis=0), places)
 
     @property
     def capacity(self) -> int:
         """Every code is below this."""
-        return self._table.free.size if self._types else 1
+        return self._table.free.size if self._has_columns else 1
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self._table_bytes + self._texts_bytes
+        return self._table_bytes + self._words.nbytes
 
     def growth_bytes(self, rows: int) -> int:
         """Peak of additional bytes while this many rows are added."""
-        texts = len(self._text_places())
-        width = int(self._table.words.shape[1])
-        batch = rows * (8 * width + 16 + texts * NEW_TEXT_BYTES)
-        return batch + self.grown_bytes(self._table_bytes + self._texts_bytes, rows)
+        batch = 16 * rows + self._words.growth_bytes(rows)
+        return batch + self.grown_bytes(self.nbytes, rows)
 
     def grown_bytes(self, nbytes: int, rows: int) -> int:
         """Peak of additional bytes of arrays by code that have so many, while rows are added."""
         free = int(self._table.control[FREE_COUNT])
         capacity = self.capacity
-        if rows <= free or not self._types:
+        if rows <= free or not self._has_columns:
             return 0
         doublings = (-(-(capacity - free + rows) // capacity) - 1).bit_length()
         # The arrays before the last doubling are there together with those after it.

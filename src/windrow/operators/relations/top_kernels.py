@@ -2,8 +2,8 @@
 
 A prefix is the first k copies of a partition: its last row, how many copies of this are inside, and
 how many copies it has. Each row that enters before the end pushes others out, each that leaves lets
-others in; what is behind the end costs its place in the tree only. The rows after an offset are the
-difference of two prefixes.
+others in. The rows after an offset are the difference of two prefixes. Only a front that is a few
+times as long as the longer prefix is in order; what is behind it is in a list (rest_kernels).
 """
 
 from __future__ import annotations
@@ -17,12 +17,25 @@ from windrow.operators.relations.ordered_kernels import (
     EMPTY,
     FIRST,
     FOLLOWING,
+    PARENT,
     PREVIOUS,
+    ROWS,
     grown,
     insert,
     is_before,
     recount,
     remove,
+)
+from windrow.operators.relations.rest_kernels import (
+    BEHIND,
+    FRONT,
+    SIZE,
+    belongs_behind,
+    bring_forward,
+    note_change,
+    put_behind,
+    shorten_front,
+    take_from_behind,
 )
 
 # Columns of `prefixes`.
@@ -39,7 +52,7 @@ class InstantChanges(NamedTuple):
     """What changes in one instant, by row; zeros between two.
 
     net: what comes in. shown: what goes out, of the rows listed in changed[:counters[0]], which are
-    flagged in is_listed.
+    flagged in is_listed. room: for the rows of a partition.
     """
 
     net: np.ndarray
@@ -47,15 +60,16 @@ class InstantChanges(NamedTuple):
     is_listed: np.ndarray
     changed: np.ndarray
     counters: np.ndarray
+    room: np.ndarray
 
 
 @njit(cache=True)
-def top_changes(coded, tree, prefixes, lengths, instant, out):
+def top_changes(coded, tree, rests, shortest, prefixes, lengths, instant, out):
     """Apply changes and write what follows, as (at, row, weight); returns (count, out).
 
-    coded: at, weight, rows, partitions. prefixes[i, partition]: of the offset and of offset +
-    limit; lengths[i]: how many copies each has, NO_END for all. BELOW_ZERO for a count: a row left
-    more often than it was there.
+    coded: at, weight, rows, partitions. shortest: rows of a front, at least.
+    prefixes[i, partition]: of the offset and of offset + limit; lengths[i]: how many copies each
+    has, NO_END for all. BELOW_ZERO for a count: a row left more often than it was there.
     """
     at, weight, rows, partitions = coded
     net = instant.net
@@ -75,7 +89,9 @@ def top_changes(coded, tree, prefixes, lengths, instant, out):
                 continue
             if tree.counts[row] + change < 0:
                 return BELOW_ZERO, out
-            change_row(row, partitions[place], change, tree, prefixes, lengths, instant)
+            change_row(
+                row, partitions[place], change, tree, rests, shortest, prefixes, lengths, instant
+            )
         if written + instant.counters[0] > out.shape[0]:
             out = grown(out, written + instant.counters[0])
         written = drain(at[begin], instant, out, written)
@@ -110,20 +126,47 @@ def note(row, weight, instant):
 
 
 @inlined
-def change_row(row, partition, change, tree, prefixes, lengths, instant):
+def change_row(row, partition, change, tree, rests, shortest, prefixes, lengths, instant):
     """Let copies of a row enter or leave."""
     count = tree.counts[row] + change
-    if change > 0:
-        if count == change:
-            insert(row, partition, count, tree)
-        else:
-            recount(row, count, tree)
+    is_new = count == change
+    note_change(partition, rests)
+    if is_new and belongs_behind(row, partition, tree, rests):
+        put_behind(row, partition, count, tree, rests)
+    elif not is_new and tree.links[row, PARENT] == BEHIND:
+        if count == 0:
+            take_from_behind(row, partition, tree, rests)
+        tree.counts[row] = count
+    elif change > 0:
+        enter_front(row, partition, change, tree, prefixes, lengths, instant)
+        if tree.heads[partition, ROWS] > 2 * rests[partition, FRONT]:
+            shorten_front(partition, shortest, tree, rests)
+    else:
+        leave_front(row, partition, change, tree, prefixes, lengths, instant)
         for which in range(2):
-            if lengths[which] == NO_END:
-                note(row, (2 * which - 1) * change, instant)
-            elif lengths[which] > 0:
-                enter(row, partition, change, which, lengths, prefixes, tree, instant)
-        return
+            if lengths[which] > 0:
+                refill(partition, which, lengths, shortest, prefixes, tree, rests, instant)
+
+
+@inlined
+def enter_front(row, partition, change, tree, prefixes, lengths, instant):
+    """Let copies of a row enter that are in the front or get there."""
+    if tree.counts[row] == 0:
+        tree.links[row, PARENT] = EMPTY
+        insert(row, partition, change, tree)
+    else:
+        recount(row, tree.counts[row] + change, tree)
+    for which in range(2):
+        if lengths[which] == NO_END:
+            note(row, (2 * which - 1) * change, instant)
+        elif lengths[which] > 0:
+            enter(row, partition, change, which, lengths, prefixes, tree, instant)
+
+
+@inlined
+def leave_front(row, partition, change, tree, prefixes, lengths, instant):
+    """Let copies of a row of the front leave, and the prefixes be shorter."""
+    count = tree.counts[row] + change
     for which in range(2):
         inside = -change
         if lengths[which] != NO_END:
@@ -134,9 +177,6 @@ def change_row(row, partition, change, tree, prefixes, lengths, instant):
         remove(row, partition, tree)
     else:
         recount(row, count, tree)
-    for which in range(2):
-        if lengths[which] > 0:
-            refill(partition, which, lengths, prefixes, tree, instant)
 
 
 @inlined
@@ -194,7 +234,7 @@ def drop_copies(count, ends, partition, tree):
 
 
 @inlined
-def refill(partition, which, lengths, prefixes, tree, instant):
+def refill(partition, which, lengths, shortest, prefixes, tree, rests, instant):
     """Let rows from behind the end in, while there are any."""
     ends = prefixes[which]
     length = lengths[which]
@@ -207,8 +247,11 @@ def refill(partition, which, lengths, prefixes, tree, instant):
             node = tree.links[node, FOLLOWING]
             if node != EMPTY:
                 ends[partition, USED] = 0
-        if node == EMPTY:
+        if node == EMPTY and rests[partition, SIZE] == 0:
             break
+        if node == EMPTY:
+            bring_forward(partition, shortest, tree, rests, instant.room)
+            continue
         ends[partition, NODE] = node
         more = min(length - ends[partition, INSIDE], tree.counts[node] - ends[partition, USED])
         ends[partition, USED] += more

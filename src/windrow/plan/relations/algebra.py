@@ -22,6 +22,7 @@ __all__ = [
     "AnswerWindow",
     "Apply",
     "ApplyKind",
+    "AsOfJoin",
     "AtMostOne",
     "Distinct",
     "Field",
@@ -34,12 +35,17 @@ __all__ = [
     "Project",
     "Relation",
     "Scan",
+    "SessionScan",
     "SetOperation",
+    "TableScan",
     "TopRows",
     "Unnest",
     "ValidRows",
     "Values",
+    "VersionScan",
     "ViewScan",
+    "WindowBound",
+    "WindowBounds",
     "WindowCall",
     "WindowFunctions",
     "walk_relations",
@@ -111,7 +117,8 @@ class Scan(Relation):
 class ViewScan(Relation):
     """The rows of a view that runs once for all that read it.
 
-    view: its name; streams: those that it reads; column places[i] of the view is fields[i].
+    view: its name; streams, tables: those that it reads; column places[i] of the view is fields[i].
+    closes: where its windows close together, when they do (QueryPlan.closes).
     """
 
     view: str
@@ -119,11 +126,50 @@ class ViewScan(Relation):
     streams: tuple[str, ...]
     places: tuple[int, ...]
     given: tuple[Field, ...]
+    tables: tuple[str, ...] = ()
+    closes: tuple[int, int] | None = None
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns of the view that are read."""
         return self.given
+
+
+@dataclass(frozen=True)
+class TableScan(Relation):
+    """The newest row of each key of a table; column places[i] of the table is fields[i]."""
+
+    table: str
+    alias: str
+    places: tuple[int, ...]
+    given: tuple[Field, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the table that are read."""
+        return self.given
+
+
+@dataclass(frozen=True)
+class VersionScan(Relation):
+    """The versions of a table's rows: those that hold, and those that rows may still ask for.
+
+    since: the field with the instant from which a version holds; gone: whether from then on there
+    is no row. kept_us: for how long a version is there after the next one has come; None: for ever.
+    """
+
+    table: str
+    alias: str
+    places: tuple[int, ...]
+    given: tuple[Field, ...]
+    since: Field
+    gone: Field
+    kept_us: int | None
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the table that are read, then since and gone."""
+        return (*self.given, self.since, self.gone)
 
 
 @dataclass(frozen=True)
@@ -287,6 +333,40 @@ class Join(Relation):
 
 
 @dataclass(frozen=True)
+class AsOfJoin(Relation):
+    """Every left row with the one right row of its keys that is newest at its time.
+
+    keys: pairs of expressions, left and right, that are equal. times: those of the left and of the
+    right row; the right one is not later or, where is_strict, earlier. Of rows of one time the last
+    in the order of whole rows counts. condition: where it is not true of the pair, the left row has
+    no match; left: such rows stay, their right columns NULL.
+    """
+
+    kind: OneOf["inner", "left"]
+    left: Relation
+    right: Relation
+    keys: tuple[tuple[Expr, Expr], ...]
+    times: tuple[Expr, Expr]
+    is_strict: bool = False
+    condition: Expr | None = None
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """Left and right."""
+        return self.left, self.right
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Left, then right."""
+        return (*self.left.fields, *self.right.fields)
+
+    def with_inputs(self, *inputs: Relation) -> Relation:
+        """The same join of others."""
+        left, right = inputs
+        return replace(self, left=left, right=right)
+
+
+@dataclass(frozen=True)
 class Apply(Relation):
     """A sub-query asked anew for each row on the left: `right` may read fields of `left`.
 
@@ -401,17 +481,27 @@ class WindowCall:
 class WindowFunctions(Unary):
     """Every row of the input, with the values of functions over its partition in order.
 
-    Rows with equal keys are in the order of their whole rows, as in TopRows.
+    Rows with equal keys are in the order of their whole rows, as in TopRows. shown: the ids of
+    those columns of the input that are read above; None: all.
     """
 
     partition: tuple[Expr, ...]
     order: tuple[OrderKey, ...]
     calls: tuple[WindowCall, ...]
+    shown: frozenset[str] | None = None
+
+    @property
+    def passed(self) -> tuple[Field, ...]:
+        """The columns of the input that rows keep."""
+        fields = self.input.fields
+        if self.shown is None:
+            return fields
+        return tuple(field for field in fields if field.id in self.shown)
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Those of the input, then the functions."""
-        return (*self.input.fields, *(call.field for call in self.calls))
+        """Those of the input that are shown, then the functions."""
+        return (*self.passed, *(call.field for call in self.calls))
 
 
 @dataclass(frozen=True)
@@ -430,6 +520,55 @@ class AnswerWindow(Unary):
     def fields(self) -> tuple[Field, ...]:
         """The time, then the columns of the input."""
         return (self.time, *self.input.fields)
+
+
+@dataclass(frozen=True)
+class WindowBound:
+    """A column with a bound of a window: its start, its end, or the last time in it ('time')."""
+
+    part: OneOf["start", "end", "time"]
+    field: Field
+
+
+@dataclass(frozen=True)
+class SessionScan(Relation):
+    """Rows of sessions, with bounds of their session.
+
+    mode: 'rows' of the sessions that are open; 'newest', of these only the newest row, whose time
+    says when the session would end; 'closing', rows of the sessions that end at this very instant.
+    """
+
+    scan: Scan
+    mode: OneOf["rows", "newest", "closing"]
+    bounds: tuple[WindowBound, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the stream that are read, then the bounds."""
+        return (*self.scan.given, *(each.field for each in self.bounds))
+
+
+@dataclass(frozen=True)
+class WindowBounds(Unary):
+    """Every row of the input, with bounds of the window that closed last.
+
+    They depend on the instant, not on the row: all rows have the same, and new ones when the next
+    window closes. window: how long windows are, and when they close.
+    """
+
+    window: WindowSpec
+    bounds: tuple[WindowBound, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Those of the input, then the bounds."""
+        return (*self.input.fields, *(each.field for each in self.bounds))
+
+    @property
+    def spec(self) -> tuple[str, int, int, int]:
+        """Equal for windows that start and end together."""
+        window = self.window
+        return window.kind, window.length_us, window.slide_us, window.offset_us
 
 
 def walk_relations(relation: Relation) -> Iterator[Relation]:

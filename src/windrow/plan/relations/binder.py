@@ -24,6 +24,7 @@ from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.context import Answer, Context, Environment
 from windrow.plan.relations.selects import bind_select
 from windrow.plan.relations.sets import bind_set, bind_values
+from windrow.plan.session_zone import in_session_zone
 from windrow.plan.windows import check_slides
 from windrow.sql.statements import CommonTable, QueryText, Select, SetQuery, ValuesList
 
@@ -32,6 +33,7 @@ __all__ = ["bind_query", "bind_view"]
 _OF_ONE_BLOCK = (Scan, Filter, Project, Aggregate, Distinct, Join)
 
 
+@in_session_zone
 def bind_query(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> BoundQuery:
     """The relation of a query over the streams and views of the catalog.
 
@@ -64,6 +66,7 @@ def bind_query(query: QueryText, catalog: Catalog, *, shares_views: bool = False
     )
 
 
+@in_session_zone
 def bind_view(view: View, catalog: Catalog, *, shares_views: bool = False) -> BoundQuery:
     """The relation of a view of the catalog, as those that read it see it."""
     context = Context(catalog, _bind, shares_views=shares_views)

@@ -29,13 +29,15 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
+    SessionScan,
+    WindowBound,
 )
 from windrow.plan.relations.references import conjuncts_of, substituted
 from windrow.plan.rules.pipeline import rewritten
 from windrow.plan.types import convert
 from windrow.schema import DOUBLE, STRING
 
-__all__ = ["Block", "with_blocks"]
+__all__ = ["Block", "SessionBlock", "with_blocks"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,19 @@ class Block(Relation):
         """Whether it is a window alone, whose rows come and go as they are."""
         plan = self.plan
         return plan.kind == "select" and len(plan.inputs) == 1 and not plan.distinct
+
+
+@dataclass(frozen=True)
+class SessionBlock(Block):
+    """A window of sessions alone, with bounds behind the columns of the stream."""
+
+    mode: str
+    bounds: tuple[WindowBound, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns of the stream, then the bounds."""
+        return (*self.given, *(each.field for each in self.bounds))
 
 
 def with_blocks(relation: Relation, every_us: int | None, text: str) -> Relation:
@@ -88,15 +103,24 @@ class _Fusing:
         return relation.with_inputs(*parts) if parts else relation
 
     def _block(self, relation: Relation) -> Block | None:
+        if isinstance(relation, SessionScan):
+            return self._sessions(relation)
         if isinstance(relation, Aggregate):
             joined = _joined(relation.input)
             return None if joined is None else self._aggregate(relation, joined)
         is_distinct = isinstance(relation, Distinct)
         rows = relation.inputs[0] if is_distinct else relation
-        joined = _joined(rows)
+        joined = _joined(rows, is_alone=not is_distinct and _count_scans(rows, 2) == 1)
         if joined is None or (is_distinct and _is_endless(joined)):
             return None
         return self._select(rows, joined, is_distinct)
+
+    def _sessions(self, relation: SessionScan) -> Block:
+        found = _gathered(relation.scan)
+        assert found is not None
+        block = self._select(relation.scan, found, is_distinct=False)
+        assert block is not None
+        return SessionBlock(block.plan, block.given, relation.mode, relation.bounds)
 
     def _select(self, relation: Relation, joined: _Joined, is_distinct: bool) -> Block | None:
         inputs, conditions = _inputs(joined)
@@ -147,8 +171,12 @@ def _columns(items: Sequence[Item]) -> tuple[OutputColumn, ...]:
     return tuple(OutputColumn(each.field.id, each.expression, each.field.type) for each in items)
 
 
-def _joined(relation: Relation) -> _Joined | None:
-    """The scans that it is made of, where filters, projections and inner joins are all there is."""
+def _joined(relation: Relation, *, is_alone: bool = False) -> _Joined | None:
+    """The scans that it is made of, where filters, projections and inner joins are all there is.
+
+    is_alone: a window of its own, whatever its kind; others must have rows that leave in order, or
+    one at a time.
+    """
     # Counted first: to gather what large joins read, at each of their joins, costs its square.
     if _count_scans(relation, MAX_INPUTS) > MAX_INPUTS:
         return None
@@ -157,7 +185,8 @@ def _joined(relation: Relation) -> _Joined | None:
         return None
     if len(found.scans) > 1 and _is_endless(found):
         return None
-    return found
+    is_scheduled = any(scan.window.traits.is_scheduled for scan in found.scans)
+    return None if is_scheduled and not is_alone else found
 
 
 def _count_scans(relation: Relation, limit: int) -> int:

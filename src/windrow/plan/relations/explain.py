@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from windrow.event_time import show_span
 from windrow.memory_size import show_memory
+from windrow.plan.explain import due
 from windrow.plan.explain_costs import algorithm_words
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Join,
     Relation,
     SetOperation,
+    TableScan,
     TopRows,
     Unnest,
     ValidRows,
+    VersionScan,
     ViewScan,
+    WindowBounds,
     WindowFunctions,
+    walk_relations,
 )
-from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.blocks import Block, SessionBlock
 from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.rules.pipeline import rules_that_change
 from windrow.plan.relations.show import show_relation
@@ -43,7 +49,8 @@ def explain_tree(
 
     rules = rules_that_change(plan.bound)
     columns = ", ".join(f"{field.name} {field.type}" for field in plan.outputs)
-    every = f"every {show_span(plan.every_us)}" if plan.every_us else "at every arrival"
+    every = f"every {show_span(plan.every_us)}" if plan.every_us else due(plan.closes)
+    every = every if plan.closing is None else "when a session closes"
     return "\n".join(
         [
             _headline(plan),
@@ -54,21 +61,41 @@ def explain_tree(
             *(f"  {line}" for line in show_relation(plan.bound).splitlines()),
             "as it runs:",
             *(f"  {line}" for line in show_relation(plan.relation, noted).splitlines()),
+            *_closing(plan, noted),
             *_growing(plan),
         ]
     )
 
 
 def _headline(plan: TreePlan) -> str:
-    windows, fused = len(plan.inputs), sum(not block.is_scan for block in plan.blocks)
+    windows, fused = _windows(plan), sum(not block.is_scan for block in plan.blocks)
     blocks = f", {fused} fused block{'s' * (fused != 1)}" if fused else ""
-    views = f"view{'s' * (len(plan.views) != 1)} {', '.join(plan.views)}"
-    if plan.views and not windows:
-        return f"tree over {views}"
+    others = [_named("view", plan.views)] if plan.views else []
+    others += [_named("table", plan.own_tables)] if plan.own_tables else []
+    if others and not windows:
+        return f"tree over {' and '.join(others)}"
     if not windows:
         return "tree over constants"
-    beside = f" and {views}" if plan.views else ""
+    beside = "".join(f" and {each}" for each in others)
     return f"tree over {windows} window{'s' * (windows != 1)}{beside}{blocks}"
+
+
+def _windows(plan: TreePlan) -> int:
+    """How many windows the text has; those of sessions may be read in several ways."""
+    blocks = {each for each in walk_relations(plan.relation) if isinstance(each, Block)}
+    read_again = {each for each in blocks if isinstance(each, SessionBlock) and each.mode != "rows"}
+    return sum(len(block.plan.inputs) for block in blocks - read_again)
+
+
+def _closing(plan: TreePlan, noted: Callable[[Relation], str]) -> list[str]:
+    if plan.closing is None:
+        return []
+    drawn = show_relation(plan.closing, noted).splitlines()
+    return ["for the answers, over the sessions that end:", *(f"  {line}" for line in drawn)]
+
+
+def _named(kind: str, names: tuple[str, ...]) -> str:
+    return f"{kind}{'s' * (len(names) != 1)} {', '.join(names)}"
 
 
 def _growing(plan: TreePlan) -> list[str]:
@@ -99,6 +126,9 @@ def _kept(node: Relation) -> str:
     if isinstance(node, SetOperation):
         is_union = node.kind == "union"
         return "" if is_union else "keeps every different row and two counts; O(1) a change"
+    if isinstance(node, VersionScan):
+        kept = "for ever" if node.kept_us is None else f"for {show_span(node.kept_us)}"
+        return f"versions stay {kept} after the next one, once for all queries"
     return _WORDS.get(type(node), "")
 
 
@@ -113,11 +143,14 @@ def _of_join(node: Join) -> str:
 _WORDS: dict[type[Relation], str] = {
     Aggregate: "keeps a state for each group; O(1) a change, O(log n) for MIN and MAX",
     Distinct: "keeps every different row and its count; O(1) a change",
-    TopRows: "keeps all rows in order; O(log n) a change",
+    TopRows: "keeps all rows, the first in order; O(1) for most changes, O(log n) amortised",
     WindowFunctions: "keeps all rows in order; O(log n) and the rows within reach of a change",
     Unnest: "keeps nothing; O(entries) a change",
     AtMostOne: "counts rows; O(1) a change",
     ValidRows: "keeps the rows that are to come or to go; O(log n) a change",
     ViewScan: "runs once for all queries that read it; keeps nothing of its own",
+    TableScan: "the newest row of each key, once for all queries; keeps nothing of its own",
+    AsOfJoin: "keeps the rows of both inputs by key in order of time; O(log n) a change",
     AnswerWindow: "keeps the answers in the window; O(rows) a tick",
+    WindowBounds: "keeps the rows; all of them come anew when a window closes",
 }

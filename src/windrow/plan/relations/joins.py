@@ -19,11 +19,12 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
 )
+from windrow.plan.relations.as_of import AsOfBinder, is_as_of
 from windrow.plan.relations.context import Context, Environment
 from windrow.plan.relations.nested import add_conditions, has_query
 from windrow.plan.relations.phase import RowPhase
 from windrow.plan.relations.reading import outer_columns
-from windrow.plan.relations.tables import FromRows, bind_table, named_columns
+from windrow.plan.relations.tables import FromRows, bind_table, check_tables, named_columns
 from windrow.plan.relations.unnesting import bind_unnest, one_row
 from windrow.plan.relations.visible import Table, Visible
 from windrow.plan.types import all_of, common_type, convert
@@ -41,6 +42,8 @@ _KINDS: dict[str, JoinKind] = {
     "full": "full",
     "semi": "semi",
     "anti": "anti",
+    "asof": "inner",
+    "asof left": "left",
 }
 
 _LATERAL: dict[str, ApplyKind] = {"inner": "inner", "cross": "inner", "left": "left"}
@@ -50,6 +53,14 @@ def bind_from(
     sources: tuple[Source, ...], text: str, context: Context, environment: Environment
 ) -> FromRows:
     """The rows of FROM. A comma binds less than JOIN, which matters for outer joins only."""
+    if sources[0].as_of is not None:
+        raise BindingError(
+            "WB716",
+            f"{sources[0].alias!r} is the first input: there is no time that AS OF could name",
+            hint="begin FROM with the stream: FROM a [10 MINUTES] JOIN t FOR SYSTEM_TIME AS OF "
+            "a.ts ON ...",
+            place=sources[0].place,
+        )
     joiner = _Joiner(text, context, environment)
     parts: list[list[Source]] = []
     for source in sources:
@@ -123,6 +134,9 @@ class _Joiner:
     def joined(self, left: FromRows, right: FromRows, source: Source) -> FromRows:
         """Both, joined as the source on the right says."""
         self._check_aliases(left, right, source)
+        if is_as_of(source):
+            return self._by_time(left, right, source)
+        check_tables(left, right, source)
         if source.using or source.is_natural:
             return self._by_names(left, right, source)
         both = FromRows(
@@ -133,6 +147,11 @@ class _Joiner:
         )
         relation = self._on(left, right, both, source)
         return self._shown(replace(both, relation=relation), left, right, source)
+
+    def _by_time(self, left: FromRows, right: FromRows, source: Source) -> FromRows:
+        binder = AsOfBinder(self._context, self._environment, self._text, left, right, source)
+        tables, hidden = (*left.tables, *right.tables), (*left.hidden, *right.hidden)
+        return FromRows(binder.relation(), tables, (*left.columns, *right.columns), hidden)
 
     def _item(self, source: Source) -> FromRows:
         if source.unnest is not None:

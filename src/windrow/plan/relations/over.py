@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
 from windrow.errors import BindingError
-from windrow.event_time import span_of
 from windrow.plan.expressions import Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.relations.aggregate_calls import (
@@ -25,11 +24,21 @@ from windrow.plan.relations.aggregate_calls import (
 from windrow.plan.relations.algebra import Frame, OrderKey, WindowCall, WindowFunctions
 from windrow.plan.relations.phase import Phase
 from windrow.plan.types import common_type
-from windrow.schema import BIGINT, DOUBLE, INT, TIMESTAMP, ColumnType
+from windrow.schema import (
+    BIGINT,
+    DAY_TIME_INTERVAL,
+    DOUBLE,
+    INT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    ColumnType,
+)
+from windrow.sql.intervals import length_of
 
 __all__ = ["add_window_functions", "is_over", "order_key"]
 
 _CLAUSE = "a window function"
+_RANGED_BY_SPAN = (TIMESTAMP, TIMESTAMP_NTZ, DAY_TIME_INTERVAL)
 _UNBOUNDED, _CURRENT = "UNBOUNDED", "CURRENT ROW"
 Specification = tuple[tuple[Expr, ...], tuple[OrderKey, ...]]
 
@@ -205,9 +214,11 @@ class _Over:
             raise self._wrong_frame("RANGE with a distance needs ORDER BY of one key")
         kind = self.order[0].expression.type
         bare = node.unnest()
-        if isinstance(bare, exp.Interval) and kind == TIMESTAMP:
-            unit = bare.args.get("unit")
-            return span_of(f"{bare.this.name} {unit.name if unit is not None else ''}".strip())
+        if isinstance(bare, exp.Interval) and kind in _RANGED_BY_SPAN:
+            length = length_of(bare)
+            if length is None or length.span_us is None or length.span_us < 0:
+                raise self._wrong_frame("this is no length of time in days or below")
+            return length.span_us
         bound = self._phase.bind(node, _CLAUSE) if not isinstance(bare, exp.Interval) else None
         value = bound.value if isinstance(bound, Literal) and bound.type.is_numeric else None
         if value is None or not kind.is_numeric:

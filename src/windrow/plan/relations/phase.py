@@ -18,6 +18,7 @@ from windrow.plan.relations.aggregate_calls import GROUPING, PLACED, RANKING, fu
 from windrow.plan.relations.algebra import Apply, ApplyKind, Field, Filter, Relation
 from windrow.plan.relations.context import Context, Environment
 from windrow.plan.relations.nested import is_query_form, nested_value
+from windrow.plan.relations.row_times import time_of_rows
 from windrow.plan.relations.visible import Table, Visible
 from windrow.plan.rows import misplaced
 from windrow.plan.scalars import scope_of
@@ -57,21 +58,27 @@ class Phase(ABC):
             if is_query_form(node):
                 return nested_value(self, scope, node)
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-                if self._is_field(node):
-                    return scope.bind(written_as_field(node))
-                written = aliases.get(node.name.lower()) if not node.table else None
-                if written is not None and not self.visible.has(node):
-                    return self.scope(clause).bind(written)
-                return self._column(node, shadowed=written is not None)
+                return self._named(scope, node, clause, aliases)
             if function_name(node) in (*RANKING, *PLACED):
                 raise misplaced_window(scope, node, clause)
             if function_name(node) in GROUPING:
                 hint = "write GROUP BY ROLLUP (a, b), and GROUPING in the select list or HAVING"
                 raise scope.wrong("WB272", "GROUPING is a value of groups", node, hint=hint)
+            if function_name(node) == "proctime":
+                return self._arrival(scope, node)
             return self._aggregate(scope, node, clause)
 
         scope = scope_of(self.visible.text, resolve)
         return scope
+
+    def _named(self, scope: Scope, node: exp.Column, clause: str, aliases: Aliases) -> Expr:
+        """What a name means: a field, an item of the select list, or a column."""
+        if self._is_field(node):
+            return scope.bind(written_as_field(node))
+        written = aliases.get(node.name.lower()) if not node.table else None
+        if written is not None and not self.visible.has(node):
+            return self.scope(clause).bind(written)
+        return self._column(node, shadowed=written is not None)
 
     def bind(self, node: exp.Expr, clause: str, aliases: Aliases = _NONE) -> Expr:
         """The bound form of an expression."""
@@ -131,6 +138,15 @@ class Phase(ABC):
         if node.table:
             raise self.visible.unknown_table(node, self.all_tables)
         raise self.visible.unknown(node, self.all_tables)
+
+    def _arrival(self, scope: Scope, node: exp.Expr) -> Expr:
+        """PROCTIME(): rows are processed at their own time, whenever they come."""
+        field = time_of_rows(self.relation)
+        if field is None:
+            told = "PROCTIME() is the time of the rows of one stream"
+            hint = "write it in a query over one stream, or name the time column"
+            raise scope.wrong("WB716", told, node, hint=hint)
+        return self.final(field.ref)
 
     def _own(self, _node: exp.Expr) -> Expr | None:
         """What the whole node is known as, before its parts are looked at."""

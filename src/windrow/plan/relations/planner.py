@@ -12,16 +12,19 @@ from windrow.plan.catalog import Catalog, View
 from windrow.plan.digits import carries_words
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
-from windrow.plan.relations.algebra import Project
+from windrow.plan.relations.algebra import Project, Relation
+from windrow.plan.relations.as_of import PROCTIME
 from windrow.plan.relations.binder import bind_query, bind_view
 from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.bound_query import BoundQuery
+from windrow.plan.relations.closing import closes_of, has_sessions, of_closing_sessions
 from windrow.plan.relations.comparable import check_comparable
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.share_parts import share_parts
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.plan.relations.whole_blocks import as_block
+from windrow.plan.relations.window_columns import BOUND_NAMES
 from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source
@@ -78,12 +81,14 @@ def plan_view(view: View, catalog: Catalog) -> TreePlan:
 
 def _planned(bound: BoundQuery) -> TreePlan:
     check_comparable(bound.relation, bound.order)
-    relation = rewritten_relation(bound.relation)
     hidden = bound.relation.fields[len(bound.outputs) :]
-    given = (*bound.outputs, *hidden)
-    if [field.id for field in relation.fields] != [field.id for field in given]:
-        relation = Project(relation, passed(given))
+    relation = _rewritten(bound, bound.relation)
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
+    has_no_ticks = bound.every_us is None
+    closing = None
+    if has_no_ticks and has_sessions(bound.relation):
+        whole = _rewritten(bound, of_closing_sessions(bound.relation))
+        closing = share_parts(with_blocks(whole, grid_us, bound.text))
     return TreePlan(
         bound.text,
         bound.relation,
@@ -93,7 +98,18 @@ def _planned(bound: BoundQuery) -> TreePlan:
         bound.every_us,
         bound.duration,
         hidden,
+        closes_of(bound.relation) if has_no_ticks else None,
+        closing,
     )
+
+
+def _rewritten(bound: BoundQuery, relation: Relation) -> Relation:
+    """The relation after all rules, with the columns of the query in their order."""
+    given = (*bound.outputs, *bound.relation.fields[len(bound.outputs) :])
+    found = rewritten_relation(relation)
+    if [field.id for field in found.fields] != [field.id for field in given]:
+        return Project(found, passed(given))
+    return found
 
 
 def _check_choices(algorithm: str, store: str) -> None:
@@ -114,21 +130,35 @@ def _is_block(select: Select, catalog: Catalog) -> bool:
     )
     if not is_plain or select.qualify is not None or select.limit is not None:
         return False
-    if not select.sources or not all(_is_window(each, catalog) for each in select.sources):
+    if not select.sources or not all(_is_window(each, catalog) for each in all_sources(select)):
         return False
     windows = [source.window for source in all_sources(select)]
     if len(windows) > 1 and any(each.traits.is_endless for each in windows):
         return False
     if any(isinstance(each.unnest(), exp.Literal) for each in select.group_by):
         return False
+    if any(each.traits.is_scheduled for each in windows):
+        return False
+    if any(each.traits.has_bounds for each in windows) and _reads_bounds(select):
+        return False
     return not any(_is_of_trees(node) for each in _expressions(select) for node in each.walk())
+
+
+def _reads_bounds(select: Select) -> bool:
+    """Whether it may read window_start and its like, which single blocks do not have."""
+    nodes = (node for each in _expressions(select) for node in each.walk())
+    return any(
+        (isinstance(node, exp.Column) and node.name.lower() in BOUND_NAMES)
+        or (isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count))
+        for node in nodes
+    )
 
 
 def _is_of_trees(node: exp.Expr) -> bool:
     """Whether only a tree can run it, or says best why it cannot: RANK() without OVER."""
     if isinstance(node, exp.Anonymous) and node.name.upper() in GENERATORS:
         return True
-    return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED)
+    return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED, PROCTIME)
 
 
 def _is_window(source: Source, catalog: Catalog) -> bool:
@@ -136,7 +166,8 @@ def _is_window(source: Source, catalog: Catalog) -> bool:
     has_more = has_more or source.unnest is not None
     if has_more or source.is_natural or source.join not in ("first", "inner", "anti"):
         return False
-    return catalog.view(source.stream) is None
+    is_stream = catalog.view(source.stream) is None and catalog.table(source.stream) is None
+    return is_stream and source.as_of is None
 
 
 def _expressions(select: Select) -> Iterator[exp.Expr]:

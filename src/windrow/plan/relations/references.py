@@ -9,6 +9,7 @@ from windrow.plan.expressions import Call, ColumnRef, Expr, walk
 from windrow.plan.relations.algebra import (
     Aggregate,
     Apply,
+    AsOfJoin,
     AtMostOne,
     Field,
     Filter,
@@ -109,9 +110,8 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
         return replace(relation, condition=rewrite(relation.condition))
     if isinstance(relation, Project | Unnest):
         return _computed(relation, rewrite)
-    if isinstance(relation, Join | Apply):
-        condition = relation.condition
-        return replace(relation, condition=None if condition is None else rewrite(condition))
+    if isinstance(relation, Join | Apply | AsOfJoin):
+        return _join(relation, rewrite)
     if isinstance(relation, Aggregate):
         calls = tuple(
             replace(call, arguments=tuple(rewrite(part) for part in call.arguments))
@@ -144,6 +144,15 @@ def _computed(relation: Project | Unnest, rewrite: Rewrite) -> Relation:
     if isinstance(relation, Unnest):
         return replace(relation, expression=rewrite(relation.expression))
     return replace(relation, items=_items(relation.items, rewrite))
+
+
+def _join(relation: Join | Apply | AsOfJoin, rewrite: Rewrite) -> Relation:
+    if isinstance(relation, AsOfJoin):
+        keys = tuple((rewrite(left), rewrite(right)) for left, right in relation.keys)
+        left, right = (rewrite(part) for part in relation.times)
+        relation = replace(relation, keys=keys, times=(left, right))
+    condition = relation.condition
+    return replace(relation, condition=None if condition is None else rewrite(condition))
 
 
 def _items(items: tuple[Item, ...], rewrite: Rewrite) -> tuple[Item, ...]:

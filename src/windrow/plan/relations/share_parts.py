@@ -15,7 +15,7 @@ from typing import Any
 
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.relations.algebra import Field, Item, Project, Relation, Values
-from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.blocks import Block, SessionBlock
 
 __all__ = ["count_readers", "share_parts"]
 
@@ -104,7 +104,10 @@ def _form_of_block(block: Block, ids: Mapping[str, str]) -> Block:
     plan = block.plan
     select = tuple(replace(column, name=ids[column.name]) for column in plan.select)
     given = tuple(replace(field, id=ids[field.id]) for field in block.given)
-    return Block(replace(plan, select=select), given)
+    form = replace(block, plan=replace(plan, select=select), given=given)
+    if isinstance(form, SessionBlock):
+        return replace(form, bounds=_renamed(form.bounds, ids))
+    return form
 
 
 def _renamed(value: Any, ids: Mapping[str, str]) -> Any:

@@ -14,6 +14,7 @@ from windrow.plan.relations.algebra import (
     AggregateCall,
     AnswerWindow,
     Apply,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Field,
@@ -25,16 +26,21 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
+    SessionScan,
     SetOperation,
+    TableScan,
     TopRows,
     Unnest,
     ValidRows,
     Values,
+    VersionScan,
     ViewScan,
+    WindowBound,
+    WindowBounds,
     WindowCall,
     WindowFunctions,
 )
-from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.blocks import Block, SessionBlock
 from windrow.plan.relations.share_parts import count_readers
 from windrow.plan.relations.show_block import (
     block_label,
@@ -42,7 +48,7 @@ from windrow.plan.relations.show_block import (
     block_words,
     window_lines,
 )
-from windrow.plan.show import show, show_with
+from windrow.plan.show import show, show_inside, show_with
 
 __all__ = ["show_relation"]
 
@@ -104,13 +110,13 @@ class _Drawing:
     def _label_all(self, node: Relation) -> None:
         for part in node.inputs:
             self._label_all(part)
-        if isinstance(node, Join | Apply):
+        if isinstance(node, Join | Apply | AsOfJoin):
             self._tell_apart(node)
         sources = _sources(node)
         for field in node.fields:
             self._label(node, field, sources.get(field.id))
 
-    def _tell_apart(self, node: Join | Apply) -> None:
+    def _tell_apart(self, node: Join | Apply | AsOfJoin) -> None:
         """Columns that meet and are copies of one column, as those of a domain are, differ."""
         left = {self._labels[field.id] for field in node.left.fields}
         for field in node.right.fields:
@@ -127,8 +133,10 @@ class _Drawing:
             return
         self._names[field.id] = field.name
         plain = field.name or "nothing"
-        if isinstance(node, Scan | ViewScan):
+        if isinstance(node, Scan | ViewScan | TableScan | VersionScan):
             plain = f"{node.alias}.{field.name}"
+        if isinstance(node, SessionScan) and field in node.scan.given:
+            plain = f"{node.scan.alias}.{field.name}"
         if isinstance(node, Block):
             plain = block_label(node, field)
         self._labels[field.id] = self._unused(plain)
@@ -189,6 +197,24 @@ class _Drawing:
         """A view that runs by itself."""
         alias = "" if node.alias.lower() == node.view.lower() else f" AS {node.alias}"
         return f"view {node.view}{alias}: {self._fields(node.fields)}"
+
+    def table_scan(self, node: TableScan) -> str:
+        """A table."""
+        alias = "" if node.alias.lower() == node.table.lower() else f" AS {node.alias}"
+        return f"table {node.table}{alias}: {self._fields(node.fields)}"
+
+    def version_scan(self, node: VersionScan) -> str:
+        """A table with versions of its rows."""
+        alias = "" if node.alias.lower() == node.table.lower() else f" AS {node.alias}"
+        return f"versions of table {node.table}{alias}: {self._fields(node.given)}"
+
+    def as_of_join(self, node: AsOfJoin) -> str:
+        """Keys and times."""
+        keys = [f"{self._show(one)} = {self._show(other)}" for one, other in node.keys]
+        left, right = map(self._show, node.times)
+        on = " and ".join([*keys, f"{right} {'<' if node.is_strict else '<='} {left}"])
+        more = "" if node.condition is None else f" with {self._show(node.condition)}"
+        return f"{'left ' if node.kind == 'left' else ''}join as of: the newest with {on}{more}"
 
     def values(self, node: Values) -> str:
         """Constant rows."""
@@ -282,30 +308,43 @@ class _Drawing:
         time = self._field(node.time)
         return f"answers every {every} {self._window(node.window)}, timed by {time}"
 
+    def session_scan(self, node: SessionScan) -> str:
+        """A stream, the rows of its sessions, and their bounds."""
+        return f"{self.scan(node.scan)}{_of_sessions(node.mode)}{self._bounds(node.bounds)}"
+
+    def _bounds(self, bounds: Iterable[WindowBound]) -> str:
+        named = ", ".join(self._field(each.field) for each in bounds)
+        return f" with {named}" if named else ""
+
+    def window_bounds(self, node: WindowBounds) -> str:
+        """The bounds of the window that closed last, next to every row."""
+        return f"{self._bounds(node.bounds).strip()} of the windows {self._window(node.window)}"
+
     def block(self, node: Block) -> str:
         """A window, or what a block gives; its windows follow."""
         plan = node.plan
         columns = ", ".join(
             _named_value(self._field(field), show(column.expression, plan))
-            for field, column in zip(node.fields, plan.select, strict=True)
+            for field, column in zip(node.given, plan.select, strict=True)
         )
         if node.is_scan:
             (window,) = window_lines(plan)
-            return f"{window}: {columns or 'no columns'}"
+            more = ""
+            if isinstance(node, SessionBlock):
+                more = _of_sessions(node.mode) + self._bounds(node.bounds)
+            return f"{window}{more}: {columns or 'no columns'}"
         return f"{block_words(plan)}: {columns}" if columns else block_words(plan)
 
     def _window(self, window: WindowSpec) -> str:
-        inside = window.traits.shown.format(
-            length=show_span(window.length_us),
-            slide=show_span(window.slide_us),
-            rows=window.rows,
-            columns=self._list(window.partition_by),
-        )
-        return f"[{inside}]"
+        return f"[{show_inside(window, self._list(window.partition_by))}]"
 
 
 def _named_value(label: str, value: str) -> str:
     return label if label == value else f"{label} = {value}"
+
+
+def _of_sessions(mode: str) -> str:
+    return {"rows": "", "newest": ", the newest row of each", "closing": ", those that end"}[mode]
 
 
 def _sources(node: Relation) -> dict[str, Expr]:
@@ -335,6 +374,9 @@ def _bound(value: int | float | None, unbounded: str) -> str:
 _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     Scan: _Drawing.scan,
     ViewScan: _Drawing.view_scan,
+    TableScan: _Drawing.table_scan,
+    VersionScan: _Drawing.version_scan,
+    AsOfJoin: _Drawing.as_of_join,
     Values: _Drawing.values,
     Filter: _Drawing.filter,
     Project: _Drawing.project,
@@ -350,4 +392,7 @@ _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     WindowFunctions: _Drawing.window_functions,
     Block: _Drawing.block,
     AnswerWindow: _Drawing.answer_window,
+    WindowBounds: _Drawing.window_bounds,
+    SessionScan: _Drawing.session_scan,
+    SessionBlock: _Drawing.block,
 }

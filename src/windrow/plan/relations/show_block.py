@@ -16,7 +16,7 @@ __all__ = ["block_label", "block_lines", "block_words", "window_lines"]
 def block_label(block: Block, field: Field) -> str:
     """What the field is called: as in the text, where it is a column of a window."""
     plan = block.plan
-    value = next(each.expression for each in plan.select if each.name == field.id)
+    value = next((each.expression for each in plan.select if each.name == field.id), None)
     if isinstance(value, GroupRef):
         value = plan.group_by[value.index]
     return show(value, plan) if isinstance(value, ColumnRef) else field.name

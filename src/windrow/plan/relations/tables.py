@@ -1,4 +1,4 @@
-"""One item of FROM: a stream through its window, a view, a common table, or a query."""
+"""One item of FROM: a stream through its window, a table, a view, a common table, or a query."""
 
 from __future__ import annotations
 
@@ -15,18 +15,25 @@ from windrow.plan.relations.algebra import (
     Field,
     Relation,
     Scan,
+    SessionScan,
+    TableScan,
     TopRows,
+    VersionScan,
     ViewScan,
     walk_relations,
 )
+from windrow.plan.relations.closing import closes_of, has_sessions
 from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.references import free_ids
 from windrow.plan.relations.visible import Table
+from windrow.plan.relations.window_columns import with_bounds
+from windrow.plan.relations.windowed_rows import windowed_rows
 from windrow.plan.windows import bind_window
-from windrow.schema import TIMESTAMP, Column, StreamSchema
+from windrow.schema import BOOLEAN, TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import QueryText, Source, ValuesList
+from windrow.table_schema import TableSchema
 
-__all__ = ["FromRows", "bind_table", "named_columns", "streams_of"]
+__all__ = ["FromRows", "bind_table", "check_tables", "named_columns", "streams_of"]
 
 # What the answers of a query are timed by.
 ANSWER_TIME = "at"
@@ -47,6 +54,7 @@ def bind_table(source: Source, context: Context, environment: Environment) -> Fr
     if source.history is not None:
         place = source.history.place or source.place
         raise refusal("WU211", "HISTORY here", place, "make it the only input in FROM")
+    _check_as_of(source, context, environment)
     if source.query is not None:
         return _of_query(source, source.query, context, environment.within())
     common = environment.common.get(source.stream.lower())
@@ -59,7 +67,23 @@ def bind_table(source: Source, context: Context, environment: Environment) -> Fr
         shared = _of_view(source, view, context, environment)
         inner = environment.within_view(view.name)
         return shared or _of_query(source, view.query, context, inner)
-    return _of_stream(source, context)
+    table = context.catalog.table(source.stream)
+    return _of_stream(source, context) if table is None else _of_table(source, table, context)
+
+
+def check_tables(left: FromRows, right: FromRows, source: Source) -> None:
+    """A table that is joined with every row of a stream for ever would grow without end."""
+    for table, other in ((left, right), (right, left)):
+        if isinstance(table.relation, TableScan) and _keeps_endless(other.relation):
+            names = ", ".join(each.alias for each in other.tables) or "a query"
+            raise BindingError(
+                "WB719",
+                f"{names} has no window in a join with table {table.relation.table!r}: every row "
+                "would be kept, as the table may change what it is joined with",
+                hint="write a window, such as [10 MINUTES]; or join each row once, with the "
+                f"version of its own time: {table.relation.table} FOR SYSTEM_TIME AS OF a.ts",
+                place=source.place,
+            )
 
 
 def named_columns(
@@ -85,8 +109,44 @@ def _of_stream(source: Source, context: Context) -> FromRows:
     columns = tuple(column.name for column in stream.columns)
     scan = Scan(stream, source.alias, window, columns, given)
     context.add_scan(scan, source)
+    relation, given = with_bounds(scan, window, given, context)
     shown = named_columns(given, source.columns, source.alias, source)
-    return FromRows(scan, (Table(source.alias, shown, stream.name),), shown)
+    return FromRows(relation, (Table(source.alias, shown, stream.name),), shown)
+
+
+def _check_as_of(source: Source, context: Context, environment: Environment) -> None:
+    """Versions are kept of tables only."""
+    if source.as_of is None:
+        return
+    is_other = source.stream.lower() in environment.common or source.query is not None
+    if is_other or context.catalog.table(source.stream) is None:
+        raise BindingError(
+            "WB716",
+            f"{source.alias or 'the query'} is no table: FOR SYSTEM_TIME AS OF reads versions of "
+            "a table's rows",
+            hint="declare it with CREATE TABLE ... PRIMARY KEY (...); between streams write "
+            "a [1 MINUTE] ASOF JOIN b [1 MINUTE] ON a.k = b.k AND a.ts >= b.ts",
+            place=source.place,
+        )
+
+
+def _of_table(source: Source, table: TableSchema, context: Context) -> FromRows:
+    if source.window.written:
+        raise BindingError(
+            "WB714",
+            f"{table.name!r} is a table: it holds the newest row of each key, and has no window",
+            hint=f"omit the brackets: {table.name} AS {source.alias}",
+            place=source.window.place or source.place,
+        )
+    given = tuple(context.fresh(column.name, column.type) for column in table.columns)
+    places = tuple(range(len(given)))
+    scan: Relation = TableScan(table.name, source.alias, places, given)
+    if source.as_of is not None:
+        since, gone = context.fresh("since", TIMESTAMP), context.fresh("gone", BOOLEAN)
+        # For how long versions are kept is known when it is joined.
+        scan = VersionScan(table.name, source.alias, places, given, since, gone, None)
+    shown = named_columns(given, source.columns, source.alias, source)
+    return FromRows(scan, (Table(source.alias, shown, table.name),), shown)
 
 
 def _of_view(
@@ -95,18 +155,23 @@ def _of_view(
     """The view as it runs by itself; None where it has to be part of the query.
 
     A window reads its answers as a stream. A view that keeps every row for ever would do so for a
-    query that only counts them.
+    query that only counts them. Of sessions a query answers with those that close, which the rows
+    of a view do not show.
     """
     if not context.shares_views or source.window.written:
         return None
     scans = dict(context.scans)
     answer = context.bind(view.query, environment.within_view(view.name))
     streams = streams_of(answer.relation)
-    if not streams or _keeps_endless(answer.relation):
+    if not streams or _keeps_endless(answer.relation) or has_sessions(answer.relation):
         context.scans = scans
         return None
     given = tuple(context.fresh(field.name, field.type) for field in answer.shown)
-    scan = ViewScan(view.name, source.alias, streams, tuple(range(len(given))), given)
+    tables = _tables_of(answer.relation)
+    every_us = None if isinstance(view.query, ValuesList) else view.query.every_us
+    closes = closes_of(answer.relation) if every_us is None else None
+    places = tuple(range(len(given)))
+    scan = ViewScan(view.name, source.alias, streams, places, given, tables, closes)
     shown = named_columns(given, source.columns, source.alias, source)
     return FromRows(scan, (Table(source.alias, shown, source.stream),), shown)
 
@@ -127,8 +192,21 @@ def streams_of(relation: Relation) -> tuple[str, ...]:
     for node in walk_relations(relation):
         if isinstance(node, Scan):
             found.append(node.stream.name)
+        elif isinstance(node, SessionScan):
+            found.append(node.scan.stream.name)
         elif isinstance(node, ViewScan):
             found += node.streams
+    return tuple(dict.fromkeys(found))
+
+
+def _tables_of(relation: Relation) -> tuple[str, ...]:
+    """The tables that a bound relation reads, each once."""
+    found: list[str] = []
+    for node in walk_relations(relation):
+        if isinstance(node, TableScan | VersionScan):
+            found.append(node.table)
+        elif isinstance(node, ViewScan):
+            found += node.tables
     return tuple(dict.fromkeys(found))
 
 
@@ -159,9 +237,14 @@ def _of_query(
     shown = named_columns(answer.shown, names, alias, source)
     relation = answer.relation
     every_us = None if isinstance(query, ValuesList) else query.every_us
-    if source.window.written:
+    rows = windowed_rows(source, relation, shown, context) if every_us is None else None
+    if rows is not None:
+        relation, shown = rows
+    elif source.window.written:
         relation, time = _through_window(source, answer, shown, every_us, context)
         shown = (time, *shown)
+        if isinstance(relation, AnswerWindow):
+            relation, shown = with_bounds(relation, relation.window, shown, context)
     elif every_us is not None:
         raise BindingError(
             "WB264",

@@ -15,6 +15,8 @@ from windrow.plan.relations.algebra import (
     Field,
     OrderKey,
     Relation,
+    TableScan,
+    VersionScan,
     ViewScan,
     walk_relations,
 )
@@ -22,7 +24,7 @@ from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.window_kinds import UNBOUNDED
 
-__all__ = ["RunnablePlan", "TreePlan", "grid_of"]
+__all__ = ["RunnablePlan", "TreePlan", "grid_of", "tables_of"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,9 @@ class TreePlan:
 
     bound: as it was written; relation: after all rules, with blocks as leaves. outputs: its columns
     under the names that readers see. order: how result() is sorted; () as rows are. hidden: columns
-    behind these that only the order reads.
+    behind these that only the order reads. closes: as QueryPlan has it.
+    closing: with sessions and without EVERY, what the answers are: the query over the sessions that
+    end at an instant, with blocks as leaves.
     """
 
     text: str
@@ -42,6 +46,8 @@ class TreePlan:
     every_us: int | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
     hidden: tuple[Field, ...] = ()
+    closes: tuple[int, int] | None = None
+    closing: Relation | None = None
 
     kind = "tree"
     algorithm = "tree"
@@ -51,8 +57,9 @@ class TreePlan:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Its leaves with windows, each different one once."""
-        found = (each for each in walk_relations(self.relation) if isinstance(each, Block))
-        return tuple(dict.fromkeys(found))
+        whole = [self.relation] if self.closing is None else [self.relation, self.closing]
+        nodes = (each for relation in whole for each in walk_relations(relation))
+        return tuple(dict.fromkeys(each for each in nodes if isinstance(each, Block)))
 
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
@@ -72,7 +79,7 @@ class TreePlan:
 
     @cached_property
     def entered(self) -> frozenset[Relation]:
-        """The blocks, views and answer windows into which rows enter as those of streams do.
+        """The blocks, views, tables and answer windows into which rows enter as into streams.
 
         What is read to make the answers of a query inside it is not among them.
         """
@@ -81,7 +88,11 @@ class TreePlan:
     @cached_property
     def answering(self) -> tuple[bool, ...]:
         """Of each input, whether an answer is due when a row enters it."""
-        return tuple(block in self.entered for block in self.blocks for _ in block.plan.inputs)
+        return tuple(
+            block in self.entered and not entry.window.traits.enters_later
+            for block in self.blocks
+            for entry in block.plan.inputs
+        )
 
     @cached_property
     def view_scans(self) -> tuple[ViewScan, ...]:
@@ -93,6 +104,24 @@ class TreePlan:
     def views(self) -> tuple[str, ...]:
         """The views that it reads, each once; not those that these read."""
         return tuple(dict.fromkeys(scan.view for scan in self.view_scans))
+
+    @cached_property
+    def table_scans(self) -> tuple[TableScan | VersionScan, ...]:
+        """Its leaves that read tables, each different one once."""
+        nodes = walk_relations(self.relation)
+        found = (each for each in nodes if isinstance(each, TableScan | VersionScan))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def own_tables(self) -> tuple[str, ...]:
+        """The tables that it reads, each once; not those that its views read."""
+        return tuple(dict.fromkeys(scan.table for scan in self.table_scans))
+
+    @cached_property
+    def tables(self) -> tuple[str, ...]:
+        """The tables read, also by its views, each once."""
+        inner = (name for scan in self.view_scans for name in scan.tables)
+        return tuple(dict.fromkeys([*self.own_tables, *inner]))
 
     @cached_property
     def streams(self) -> tuple[str, ...]:
@@ -143,8 +172,14 @@ class TreePlan:
         rows = StreamSchema("rows", (*columns, Column("", TIMESTAMP)), "")
         entry = PlanInput(rows, "rows", WindowSpec(UNBOUNDED.name))
         return QueryPlan(
-            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan"
-        )
+            self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan",
+            closes=self.closes,
+        )  # fmt: skip
+
+
+def tables_of(plan: RunnablePlan) -> tuple[str, ...]:
+    """The tables that a plan reads, also by its views; one block reads none."""
+    return plan.tables if isinstance(plan, TreePlan) else ()
 
 
 def grid_of(relation: Relation, every_us: int | None) -> int:
@@ -156,7 +191,7 @@ def grid_of(relation: Relation, every_us: int | None) -> int:
 
 
 def _entered(relation: Relation) -> Iterator[Relation]:
-    if isinstance(relation, (Block, AnswerWindow, ViewScan)):
+    if isinstance(relation, (Block, AnswerWindow, ViewScan, TableScan)):
         yield relation
     else:
         for part in relation.inputs:

@@ -27,13 +27,17 @@ def as_block(plan: TreePlan) -> QueryPlan | TreePlan:
         return plan
     named = zip(plan.outputs, found.select, strict=True)
     select = tuple(replace(column, name=field.name) for field, column in named)
-    return replace(found, select=select, every_us=plan.every_us, duration=plan.duration)
+    return replace(
+        found, select=select, every_us=plan.every_us, duration=plan.duration, closes=plan.closes
+    )
 
 
 def _folded(relation: Relation) -> QueryPlan | None:
     """The block with what is computed and tested above it; columns are named by their ids."""
     if isinstance(relation, Block):
-        return relation.plan
+        windows = [entry.window for entry in relation.plan.inputs]
+        # Only leaves of trees have these.
+        return None if any(each.traits.is_scheduled for each in windows) else relation.plan
     if not isinstance(relation, Project | Filter):
         return None
     inner = _folded(relation.input)

@@ -211,10 +211,7 @@ def _sort_array(arguments: list[Any], kind: ColumnType) -> pa.Array:
 
 
 def _reverse(arguments: list[Any], kind: ColumnType) -> pa.Array:
-    (column,) = arguments
-    if pa.types.is_string(column.type):
-        return pc.utf8_reverse(column)
-    entries = entries_of(column)
+    entries = entries_of(arguments[0])
     chosen = (entries.starts + entries.lengths - 1)[entries.rows] - entries.places
     return lists_with(kind.arrow, entries.children, chosen, entries.rows, entries.missing)
 
@@ -345,7 +342,7 @@ _OVER_COLUMNS: dict[str, Callable[[list[Any], ColumnType], Any]] = {
     "arrays_zip": _zip,
     "concat_arrays": _concat,
     "flatten": _flatten,
-    "reverse": _reverse,
+    "reverse_array": _reverse,
     "slice": _slice,
 }
 ARRAYS: dict[str, Function] = {

@@ -8,6 +8,7 @@ wrong in one of seven), nor for anything that fails: there one bad row would end
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 from windrow.rows.scalar.nested_casts import cast_parts
 from windrow.rows.scalar.parsing import parser_of
 from windrow.rows.scalar.rounding import decimal_to_scale, fit_decimal
+from windrow.rows.scalar.timestamps import TIMESTAMPS
 from windrow.rows.scalar.values import (
     Checked,
     Function,
@@ -26,7 +28,10 @@ from windrow.rows.scalar.values import (
     numbers,
     over_arrays,
 )
-from windrow.schema import BIGINT, DOUBLE, ColumnType, type_of_arrow
+from windrow.schema import BIGINT, DOUBLE, INT, ColumnType
+from windrow.times.civil import MOST_DAYS
+from windrow.times.interval_texts import day_time_text
+from windrow.times.moments import date_text, wall_text
 
 __all__ = ["CASTS", "floats_to_integers"]
 
@@ -61,15 +66,23 @@ def _plain(column: pa.Array, kind: ColumnType) -> pa.Array:
     if pa.types.is_binary(source):
         # Bytes that are not UTF-8 become the sign of what cannot be read, as in Spark.
         return map_distinct(column, _decoded, kind.arrow)
+    if kind.name == "TIMESTAMP" and _is_number(source):
+        return _to_timestamp(column, kind)
     if pa.types.is_string(source):
         return map_distinct(column, parser_of(kind), kind.arrow)
     if pa.types.is_decimal(source):
         return _from_decimal(column, kind)
     if pa.types.is_floating(source):
         return _from_float(column, kind)
-    if pa.types.is_timestamp(source) or pa.types.is_date(source):
+    if pa.types.is_temporal(source):
         return _from_time(column, kind)
     return _from_integer(column, kind)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
 
 
 def _from_integer(column: pa.Array, kind: ColumnType) -> pa.Array:
@@ -155,23 +168,54 @@ def _decimal_to_double(column: pa.Array) -> pa.Array:
 
 
 def _from_time(column: pa.Array, kind: ColumnType) -> pa.Array:
+    """Times and dates; an instant is what a clock in UTC shows."""
+    if pa.types.is_duration(column.type):
+        return map_distinct(column.view(pa.int64()), _or_none(day_time_text), pa.string())
     if kind.name == "STRING":
-        return column.cast(pa.string())
-    if pa.types.is_date(column.type):
-        days = numbers(column.cast(pa.int32())).astype(np.int64)
-        return from_numpy(days * _DAY_US, BIGINT, [column]).cast(kind.arrow)
-    moments = column.cast(pa.int64())
+        if pa.types.is_date(column.type):
+            return map_distinct(column.view(pa.int32()), _or_none(date_text), pa.string())
+        return map_distinct(column.view(pa.int64()), _or_none(wall_text), pa.string())
+    if kind.name in ("TIMESTAMP", "TIMESTAMP_NTZ"):
+        return _as_moments(column, kind)
+    moments = column.view(pa.int64())
     if kind.name == "DATE":
         days = np.floor_divide(numbers(moments), _DAY_US)
-        return _narrowed(days, column, type_of_arrow(pa.int32())).cast(pa.date32())
+        return _narrowed(days, column, INT).cast(pa.date32())
     if kind.is_float:
         seconds = numbers(moments) / float(_SECOND_US)
         return from_numpy(seconds, DOUBLE, [column]).cast(kind.arrow, safe=False)
+    if kind.name == "DECIMAL":
+        return map_distinct(moments, lambda value: fit_decimal(_seconds(value), kind), kind.arrow)
     return _narrowed(np.floor_divide(numbers(moments), _SECOND_US), column, kind)
 
 
 def _decoded(data: bytes | None) -> str | None:
     return None if data is None else data.decode(errors="replace")
+
+
+def _as_moments(column: pa.Array, kind: ColumnType) -> pa.Array:
+    if not pa.types.is_date(column.type):
+        return column.view(kind.arrow)
+    days = numbers(column.cast(pa.int32())).astype(np.int64)
+    valid = np.abs(days) < MOST_DAYS
+    return from_numpy(np.where(valid, days, 0) * _DAY_US, BIGINT, [column], valid).view(kind.arrow)
+
+
+def _or_none(show: Callable[[int], str]) -> Callable[[int | None], str | None]:
+    return lambda value: None if value is None else show(value)
+
+
+def _seconds(moment: int) -> Decimal:
+    return Decimal(moment).scaleb(-6)
+
+
+def _to_timestamp(column: pa.Array, kind: ColumnType) -> pa.Array:
+    """Numbers as seconds since 1970; a fault beyond 64 bits of microseconds is NULL."""
+    if pa.types.is_decimal(column.type):
+        micros = map_distinct(column, lambda value: int(value.scaleb(6)), pa.decimal128(38, 0))
+        return _from_decimal(micros, BIGINT).view(kind.arrow)
+    found = TIMESTAMPS["timestamp_seconds"]([column], kind)
+    return found.value if isinstance(found, Checked) else found
 
 
 CASTS: dict[str, Function] = {"cast": over_arrays(_cast), "try_cast": over_arrays(_try_cast)}

@@ -1,4 +1,4 @@
-"""Numbers and truths read from text, by the rules of Spark's try_cast: no guess, else NULL.
+"""Numbers, truths and times read from text, by the rules of Spark's try_cast: no guess, else NULL.
 
 Blanks around are allowed. Integers take no point or exponent; DOUBLE takes inf, infinity and nan.
 """
@@ -13,6 +13,10 @@ import numpy as np
 
 from windrow.rows.scalar.rounding import fit_decimal
 from windrow.schema import ColumnType
+from windrow.time_types import DAY_TIME, YEAR_MONTH
+from windrow.times.interval_texts import read_day_time, read_year_month
+from windrow.times.moments import read_date, read_timestamp, read_wall_time
+from windrow.times.zones import UTC_ZONE
 
 __all__ = ["parser_of"]
 
@@ -25,6 +29,15 @@ _TRUTHS = {
 }
 
 
+_TIMES: dict[str, Callable[[str], int | None]] = {
+    "TIMESTAMP": lambda text: read_timestamp(text, UTC_ZONE),
+    "TIMESTAMP_NTZ": read_wall_time,
+    "DATE": read_date,
+    DAY_TIME: read_day_time,
+    YEAR_MONTH: read_year_month,
+}
+
+
 def parser_of(kind: ColumnType) -> Callable[[str | None], object]:
     """The function that reads a text as that type, or as None."""
     if kind.is_integer:
@@ -34,6 +47,8 @@ def parser_of(kind: ColumnType) -> Callable[[str | None], object]:
         return _double
     if kind.name == "DECIMAL":
         return lambda text: _decimal(text, kind)
+    if kind.name in _TIMES:
+        return lambda text: None if text is None else _TIMES[kind.name](text)
     return _boolean
 
 

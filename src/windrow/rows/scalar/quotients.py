@@ -117,7 +117,28 @@ def _by_row(
     return pa.array(shown, kind.arrow)
 
 
+@over_arrays
+def _positive_remainder(arguments: list[Any], kind: ColumnType) -> Any:
+    """PMOD: a negative remainder has the divisor added, and is taken once more."""
+    dividend, divisor = arguments
+    if kind.name == "DECIMAL":
+        return _by_row(
+            dividend, divisor, lambda a, b: fit_decimal(_positive(a, b), kind) if b else None, kind
+        )
+    remainder = _remainder(arguments, kind)
+    again = _remainder([pc.add(remainder, divisor), divisor], kind)
+    return pc.if_else(pc.less(remainder, pa.scalar(0, kind.arrow)), again, remainder)
+
+
+def _positive(dividend: Decimal, divisor: Decimal) -> Decimal:
+    remainder = _WIDE.remainder(dividend, divisor)
+    return remainder if remainder >= 0 else _WIDE.remainder(remainder + divisor, divisor)
+
+
 QUOTIENTS: dict[str, Function] = {
+    "try_divide": _divide_by_scalar,
+    "try_mod": _remainder,
+    "pmod": _positive_remainder,
     "/": _divide_by_scalar,
     "%": _remainder,
     "div": _whole_quotient,

@@ -7,7 +7,7 @@ others are rounded by whole columns.
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from windrow.schema import BIGINT, DOUBLE, ColumnType
 __all__ = ["ROUNDING", "decimal_to_scale", "fit_decimal"]
 
 _WIDE = Context(prec=400, rounding=ROUND_HALF_UP, Emax=10**9, Emin=-(10**9))
+_EVEN = Context(prec=400, rounding=ROUND_HALF_EVEN, Emax=10**9, Emin=-(10**9))
 _NEAR_HALF = 1e-4
 _LARGE = 2.0**40  # scaled values beyond leave too few bits to see how near a half is
 _MAX_VECTOR_DIGITS = 15
@@ -53,6 +54,24 @@ def _round(arguments: list[Any], kind: ColumnType) -> Any:
     return over_arrays(lambda columns, kind: _to_digits(columns[0], digits, kind))([value], kind)
 
 
+@over_arrays
+def _bankers_round(arguments: list[Any], kind: ColumnType) -> Any:
+    """Half goes to the even neighbour; digit by digit, for each different value."""
+    column, digits = arguments[0], arguments[1][0].as_py() if len(arguments[1]) else 0
+    return map_distinct(column, lambda value: _to_even(value, digits, kind), kind.arrow)
+
+
+def _to_even(value: Any, digits: int, kind: ColumnType) -> Any:
+    if value is None or (isinstance(value, float) and not np.isfinite(value)):
+        return value
+    rounded = _quantized(Decimal(repr(value) if kind.is_float else value), digits, _EVEN)
+    if kind.name == "DECIMAL":
+        return fit_decimal(rounded, kind)
+    if kind.is_float:
+        return float(rounded) + 0.0
+    return int(rounded) if -(2**63) <= rounded < 2**63 else None
+
+
 def _to_digits(column: pa.Array, digits: int, kind: ColumnType) -> pa.Array:
     if pa.types.is_decimal(column.type):
         return map_distinct(column, lambda value: _decimal(value, digits, kind), kind.arrow)
@@ -76,10 +95,10 @@ def _integer(value: int | None, digits: int) -> int | None:
     return rounded if -(2**63) <= rounded < 2**63 else None
 
 
-def _quantized(value: Decimal, digits: int) -> Decimal:
+def _quantized(value: Decimal, digits: int, context: Context = _WIDE) -> Decimal:
     bounded = max(-400, min(400, digits))
     try:
-        return value.quantize(Decimal(1).scaleb(-bounded), context=_WIDE)
+        return value.quantize(Decimal(1).scaleb(-bounded), context=context)
     except InvalidOperation:
         return value  # more digits requested than any value has
 
@@ -128,6 +147,7 @@ def _fits(value: Decimal | None, direction: str) -> int | None:
 
 ROUNDING: dict[str, Function] = {
     "round": _round,
+    "bround": _bankers_round,
     "ceil": _whole(pc.ceil, "ROUND_CEILING"),
     "floor": _whole(pc.floor, "ROUND_FLOOR"),
 }

@@ -16,11 +16,12 @@ import pyarrow as pa
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import one_batch
-from windrow.operators.relations.changes import Changes, merged_changes, no_changes
+from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
 from windrow.operators.relations.scan import WindowScan
+from windrow.operators.relations.session_bounds import SessionBounds
 from windrow.output.publish import Publisher, PublisherMark
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.blocks import Block
+from windrow.plan.relations.blocks import Block, SessionBlock
 from windrow.rows.faults import FaultError
 from windrow.rows.prepare import lifetime_of, prepared_columns
 from windrow.rows.prepared_rows import PreparedRows
@@ -30,11 +31,14 @@ from windrow.windows.window import OperatorMark, Window
 
 __all__ = ["FusedLeaf", "Leaf", "leaf_of"]
 
-_NO_INSTANTS = np.empty(0, np.int64)
+_NO_INSTANTS: Vector = np.empty(0, np.int64)
 
 
 def leaf_of(block: Block, grid_us: int) -> Leaf:
     """An empty leaf; grid_us > 1: its relation changes at multiples of it only."""
+    if isinstance(block, SessionBlock):
+        gap_us = block.plan.inputs[0].window.length_us
+        return ScanLeaf(block.plan, grid_us, SessionBounds(block.mode, gap_us, block.bounds))
     return ScanLeaf(block.plan, grid_us) if block.is_scan else FusedLeaf(block.plan, grid_us)
 
 
@@ -42,6 +46,11 @@ class Leaf(ABC):
     """What a tree asks of a leaf; inputs are those of its own plan."""
 
     plan: QueryPlan
+
+    @property
+    def entered(self) -> Vector:
+        """The instants of the last step at which rows entered, where their times do not say it."""
+        return _NO_INSTANTS
 
     @property
     def types(self) -> list[pa.DataType]:
@@ -130,10 +139,18 @@ class Leaf(ABC):
 class ScanLeaf(Leaf):
     """A window whose rows come and go as they are."""
 
-    def __init__(self, plan: QueryPlan, grid_us: int) -> None:
+    def __init__(
+        self, plan: QueryPlan, grid_us: int, sessions: SessionBounds | None = None
+    ) -> None:
         self.plan = plan
-        self._grid_us = grid_us
-        self._scan = WindowScan(plan, grid_us)
+        self._grid_us, self._sessions = grid_us, sessions
+        self._scan = WindowScan(plan, grid_us, sessions)
+        self._ran_until = START_OF_TIME
+
+    @property
+    def entered(self) -> Vector:
+        """When rows entered that had waited for others."""
+        return self._scan.entered
 
     def append(self, rows: Mapping[int, PreparedRows]) -> None:
         """Rows wait for the clock."""
@@ -142,6 +159,7 @@ class ScanLeaf(Leaf):
 
     def run(self, until: int) -> Changes:
         """The rows that enter and leave."""
+        self._ran_until = until
         return self._scan.run(until)
 
     def held(self, at: int) -> Changes:
@@ -158,28 +176,30 @@ class ScanLeaf(Leaf):
         """The one window."""
         return (self._scan.window,)
 
-    def mark(self, appending: Iterable[int]) -> tuple[WindowScan, OperatorMark]:
+    def mark(self, appending: Iterable[int]) -> tuple[WindowScan, OperatorMark, int]:
         """The window as it is."""
         del appending
-        return self._scan, OperatorMark(self.windows)
+        return self._scan, OperatorMark(self.windows), self._ran_until
 
-    def keep(self, mark: tuple[WindowScan, OperatorMark]) -> None:
+    def keep(self, mark: tuple[WindowScan, OperatorMark, int]) -> None:
         """The step is whole."""
         mark[1].keep()
 
-    def rewind(self, mark: tuple[WindowScan, OperatorMark]) -> None:
+    def rewind(self, mark: tuple[WindowScan, OperatorMark, int]) -> None:
         """A new scan from the rows that the window held and that waited."""
-        scan, window = mark
+        scan, window, self._ran_until = mark
         window.rewind()
         rows = scan.rows()
-        self._scan = self._with(rows, held=scan.window.held().size)
+        self._scan = self._with(rows, held=scan.window.kept().size)
 
     def _with(self, rows: pa.RecordBatch, held: int) -> WindowScan:
         """A scan that holds the first rows, and for which the others wait."""
         prepared = prepared_columns(self.plan, 0)
-        scan = WindowScan(self.plan, self._grid_us)
+        scan = WindowScan(self.plan, self._grid_us, self._sessions)
         scan.append(prepared.rows(rows.slice(0, held)))
-        if held:
+        if self.plan.inputs[0].window.traits.is_scheduled:
+            scan.run(self._ran_until)
+        elif held:
             last = int(scan.window.columns.times[scan.window.columns.end - 1])
             entered = int(self.lifetime(0).enter(np.array([last]))[0])
             scan.run(entered)
@@ -197,7 +217,7 @@ class ScanLeaf(Leaf):
         if self.plan.inputs[0].window.traits.leaves_by_time:
             rows = rows.filtered(self.lifetime(0).leave(rows.times) > clock)
         self._scan.append(rows)
-        self._scan.run(clock)
+        self.run(clock)
 
     @property
     def nbytes(self) -> int:

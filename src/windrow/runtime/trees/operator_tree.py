@@ -13,13 +13,13 @@ from windrow.operators.relations.answer_window import AnswerWindowOperator
 from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.operator import NO_LIMIT, RelationOperator
 from windrow.operators.relations.registry import operator_of
-from windrow.plan.relations.algebra import Relation, Values, ViewScan
+from windrow.plan.relations.algebra import Relation, TableScan, Values, VersionScan, ViewScan
 from windrow.plan.relations.blocks import Block
 
 __all__ = ["LEAVES", "OperatorTree"]
 
-# Nodes without operators: they have windows, or read a view.
-LEAVES = (Block, ViewScan)
+# Nodes without operators: they have windows, or read a view or a table.
+LEAVES = (Block, ViewScan, TableScan, VersionScan)
 
 # Changes that a node gives are remembered from step to step, less and less.
 FADING = 0.9

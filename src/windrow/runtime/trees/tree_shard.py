@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from windrow.errors import CheckpointError, DataError
-from windrow.event_time import START_OF_TIME
+from windrow.event_time import MIN_EVENT_TIME, START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.operator import NO_LIMIT
@@ -23,12 +23,15 @@ from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.algebra import Relation, walk_relations
+from windrow.plan.relations.blocks import Block, SessionBlock
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
+from windrow.runtime.trees.closing_tree import ClosedSessions, ClosingTree
 from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
 from windrow.runtime.trees.operator_tree import LEAVES, OperatorTree
+from windrow.runtime.trees.table_leaf import ReadTable, table_leaf
 from windrow.runtime.trees.view_leaf import ReadView, ViewLeaf
 from windrow.windows.instants import NO_INSTANTS, merged
 from windrow.windows.lifetime import Lifetime
@@ -58,6 +61,7 @@ class TreeShard:
         plan: TreePlan,
         clock: int = START_OF_TIME,
         views: Mapping[str, ReadView] | None = None,
+        tables: Mapping[str, ReadTable] | None = None,
     ) -> None:
         self.plan = plan
         self.clock = START_OF_TIME
@@ -78,8 +82,15 @@ class TreeShard:
             for scan in plan.view_scans
         }
         self._leaves |= [(scan, leaf) for scan, leaf in self.view_leaves.items()]
+        self.table_leaves = {
+            scan: table_leaf(scan, (tables or {})[scan.table], plan.grid_us, clock)
+            for scan in plan.table_scans
+        }
+        self._leaves |= [(scan, each) for scan, each in self.table_leaves.items()]
         self._types = [field.type.arrow for field in plan.outputs]
         self._tree = OperatorTree(plan.relation)
+        self._closing = None if plan.closing is None else ClosingTree(plan.closing, self._types)
+        self.closed: ClosedSessions | None = None
         self._is_first_result = True
         self._begin_result()
         self.entered = NO_INSTANTS
@@ -114,10 +125,19 @@ class TreeShard:
 
     def _run(self, until: int) -> Partial:
         self._begin_windows()
+        found: dict[Relation, Changes] = {}
+
+        def changes_of(node: Relation) -> Changes:
+            """What a leaf gives, which both trees may read."""
+            if node not in found:
+                found[node] = self._leaves[node].run(until)
+            return found[node]
+
         try:
-            changes = self._tree.advance(
-                lambda node: self._leaves[node].run(until), until, self.most_changes
-            )
+            changes = self._tree.advance(changes_of, until, self.most_changes)
+            if self._closing is not None:
+                partial = self._closing.advance(changes_of, until, self.most_changes)
+                self.closed = ClosedSessions(partial, self._closed_at())
         except FaultError as fault:
             raise fault.in_words(self._named) from None
         except DataError as error:
@@ -135,22 +155,37 @@ class TreeShard:
             owned = [block in leaves for block in self.plan.blocks for _ in block.plan.inputs]
             found = zip(self._first_us, owned, strict=True)
             first = [time for time, is_own in found if is_own and time is not None]
-            views = (leaf.first_us for scan, leaf in self.view_leaves.items() if scan in leaves)
-            first += [time for time in views if time is not None]
+            read = {**self.view_leaves, **self.table_leaves}
+            others = (leaf.first_us for scan, leaf in read.items() if scan in leaves)
+            first += [time for time in others if time is not None]
             if first:
                 window.begin(min(first))
 
     def _entered(self) -> Vector:
-        """The instants at which answers of queries inside this one entered its windows."""
+        """The instants at which answers of queries inside this one entered its windows.
+
+        And those at which rows did that had waited for others.
+        """
         found = NO_INSTANTS
+        for node in self.plan.entered:
+            if isinstance(node, Block):
+                found = merged(found, self._leaves[node].entered)
         for node, window in self._tree.windows.items():
             if node in self.plan.entered:
                 found = merged(found, window.entered)
         return found
 
+    def _closed_at(self) -> Vector:
+        """The instants at which sessions closed."""
+        found = NO_INSTANTS
+        for block in self.plan.blocks:
+            if isinstance(block, SessionBlock) and block.mode == "closing":
+                found = merged(found, self._leaves[block].entered)
+        return found
+
     def _absorb(self, changes: Changes) -> Partial:
         """The result changes at ticks only, wherever what it is made of does."""
-        changes = self._at_ticks(changes)
+        changes = self._at_ticks(from_the_beginning(changes))
         if self._whole is not None:
             self._whole.absorb(changes)
         shown = changes.columns[: len(self._types)]
@@ -178,7 +213,8 @@ class TreeShard:
     @property
     def first_us(self) -> int | None:
         """The time of the first row of any of its streams, if one has come."""
-        found = [*self._first_us, *(leaf.first_us for leaf in self.view_leaves.values())]
+        read = (*self.view_leaves.values(), *self.table_leaves.values())
+        found = [*self._first_us, *(leaf.first_us for leaf in read)]
         return min((each for each in found if each is not None), default=None)
 
     @property
@@ -224,9 +260,13 @@ class TreeShard:
         self._tree = OperatorTree(self.plan.relation, self._tree.windows)
         self._begin_result()
         self._is_first_result = False
+        at = self._ran_until
         if self._has_run:
-            at = self._ran_until
             self._absorb(self._tree.rebuild(lambda block: self._held(block, at), at))
+        if self._closing is not None and self.plan.closing is not None:
+            self._closing = ClosingTree(self.plan.closing, self._types, is_first=False)
+            if self._has_run:
+                self._closing.rebuild(lambda block: self._held(block, at), at)
 
     def _held(self, node: Relation, at: int) -> Changes:
         return self._leaves[node].held(at)
@@ -250,8 +290,10 @@ class TreeShard:
         return pack("tree", header, tables)
 
     @classmethod
-    def restore(cls, plan: TreePlan, data: bytes) -> TreeShard:
-        """The shard that snapshot() saved."""
+    def restore(
+        cls, plan: TreePlan, data: bytes, tables: Mapping[str, ReadTable] | None = None
+    ) -> TreeShard:
+        """The shard that snapshot() saved; tables: those that it reads, as they were then."""
         header, tables = unpack("tree", data)
         if header["plan"] != plan.fingerprint:
             raise CheckpointError(
@@ -259,7 +301,7 @@ class TreeShard:
                 "the saved state belongs to another query",
                 hint="start the changed query with a new checkpoint",
             )
-        shard = cls(plan)
+        shard = cls(plan, tables=tables)
         shard.clock, shard._ran_until = header["clock"], header["ran_until"]
         shard._has_run, shard._first_us = header["has_run"], header["first_us"]
         for number, leaf in enumerate(shard._leaves.values()):
@@ -313,7 +355,8 @@ class TreeShard:
         """Bytes of leaves, operators and the result."""
         leaves = sum(leaf.nbytes for leaf in self._leaves.values())
         whole = 0 if self._whole is None else self._whole.nbytes
-        return leaves + self._tree.nbytes + self._result.nbytes + whole
+        closing = 0 if self._closing is None else self._closing.nbytes
+        return leaves + self._tree.nbytes + self._result.nbytes + whole + closing
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
@@ -321,6 +364,8 @@ class TreeShard:
         shown = self._result.growth_bytes(self._tree.root_changes(2 * rows))
         if self._whole is not None:
             shown += self._whole.growth_bytes(self._tree.root_changes(2 * rows))
+        if self._closing is not None:
+            leaves += self._closing.growth_bytes(2 * rows)
         return leaves + max(self._tree.growth_bytes(2 * rows), shown)
 
     def prepared(self, input_index: int, batch: pa.RecordBatch) -> PreparedRows:
@@ -345,3 +390,10 @@ def _named(tables: Mapping[str, pa.Table], prefix: str) -> dict[str, pa.Table]:
         for name, table in tables.items()
         if name.startswith(prefix)
     }
+
+
+def from_the_beginning(changes: Changes) -> Changes:
+    """What tables held before the first event holds since the beginning of time."""
+    if not changes.size or changes.at[0] >= MIN_EVENT_TIME:
+        return changes
+    return replace(changes, at=np.where(changes.at < MIN_EVENT_TIME, START_OF_TIME, changes.at))

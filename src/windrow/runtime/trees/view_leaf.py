@@ -12,7 +12,7 @@ import pyarrow as pa
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.relations.changes import Changes, merged_changes
-from windrow.plan.relations.algebra import ViewScan
+from windrow.plan.relations.algebra import TableScan, VersionScan, ViewScan
 from windrow.rows.faults import FaultError
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.leaves import Leaf
@@ -55,7 +55,13 @@ class ViewLeaf(Leaf):
     happened in the view, as if it had come at the view's clock, or the next tick of its own.
     """
 
-    def __init__(self, scan: ViewScan, view: ReadView, grid_us: int, clock: int) -> None:
+    def __init__(
+        self,
+        scan: ViewScan | TableScan | VersionScan,
+        view: ReadView,
+        grid_us: int,
+        clock: int,
+    ) -> None:
         self._view, self._places = view, scan.places
         self._types = [field.type.arrow for field in scan.given]
         self._grid_us = grid_us
@@ -162,11 +168,11 @@ class ViewLeaf(Leaf):
         """It has no inputs."""
         assert not rows
 
-    def saved(self) -> NoReturn:
+    def saved(self) -> dict[str, pa.Table | pa.RecordBatch]:
         """What is read where it runs is not saved."""
         raise AssertionError("a query that reads a running view cannot be saved")
 
-    def load(self, tables: Mapping[str, pa.Table], clock: int) -> NoReturn:
+    def load(self, tables: Mapping[str, pa.Table], clock: int) -> None:
         """As for saved()."""
         raise AssertionError(f"{sorted(tables)} at {clock}: a view cannot be loaded")
 

@@ -11,6 +11,7 @@ from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, no_changes
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.relations.tree_plan import TreePlan
+from windrow.runtime.trees.table_leaf import ReadTable
 from windrow.runtime.trees.tree_shard import TreeMark, TreeShard
 from windrow.runtime.trees.view_leaf import ReadView
 from windrow.runtime.trees.view_log import ViewLog
@@ -23,13 +24,17 @@ class ViewShard(TreeShard):
     """Runs the plan of a view; what it has told is undone with the step that told it."""
 
     def __init__(
-        self, plan: TreePlan, clock: int, views: Mapping[str, ReadView] | None = None
+        self,
+        plan: TreePlan,
+        clock: int,
+        views: Mapping[str, ReadView] | None = None,
+        tables: Mapping[str, ReadTable] | None = None,
     ) -> None:
         types = [field.type.arrow for field in plan.outputs]
         self.log = ViewLog(types, plan.every_us or 1)
         self._told = no_changes(types)  # by the last run
         self._nothing = TreeResult(types).absorb(self._told)
-        super().__init__(plan, clock, views)
+        super().__init__(plan, clock, views, tables)
 
     def _begin_result(self) -> None:
         """No reader sees columns that only order it."""

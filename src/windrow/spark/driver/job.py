@@ -57,10 +57,11 @@ def _run(
 ) -> None:
     memory = job.settings.memory or DEFAULT_MEMORY_BYTES
     refuse_arrival(job.settings.clock or COMPLETE)
-    session = SparkWindrowSession(spark, memory, job.settings.checkpoint)
+    settings = job.settings
+    session = SparkWindrowSession(spark, memory, settings.checkpoint, time_zone=settings.time_zone)
     try:
         for name, (schema, source) in sources.items():
-            session.stream(name, schema.arrow, source=source, **schema.declared())
+            session.stream(name, schema.types, source=source, **schema.declared())
         is_endless = any(source.is_endless for _, source in sources.values())
         trigger = job.settings.trigger if is_endless else AVAILABLE
         started = _started(job, session, watcher, trigger)

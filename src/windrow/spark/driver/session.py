@@ -34,6 +34,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
+from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.runtime.ledger import LEDGER_COUNTS
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
@@ -91,6 +92,7 @@ class SparkWindrowSession(WithoutViews, Asking):
         memory: str | int = "1 GB",
         checkpoint: str | os.PathLike[str] | None = None,
         buckets: int | None = None,
+        time_zone: str = DEFAULT_ZONE,
     ) -> None:
         refuse_unusable(spark)
         if buckets is not None and not 1 <= buckets <= MAX_BUCKETS:
@@ -108,7 +110,7 @@ class SparkWindrowSession(WithoutViews, Asking):
         self._root = Storage(os.fspath(checkpoint or self._temporary or ""))
         check_executors(spark, self._root)
         advise(spark)
-        self._catalog = Catalog()
+        self._catalog = Catalog(time_zone=checked_zone(time_zone))
         self._sources: dict[str, DataFrame] = {}
         self._queries: dict[str, SparkQuery] = {}
         self._governing = Governing(self.memory, self._running)

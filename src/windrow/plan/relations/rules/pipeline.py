@@ -15,7 +15,9 @@ from windrow.plan.relations.rules.limit_row_numbers import limit_row_numbers
 from windrow.plan.relations.rules.merge_projections import merge_projections
 from windrow.plan.relations.rules.order_joins import order_joins
 from windrow.plan.relations.rules.prune_columns import prune_columns
+from windrow.plan.relations.rules.pull_up_bounds import pull_up_bounds
 from windrow.plan.relations.rules.push_filters import push_filters
+from windrow.plan.relations.rules.read_session_ends import read_session_ends
 from windrow.plan.relations.rules.split_anti_joins import split_anti_joins
 from windrow.plan.relations.rules.unnest import unnest
 
@@ -26,8 +28,10 @@ RelationRule = Callable[[Relation], Relation]
 RELATION_RULES: tuple[RelationRule, ...] = (
     unnest,
     split_anti_joins,
+    read_session_ends,
     push_filters,
     anti_joins,
+    pull_up_bounds,
     aggregate_left_joins,
     aggregate_parts_of_unions,
     order_joins,

@@ -5,12 +5,14 @@ Every operator remembers the rows of its inputs: a column less is a column less 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Field,
@@ -19,12 +21,16 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
+    SessionScan,
     SetOperation,
+    TableScan,
     TopRows,
     Unnest,
     ValidRows,
     Values,
+    VersionScan,
     ViewScan,
+    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import expressions_of, ids_of, passed, read_ids
@@ -41,37 +47,50 @@ def prune_columns(relation: Relation) -> Relation:
 
 def _pruned(relation: Relation, wanted: Ids) -> Relation:
     """The relation with at least the columns that are wanted."""
-    if isinstance(relation, Scan | ViewScan | Values):
-        return _leaf(relation, wanted)
-    if isinstance(relation, Project):
-        items = tuple(item for item in relation.items if item.field.id in wanted)
-        kept = replace(relation, items=items or relation.items[:1])
-        return _over(kept, frozenset())
-    if isinstance(relation, Aggregate):
-        calls = tuple(call for call in relation.calls if call.field.id in wanted)
-        if not calls and not relation.groups:
-            calls = relation.calls[:1]
-        return _over(replace(relation, calls=calls), frozenset())
-    if isinstance(relation, WindowFunctions):
-        window_calls = tuple(call for call in relation.calls if call.field.id in wanted)
-        if not window_calls:
-            return _pruned(relation.input, wanted)
-        return _all_of_input(replace(relation, calls=window_calls), wanted)
-    if isinstance(relation, SetOperation):
-        return _set_operation(relation, wanted)
-    if isinstance(relation, Distinct | TopRows):
-        # Equal rows are told apart by all their columns, and so are ties.
-        return relation.with_inputs(_pruned(relation.input, ids_of(relation.input)))
-    if isinstance(relation, AnswerWindow):
-        inner = wanted & ids_of(relation.input) or ids_of(relation.input)
-        return relation.with_inputs(_exactly(_pruned(relation.input, inner), inner))
-    assert isinstance(relation, Filter | Join | AtMostOne | Unnest | ValidRows)
+    rule = _RULES.get(type(relation))
+    if rule is not None:
+        return rule(relation, wanted)
+    assert isinstance(relation, Filter | Join | AtMostOne | Unnest | ValidRows | AsOfJoin)
     return _over(relation, wanted)
+
+
+def _project(relation: Project, wanted: Ids) -> Relation:
+    items = tuple(item for item in relation.items if item.field.id in wanted)
+    kept = replace(relation, items=items or relation.items[:1])
+    return _over(kept, frozenset())
+
+
+def _aggregate(relation: Aggregate, wanted: Ids) -> Relation:
+    calls = tuple(call for call in relation.calls if call.field.id in wanted)
+    if not calls and not relation.groups:
+        calls = relation.calls[:1]
+    return _over(replace(relation, calls=calls), frozenset())
+
+
+def _window_functions(relation: WindowFunctions, wanted: Ids) -> Relation:
+    calls = tuple(call for call in relation.calls if call.field.id in wanted)
+    if not calls:
+        return _pruned(relation.input, wanted)
+    return _all_of_input(replace(relation, calls=calls), wanted)
+
+
+def _whole(relation: Distinct | TopRows, wanted: Ids) -> Relation:
+    """Equal rows are told apart by all their columns, and so are ties."""
+    del wanted
+    return relation.with_inputs(_pruned(relation.input, ids_of(relation.input)))
+
+
+def _answer_window(relation: AnswerWindow, wanted: Ids) -> Relation:
+    inner = wanted & ids_of(relation.input) or ids_of(relation.input)
+    return relation.with_inputs(_exactly(_pruned(relation.input, inner), inner))
 
 
 def _over(relation: Relation, wanted: Ids) -> Relation:
     """The node over inputs with what it reads, and what is wanted of them."""
     reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
+    if isinstance(relation, AsOfJoin) and not isinstance(relation.right, VersionScan):
+        # Whole rows decide between equal times; versions have times of their own.
+        reads |= ids_of(relation.right)
     parts = []
     for part in relation.inputs:
         needed = reads & ids_of(part)
@@ -83,13 +102,15 @@ def _all_of_input(relation: WindowFunctions, wanted: Ids) -> Relation:
     """Ties are broken by whole rows: the input keeps what is wanted and what is read."""
     reads = wanted.union(*(read_ids(part) for part in expressions_of(relation)))
     needed = reads & ids_of(relation.input)
-    return relation.with_inputs(_exactly(_pruned(relation.input, needed), needed))
+    shown = wanted & ids_of(relation.input)
+    own = replace(relation, shown=shown)
+    return own.with_inputs(_exactly(_pruned(relation.input, needed), needed))
 
 
 def _exactly(relation: Relation, wanted: Ids) -> Relation:
     """The relation with only these columns, where dropping others shortens its rows."""
     kept = _chosen(relation.fields, wanted)
-    if len(kept) == len(relation.fields) or not isinstance(relation, Filter | Join):
+    if len(kept) == len(relation.fields) or not isinstance(relation, Filter | Join | AsOfJoin):
         return relation
     return Project(relation, passed(kept or relation.fields[:1]))
 
@@ -98,7 +119,21 @@ def _chosen(fields: Iterable[Field], wanted: Ids) -> tuple[Field, ...]:
     return tuple(field for field in fields if field.id in wanted)
 
 
-def _leaf(relation: Scan | ViewScan | Values, wanted: Ids) -> Relation:
+def _window_bounds(relation: WindowBounds, wanted: Ids) -> Relation:
+    bounds = tuple(each for each in relation.bounds if each.field.id in wanted)
+    if not bounds:
+        return _pruned(relation.input, wanted)
+    return _over(replace(relation, bounds=bounds), wanted)
+
+
+def _session_scan(relation: SessionScan, wanted: Ids) -> Relation:
+    scan = _leaf(relation.scan, wanted)
+    assert isinstance(scan, Scan)
+    bounds = tuple(each for each in relation.bounds if each.field.id in wanted)
+    return replace(relation, scan=scan, bounds=bounds)
+
+
+def _leaf(relation: Scan | ViewScan | TableScan | VersionScan | Values, wanted: Ids) -> Relation:
     if isinstance(relation, Values):
         return relation
     read = relation.columns if isinstance(relation, Scan) else relation.places
@@ -123,3 +158,22 @@ def _set_operation(relation: SetOperation, wanted: Ids) -> Relation:
         parts.append(inner if inner.fields == kept else Project(inner, passed(kept)))
     given = tuple(relation.given[i] for i in places)
     return replace(relation, parts=tuple(parts), given=given)
+
+
+# Any: a rule is for its own kind of node.
+_RULES: dict[type[Relation], Callable[[Any, Ids], Relation]] = {
+    Scan: _leaf,
+    SessionScan: _session_scan,
+    ViewScan: _leaf,
+    TableScan: _leaf,
+    VersionScan: _leaf,
+    Values: _leaf,
+    Project: _project,
+    Aggregate: _aggregate,
+    WindowFunctions: _window_functions,
+    SetOperation: _set_operation,
+    Distinct: _whole,
+    TopRows: _whole,
+    WindowBounds: _window_bounds,
+    AnswerWindow: _answer_window,
+}

@@ -10,6 +10,7 @@ from dataclasses import replace
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import (
     Aggregate,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Filter,
@@ -18,6 +19,7 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     Unnest,
+    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
@@ -37,6 +39,8 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
         return _pushed(relation.input, [*conjuncts_of(relation.condition), *conditions])
     if isinstance(relation, Join):
         return _into_join(relation, conditions)
+    if isinstance(relation, AsOfJoin):
+        return _into_as_of(relation, conditions)
     if isinstance(relation, Project):
         values = {item.field.id: item.expression for item in relation.items}
         inner = [substituted(each, values) for each in conditions]
@@ -50,11 +54,10 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
     if isinstance(relation, WindowFunctions):
         kept = [part.column for part in relation.partition if isinstance(part, ColumnRef)]
         return _below(relation, conditions, frozenset(kept))
-    if isinstance(relation, Unnest):
-        # A row goes as a whole, whatever it holds; what is said of entries stays above.
-        return _below(relation, conditions, ids_of(relation.input))
-    if isinstance(relation, AtMostOne):
-        return _below(relation, conditions, frozenset())
+    if isinstance(relation, AtMostOne | Unnest | WindowBounds):
+        # At most one row is asked of all; bounds are of no row, and entries leave rows as they are.
+        may = frozenset() if isinstance(relation, AtMostOne) else ids_of(relation.input)
+        return _below(relation, conditions, may)
     parts = tuple(_pushed(part, []) for part in relation.inputs)
     return _kept(relation.with_inputs(*parts) if parts else relation, conditions)
 
@@ -65,7 +68,7 @@ def _kept(relation: Relation, conditions: list[Expr]) -> Relation:
 
 
 def _below(
-    relation: WindowFunctions | AtMostOne | Aggregate | Unnest,
+    relation: WindowFunctions | AtMostOne | Unnest | WindowBounds,
     conditions: list[Expr],
     may: frozenset[str],
 ) -> Relation:
@@ -73,6 +76,15 @@ def _below(
     inner = [each for each in conditions if read_ids(each) and read_ids(each) <= may]
     outer = [each for each in conditions if each not in inner]
     return _kept(replace(relation, input=_pushed(relation.input, inner)), outer)
+
+
+def _into_as_of(relation: AsOfJoin, conditions: list[Expr]) -> Relation:
+    """A left row has its match whatever others there are; one on the right may hide another."""
+    left = ids_of(relation.left)
+    inner = [each for each in conditions if read_ids(each) <= left]
+    outer = [each for each in conditions if each not in inner]
+    parts = _pushed(relation.left, inner), _pushed(relation.right, [])
+    return _kept(relation.with_inputs(*parts), outer)
 
 
 def _into_aggregate(relation: Aggregate, conditions: list[Expr]) -> Relation:

@@ -13,10 +13,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
+from windrow.errors import UnsupportedError
 from windrow.plan.expressions import Call, ColumnRef, Expr, Literal
 from windrow.plan.relations.algebra import (
     Aggregate,
     Apply,
+    AsOfJoin,
     AtMostOne,
     Distinct,
     Field,
@@ -34,6 +36,7 @@ from windrow.plan.relations.algebra import (
 from windrow.plan.relations.references import (
     FreshIds,
     conjuncts_of,
+    expressions_of,
     free_ids,
     ids_of,
     is_pair,
@@ -137,7 +140,7 @@ class _Domain:
             return replace(relation, input=self.into(relation.input), partition=partition)
         if isinstance(relation, AtMostOne):
             return self._into_at_most_one(relation)
-        if isinstance(relation, Join):
+        if isinstance(relation, Join | AsOfJoin):
             return self._into_join(relation)
         if isinstance(relation, SetOperation):
             return self._into_set_operation(relation)
@@ -193,7 +196,9 @@ class _Domain:
         by = (*relation.by, *(field.ref for field in self.fields))
         return AtMostOne(inner, by, relation.text)
 
-    def _into_join(self, relation: Join) -> Relation:
+    def _into_join(self, relation: Join | AsOfJoin) -> Relation:
+        if isinstance(relation, AsOfJoin):
+            return self._into_as_of(relation)
         if relation.kind == "inner":
             own = [each for each in conjuncts_of(relation.condition) if read_ids(each) & self._ids]
             if own:
@@ -205,6 +210,16 @@ class _Domain:
         if not free_ids(relation.right) & self._ids and relation.kind != "full":
             return replace(relation, left=self.into(relation.left))
         return self._into_both(relation)
+
+    def _into_as_of(self, relation: AsOfJoin) -> Relation:
+        own = (read_ids(part) for part in expressions_of(relation))
+        if free_ids(relation.right) & self._ids or frozenset[str]().union(*own) & self._ids:
+            raise UnsupportedError(
+                "WU787",
+                "a join AS OF that itself reads columns of an outer query is not supported",
+                hint="compare with the outer query in WHERE, or join in FROM of the outer query",
+            )
+        return replace(relation, left=self.into(relation.left))
 
     def _into_both(self, relation: Join) -> Relation:
         other, names = self.renamed()

@@ -1,0 +1,1 @@
+"""Tables: the newest row of each key, and what has changed in them."""

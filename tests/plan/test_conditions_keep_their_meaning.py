@@ -134,7 +134,7 @@ def arguments(draw: st.DrawFn, depth: int = 3) -> str:
 @given(arguments(), small, small, small)
 def test_terms_add_up_to_the_argument(argument: str, a: int, b: int, c: int) -> None:
     text = f"SELECT SUM({argument}) AS n FROM a [5], b [5], c [5] WHERE a.i = b.i"
-    (aggregate,) = bind(parse_query(text), CATALOG).aggregates
+    aggregate, *_ = bind(parse_query(text), CATALOG).aggregates
     assert aggregate.argument is not None
     values = {(i, "i"): pa.array([value], pa.int32()) for i, value in enumerate((a, b, c))}
 

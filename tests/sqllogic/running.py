@@ -117,7 +117,7 @@ def _registered(
         text = our_text(query.sql, tables, with_windows=query.line % 2 == 1)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "query .* keeps every row", RuntimeWarning)
-            return session.query(text)
+            return session.query(f"{text} ON ERROR NULL")  # as SQLite has it
     except WindrowError as problem:
         return Outcome(query, "refused", problem.code, str(problem))
     except Exception as problem:

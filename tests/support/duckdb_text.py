@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 import duckdb
 
-from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.expressions import WORDS, Call, Expr, Literal
 from windrow.scalar_functions import SCALAR_FUNCTIONS
 from windrow.schema import ColumnType
 
@@ -27,12 +27,31 @@ def print_expression(expression: Expr, leaf: Callable[[Expr], str]) -> str:
         return print_literal(expression.value, expression.type)
     if not isinstance(expression, Call):
         return leaf(expression)
+    if expression.function in WORDS:
+        return _wide(expression.arguments[0], leaf)  # every sum is the whole one
     parts = [print_expression(part, leaf) for part in expression.arguments]
+    if expression.function in ("from_words", "try"):
+        return parts[0]
     if expression.function in ("cast", "try_cast"):
         return _cast(parts[0], expression.arguments[0].type, expression.type)
     if expression.function in ("+", "-", "*", "negate", "abs", "%", "/", "div"):
         return _arithmetic(expression, parts)
     return _call(expression, parts)
+
+
+def _wide(expression: Expr, leaf: Callable[[Expr], str]) -> str:
+    """Sums and products of integers as HUGEINT, which never overflow here."""
+    if isinstance(expression, Call) and expression.function in ("+", "-", "*", "negate"):
+        parts = [_wide(part, leaf) for part in expression.arguments]
+        return _shown(expression.function, parts)
+    if isinstance(expression, Call) and expression.function == "case":
+        *pairs, last = expression.arguments
+        texts = [
+            _wide(part, leaf) if place % 2 else print_expression(part, leaf)
+            for place, part in enumerate(pairs)
+        ]
+        return _case([*texts, _wide(last, leaf)], expression)
+    return f"({print_expression(expression, leaf)})::HUGEINT"
 
 
 def add_functions(database: duckdb.DuckDBPyConnection) -> None:

@@ -28,7 +28,8 @@ ITEMS = (
     *("COUNT(*)", "COUNT(d)", "COUNT(p)", "SUM(k)", "SUM(p)", "AVG(k)", "AVG(l)", "AVG(p)"),
     *("MIN(k)", "MAX(k)", "MIN(d)", "MAX(d)", "MIN(l)", "MAX(p)", "MAX(f)", "VAR_POP(k)"),
     *("STDDEV(k)", "SUM(k) + 1", "SUM(k) * 2 - COUNT(*)", "SUM(p) / COUNT(*)", "-MAX(k)"),
-    *("SUM(k) * SUM(k)", "COUNT(*) / (COUNT(k) - 2)", "COALESCE(SUM(k), 0)", "ABS(SUM(k))"),
+    *("TRY_MULTIPLY(SUM(k), SUM(k))", "TRY_DIVIDE(COUNT(*), COUNT(k) - 2)"),
+    *("COALESCE(SUM(k), 0)", "ABS(SUM(k))"),
     *("ROUND(AVG(k), 1)", "CASE WHEN COUNT(*) > 2 THEN MAX(k) END", "SUM(k) / -3"),
     *("SQRT(SUM(k))", "CAST(SUM(k) AS DOUBLE) - 0.5"),
 )

@@ -40,16 +40,27 @@ def slow_value(expression: Expr, row: dict[str, object]) -> object:
         return LAZY[expression.function](expression.arguments, row)
     values = [slow_value(part, row) for part in expression.arguments]
     found = slow_call(expression, values)
-    if found is None and None not in values and may_fail(expression, values):
+    if found is None and None not in values and may_fail(expression):
         raise FaultyError
     return found
 
 
-def may_fail(call: Call, values: list) -> bool:
-    """Where NULL out of no NULL is an error: not of TRY_CAST, nor of a division by zero."""
-    if call.function in ("/", "div"):
-        return values[1] != 0
-    return call.function in ("+", "-", "*", "negate", "abs", "round", "ceil", "floor", "cast")
+def may_fail(call: Call) -> bool:
+    """Where NULL out of no NULL is an error: not of TRY_CAST."""
+    checked = ("+", "-", "*", "/", "%", "div", "negate", "abs", "round", "ceil", "floor", "cast")
+    return call.function in checked
+
+
+def lazy_try(parts: tuple, row: dict) -> object:
+    (part,) = parts
+    if not isinstance(part, Call) or part.function in LAZY:
+        return slow_value(part, row)
+    values = [slow_value(each, row) for each in part.arguments]
+    return slow_call(part, values)
+
+
+def lazy_has_value(parts: tuple, row: dict) -> object:
+    return slow(parts[0], row) is not FAULT
 
 
 def lazy_case(parts: tuple, row: dict) -> object:
@@ -77,7 +88,14 @@ def lazy_or(parts: tuple, row: dict) -> object:
     return True if left is True else WITH_NULL["or"]([left, slow_value(parts[1], row)])
 
 
-LAZY = {"case": lazy_case, "coalesce": lazy_coalesce, "and": lazy_and, "or": lazy_or}
+LAZY = {
+    "case": lazy_case,
+    "coalesce": lazy_coalesce,
+    "and": lazy_and,
+    "or": lazy_or,
+    "try": lazy_try,
+    "has_value": lazy_has_value,
+}
 
 
 def order(value: object) -> tuple[bool, object]:

@@ -34,6 +34,7 @@ from windrow.plan.relations.explain import explain_tree
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.query import Query
 from windrow.rows.life import life_of
+from windrow.rows.set_aside import QueryLedger
 from windrow.rows.shared_rows import QueryLife, RowPool, StreamRows
 from windrow.runtime.pace import Pace, updates_within
 from windrow.runtime.shard import Shard
@@ -113,6 +114,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._bounded = None if inner is None else BoundedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
+        self._ledger = QueryLedger([entry.alias for entry in plan.inputs])
         self._entries = [WaitingInstants() for _ in plan.inputs]
         self._missed = None
         self._first_clock: int | None = None if clock == START_OF_TIME else clock
@@ -173,8 +175,6 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
                 self._tell_of_lost()
             return self._publisher.answers()
         self._tell_of_lost()
-        # Told before the part that is undone by an error: that one would be told for ever.
-        self._publisher.check_answers()
         # Its answers pass through several steps: interrupted in between, they would be lost.
         with self._part():
             answers = (self._bounded or self._publisher).answers()
@@ -241,6 +241,36 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             alias = self.plan.inputs[input_index].alias
             lines.append(f"window {alias}: {rows} rows, {size} bytes")
         return PlanText("\n".join(lines))
+
+    @one_at_a_time
+    def ledger(self) -> pa.Table:
+        """Of each input the rows taken and those that ON ERROR SET ASIDE left out.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> query = session.query("SELECT 6 DIV x AS y FROM s [1 MINUTE] ON ERROR SET ASIDE")
+        >>> session.push("s", [{"ts": "2026-01-01", "x": 0}, {"ts": "2026-01-02", "x": 2}])
+        >>> query.ledger().to_pylist()
+        [{'input': 's', 'rows_in': 2, 'applied': 1, 'set_aside': 1}]
+        """
+        self._flush()
+        return self._ledger.table()
+
+    @one_at_a_time
+    def rows_set_aside(self) -> pa.Table:
+        """The newest rows that ON ERROR SET ASIDE left out: of what, and the values there.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> query = session.query("SELECT 6 DIV x AS y FROM s [1 MINUTE] ON ERROR SET ASIDE")
+        >>> session.push("s", [{"ts": "2026-01-01", "x": 0}])
+        >>> query.rows_set_aside().to_pylist()
+        [{'input': 's', 'expression': '6 DIV x', 'values': 'x = 0'}]
+        """
+        self._flush()
+        return self._ledger.aside_table()
 
     @one_at_a_time
     def _facts(self) -> dict[str, str]:

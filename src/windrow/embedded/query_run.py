@@ -23,6 +23,7 @@ from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer, lifetime_of
+from windrow.rows.set_aside import QueryLedger, collecting
 from windrow.rows.shared_rows import QueryLife, RowReader
 from windrow.runtime.pace import Pace
 from windrow.runtime.run_shard import RunShard
@@ -59,6 +60,7 @@ class QueryRun:
     _first_clock: int | None
     _taken: int  # the number of the last step whose rows were taken
     _mark: QueryMark | None  # where to go back to when a part of a step fails
+    _ledger: QueryLedger  # of the rows that it took
 
     @property
     @abstractmethod
@@ -221,18 +223,21 @@ class QueryRun:
         publishes: whether it surely changes what is published; else _publish() notes that it does.
         """
         bounded = None if self._bounded is None else self._bounded.mark()
-        others = Mark(self._pace, *self._entries, *self._view_instants)
+        others = Mark(self._pace, self._ledger, *self._entries, *self._view_instants)
         missed = None if self._missed is None else DeepMark(self._missed)
         publisher = self._publisher.mark() if publishes else None
         mark = QueryMark(self._shard.mark(taking), publisher, bounded, others, missed)
         self._mark = mark
-        yield
+        with collecting(self._ledger):
+            yield
         self._taken, self._mark = step or self._taken, None
         self._shard.keep(mark.shard)
 
     def _take(self, step: QueryStep, clock: int) -> None:
         """Take the rows of a step, and run as far as a part of it may go."""
-        prepared = self._prepared(step)
+        noted = QueryLedger(self._ledger.inputs)
+        with collecting(noted):
+            prepared = self._prepared(step)
         missed = step.missed
         if not prepared and not missed:
             return
@@ -241,7 +246,9 @@ class QueryRun:
                 self._missed = self._missed or MissedRows(self.plan)
                 self._missed.miss(input_index, times[in_life(times, self._life or NEVER)])
             changes = {}
+            self._ledger.add(noted)
             for input_index, rows in prepared.items():
+                self._ledger.rows_in[self.plan.inputs[input_index].alias] += rows.batch.num_rows
                 changes[input_index] = rows.prepared
                 self._entries[input_index].add(rows.instants)
                 if self._bounded is not None:

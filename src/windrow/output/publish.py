@@ -21,14 +21,15 @@ from windrow.output.group_feed import GroupFeed
 from windrow.output.initial_rows import InitialRows
 from windrow.output.kernels import is_increasing
 from windrow.output.known_groups import KnownGroups
-from windrow.output.result_faults import ResultFaults
-from windrow.output.result_rows import ResultRows
+from windrow.output.result_rows import FoundRows, ResultRows
 from windrow.output.selects.select_feed import SelectFeed
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.output.whole_feed import WholeFeed
 from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
+from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
+from windrow.rows.set_aside import note_words
 from windrow.rows.shape import shape_of
 from windrow.windows.marks import Mark
 
@@ -67,7 +68,6 @@ class Publisher:
         self._states = WholeFeed(schema) if self._is_whole else states
         self._feed: Feed = self._selects or self._states
         self._rows = ResultRows(plan, self._shape, self._groups)
-        self._faults = ResultFaults()
         self._initial = InitialRows()
         self._cut: pa.Table | None = None  # changes that a limit has cut off
         self._turns: tuple[int, int] | None = None
@@ -90,7 +90,6 @@ class Publisher:
             self._record_states(self._updates(partials), instants)
         due = self._ticks(until) if self._plan.every_us or self._plan.closes else instants
         self._feed.ask(due)
-        self._faults.ask(due)
         self._clock = max(self._clock, until)
         self._feed.trim(self.unread_limit)
         self._forget_idle()
@@ -98,7 +97,7 @@ class Publisher:
     def mark(self) -> PublisherMark:
         """How it is now: rewind() goes back to it. Of one shard alone, and before anything new."""
         self._feed.begin_step()
-        return PublisherMark(Mark(self, self._faults, self._initial, *self._feed.parts))
+        return PublisherMark(Mark(self, self._initial, *self._feed.parts))
 
     def rewind(self, mark: PublisherMark) -> None:
         """Roll back to the mark: what a failed step left behind is rebuilt from the feed."""
@@ -180,28 +179,14 @@ class Publisher:
         return np.minimum(count, 1) if self._shape.is_distinct else count
 
     def answers(self) -> pa.Table:
-        """Every answer since the last call: at, level, error_bound, then the select list.
-
-        Where they lack a row that has no value, the first call raises an error.
-        """
-        if self._faults.in_answers is not None:
-            self._faults.check_answers()
+        """Every answer since the last call: at, level, error_bound, then the select list."""
         return self._feed.answers()
-
-    def take_answers(self) -> pa.Table:
-        """The same for a caller that reports faults later."""
-        return self._feed.answers()
-
-    def check_answers(self) -> None:
-        """Tell of rows that the answers lack."""
-        self._faults.check_answers()
 
     def changes(self, limit: int | None = None) -> pa.Table:
         """Rows that came (+1) and went (-1) since the last call; they add up to result().
 
         limit: at most this many rows, in whole instants unless one alone has more.
         """
-        self._faults.check_changes()
         if self._feed.starts_over:
             self._cut = None
         if limit is None:
@@ -221,18 +206,15 @@ class Publisher:
 
     def drop_answers(self) -> None:
         """Let go of the answers that are due, for a reader that takes changes only."""
-        self._faults.drop_answers()
         self._feed.drop_answers()
 
     def drop_changes(self) -> None:
         """Let go of the changes so far, for a reader that takes answers only."""
-        self._faults.drop_changes()
         self._cut = None
         self._feed.drop_changes()
 
     def result(self) -> pa.Table:
-        """The answer at the clock; an error where a row of it has no value."""
-        self._faults.check_result()
+        """The answer at the clock."""
         if self._is_whole and self._first_instant == END_OF_TIME:
             found = self._rows.of(self._nothing(START_OF_TIME))
             return found.table.slice(0, int(found.many[0]))
@@ -257,7 +239,6 @@ class Publisher:
             "starts_over": self._feed.starts_over,
             "changes_netted": self._feed.changes_netted,
             "turns": self._turns,
-            "faults": self._faults.saved(),
             "combiner": None if self._combiner is None else self._combiner.header(),
         }
         alive = np.isin(codes, np.flatnonzero(self._alive))
@@ -293,8 +274,6 @@ class Publisher:
         if "initial" in tables:
             publisher._initial.load(tables["initial"], publisher._no_updates())
         publisher._feed.load(tables, new_code)
-        if "faults" in header:
-            publisher._faults.load(header["faults"], new_code)
         publisher._feed.has_told = header.get("has_told", True)
         publisher._feed.changes_netted = header.get("changes_netted", 0)
         if header.get("starts_over", False):
@@ -412,7 +391,15 @@ class Publisher:
         """Take updates into the feed, and note those that have no value."""
         found = self._rows.of(updates)
         self._states.record(updates.at, updates.group, found.many, found.table)
-        self._faults.record(updates.at, updates.group, found.faults, found.words_of)
+        if found.faults is not None and found.faults.any():
+            self._lack(found, found.faults)
+
+    def _lack(self, found: FoundRows, faults: NDArray[np.bool_]) -> None:
+        """Groups without a value end the query, unless these are set aside: they have no row."""
+        code, message, hint = found.words_of(int(np.flatnonzero(faults)[0]))
+        if self._plan.on_error != "set_aside":
+            raise FaultError(code, message, hint=hint)
+        note_words(message, int(faults.sum()))
 
     def _group_rows(self, group: NDArray[np.int32]) -> pa.Table:
         """The rows of a select that groups stand for."""
@@ -464,7 +451,6 @@ class Publisher:
         live = [self._feed.groups_shown(), self._alive]
         if self._combiner is not None:
             live.append(self._combiner.alive())
-        live.append(self._faults.groups_in_use(0))
         used = [self._feed.groups_in_use(), *live]
         size = max(flags.size for flags in used)
         padded = [np.pad(flags, (0, size - flags.size)) for flags in used]

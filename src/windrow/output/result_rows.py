@@ -15,17 +15,18 @@ from windrow.operators.sum_values import too_large
 from windrow.output.aggregate_values import aggregate_values
 from windrow.output.combine import CodedUpdates
 from windrow.output.known_groups import KnownGroups
-from windrow.output.result_faults import Words
-from windrow.plan.expressions import AggregateRef, Expr, GroupRef
+from windrow.plan.expressions import AggregateRef, Call, Expr, GroupRef
 from windrow.plan.model import QueryPlan
 from windrow.plan.show import show, show_aggregate
 from windrow.rows.evaluate import culprit_in, evaluate, evaluate_checked, filter_checked
 from windrow.rows.faults import hint_for, show_fault
 from windrow.rows.shape import QueryShape
 
-__all__ = ["FoundRows", "ResultRows"]
+__all__ = ["FoundRows", "ResultRows", "Words"]
 
 Flags = NDArray[np.bool_]
+# Text of an error: code, message, hint.
+Words = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,12 @@ class ResultRows:
                 code, message, hint = too_large(aggregate, show_aggregate(aggregate, plan))
                 return code, message + where, hint
         culprit = culprit_in(expression, lambda part: columns[part].slice(update, 1))
+        if isinstance(culprit, Call) and culprit.function == "from_words":
+            high, *_ = culprit.arguments
+            assert isinstance(high, AggregateRef)
+            aggregate = plan.aggregates[high.index]
+            code, message, hint = too_large(aggregate, show_aggregate(aggregate, plan))
+            return code, message + where, hint
         message = show_fault(culprit, lambda leaf: show(leaf, plan))
         return "WD304", message + where, hint_for(culprit)
 

@@ -21,6 +21,7 @@ from windrow.plan.negations import bind_negated, negated_inputs
 from windrow.plan.outputs import aliases_of, bind_items
 from windrow.plan.refusals import MAX_INPUTS, check_distinct_groups, check_shape
 from windrow.plan.rows import row_scope
+from windrow.plan.rules.exact_sums import exact_sums
 from windrow.plan.rules.pipeline import RULES, Rule, rewritten
 from windrow.plan.scope import Scope
 from windrow.plan.service import with_service
@@ -62,6 +63,8 @@ def bind(
         kind(select, names, inputs, conditions), negations=aligned(negations, conditions.joins)
     )
     plan = rewritten(bound, rules)
+    if select.error_percent is None:  # no bound is known for the parts of a sum
+        plan = exact_sums(plan)
     return with_store(with_algorithm(with_service(plan, select), algorithm), store)
 
 

@@ -50,6 +50,8 @@ def _facts(plan: QueryPlan) -> dict[str, str]:
     facts["condition between inputs"] = _shown(plan.residual, plan)
     facts["EVERY"] = "none" if plan.every_us is None else show_span(plan.every_us)
     facts["ERROR"] = "none" if plan.error_percent is None else f"{plan.error_percent:g}%"
+    if plan.on_error != "fail":
+        facts["ON ERROR"] = plan.on_error.replace("_", " ").upper()
     if plan.duration is not None:
         facts["DURATION"] = " to ".join(_moment(*each) for each in plan.duration)
     return facts

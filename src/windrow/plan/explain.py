@@ -82,7 +82,7 @@ def _extent(window: WindowSpec) -> str:
 def _answer_lines(plan: QueryPlan) -> list[str]:
     lines: list[str] = []
     if plan.aggregates:
-        named = ", ".join(show_aggregate(part, plan) for part in plan.aggregates)
+        named = ", ".join(dict.fromkeys(show_aggregate(part, plan) for part in plan.aggregates))
         lines.append(f"  aggregates  {named}")
     if plan.group_by:
         lines.append(f"  group by    {show_list(plan.group_by, plan)}")
@@ -114,10 +114,19 @@ def _service_lines(plan: QueryPlan) -> list[str]:
     if plan.error_percent is not None:
         delay = f", at least every {show_span(plan.every_us)}" if plan.every_us else ""
         lines.append(f"  error       up to {plan.error_percent:g}% when memory is short{delay}")
+    if plan.on_error != "fail":
+        lines.append(f"  on error    {on_error_words(plan.on_error)}")
     if plan.duration is not None:
         begin, end = (_moment(*each) for each in plan.duration)
         lines.append(f"  life        from {begin} to {end}")
     return lines
+
+
+def on_error_words(policy: str) -> str:
+    """What becomes of an expression without a value."""
+    if policy == "null":
+        return "NULL: what has no value is NULL"
+    return "SET ASIDE: the row is left out, counted and kept for a look"
 
 
 def _moment(kind: str, value: int) -> str:

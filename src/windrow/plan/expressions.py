@@ -1,8 +1,9 @@
 """Bound, typed scalar expressions: what remains of sqlglot's tree once every name is resolved.
 
-Only what this file can express can run: it is the allow-list. What is divided by zero is NULL; an
-expression without a value of its type for a row (an overflow, a failed cast) is a fault there, as
-in Spark's ANSI mode. NaN follows Spark: equal to itself and larger than every other number.
+Only what this file can express can run: it is the allow-list. An expression without a value of its
+type for a row (a division by zero, an overflow, a failed cast) is a fault there, as in Spark's ANSI
+mode; ON ERROR says what becomes of it. NaN follows Spark: equal to itself and larger than every
+other number.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from windrow.schema import ColumnType
 
 __all__ = [
     "FUNCTIONS",
+    "WORDS",
     "AggregateRef",
     "Call",
     "ColumnRef",
@@ -26,6 +28,9 @@ __all__ = [
     "inputs_of",
     "walk",
 ]
+
+# Parts of integers of any size, of which sums are made.
+WORDS = ("top_word", "high_word", "middle_word", "low_word")
 
 # Call.function is one of these. 'cast' converts its argument to Call.type; 'case' has the arguments
 # (condition, value, condition, value, ..., otherwise); 'in' has (value, literal, literal, ...).
@@ -41,6 +46,8 @@ FUNCTIONS = frozenset(
         *("&", "|", "^", "~"),  # of integers of one type
         *("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"),  # NULL for a fault
         *("square", "square_error"),  # of doubles, for variances; no text names them
+        *("try", "has_value"),  # NULL for a fault, and whether there is none
+        *("from_words", *WORDS),  # of exact sums
     ]
 )
 

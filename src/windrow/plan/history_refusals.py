@@ -49,7 +49,9 @@ def check_history_shape(select: Select, *, continuous: bool) -> None:
             select.places.get("SELECT"),
             "omit DISTINCT: GROUP BY returns each group once",
         )
-    for clause, given in (("ERROR", select.error_percent), ("DURATION", select.duration)):
+    policy = None if select.on_error == "fail" else select.on_error
+    clauses = (("ERROR", select.error_percent), ("DURATION", select.duration), ("ON ERROR", policy))
+    for clause, given in clauses:
         if given is not None:
             raise _refusal(
                 "WU227",

@@ -138,6 +138,9 @@ class QueryPlan:
     last instant of the query's life, each as ('instant', microseconds) or ('seconds', after the
     first row of its first stream); it sees the rows of that time only. closes: where answers are
     due when windows close: how far apart that is, and how much later than at multiples of it.
+
+    on_error: what becomes of the row of a group whose SUM its type does not hold, 'fail', 'null' or
+    'set_aside'; of rows, the expressions themselves say it (plan.fallible).
     """
 
     text: str
@@ -157,6 +160,7 @@ class QueryPlan:
     store: str = "auto"
     error_percent: float | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    on_error: str = "fail"
     closes: tuple[int, int] | None = None
 
     @property

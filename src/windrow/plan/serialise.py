@@ -33,7 +33,10 @@ __all__ = ["PLAN_FORMAT", "plan_from_json", "plan_to_json"]
 
 PLAN_FORMAT = 4
 _ADDED = frozenset(
-    ["on_bad_row", "max_ahead", "bad_rows_into", "options", "parts", "offset_us", "closes"]
+    [
+        *("on_bad_row", "max_ahead", "bad_rows_into", "options", "parts", "offset_us", "closes"),
+        "on_error",
+    ]
 )
 _ANEW = "register the query again from its text"
 

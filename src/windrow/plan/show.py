@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from windrow.event_time import show_instant, show_span
 from windrow.plan.expressions import (
+    WORDS,
     AggregateRef,
     Call,
     ColumnRef,
@@ -30,9 +31,13 @@ _ARITHMETIC = frozenset(["+", "-", "*", "/", "%", "div", "&", "|", "^"])
 _COMPARING = frozenset(["=", "<>", "<", "<=", ">", ">=", "like"])
 _INFIX = _ARITHMETIC | frozenset(SIGNS) | _COMPARING | {"and", "or"}
 _PREFIXES = {"negate": "-", "negate_interval": "-", "~": "~"}
-# Conversions are left out.
+_BEHIND = {"is_null": "IS NULL", "has_value": "HAS A VALUE"}
+# Conversions say nothing to a reader, nor do the words in which a sum is kept.
 _HIDDEN = frozenset(
-    ["cast", "to_wall", "to_instant", "text_to_instant", "months_to_text", "instant_in"]
+    [
+        *("cast", "to_wall", "to_instant", "text_to_instant", "months_to_text", "instant_in"),
+        *("from_words", *WORDS),
+    ]
 )
 _DAY_US = 86_400_000_000
 
@@ -116,8 +121,8 @@ def _call(call: Call, named: Named) -> str:
         return _infix(call, _inner(call, 0, named), _inner(call, 1, named))
     if call.function == "is_same":
         return f"{parts[0]} <=> {parts[1]}"
-    if call.function == "is_null":
-        return f"{parts[0]} IS NULL"
+    if call.function in _BEHIND:
+        return f"{parts[0]} {_BEHIND[call.function]}"
     if call.function == "not":
         return f"NOT ({parts[0]})"
     if call.function in _PREFIXES:
@@ -144,7 +149,7 @@ def _infix(call: Call, left: str, right: str) -> str:
 def _inner(call: Call, position: int, named: Named) -> str:
     part = call.arguments[position]
     shown = show_with(part, named)
-    while isinstance(part, Call) and part.function == "cast":
+    while isinstance(part, Call) and part.function in _HIDDEN:
         part = part.arguments[0]
     plain = not isinstance(part, Call) or part.function not in _INFIX
     return shown if plain or _needs_no_brackets(part, call.function) else f"({shown})"

@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.plan.expressions import Call, Expr, Literal, Variable, walk
+from windrow.plan.expressions import WORDS, Call, Expr, Literal
+from windrow.rows.exact_integers import exact_word
 from windrow.rows.faults import (
     FaultError,
     Faults,
@@ -27,7 +28,7 @@ from windrow.rows.faults import (
     own_faults,
     where_reached,
 )
-from windrow.rows.scalar.lambdas import HIGHER_ORDER, higher_order
+from windrow.rows.scalar.lambdas import HIGHER_ORDER, higher_order, outer_leaves
 from windrow.rows.scalar.registry import FUNCTIONS
 from windrow.rows.scalar.values import Checked, Leaf, as_array
 from windrow.schema import ColumnType
@@ -109,14 +110,50 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
         return leaf(expression), known.get(expression)
     if expression.function in HIGHER_ORDER:
         return _of_functions(expression, leaf, known)
-    parts = [_value(part, leaf, known) for part in expression.arguments]
+    if expression.function == "has_value":
+        return _has_value(*_value(expression.arguments[0], leaf, known)), None
+    if expression.function == "try":
+        return _tried(expression.arguments[0], leaf, known)
+    found, inner, own = _called(expression, leaf, known)
+    if inner is not None and expression.function in WORDS:
+        return exact_word(expression, lambda part: _value(part, leaf, known))
+    return found, any_of(inner, own)
+
+
+def _called(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults, Faults]:
+    """The value of a call, the faults of its arguments, and those that are its own."""
+    parts = [_value(part, leaf, known) for part in call.arguments]
     values, faults = [value for value, _ in parts], [fault for _, fault in parts]
-    found = FUNCTIONS[expression.function](values, expression.type)
-    inner = where_reached(expression.function, values, faults)
+    found = FUNCTIONS[call.function](values, call.type)
+    inner = where_reached(call.function, values, faults)
     if isinstance(found, Checked):
-        own = any_of(found.faults, own_faults(expression, values, found.value))
-        return found.value, any_of(inner, own)
-    return found, any_of(inner, own_faults(expression, values, found))
+        own = any_of(found.faults, own_faults(call, values, found.value))
+        return found.value, inner, own
+    return found, inner, own_faults(call, values, found)
+
+
+def _tried(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
+    """NULL where the expression itself has no value; what it reads is not tried, as in Spark."""
+    apart = ("try", "has_value", *HIGHER_ORDER)
+    if not isinstance(expression, Call) or expression.function in apart:
+        value, own = _value(expression, leaf, known)
+        inner = None
+    else:
+        value, inner, own = _called(expression, leaf, known)
+    if own is None or not own.any():
+        return value, inner
+    nothing = pa.scalar(None, value.type)
+    if isinstance(value, pa.Scalar) and own.size == 1:
+        return nothing, inner
+    return pc.if_else(pa.array(own), nothing, value), inner
+
+
+def _has_value(value: Any, faults: Faults) -> Any:
+    """Whether the value is one; what is NULL is no fault."""
+    del value
+    if faults is None or not faults.any():
+        return pa.scalar(True)
+    return pa.scalar(False) if faults.size == 1 else pa.array(~faults)
 
 
 def _of_functions(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
@@ -124,19 +161,14 @@ def _of_functions(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
     count = len(call.arguments) - 2 - (call.function == "aggregate")
     parts = [_value(part, leaf, known) for part in call.arguments[:count]]
     lengths = [len(value) for value, _ in parts if not isinstance(value, pa.Scalar)]
-    size = lengths[0] if lengths else _rows_of(call, leaf)
-    values = [as_array(value, size) for value, _ in parts]
+    lengths += [len(leaf(part)) for part in outer_leaves(call)] if not lengths else []
+    values = [as_array(value, lengths[0] if lengths else 1) for value, _ in parts]
     found = higher_order(call, values, evaluate_checked, leaf, known)
     faults = found.faults
     for _, fault in parts:
         faults = any_of(faults, fault)
-    return found.value, faults
-
-
-def _rows_of(call: Call, leaf: Leaf) -> int:
-    """How many rows a call has whose arrays are constants: as many as its columns have."""
-    leaves = (part for part in walk(call) if not isinstance(part, (Call, Literal, Variable)))
-    return next((len(leaf(part)) for part in leaves), 1)
+    # Of constants alone it is one, for however many rows.
+    return (found.value if lengths else found.value[0]), faults
 
 
 def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:

@@ -7,7 +7,6 @@ a constant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import pyarrow.compute as pc
 
 from windrow.errors import DataError, Place
 from windrow.event_time import show_instant
-from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, walk
+from windrow.plan.expressions import WORDS, Call, ColumnRef, Expr, GroupRef, walk
 from windrow.plan.show import show_with
 from windrow.rows.scalar.values import Leaf
 from windrow.scalar_functions import SCALAR_FUNCTIONS
@@ -40,25 +39,22 @@ Faults = Flags | None
 
 # These have a value wherever all their arguments have one: NULL among their results is a fault.
 _ALWAYS_DEFINED = frozenset(
-    ["+", "-", "*", "negate", "cast", *INTERNAL_TOTAL]
+    ["+", "-", "*", "/", "%", "div", "negate", "cast", "from_words", *WORDS, *INTERNAL_TOTAL]
     + [each.name for each in SCALAR_FUNCTIONS.values() if each.is_total]
 )
+_QUOTIENTS = ("/", "%", "div")
 _SHOWN_VALUE = 40  # letters of a value in an error
 
 
 def own_faults(call: Call, values: Sequence[Any], found: Any) -> Faults:
     """Where the call itself has no value, though all its arguments have one."""
-    is_quotient = call.function == "div" or (call.function == "/" and call.type.name == "DECIMAL")
-    if call.function not in _ALWAYS_DEFINED and not is_quotient:
+    if call.function not in _ALWAYS_DEFINED:
         return None
     if found.is_valid if isinstance(found, pa.Scalar) else found.null_count == 0:
         return None
     missing = ~_is_valid(found)
     for value in values:
         missing = missing & _is_valid(value)
-    if is_quotient:
-        zero = 0 if call.function == "div" else Decimal(0)
-        missing = missing & ~_flags(pc.equal(values[1], pa.scalar(zero, values[1].type)))
     return missing if missing.any() else None
 
 
@@ -163,12 +159,17 @@ def hint_for(expression: Expr) -> str:
     known = SCALAR_FUNCTIONS.get(function)
     if known is not None and known.remedy:
         return known.remedy
-    return "compute with CAST(... AS DOUBLE), or filter such rows out"
+    if function in _QUOTIENTS:
+        return "TRY_DIVIDE, NULLIF(..., 0) or ON ERROR NULL give NULL; or filter such rows out"
+    return "compute with CAST(... AS DOUBLE), write ON ERROR NULL, or filter such rows out"
 
 
 def _error(
     expression: Expr, values: Mapping[ColumnRef, str], named: Callable[[Expr], str]
 ) -> FaultError:
+    if isinstance(expression, Call) and expression.function == "from_words":
+        hint = "sum a DOUBLE or DECIMAL instead: SUM(CAST(x AS DOUBLE))"
+        return FaultError("WD302", "a SUM is beyond 64 bits", hint=hint)
     shown = [f"{named(part)} is {text}" for part, text in values.items()]
     where = f" where {', '.join(shown)}" if shown else ""
     message = show_fault(expression, named) + where

@@ -18,6 +18,7 @@ from windrow.rows.checked_columns import CheckedColumns, leaf_of
 from windrow.rows.evaluate import evaluate_filter
 from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedColumns, PreparedRows
+from windrow.rows.set_aside import guards_in, note_rows
 from windrow.rows.shape import shape_of
 from windrow.schema import BOOLEAN
 from windrow.window_kinds import Leaving
@@ -67,6 +68,7 @@ class Preparer:
         self._leaves_by_time = self._entry.window.traits.leaves_by_time
         self.is_entered_at_time = self._lifetime.enters_at_time
         self._condition = _with_keys_present(self._entry.filter, self._input_shape.keys)
+        self._sets_aside = guards_in(self._entry.filter)
         self.columns = PreparedColumns(self._input_shape, self._leaves_by_time)
         self.schema = self.columns.schema
 
@@ -77,6 +79,8 @@ class Preparer:
         condition = self._condition_for(batch)
         if condition is not None:
             live = evaluate_filter(condition, leaf_of(batch), batch.num_rows)
+            if self._sets_aside and not live.all():
+                note_rows(condition, leaf_of(batch), batch.num_rows, self._entry.alias)
             if self._leaves_by_time and not live.all():
                 batch = batch.filter(pa.array(live))
                 times = None if times is None else times[live]

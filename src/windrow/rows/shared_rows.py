@@ -24,6 +24,7 @@ from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life
 from windrow.rows.prepare import prepared_columns
 from windrow.rows.prepared_rows import PreparedRows
+from windrow.rows.set_aside import guards_in
 from windrow.rows.shape import shape_of
 from windrow.schema import StreamSchema
 from windrow.windows.column_words import ValueWords, value_words
@@ -302,7 +303,10 @@ class RowPool:
 def can_share(plan: QueryPlan, algorithm: str) -> bool:
     """Whether a query run so reads its rows from a store that others can read, too."""
     have_width = all(entry.window.traits.has_width for entry in plan.inputs)
-    return algorithm == "factorised" and have_width and shape_of(plan).mode is not None
+    # What a query sets aside is counted where its own rows are prepared.
+    is_alone = any(guards_in(entry.filter) for entry in plan.inputs)
+    can_be_read = have_width and not is_alone and shape_of(plan).mode is not None
+    return algorithm == "factorised" and can_be_read
 
 
 def of_one_input(expression: Expr) -> Expr:

@@ -15,7 +15,11 @@ from windrow.sql.ordering import Tail, parse_tail
 from windrow.sql.parser import parse_select
 from windrow.sql.refusals import refuse_clause
 from windrow.sql.scalar import parse_expression
-from windrow.sql.service_clauses import ServiceClauses, parse_service_clauses
+from windrow.sql.service_clauses import (
+    ServiceClauses,
+    at_service_clause,
+    parse_service_clauses,
+)
 from windrow.sql.statements import (
     CommonTable,
     QueryText,
@@ -82,7 +86,7 @@ def read_nested(cursor: Cursor, service: bool) -> QueryText:
     _skip_emit(cursor)
     tail = parse_tail(cursor, parse_expression)
     sources = body.query.sources if isinstance(body.query, Select) else ()
-    if not service and cursor.at_any("ERROR", "EVERY", "DURATION"):
+    if not service and at_service_clause(cursor):
         hint = "it ends the whole query; in FROM: (SELECT ... EVERY (10 SECONDS)) [1 HOUR]"
         raise cursor.wrong("WS147", f"{cursor.token.upper} is not allowed here", hint)
     ending = _Ending(first, common_tables, tail, parse_service_clauses(cursor, sources))
@@ -120,6 +124,7 @@ def _with_ending(cursor: Cursor, query: QueryText, ending: _Ending) -> QueryText
         "error_percent": ending.service.error_percent,
         "every_us": ending.service.every_us,
         "duration": ending.service.duration,
+        "on_error": ending.service.on_error,
         "places": query.places | ending.places,
         "start": ending.first.start,
         "end": cursor.before.end,
@@ -129,7 +134,7 @@ def _with_ending(cursor: Cursor, query: QueryText, ending: _Ending) -> QueryText
 
 def _is_ended(query: Select | SetQuery) -> bool:
     """Whether it has clauses of its own that another would be mixed up with."""
-    service = (query.error_percent, query.every_us, query.duration)
+    service = (query.error_percent, query.every_us, query.duration, query.on_error)
     counts = (query.limit, query.offset or None)
     return bool(query.order_by or query.common_tables) or any(
         each is not None for each in (*service, *counts)

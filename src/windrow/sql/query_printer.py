@@ -80,7 +80,9 @@ class _Printer:
             parts.append(f"LIMIT {query.limit}")
         if query.offset:
             parts.append(f"OFFSET {query.offset}")
-        service = print_service_clauses(query.error_percent, query.every_us, query.duration)
+        service = print_service_clauses(
+            query.error_percent, query.every_us, query.duration, query.on_error
+        )
         self._only_here(service)
         return " ".join([*parts, *service])
 
@@ -212,8 +214,9 @@ class _Printer:
 def _stands_alone(whole: SetQuery, part: QueryText, *, is_right: bool) -> bool:
     if isinstance(part, ValuesList):
         return True
-    service = (part.error_percent, part.every_us, part.duration, part.limit, part.offset or None)
-    if part.order_by or part.common_tables or any(each is not None for each in service):
+    service = (part.error_percent, part.every_us, part.duration, part.on_error)
+    counts = (part.limit, part.offset or None)
+    if part.order_by or part.common_tables or any(each is not None for each in (*service, *counts)):
         return False
     if isinstance(part, Select):
         return True

@@ -1,4 +1,4 @@
-"""ERROR, EVERY and DURATION: how exact a query is, how often it answers, how long it lives."""
+"""ERROR, EVERY, DURATION and ON ERROR: how exact a query is, when it answers, how it fails."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from windrow.errors import Place
 from windrow.event_time import show_instant
 from windrow.sql.cursor import Cursor
 from windrow.sql.spans import parse_instant, parse_positive_span, parse_span, print_span
-from windrow.sql.statements import Source
+from windrow.sql.statements import OnError, Source
 from windrow.sql.tokens import Token
 
-__all__ = ["ServiceClauses", "parse_service_clauses", "print_service_clauses"]
+__all__ = [
+    "ServiceClauses",
+    "at_service_clause",
+    "parse_service_clauses",
+    "print_service_clauses",
+]
 
 Moment = tuple[str, int]
 _SECOND_US = 1_000_000
@@ -20,30 +25,51 @@ _SECOND_US = 1_000_000
 
 @dataclass
 class ServiceClauses:
-    """What the three clauses say; None where one is not written."""
+    """What the clauses say; None where one is not written."""
 
     error_percent: float | None = None
     every_us: int | None = None
     duration: tuple[Moment, Moment] | None = None
+    on_error: OnError | None = None
     places: dict[str, Place] = field(default_factory=dict)
 
 
 def parse_service_clauses(cursor: Cursor, sources: Sequence[Source]) -> ServiceClauses:
     """The service clauses that come next, in any order, each at most once."""
     clauses = ServiceClauses()
-    while cursor.at_any("ERROR", "EVERY", "DURATION"):
+    while at_service_clause(cursor):
         word = cursor.consume()
-        if word.upper in clauses.places:
+        clause = "ON ERROR" if word.upper == "ON" else word.upper
+        if clause in clauses.places:
             hint = "keep one of them"
-            raise cursor.wrong("WS133", f"{word.upper} is written twice", hint, word)
-        clauses.places[word.upper] = cursor.place(word)
-        if word.upper == "ERROR":
+            raise cursor.wrong("WS133", f"{clause} is written twice", hint, word)
+        clauses.places[clause] = cursor.place(word)
+        if clause == "ON ERROR":
+            clauses.on_error = _on_error(cursor)
+        elif word.upper == "ERROR":
             clauses.error_percent = _error_percent(cursor)
         elif word.upper == "EVERY":
             clauses.every_us = _every(cursor, word, sources)
         else:
             clauses.duration = _duration(cursor, word)
     return clauses
+
+
+def at_service_clause(cursor: Cursor) -> bool:
+    """Whether one of them comes next."""
+    return cursor.at_any("ERROR", "EVERY", "DURATION") or cursor.at("ON", "ERROR")
+
+
+def _on_error(cursor: Cursor) -> OnError:
+    cursor.expect("ERROR")
+    if cursor.accept("SET", "ASIDE"):
+        return "set_aside"
+    for policy in ("FAIL", "NULL"):
+        if cursor.accept(policy):
+            return "fail" if policy == "FAIL" else "null"
+    hint = "write ON ERROR FAIL, ON ERROR NULL or ON ERROR SET ASIDE"
+    possible = ["FAIL", "NULL", "SET ASIDE"]
+    raise cursor.expected("FAIL, NULL or SET ASIDE", possible=possible, hint=hint)
 
 
 def _error_percent(cursor: Cursor) -> float:
@@ -112,7 +138,10 @@ def _moment(cursor: Cursor) -> Moment:
 
 
 def print_service_clauses(
-    error_percent: float | None, every_us: int | None, duration: tuple[Moment, Moment] | None
+    error_percent: float | None,
+    every_us: int | None,
+    duration: tuple[Moment, Moment] | None,
+    on_error: OnError | None = None,
 ) -> list[str]:
     """The clauses as WQL, those that are there."""
     printed = []
@@ -122,6 +151,8 @@ def print_service_clauses(
         printed.append(f"EVERY ({print_span(every_us)})")
     if duration is not None:
         printed.append(f"DURATION [{_print_moment(duration[0])}, {_print_moment(duration[1])}]")
+    if on_error is not None:
+        printed.append(f"ON ERROR {on_error.replace('_', ' ').upper()}")
     return printed
 
 

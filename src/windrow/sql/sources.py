@@ -105,7 +105,9 @@ def _matched(cursor: Cursor, source: Source, first: Token, words: tuple[str, ...
 
 
 def _on(cursor: Cursor) -> exp.Expression | None:
-    if not cursor.accept("ON"):
+    # ON ERROR ends the query; a column of that name is compared with something.
+    is_clause = any(cursor.at("ON", "ERROR", word) for word in ("FAIL", "NULL", "SET"))
+    if is_clause or not cursor.accept("ON"):
         return None
     return check_tree(parse_expression(cursor), cursor.text)
 

@@ -7,6 +7,7 @@ Scalar expressions stay sqlglot expressions; their identifiers and literals carr
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal as OneOf
 
 from sqlglot import exp
 
@@ -25,6 +26,7 @@ __all__ = [
     "Explain",
     "HistoryLevel",
     "HistoryRange",
+    "OnError",
     "Ordering",
     "QueryText",
     "Select",
@@ -36,6 +38,9 @@ __all__ = [
     "ValuesList",
     "Window",
 ]
+
+# What becomes of a row in which an expression has no value.
+OnError = OneOf["fail", "null", "set_aside"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ class Select:
 
     `text` is the whole text that was parsed (a script, too), to which all places refer; the query
     itself stands at text[start:end]. Queries that say the same are equal, wherever they stand.
-    error_percent, every_us and duration_us hold the service clauses; duration entries are
+    error_percent, every_us, duration and on_error hold the service clauses; duration entries are
     ('seconds', n) after the stream's start or ('instant', microseconds).
     grouping_sets: of GROUPING SETS, ROLLUP and CUBE, the places in group_by of each set. A query
     inside an expression is a sql.nested_query.NestedQuery among sqlglot's nodes. No sources:
@@ -158,6 +163,7 @@ class Select:
     error_percent: float | None = None
     every_us: int | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    on_error: OnError | None = None
     not_exists: tuple[Select, ...] = ()
     places: dict[str, Place] = field(default_factory=dict, compare=False)  # clause -> its word
     start: int = field(default=0, compare=False)
@@ -203,6 +209,7 @@ class SetQuery:
     error_percent: float | None = None
     every_us: int | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    on_error: OnError | None = None
     places: dict[str, Place] = field(default_factory=dict, compare=False)
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)

@@ -26,7 +26,7 @@ RESERVED = frozenset(
 # What may follow the sources of a query, in the order in which it is written.
 CLAUSES = (
     *("WHERE", "GROUP BY", "HAVING", "WINDOW", "QUALIFY", "UNION", "INTERSECT", "EXCEPT"),
-    *("ORDER BY", "LIMIT", "OFFSET", "ERROR", "EVERY", "DURATION", "INTO"),
+    *("ORDER BY", "LIMIT", "OFFSET", "ERROR", "EVERY", "DURATION", "ON ERROR", "INTO"),
 )
 
 # Behind a source or an item these begin the next clause; as an alias they need AS or backquotes.

@@ -73,7 +73,7 @@ def test_answers_are_those_of_two_copies() -> None:
     )
     query = session.query(text)
     rows = [(1, 7), (1, 8), (2, 8), (2, 8), (5, 7)]
-    session.push("s", [{"ts": second * 1_000_000, "k": k} for second, k in rows])
+    session.push("s", [{"ts": f"2026-01-01 00:00:0{second}", "k": k} for second, k in rows])
     session.finish()
     at = [(row["at"].second, row["k"], row["n"]) for row in query.answers().to_pylist()]
     assert at == [(1, 7, 1), (1, 8, 1), (2, 8, 3), (5, 7, 1)]

@@ -104,7 +104,6 @@ class BoundedAnswers:
 
     def answers(self) -> pa.Table:
         """Every answer since the last call: at, level, error_bound, then the select list."""
-        self._publisher.check_answers()
         self._take()
         given = pa.concat_tables([self._empty, *self._given.since(self._next)])
         self._let_go(self._given.end)
@@ -171,7 +170,7 @@ class BoundedAnswers:
         return edges
 
     def _take(self) -> None:
-        table = self._publisher.take_answers()
+        table = self._publisher.answers()
         if table.num_rows or self._empty is None:
             bounded = self._with_bounds(table)
             self._empty = bounded.schema.empty_table()

@@ -49,13 +49,23 @@ class Bounded:
 
 
 def evaluate_bounded(expression: Expr, leaf: Callable[[Expr], Bounded], length: int) -> Bounded:
-    """The value of the expression in each row, with bounds."""
+    """The value of the expression in each row, with bounds; a row without one is an error."""
+    value = evaluate(expression, lambda part: leaf(part).value, length)
     if not has_aggregate(expression):
-        value = evaluate(expression, lambda part: leaf(part).value, length)
+        return Bounded(value, value, value)
+    return _bounded(expression, leaf, length)
+
+
+def _bounded(expression: Expr, leaf: Callable[[Expr], Bounded], length: int) -> Bounded:
+    """The same, NULL where there is no value: not all parts are looked at in all rows."""
+    if not has_aggregate(expression):
+        value = evaluate_or_null(expression, lambda part: leaf(part).value, length)
         return Bounded(value, value, value)
     if not isinstance(expression, Call):
         return leaf(expression)
-    arguments = [evaluate_bounded(part, leaf, length) for part in expression.arguments]
+    if expression.function == "try":
+        return _bounded(expression.arguments[0], leaf, length)
+    arguments = [_bounded(part, leaf, length) for part in expression.arguments]
     value = _apply(expression, [part.value for part in arguments], length)
     low, high = _bounds(expression, arguments, length)
     return _with_sure(value, low, high, arguments)

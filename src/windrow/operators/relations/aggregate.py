@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME, show_instant
@@ -35,6 +36,7 @@ from windrow.windows.codes import Codes
 
 __all__ = ["AggregateOperator"]
 
+Flags = NDArray[np.bool_]
 # Bytes of a change on its way: codes, weights, its place and the rows that follow from it.
 CHANGE_BYTES = 200
 
@@ -104,7 +106,7 @@ class AggregateOperator(RelationOperator):
         fields = self._node.input.fields
         nothing = no_changes([field.type.arrow for field in fields])
         columns = InputColumns(nothing, fields)
-        _, values = self._states(columns, nothing.weight, np.empty(0, np.int32), places)
+        _, values, _ = self._states(columns, nothing.weight, np.empty(0, np.int32), places)
         return Changes(np.array([START_OF_TIME]), np.array([1]), tuple(values))
 
     def _next_rows(self, changes: Changes) -> Changes:
@@ -116,18 +118,21 @@ class AggregateOperator(RelationOperator):
             groups, _ = self._keys.acquire(named, changes.size)
         capacity = 1 if self._keys is None else self._keys.capacity
         places = self._finder.places(changes.at, groups, capacity)
-        counts, values = self._states(columns, changes.weight, groups, places)
+        counts, values, lacking = self._states(columns, changes.weight, groups, places)
         if self._keys is None:
-            return changed_rows(places, np.ones(counts.size, np.bool_), [], values)
+            return changed_rows(places, ~lacking, [], values)
         shown = self._keys.columns(places.groups)
-        found = changed_rows(places, counts > 0, shown, values)
+        found = changed_rows(places, (counts > 0) & ~lacking, shown, values)
         self._keys.release(places.groups, self._sums.counts[places.groups] != 0)
         return found
 
     def _states(
         self, columns: InputColumns, weight: Vector, groups: Codes, places: Places
-    ) -> tuple[Vector, list[pa.Array]]:
-        """Of each group before the changes and of each place: the rows, and the values of calls."""
+    ) -> tuple[Vector, list[pa.Array], Flags]:
+        """Of each group before the changes and of each place: the rows, and the values of calls.
+
+        Last, which of them have no row, for want of a value.
+        """
         self._reserve(1 if self._keys is None else self._keys.capacity)
         weights = np.empty((1 + len(self._distincts), weight.size), np.int64)
         weights[ALL_ROWS] = weight
@@ -145,12 +150,15 @@ class AggregateOperator(RelationOperator):
         ]
         extremes += reversed(collected)
         values = []
+        lacking = np.zeros(sums.counts.size, np.bool_)
         for index, reading in enumerate(self._shape.readings):
             column, faults = state_values(reading, sums, extremes)
-            if faults is not None:
+            if faults is not None and self._node.on_error == "fail":
                 raise self._error(index, int(np.flatnonzero(faults)[0]), places)
+            if faults is not None and self._node.on_error == "set_aside":
+                lacking |= faults
             values.append(column)
-        return sums.counts, values
+        return sums.counts, values, lacking
 
     def _reserve(self, groups: int) -> None:
         self._sums.reserve(groups)

@@ -10,6 +10,7 @@ from windrow.operators.relations.changes import Changes
 from windrow.operators.relations.expressions_of_rows import columns_by_field, true_rows
 from windrow.operators.relations.operator import RelationOperator
 from windrow.plan.relations.algebra import Filter
+from windrow.rows.set_aside import guards_in, note_rows
 
 __all__ = ["FilterOperator"]
 
@@ -19,6 +20,7 @@ class FilterOperator(RelationOperator):
 
     def __init__(self, node: Filter) -> None:
         self._condition = node.condition
+        self._sets_aside = guards_in(node.condition)
         self._fields = node.input.fields
 
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
@@ -29,6 +31,8 @@ class FilterOperator(RelationOperator):
             return changes
         leaf = columns_by_field(self._fields, changes.columns)
         live = true_rows(self._condition, leaf, changes.size)
+        if self._sets_aside and not live.all():
+            note_rows(self._condition, leaf, changes.size, "", changes.weight)
         return changes if live.all() else changes.taken(np.flatnonzero(live))
 
     @property

@@ -15,6 +15,7 @@ from typing import Literal as OneOf
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import WindowSpec
 from windrow.schema import ColumnType, StreamSchema
+from windrow.sql.statements import OnError
 
 __all__ = [
     "Aggregate",
@@ -290,10 +291,14 @@ class AggregateCall:
 
 @dataclass(frozen=True)
 class Aggregate(Unary):
-    """A row for each group; without groups one row, also where there is nothing."""
+    """A row for each group; without groups one row, also where there is nothing.
+
+    on_error: what becomes of the row of a group whose SUM its type does not hold.
+    """
 
     groups: tuple[Item, ...]
     calls: tuple[AggregateCall, ...]
+    on_error: OnError = "fail"
 
     @property
     def fields(self) -> tuple[Field, ...]:

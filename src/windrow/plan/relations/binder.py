@@ -22,6 +22,7 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.context import Answer, Context, Environment
+from windrow.plan.relations.on_error import with_policy
 from windrow.plan.relations.selects import bind_select
 from windrow.plan.relations.sets import bind_set, bind_values
 from windrow.plan.session_zone import in_session_zone
@@ -63,6 +64,7 @@ def bind_query(query: QueryText, catalog: Catalog, *, shares_views: bool = False
         query.every_us,
         query.error_percent,
         query.duration,
+        query.on_error or "fail",
     )
 
 
@@ -76,7 +78,13 @@ def bind_view(view: View, catalog: Catalog, *, shares_views: bool = False) -> Bo
     if isinstance(query, ValuesList):
         return BoundQuery(query.text, answer.relation, outputs)
     check_slides(query, context.scans.values())
-    return BoundQuery(query.text, answer.relation, outputs, every_us=query.every_us)
+    return BoundQuery(
+        query.text,
+        answer.relation,
+        outputs,
+        every_us=query.every_us,
+        on_error=query.on_error or "fail",
+    )
 
 
 def is_tree(relation: Relation) -> bool:
@@ -94,18 +102,32 @@ def _bind(query: QueryText, context: Context, environment: Environment) -> Answe
     if isinstance(query, ValuesList):
         return bind_values(query, context)
     if not environment.is_outermost:
-        _check_service(query)
+        _check_service(query, environment)
     inner = environment.with_common(query.common_tables)
     if isinstance(query, SetQuery):
         answer = bind_set(query, context, inner)
     else:
         answer = bind_select(query, context, inner)
     _check_unread(query.common_tables, context, inner)
+    if environment.is_outermost or environment.is_view:
+        answer = replace(answer, relation=_under_policy(query, answer.relation, context))
     return answer
 
 
-def _check_service(query: Select | SetQuery) -> None:
-    for word, value in (("ERROR", query.error_percent), ("DURATION", query.duration)):
+def _under_policy(query: Select | SetQuery, relation: Relation, context: Context) -> Relation:
+    """The relation under the policy of its query, which no query around it changes."""
+    found = with_policy(
+        relation, query.on_error or "fail", {id(each) for each in context.under_policy}
+    )
+    context.under_policy.append(found)
+    return found
+
+
+def _check_service(query: Select | SetQuery, environment: Environment) -> None:
+    clauses: dict[str, object] = {"ERROR": query.error_percent, "DURATION": query.duration}
+    if not environment.is_view:
+        clauses["ON ERROR"] = query.on_error
+    for word, value in clauses.items():
         if value is not None:
             raise UnsupportedError(
                 "WU240",

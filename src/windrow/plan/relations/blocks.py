@@ -14,7 +14,8 @@ from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.plan.algorithms import with_algorithm
 from windrow.plan.conditions import Conditions, split_bound
 from windrow.plan.digits import too_wide
-from windrow.plan.expressions import AggregateRef, ColumnRef, Expr, GroupRef, inputs_of
+from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, GroupRef, inputs_of
+from windrow.plan.fallible import is_guard
 from windrow.plan.model import SEVERAL, OutputColumn, PlanInput, QueryPlan
 from windrow.plan.model import Aggregate as PlanAggregate
 from windrow.plan.refusals import MAX_INPUTS
@@ -33,9 +34,11 @@ from windrow.plan.relations.algebra import (
     WindowBound,
 )
 from windrow.plan.relations.references import conjuncts_of, substituted
+from windrow.plan.rules.exact_sums import exact_sums
 from windrow.plan.rules.pipeline import rewritten
 from windrow.plan.types import convert
 from windrow.schema import DOUBLE, STRING
+from windrow.sql.statements import OnError
 
 __all__ = ["Block", "SessionBlock", "with_blocks"]
 
@@ -147,7 +150,10 @@ class _Fusing:
             for number, item in enumerate(relation.groups)
         ]
         items += [
-            Item(call.field, AggregateRef(different.index(own), call.field.type))
+            Item(
+                call.field,
+                _value_of(AggregateRef(different.index(own), call.field.type), relation.on_error),
+            )
             for call, own in zip(relation.calls, calls, strict=True)
         ]
         plan = QueryPlan(
@@ -155,6 +161,7 @@ class _Fusing:
             tuple(_source(part) for part in groups),
             tuple(conditions.variable_of(part) for part in groups),
             tuple(different), every_us=self._every_us, residual=conditions.residual,
+            on_error=relation.on_error,
         )  # fmt: skip
         return _finished(plan, relation.fields)
 
@@ -164,11 +171,16 @@ def _finished(plan: QueryPlan, fields: tuple[Field, ...]) -> Block | None:
     tested = [*keys, *([] if plan.residual is None else [plan.residual])]
     if any(too_wide(each) is not None for each in tested):
         return None
-    return Block(with_algorithm(rewritten(plan), "auto"), fields)
+    return Block(with_algorithm(exact_sums(rewritten(plan)), "auto"), fields)
 
 
 def _columns(items: Sequence[Item]) -> tuple[OutputColumn, ...]:
     return tuple(OutputColumn(each.field.id, each.expression, each.field.type) for each in items)
+
+
+def _value_of(reference: AggregateRef, on_error: OnError) -> Expr:
+    """The aggregate; under ON ERROR NULL, NULL where its type does not hold it."""
+    return Call("try", (reference,), reference.type) if on_error == "null" else reference
 
 
 def _joined(relation: Relation, *, is_alone: bool = False) -> _Joined | None:
@@ -184,6 +196,9 @@ def _joined(relation: Relation, *, is_alone: bool = False) -> _Joined | None:
     if found is None:
         return None
     if len(found.scans) > 1 and _is_endless(found):
+        return None
+    # Joined rows that are set aside are counted by an operator of their own.
+    if any(is_guard(each) and len(inputs_of(each)) > 1 for each in found.conditions):
         return None
     is_scheduled = any(scan.window.traits.is_scheduled for scan in found.scans)
     return None if is_scheduled and not is_alone else found

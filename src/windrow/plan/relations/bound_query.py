@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.plan.relations.algebra import Field, OrderKey, Relation
+from windrow.sql.statements import OnError
 
 __all__ = ["BoundQuery"]
 
@@ -25,3 +26,4 @@ class BoundQuery:
     every_us: int | None = None
     error_percent: float | None = None
     duration: tuple[tuple[str, int], tuple[str, int]] | None = None
+    on_error: OnError = "fail"

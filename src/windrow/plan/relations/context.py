@@ -75,7 +75,8 @@ class Common:
 class Environment:
     """Where a query stands: common tables by lower-case name, the query around it, its depth.
 
-    views: those that are being inlined. is_outermost: whether its answer is the user's.
+    views: those that are being inlined. is_outermost: whether its answer is the user's; is_view:
+    whether it is that of a view.
     """
 
     common: Mapping[str, Common] = field(default_factory=dict)
@@ -83,16 +84,19 @@ class Environment:
     depth: int = 0
     views: tuple[str, ...] = ()
     is_outermost: bool = True
+    is_view: bool = False
 
     def within(self, enclosing: Enclosing | None = None) -> Environment:
         """That of a query in FROM, or with `enclosing` of one in an expression."""
         found = self.enclosing if enclosing is None else enclosing
-        return replace(self, enclosing=found, depth=self.depth + 1, is_outermost=False)
+        return replace(
+            self, enclosing=found, depth=self.depth + 1, is_outermost=False, is_view=False
+        )
 
     def within_view(self, name: str) -> Environment:
         """That of the query of a view, which sees nothing of the query that reads it."""
         views = (*self.views, name.lower())
-        return Environment(depth=self.depth + 1, views=views, is_outermost=False)
+        return Environment(depth=self.depth + 1, views=views, is_outermost=False, is_view=True)
 
     def with_common(self, tables: Sequence[CommonTable]) -> Environment:
         """With common tables, each of which sees those before it."""
@@ -126,6 +130,7 @@ class Context:
         self.shares_views = shares_views
         self.scans: dict[Scan, Source] = {}
         self.common_read: set[int] = set()
+        self.under_policy: list[Relation] = []  # what ON ERROR was applied to
         self._bind = bind
         self._count = 0
         self._queries = 0

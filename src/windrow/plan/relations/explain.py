@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from windrow.event_time import show_span
 from windrow.memory_size import show_memory
-from windrow.plan.explain import due
+from windrow.plan.explain import due, on_error_words
 from windrow.plan.explain_costs import algorithm_words
 from windrow.plan.relations.algebra import (
     Aggregate,
@@ -49,6 +49,7 @@ def explain_tree(
 
     rules = rules_that_change(plan.bound)
     columns = ", ".join(f"{field.name} {field.type}" for field in plan.outputs)
+    policy = on_error_words(plan.on_error)
     every = f"every {show_span(plan.every_us)}" if plan.every_us else due(plan.closes)
     every = every if plan.closing is None else "when a session closes"
     return "\n".join(
@@ -56,6 +57,7 @@ def explain_tree(
             _headline(plan),
             f"  columns     {columns}",
             f"  answers     {every}",
+            *([] if plan.on_error == "fail" else [f"  on error    {policy}"]),
             f"  rules       {', '.join(rules) if rules else 'none changes it'}",
             "as written:",
             *(f"  {line}" for line in show_relation(plan.bound).splitlines()),

@@ -54,7 +54,7 @@ def _chain(query: SetQuery) -> list[SetQuery]:
 
 def _is_plain(query: SetQuery) -> bool:
     clauses = (query.order_by, query.limit, query.offset, query.common_tables)
-    service = (query.every_us, query.error_percent, query.duration)
+    service = (query.every_us, query.error_percent, query.duration, query.on_error)
     return not any(clauses) and query.limit is None and all(each is None for each in service)
 
 

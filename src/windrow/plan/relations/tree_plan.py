@@ -22,6 +22,7 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.blocks import Block
 from windrow.schema import TIMESTAMP, Column, StreamSchema
+from windrow.sql.statements import OnError
 from windrow.window_kinds import UNBOUNDED
 
 __all__ = ["RunnablePlan", "TreePlan", "grid_of", "tables_of"]
@@ -48,6 +49,7 @@ class TreePlan:
     hidden: tuple[Field, ...] = ()
     closes: tuple[int, int] | None = None
     closing: Relation | None = None
+    on_error: OnError = "fail"
 
     kind = "tree"
     algorithm = "tree"

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from windrow.plan.digits import too_wide
 from windrow.plan.expressions import Call, Expr
+from windrow.plan.fallible import is_guard
 from windrow.plan.model import OutputColumn, QueryPlan
 from windrow.plan.relations.algebra import Filter, Project, Relation
 from windrow.plan.relations.blocks import Block
-from windrow.plan.relations.references import substituted
+from windrow.plan.relations.references import conjuncts_of, substituted
 from windrow.plan.relations.tree_plan import TreePlan
 
 __all__ = ["as_block"]
@@ -27,8 +28,14 @@ def as_block(plan: TreePlan) -> QueryPlan | TreePlan:
         return plan
     named = zip(plan.outputs, found.select, strict=True)
     select = tuple(replace(column, name=field.name) for field, column in named)
+    policy = plan.on_error if found.on_error == "fail" else found.on_error
     return replace(
-        found, select=select, every_us=plan.every_us, duration=plan.duration, closes=plan.closes
+        found,
+        select=select,
+        every_us=plan.every_us,
+        duration=plan.duration,
+        closes=plan.closes,
+        on_error=policy,
     )
 
 
@@ -44,6 +51,8 @@ def _folded(relation: Relation) -> QueryPlan | None:
     if inner is None or inner.kind != "aggregate":
         return None
     values = {column.name: column.expression for column in inner.select}
+    if isinstance(relation, Filter) and any(map(is_guard, conjuncts_of(relation.condition))):
+        return None  # an operator counts the rows that it sets aside
     if isinstance(relation, Project):
         select = tuple(
             OutputColumn(item.field.id, substituted(item.expression, values), item.field.type)

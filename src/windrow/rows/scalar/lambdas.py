@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.plan.expressions import Call, Expr, Literal, Variable
+from windrow.plan.expressions import Call, Expr, Literal, Variable, walk
 from windrow.rows.nested_columns import list_of
 from windrow.rows.scalar.lists import Entries, entries_of, flags_of_null, lists_with
 from windrow.rows.scalar.maps import checked_map
 from windrow.rows.scalar.values import Checked, Leaf
 
-__all__ = ["HIGHER_ORDER", "Body", "higher_order"]
+__all__ = ["HIGHER_ORDER", "Body", "higher_order", "outer_leaves"]
 
 Vector = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -50,6 +50,20 @@ def higher_order(
             faults |= found.faults
         found = found.value
     return Checked(found, faults if faults.any() else None)
+
+
+def outer_leaves(call: Call) -> list[Expr]:
+    """The columns that a call reads, and the parameters of functions around it."""
+    own = str(_text(call.arguments[-1])).split(",")[0].split(";")[0]
+    depth = int(own.rpartition("#")[2])
+    leaves = (part for part in walk(call) if not isinstance(part, (Call, Literal)))
+    return [each for each in leaves if not isinstance(each, Variable) or _depth(each) < depth]
+
+
+def _depth(variable: Variable) -> int:
+    """How many functions are around the one that it is a parameter of; far in for a finish."""
+    number = variable.name.rpartition("#")[2]
+    return int(number) if number.isdigit() else 1 << 30
 
 
 def _inner(given: Mapping[str, pa.Array], leaf: Leaf, index: pa.Array) -> Leaf:

@@ -25,6 +25,7 @@ from windrow.rows.scalar.texts import TEXTS
 from windrow.rows.scalar.timestamps import TIMESTAMPS
 from windrow.rows.scalar.urls import URLS
 from windrow.rows.scalar.values import Function
+from windrow.rows.scalar.words import WORDS
 
 __all__ = ["FUNCTIONS"]
 
@@ -43,6 +44,7 @@ FUNCTIONS: dict[str, Function] = {
     **BITS,
     **DIGITS,
     **TEXTS,
+    **WORDS,
     **DATES,
     **DATE_FORMATS,
     **INTERVALS,

@@ -26,7 +26,6 @@ from windrow.governor.window_table import query_table, window_table
 from windrow.memory_size import memory_of
 from windrow.metrics_server import MetricsServer
 from windrow.notebook.cards import session_card
-from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
 from windrow.plan.history_plan import HistoryPlan
@@ -34,6 +33,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
+from windrow.plan.relations.planner import plan_block
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.runtime.ledger import LEDGER_COUNTS
 from windrow.runtime.stream_table import StreamRow, stream_table
@@ -178,7 +178,7 @@ class SparkWindrowSession(WithoutViews, Asking):
         """
         select = one_select(parse_query(text))
         refuse_history(select)
-        plan = bind(select, self._catalog, algorithm, store)
+        plan = plan_block(select, self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
         if not _QUERY_NAME.match(chosen):
             raise BindingError(
@@ -262,7 +262,7 @@ class SparkWindrowSession(WithoutViews, Asking):
         """
         select = one_select(parse_query(text))
         if not reads_history(select):
-            return bind(select, self._catalog)
+            return plan_block(select, self._catalog, "auto", "auto")
         return bind_history(select, self._catalog, self._histories.schemas)
 
     def push(self, stream: str, rows: object) -> None:  # noqa: ARG002 - as in the embedded session

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, COUNT, SUM, Form, sum_type
 from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.fallible import tried
 from windrow.plan.relations.algebra import AggregateCall, Field, Item
 from windrow.plan.relations.references import FreshIds
 from windrow.plan.types import arithmetic, convert
@@ -89,6 +90,6 @@ def _value(call: AggregateCall, form: Form, seconds: Sequence[AggregateCall]) ->
         return convert(seconds[0].field.ref, call.field.type)
     if form is Form.MEAN:
         total, count = (convert(each.field.ref, DOUBLE) for each in seconds)
-        return arithmetic("/", total, count)
+        return tried(arithmetic("/", total, count))
     # The sum of no counts is NULL, and the count of nothing 0.
     return Call("coalesce", (seconds[0].field.ref, Literal(0, BIGINT)), BIGINT)

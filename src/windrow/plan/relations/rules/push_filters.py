@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.expressions import Call, ColumnRef, Expr
+from windrow.plan.fallible import is_guard
 from windrow.plan.relations.algebra import (
     Aggregate,
     AsOfJoin,
@@ -119,11 +120,14 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
     to_right: list[Expr] = []
     above: list[Expr] = []
     kept: list[Expr] = []
+    # Joined rows that are set aside are counted above the join, not where pairs are compared.
+    guarded = [each for each in conditions if is_guard(each)]
+    guarded += [part for each in guarded if isinstance(each, Call) for part in each.arguments]
     for each in conditions:
         reads = read_ids(each)
         if reads <= left and relation.kind != "full":
             to_left.append(each)
-        elif relation.kind == "inner":
+        elif relation.kind == "inner" and (reads <= right or each not in guarded):
             (to_right if reads <= right else kept).append(each)
         else:
             above.append(each)

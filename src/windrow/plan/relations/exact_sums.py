@@ -1,0 +1,68 @@
+"""Exact sums of aggregates that are no blocks: sums of words, put together above."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from windrow.plan.exact_terms import from_words, is_exact_sum, needs_words, words_of
+from windrow.plan.expressions import Call
+from windrow.plan.fallible import has_value
+from windrow.plan.relations.algebra import (
+    Aggregate,
+    AggregateCall,
+    Filter,
+    Item,
+    Project,
+    Relation,
+)
+from windrow.plan.relations.references import FreshIds, passed
+from windrow.plan.types import all_of
+from windrow.schema import BIGINT
+
+__all__ = ["with_exact_sums"]
+
+
+def with_exact_sums(relation: Relation) -> Relation:
+    """The relation in which no argument of a SUM overflows."""
+    return _exact(relation, FreshIds(relation, "w"))
+
+
+def _exact(relation: Relation, fresh: FreshIds) -> Relation:
+    parts = [_exact(part, fresh) for part in relation.inputs]
+    relation = relation.with_inputs(*parts) if parts else relation
+    if isinstance(relation, Aggregate) and any(map(_is_split, relation.calls)):
+        return _of_words(relation, fresh)
+    return relation
+
+
+def _of_words(relation: Aggregate, fresh: FreshIds) -> Relation:
+    items = list(passed(relation.fields[: len(relation.groups)]))
+    calls: list[AggregateCall] = []
+    wholes: list[Item] = []
+    for call in relation.calls:
+        if not _is_split(call):
+            calls.append(call)
+            items += passed([call.field])
+            continue
+        words = [
+            replace(call, field=fresh.like(call.field), arguments=(word,))
+            for word in words_of(call.arguments[0])
+        ]
+        calls += words
+        whole = from_words(*(each.field.ref for each in words))
+        if relation.on_error == "null":
+            whole = Call("try", (whole,), BIGINT)
+        wholes.append(Item(call.field, whole))
+        items.append(wholes[-1])
+    found: Relation = replace(relation, calls=tuple(calls))
+    if relation.on_error == "set_aside":
+        guards = all_of([has_value(item.expression) for item in wholes])
+        found = found if guards is None else Filter(found, guards)
+    return Project(found, tuple(items))
+
+
+def _is_split(call: AggregateCall) -> bool:
+    if call.field.type != BIGINT or len(call.arguments) != 1:
+        return False
+    is_sum = is_exact_sum(call.function, is_distinct=call.is_distinct)
+    return is_sum and needs_words(call.arguments[0])

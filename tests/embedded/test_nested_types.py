@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -18,6 +19,9 @@ from hypothesis import strategies as st
 
 import windrow
 from support.tree_runs import TreeRunner
+from windrow.connectors.files.connector import FileSource
+from windrow.connectors.files.csv_files import check_header
+from windrow.connectors.files.jsonl_files import read_jsonl
 from windrow.errors import WindrowError
 from windrow.plan.catalog import Catalog
 from windrow.plan.relations.planner import tree_plan
@@ -305,6 +309,35 @@ def test_values_that_no_column_holds(value: dict[str, Any], why: str) -> None:
     with pytest.raises(WindrowError, match="WD103") as caught:
         session.push("s", [row(0, **value)])
     assert why in str(caught.value)
+
+
+def test_damaged_values_inside_others_are_set_aside() -> None:
+    texts = pa.array([b"\xff", b"a"], pa.binary()).view(pa.string())
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), texts)
+    wide = pa.array([10**37, 7], pa.decimal128(38, 0))
+    session = windrow.connect()
+    session.stream("s", "ts timestamp, l array<string>, d decimal(38, 0)", time="ts")
+    query = session.query("SELECT l, d FROM s [1 MINUTE]")
+    times = [START, START + pd.Timedelta(seconds=1)]
+    with pytest.warns(RuntimeWarning):
+        session.push("s", {"ts": times, "l": lists, "d": wide})
+    session.finish()
+    assert query.result().to_pylist() == [{"l": ["a"], "d": Decimal(7)}]
+
+
+def test_json_lines_hold_nested_values_and_csv_does_not(tmp_path: Path) -> None:
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text(
+        '{"ts": "2026-01-01T00:00:00Z", "xs": [1, null], "m": {"u": 1.5}, "b": "QUI="}\n'
+        '{"ts": "2026-01-01T00:00:01Z", "st": {"a": 1, "q": {"z": "y"}}, "d": 12.5}\n'
+    )
+    schema = StreamSchema("s", columns_of(SCHEMA), "ts")
+    ((found, _),) = read_jsonl(schema, FileSource("jsonl", str(lines)), lines)
+    first, second = found.batch.to_pylist()
+    assert (first["xs"], first["m"], first["b"]) == ([1, None], [("u", 1.5)], b"AB")
+    assert (second["st"], second["d"]) == ({"a": 1, "q": {"z": "y"}}, Decimal("12.500"))
+    with pytest.raises(WindrowError, match="WU723"):
+        check_header(schema, FileSource("csv", "rows.csv"), tmp_path / "rows.csv")
 
 
 REFUSED = {

@@ -53,7 +53,8 @@ def as_array(value: Any, length: int) -> pa.Array:
     """The value as a column of that length."""
     if not isinstance(value, pa.Scalar):
         return value
-    return pa.repeat(value, length) if value.is_valid else pa.nulls(length, value.type)
+    # Arrow does not repeat a list no times.
+    return pa.repeat(value, length) if value.is_valid and length else pa.nulls(length, value.type)
 
 
 def over_arrays(function: Function) -> Function:

@@ -52,6 +52,22 @@ class Session(Protocol):
     ) -> None:
         """Declares a stream: its columns, its time column, how late rows may come."""
 
+    def table(
+        self,
+        name: str,
+        schema: Mapping[str, str] | str | pa.Schema,
+        *,
+        key: str | Iterable[str],
+        time: str | None = None,
+    ) -> None:
+        """Declares a table: its columns, and the key that tells its rows apart."""
+
+    def upsert(self, table: str, rows: Any) -> None:
+        """Inserts or updates rows of a table."""
+
+    def delete(self, table: str, keys: Any) -> None:
+        """Deletes rows of a table by their keys."""
+
     def view(self, name: str, text: str) -> None:
         """Gives a query a name under which other queries can read it."""
 

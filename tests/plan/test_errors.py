@@ -93,6 +93,8 @@ WRONG = [
         None,
         "SLIDE 10 MINUTES",
     ),
+    ("SELECT n FROM temp WHERE \"location\" = 'a'", "WB734", None, "not the column location"),
+    ('SELECT n FROM temp WHERE 5 < "n"', "WB734", '"n"', 'connect(double_quotes="name")'),
     ("SELECT rand() FROM temp", "WB230", "rand", "nothing is random"),
     ("SELECT mask(location, location) FROM temp", "WB730", None, "takes a constant"),
     ("SELECT location LIKE 'a' ESCAPE 'ab' FROM temp", "WB731", "'ab'", "one character"),

@@ -12,6 +12,7 @@ import pytest
 
 from support.function_cases import CASES, DIFFERENCES
 from support.function_cases.arguments import COLUMNS, ROWS, arguments, declared
+from support.function_cases.differences import GENERAL
 from support.spark_function_values import ERROR, encoded, golden
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog
@@ -39,6 +40,14 @@ def test_every_name_of_a_function_has_a_case() -> None:
     written = " ".join(CASES).lower()
     of_spark = [name for name, each in SCALAR_NAMES.items() if "Spark has none" not in each.differs]
     assert [name for name in of_spark if f"{name}(" not in written] == []
+
+
+def test_the_page_of_functions_says_what_differs() -> None:
+    for text, difference in DIFFERENCES.items():
+        name = text.partition("(")[0]
+        known = SCALAR_NAMES.get(name)
+        assert difference.reason
+        assert known is None or known.differs or difference.reason in GENERAL, text
 
 
 @pytest.mark.parametrize("text", CASES)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -237,19 +237,27 @@ class Ingest:
         """The instant through which any of the streams is complete."""
         return max((self.clock_of((name,)) for name in self.streams), default=START_OF_TIME)
 
-    def change_table(self, name: str, given_for: Callable[[TableSchema], GivenVersions]) -> None:
+    def _newest_event(self) -> int:
+        """The time of the newest row or heartbeat of any stream."""
+        found = (stream.completeness.newest for stream in self.streams.values())
+        return max(found, default=START_OF_TIME)
+
+    def change_table(
+        self, name: str, given_for: Callable[[TableSchema], GivenVersions], rows: int
+    ) -> None:
         """Rows or keys for a table: all take effect at once, or none does."""
         store = self.tables.named(name)
         self.flush()
         try:
             given = given_for(store.schema)
         except WindrowError:
-            store.ledger.rejected += 1
-            store.ledger.rows_in += 1
+            refused, given_rows = store.ledger.rejected + rows, store.ledger.rows_in + rows
+            store.ledger = replace(store.ledger, rejected=refused, rows_in=given_rows)
             raise
         if not given.size:
             return
-        changes = self.tables.changes_of(store, given, self.newest_clock())
+        times = self.newest_clock(), self._newest_event()
+        changes = self.tables.changes_of(store, given, *times)
         readers = sum(name in tables_of(query.plan) for query in self._running())
         held, budget = self.governing.nbytes, self._memory
         self.tables.check_room(changes, given.size, held, budget, readers)

@@ -44,6 +44,7 @@ from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
+from windrow.sql.double_quotes import double_quotes_named, names_in_backquotes
 from windrow.sql.statements import Select
 from windrow.stream_options import Span, stream_options
 
@@ -67,8 +68,10 @@ class EmbeddedSession(SessionTables, Asking):
         memory: str | int = DEFAULT_MEMORY,
         clock: str = COMPLETE,
         time_zone: str = DEFAULT_ZONE,
+        double_quotes: str = "text",
     ) -> None:
         self.memory = memory_of(memory)
+        self._double_quotes = double_quotes_named(double_quotes)
         self._clock = clock_named(clock)
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
@@ -148,7 +151,9 @@ class EmbeddedSession(SessionTables, Asking):
         >>> session.query("SELECT MAX(n) AS n FROM busy").result().to_pylist()
         [{'n': None}]
         """
-        self._catalog = self._views.declared(name, text, self._queries)
+        self._catalog = self._views.declared(
+            name, names_in_backquotes(text, self._double_quotes), self._queries
+        )
 
     @one_at_a_time
     def query(
@@ -170,7 +175,7 @@ class EmbeddedSession(SessionTables, Asking):
         >>> top.explain().splitlines()[0]
         'tree over 1 window'
         """
-        select = parse_query(text)
+        select = parse_query(names_in_backquotes(text, self._double_quotes))
         if isinstance(select, Select) and reads_history(select):
             return self._follow(select, name)
         how = (algorithm, store)
@@ -207,7 +212,7 @@ class EmbeddedSession(SessionTables, Asking):
 
     def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered."""
-        select = parse_query(text)
+        select = parse_query(names_in_backquotes(text, self._double_quotes))
         if not isinstance(select, Select) or not reads_history(select):
             return plan_query(select, self._catalog, shares_views=self._shares_views)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
@@ -401,6 +406,7 @@ class EmbeddedSession(SessionTables, Asking):
         True
         """
         parts = (self._running(), self._governing, self.memory, time.time())
+        parts = (*parts, self._ingest.tables.stores.values())
         return exposition(session_samples(self._ingest.streams, self._ingest.clock, *parts))
 
     @one_at_a_time
@@ -462,7 +468,7 @@ class EmbeddedSession(SessionTables, Asking):
 
     @one_at_a_time
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        query = parse_query(text)
+        query = parse_query(names_in_backquotes(text, self._double_quotes))
         if not isinstance(query, Select) or not reads_history(query):
             return self._views.ask(query, is_progressive=progressive)
         plan = bind_history(one_select(query), self._catalog, self._histories.schemas)

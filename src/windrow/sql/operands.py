@@ -122,10 +122,14 @@ def _number(cursor: Cursor) -> exp.Expression:
 
 def _string(cursor: Cursor) -> exp.Expression:
     first = cursor.consume()
+    is_double_quoted = cursor.text[first.start] == '"'
     parts = [first.text]
     while cursor.token.kind == "string":  # 'a' 'b' is one text, as in Spark
         parts.append(cursor.consume().text)
-    return mark(exp.Literal.string("".join(parts)), first)
+    literal = mark(exp.Literal.string("".join(parts)), first)
+    if is_double_quoted:  # for who meant a name
+        literal.meta["double_quotes"] = True
+    return literal
 
 
 def _cast_literal(cursor: Cursor) -> exp.Expression:

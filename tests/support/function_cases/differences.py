@@ -26,7 +26,15 @@ DIGITS = "the digits of decimals: see the operators"
 
 PAIRS = "an empty pattern does not part the two halves of a character, which Spark does"
 
+JAVA_DIGITS = "the least double is shown as 5e-324, by Java 17 as 4.9E-324"
+HEXADECIMAL = "a negative INT is shown as the BIGINT that it is"
+
+# What the page says of all functions, or of operators.
+GENERAL = (WIDE, BY_ZERO, DIGITS)
+
 DIFFERENCES: dict[str, Difference] = {
+    "format_string('%.2f|%8.1f|%e', x, x, x)": Difference(JAVA_DIGITS, 2),
+    "format_string('%x %o', m, 8)": Difference(HEXADECIMAL, 16),
     "regexp_replace(t, '', '<>')": Difference(PAIRS, 2),
     "regexp_count(t, '')": Difference(PAIRS, 2),
     **dict.fromkeys(["mod(k, m)", "mod(x, y)", "mod(p, q)"], Difference(BY_ZERO, 12)),

@@ -17,6 +17,7 @@ from windrow.plan.nested_access import written_as_field
 from windrow.plan.relations.aggregate_calls import GROUPING, PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Apply, ApplyKind, Field, Filter, Relation
 from windrow.plan.relations.context import Context, Environment
+from windrow.plan.relations.instants import INSTANT, is_instant
 from windrow.plan.relations.nested import is_query_form, nested_value
 from windrow.plan.relations.row_times import time_of_rows
 from windrow.plan.relations.visible import Table, Visible
@@ -29,6 +30,8 @@ __all__ = ["Aliases", "Phase", "RowPhase"]
 
 Aliases = Mapping[str, exp.Expr]
 _NONE: Aliases = {}
+# Clauses whose conditions may say when rows hold.
+_OF_INSTANTS = ("WHERE", "HAVING", "QUALIFY")
 
 
 class Phase(ABC):
@@ -57,13 +60,11 @@ class Phase(ABC):
                 return self._window_value(scope, node, clause)
             if is_query_form(node):
                 return nested_value(self, scope, node)
+            if self._is_instant(node, clause):
+                return INSTANT
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
                 return self._named(scope, node, clause, aliases)
-            if function_name(node) in (*RANKING, *PLACED):
-                raise misplaced_window(scope, node, clause)
-            if function_name(node) in GROUPING:
-                hint = "write GROUP BY ROLLUP (a, b), and GROUPING in the select list or HAVING"
-                raise scope.wrong("WB272", "GROUPING is a value of groups", node, hint=hint)
+            _refuse_misplaced(scope, node, clause)
             if function_name(node) == "proctime":
                 return self._arrival(scope, node)
             return self._aggregate(scope, node, clause)
@@ -79,6 +80,10 @@ class Phase(ABC):
         if written is not None and not self.visible.has(node):
             return self.scope(clause).bind(written)
         return self._column(node, shadowed=written is not None)
+
+    def _is_instant(self, node: exp.Expr, clause: str) -> bool:
+        is_column = isinstance(node, exp.Column) and self.visible.has(node)
+        return clause in _OF_INSTANTS and is_instant(node) and not is_column
 
     def bind(self, node: exp.Expr, clause: str, aliases: Aliases = _NONE) -> Expr:
         """The bound form of an expression."""
@@ -181,6 +186,15 @@ class RowPhase(Phase):
         if isinstance(node, exp.AggFunc):
             raise misplaced(scope, node, clause)
         return None
+
+
+def _refuse_misplaced(scope: Scope, node: exp.Expr, clause: str) -> None:
+    """Functions that have a value only somewhere else."""
+    if function_name(node) in (*RANKING, *PLACED):
+        raise misplaced_window(scope, node, clause)
+    if function_name(node) in GROUPING:
+        hint = "write GROUP BY ROLLUP (a, b), and GROUPING in the select list or HAVING"
+        raise scope.wrong("WB272", "GROUPING is a value of groups", node, hint=hint)
 
 
 def misplaced_window(scope: Scope, node: exp.Expr, clause: str) -> BindingError:

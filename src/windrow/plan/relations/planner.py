@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from windrow.plan.catalog import Catalog, View
 from windrow.plan.digits import carries_words
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
-from windrow.plan.relations.algebra import Project, Relation
+from windrow.plan.relations.algebra import Project, Relation, ValidRows
 from windrow.plan.relations.as_of import PROCTIME
 from windrow.plan.relations.binder import bind_query, bind_view
 from windrow.plan.relations.blocks import with_blocks
@@ -21,6 +22,7 @@ from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.closing import closes_of, has_sessions, of_closing_sessions
 from windrow.plan.relations.comparable import check_comparable
 from windrow.plan.relations.exact_sums import with_exact_sums
+from windrow.plan.relations.instants import is_instant
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.share_parts import share_parts
@@ -90,6 +92,7 @@ def _planned(bound: BoundQuery) -> TreePlan:
     hidden = bound.relation.fields[len(bound.outputs) :]
     relation = _rewritten(bound, bound.relation)
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
+    relation = _on_grid(relation, grid_us or 1)
     has_no_ticks = bound.every_us is None
     closing = None
     if has_no_ticks and has_sessions(bound.relation):
@@ -117,6 +120,13 @@ def _rewritten(bound: BoundQuery, relation: Relation) -> Relation:
     if [field.id for field in found.fields] != [field.id for field in given]:
         return Project(found, passed(given))
     return found
+
+
+def _on_grid(relation: Relation, grid_us: int) -> Relation:
+    """Rows that hold for a time come and go when all else changes."""
+    if relation.inputs:
+        relation = relation.with_inputs(*(_on_grid(part, grid_us) for part in relation.inputs))
+    return replace(relation, grid_us=grid_us) if isinstance(relation, ValidRows) else relation
 
 
 def plan_block(select: Select, catalog: Catalog, algorithm: str, store: str) -> QueryPlan:
@@ -204,7 +214,9 @@ def _is_of_trees(node: exp.Expr) -> bool:
     """Whether only a tree can run it, or says best why it cannot: RANK() without OVER."""
     if isinstance(node, exp.Anonymous) and node.name.upper() in GENERATORS:
         return True
-    return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED, PROCTIME)
+    if isinstance(node, _OF_TREES) or is_instant(node):
+        return True
+    return function_name(node) in (*RANKING, *PLACED, PROCTIME)
 
 
 def _is_window(source: Source, catalog: Catalog) -> bool:

@@ -12,6 +12,7 @@ from windrow.rows.scalar.conditions import CONDITIONS
 from windrow.rows.scalar.date_formats import DATE_FORMATS
 from windrow.rows.scalar.dates import DATES
 from windrow.rows.scalar.digits import DIGITS
+from windrow.rows.scalar.formats import FORMATS
 from windrow.rows.scalar.hashes import HASHES
 from windrow.rows.scalar.intervals import INTERVALS
 from windrow.rows.scalar.maps import MAPS
@@ -50,6 +51,7 @@ FUNCTIONS: dict[str, Function] = {
     **INTERVALS,
     **TIMESTAMPS,
     **PATTERNS,
+    **FORMATS,
     **CODES,
     **HASHES,
     **URLS,

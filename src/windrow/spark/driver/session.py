@@ -53,6 +53,7 @@ from windrow.spark.processes.leftovers import temporary_folder
 from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusable
 from windrow.spark.shuffle.buckets import MAX_BUCKETS
 from windrow.sql import parse_query
+from windrow.sql.double_quotes import double_quotes_named, names_in_backquotes
 from windrow.storage import Storage
 from windrow.stream_options import Span, on_spark, stream_options
 
@@ -93,8 +94,10 @@ class SparkWindrowSession(WithoutViews, Asking):
         checkpoint: str | os.PathLike[str] | None = None,
         buckets: int | None = None,
         time_zone: str = DEFAULT_ZONE,
+        double_quotes: str = "text",
     ) -> None:
         refuse_unusable(spark)
+        self._double_quotes = double_quotes_named(double_quotes)
         if buckets is not None and not 1 <= buckets <= MAX_BUCKETS:
             raise BindingError(
                 "WB417",
@@ -176,7 +179,7 @@ class SparkWindrowSession(WithoutViews, Asking):
             count = session.query("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", name="count")
             count.start("memory", trigger="1 second")
         """
-        select = one_select(parse_query(text))
+        select = one_select(parse_query(names_in_backquotes(text, self._double_quotes)))
         refuse_history(select)
         plan = plan_block(select, self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
@@ -260,7 +263,7 @@ class SparkWindrowSession(WithoutViews, Asking):
 
             session.plan_of("SELECT COUNT(*) AS n FROM temp [1 MINUTE]").streams
         """
-        select = one_select(parse_query(text))
+        select = one_select(parse_query(names_in_backquotes(text, self._double_quotes)))
         if not reads_history(select):
             return plan_block(select, self._catalog, "auto", "auto")
         return bind_history(select, self._catalog, self._histories.schemas)
@@ -429,7 +432,11 @@ class SparkWindrowSession(WithoutViews, Asking):
         self._histories.declare(declared, self._sources[schema.name], archive, trigger)
 
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        plan = bind_history(one_select(parse_query(text)), self._catalog, self._histories.schemas)
+        plan = bind_history(
+            one_select(parse_query(names_in_backquotes(text, self._double_quotes))),
+            self._catalog,
+            self._histories.schemas,
+        )
         if progressive:
             return self._histories.ask_progressively(plan)
         return self._histories.ask(plan)

@@ -5,6 +5,7 @@ A row that a condition leaves out is then never joined, grouped or kept.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from windrow.plan.expressions import Call, ColumnRef, Expr
@@ -23,6 +24,7 @@ from windrow.plan.relations.algebra import (
     WindowBounds,
     WindowFunctions,
 )
+from windrow.plan.relations.instants import reads_instant
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
 from windrow.plan.types import all_of
 
@@ -127,7 +129,7 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
         reads = read_ids(each)
         if reads <= left and relation.kind != "full":
             to_left.append(each)
-        elif relation.kind == "inner" and (reads <= right or each not in guarded):
+        elif relation.kind == "inner" and (reads <= right or _may_join(each, guarded)):
             (to_right if reads <= right else kept).append(each)
         else:
             above.append(each)
@@ -146,3 +148,8 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
         condition=all_of(list(dict.fromkeys(kept))),
     )
     return _kept(joined, above)
+
+
+def _may_join(condition: Expr, guarded: Container[Expr]) -> bool:
+    """Whether it may become part of a join: it cannot fail there, nor read the instant."""
+    return condition not in guarded and not reads_instant(condition)

@@ -118,6 +118,8 @@ def in_order(value: Any, text: str) -> Any:
 def same(got: Any, wanted: Any) -> bool:
     if isinstance(got, list) and isinstance(wanted, list):
         return len(got) == len(wanted) and all(map(same, got, wanted))
+    if isinstance(got, dict) and isinstance(wanted, dict):
+        return got.keys() == wanted.keys() and all(same(got[name], wanted[name]) for name in got)
     if isinstance(got, bool) or isinstance(wanted, bool) or got is None or wanted is None:
         return got is wanted
     if isinstance(got, float) and isinstance(wanted, (int, float)):

@@ -15,6 +15,7 @@ from sqlglot import exp
 from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
 from windrow.plan.date_forms import DATE_FORMS
 from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.json_forms import JSON_FORMS
 from windrow.plan.lambda_forms import LAMBDA_FORMS
 from windrow.plan.nested_forms import NESTED_FORMS
 from windrow.plan.operators import bind_alike, bind_together
@@ -171,6 +172,7 @@ FORMS: Mapping[str, Form] = {
     **NESTED_FORMS,
     **LAMBDA_FORMS,
     **DATE_FORMS,
+    **JSON_FORMS,
     "ceil": _whole,
     "floor": _whole,
     "if": _if,

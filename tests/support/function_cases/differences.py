@@ -19,6 +19,8 @@ class Difference:
 BEYOND_64 = "NaN and numbers beyond 64 bits are errors; Spark gives 0 and the nearest BIGINT"
 WHOLE = "BIGINT, where Spark gives a decimal without places"
 WIDE = "integers are BIGINT: what is beyond 32 bits is no error"
+MAPS = "as Python has maps, without an order and without names that come twice"
+OLD_DATES = "texts of times are read as CAST reads them, and never as a number of days"
 DAYS = "an interval is always one of days to seconds"
 
 BY_ZERO = "what is divided by 0 is NULL, where Spark has an error"
@@ -43,6 +45,8 @@ DIFFERENCES: dict[str, Difference] = {
     "abs(i)": Difference(WIDE, 2),
     "transform(array(m, 3, i), (z, n) -> z * n)": Difference(WIDE, 5),
     "day - date'2024-02-29'": Difference(DAYS, 0),
+    "from_json(js, 'MAP<STRING, STRING>')": Difference(MAPS, 4),
+    "to_json(from_json(js, 'b TIMESTAMP, a DATE'))": Difference(OLD_DATES, 2),
     "ceil(x)": Difference(BEYOND_64, 9),
     "floor(x)": Difference(BEYOND_64, 9),
     "ceiling(p)": Difference(WHOLE, 0),

@@ -15,6 +15,7 @@ from windrow.rows.scalar.digits import DIGITS
 from windrow.rows.scalar.formats import FORMATS
 from windrow.rows.scalar.hashes import HASHES
 from windrow.rows.scalar.intervals import INTERVALS
+from windrow.rows.scalar.json_values import JSON
 from windrow.rows.scalar.maps import MAPS
 from windrow.rows.scalar.maths import MATHS
 from windrow.rows.scalar.patterns import PATTERNS
@@ -49,6 +50,7 @@ FUNCTIONS: dict[str, Function] = {
     **DATES,
     **DATE_FORMATS,
     **INTERVALS,
+    **JSON,
     **TIMESTAMPS,
     **PATTERNS,
     **FORMATS,

@@ -144,6 +144,8 @@ WITH_PLACE = [
     ),
     ("WS156", "VALUES (1, 2), (3)", "("),
     ("WS161", "SELECT a FROM t; SELECT b FROM t", "SELECT"),
+    ("WS791", "SELECT TOP 5 a FROM t LIMIT 3", "TOP"),
+    ("WU792", "SELECT TOP 5 PERCENT a FROM t", "PERCENT"),
     ("WS163", " ;", ""),
     ("WU101", FROM + "SORT BY a", "SORT"),
     ("WU102", FROM + "FETCH FIRST 5 ROWS WITH TIES", "WITH"),

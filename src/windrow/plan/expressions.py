@@ -9,7 +9,8 @@ other number.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from windrow.scalar_functions import SCALAR_FUNCTIONS
 from windrow.scalar_functions.internal import INTERNAL
@@ -24,6 +25,7 @@ __all__ = [
     "Expr",
     "GroupRef",
     "Literal",
+    "UserCall",
     "Variable",
     "inputs_of",
     "walk",
@@ -79,6 +81,13 @@ class Call:
     function: str
     arguments: tuple[Expr, ...]
     type: ColumnType
+
+
+@dataclass(frozen=True)
+class UserCall(Call):
+    """A call of a function that a user has given: `body`, which is no part of a plan's text."""
+
+    body: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

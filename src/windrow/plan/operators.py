@@ -37,7 +37,12 @@ _ARITHMETIC = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
-_BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~"}
+_BITWISE: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseNot: "~",
+}
 _COMPARISONS = {
     exp.EQ: "=",
     exp.NEQ: "<>",

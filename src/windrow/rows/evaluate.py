@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.plan.expressions import WORDS, Call, Expr, Literal
+from windrow.plan.expressions import WORDS, Call, Expr, Literal, UserCall
 from windrow.rows.exact_integers import exact_word
 from windrow.rows.faults import (
     FaultError,
@@ -31,6 +31,7 @@ from windrow.rows.faults import (
 from windrow.rows.scalar.lambdas import HIGHER_ORDER, higher_order, outer_leaves
 from windrow.rows.scalar.registry import FUNCTIONS
 from windrow.rows.scalar.values import Checked, Leaf, as_array
+from windrow.rows.user_calls import call_user, why_it_failed
 from windrow.schema import ColumnType
 
 __all__ = [
@@ -124,7 +125,10 @@ def _called(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults, Faults]:
     """The value of a call, the faults of its arguments, and those that are its own."""
     parts = [_value(part, leaf, known) for part in call.arguments]
     values, faults = [value for value, _ in parts], [fault for _, fault in parts]
-    found = FUNCTIONS[call.function](values, call.type)
+    if isinstance(call, UserCall):
+        found = call_user(call.body, values, call.type)
+    else:
+        found = FUNCTIONS[call.function](values, call.type)
     inner = where_reached(call.function, values, faults)
     if isinstance(found, Checked):
         own = any_of(found.faults, own_faults(call, values, found.value))
@@ -178,7 +182,16 @@ def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
     def of_row(part: Expr) -> pa.Array:
         return leaf(part).slice(row, 1)
 
-    return fault_error(culprit_in(expression, of_row), of_row)
+    culprit = culprit_in(expression, of_row)
+    return fault_error(culprit, of_row, _why(culprit, of_row))
+
+
+def _why(culprit: Expr, leaf: Leaf) -> str | None:
+    """What a function of the user's says about the one row that `leaf` gives."""
+    if not isinstance(culprit, UserCall):
+        return None
+    values = [_value(part, leaf, _NO_FAULTS)[0] for part in culprit.arguments]
+    return why_it_failed(culprit.body, values, culprit.type)
 
 
 def culprit_in(expression: Expr, leaf: Leaf) -> Expr:

@@ -35,12 +35,26 @@ _GROUPING = {"GROUPING": (1, 1), "GROUPING_ID": (0, 64)}
 _COUNTED = {**WINDOW_FUNCTIONS, **_GROUPING}
 
 
+# What others call them.
+_SYNONYMS = {
+    "MEAN": "AVG",
+    "STD": "STDDEV",
+    "EVERY": "BOOL_AND",
+    **dict.fromkeys(["SOME", "ANY"], "BOOL_OR"),
+    "COUNTIF": "COUNT_IF",
+}
+_OPERATORS: dict[str, type[exp.Binary]] = {"MOD": exp.Mod, "DIV": exp.IntDiv}
+
+
 def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> exp.Expression:
     """The call by its name, with its arguments as one list; aggregates have nodes of their own.
 
     sqlglot's builders for scalar functions would rewrite some calls into others, or lose arguments
     that Spark has: only IF, a form of CASE, is one of its nodes.
     """
+    word = _SYNONYMS.get(name.upper, name.upper)
+    if word in _OPERATORS and word not in SCALARS and len(arguments) == 2:
+        return _operator(word, *arguments)
     if name.upper in _COUNTED:
         least, most = _COUNTED[name.upper]
         if not least <= len(arguments) <= most:
@@ -48,16 +62,24 @@ def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> 
         return exp.Anonymous(this=name.upper, expressions=arguments)
     if name.upper in SCALARS and name.upper != "IF":
         return exp.Anonymous(this=name.upper, expressions=arguments)
-    if name.upper not in AGGREGATES | SCALARS:
+    if word not in AGGREGATES | SCALARS:
         return exp.Anonymous(this=name.text, expressions=arguments)
     try:
-        call = _BUILDERS.get(name.upper, _by_table)(name.upper, arguments)
+        call = _BUILDERS.get(word, _by_table)(word, arguments)
     except (ValueError, IndexError, TypeError):
         raise _wrong_arguments(name, arguments, cursor) from None
     # sqlglot gives up on some calls by leaving them anonymous; COUNT() it takes, Spark does not.
     if not arguments or isinstance(call, exp.Anonymous) or not isinstance(call, exp.Expression):
         raise _wrong_arguments(name, arguments, cursor)
     return call
+
+
+def _operator(word: str, left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    """MOD(a, b) and DIV(a, b) as the operators that they are."""
+    parts = [
+        exp.Paren(this=each) if isinstance(each, exp.Binary) else each for each in (left, right)
+    ]
+    return exp.Paren(this=_OPERATORS[word](this=parts[0], expression=parts[1]))
 
 
 def _by_table(name: str, arguments: list[exp.Expression]) -> exp.Expr:

@@ -103,7 +103,7 @@ class GroupPhase(Phase):
         if isinstance(bound, AggregateRef):
             return self._call_fields[bound.index].ref
         if isinstance(bound, Call):
-            return Call(bound.function, tuple(map(self.final, bound.arguments)), bound.type)
+            return replace(bound, arguments=tuple(map(self.final, bound.arguments)))
         return bound
 
     def _build_sets(self, sets: Sequence[tuple[int, ...]], groupings: list[exp.Expr]) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "GroupRef",
     "Literal",
     "UserCall",
+    "Variable",
     "inputs_of",
     "walk",
 ]
@@ -41,6 +42,8 @@ FUNCTIONS = frozenset(
         *("=", "<>", "<", "<=", ">", ">=", "is_same"),  # is_same is <=>: NULL-safe equality
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
+        *("item", "field", "fields", "map_value"),  # x[i], x.name, array.name and m[key]
+        *("concat_arrays", "reverse_array"),
         *INTERNAL,
         *("&", "|", "^", "~"),  # of integers of one type
         *("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"),  # NULL for a fault
@@ -103,7 +106,15 @@ class AggregateRef:
     type: ColumnType
 
 
-Expr = Literal | ColumnRef | Call | GroupRef | AggregateRef
+@dataclass(frozen=True)
+class Variable:
+    """A parameter of a function without a name, within its body; its name is unique there."""
+
+    name: str
+    type: ColumnType
+
+
+Expr = Literal | ColumnRef | Call | GroupRef | AggregateRef | Variable
 
 
 def walk(expression: Expr) -> Iterator[Expr]:

@@ -17,6 +17,7 @@ from windrow.plan.expressions import (
     GroupRef,
     Literal,
     UserCall,
+    Variable,
 )
 from windrow.plan.model import (
     Aggregate,
@@ -44,7 +45,7 @@ _ANEW = "register the query again from its text"
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(AggregateRef, Call, ColumnRef, GroupRef, Literal),
+        *(AggregateRef, Call, ColumnRef, GroupRef, Literal, Variable),
         *(Aggregate, Negation, OutputColumn, PlanInput, QueryPlan, WindowSpec),
         *(Column, ColumnType, StreamSchema, StreamOptions),
     )

@@ -95,9 +95,22 @@ def _quantile(name: str, arguments: list[exp.Expression]) -> exp.Expr:
     )
 
 
+def _joined(name: str, arguments: list[exp.Expression]) -> exp.Expr:
+    """Texts of all rows, one behind the other."""
+    if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
+        value, *rest = arguments[0].expressions
+        arguments = [exp.Distinct(expressions=[value]), *rest]
+    if not 1 <= len(arguments) <= 2:
+        raise ValueError(name)
+    separator = arguments[1] if len(arguments) > 1 else exp.Literal.string("")
+    return exp.GroupConcat(this=arguments[0], separator=separator)
+
+
 _BUILDERS: dict[str, Callable[[str, list[exp.Expression]], exp.Expr]] = {
     "APPROX_PERCENTILE": _quantile,
     "PERCENTILE_APPROX": _quantile,
+    "LISTAGG": _joined,
+    "STRING_AGG": _joined,
 }
 
 
@@ -107,7 +120,7 @@ def aggregate_classes() -> dict[type[exp.Expr], AggregateFunction]:
 
 
 def _class_of(name: str, count: int) -> type[exp.Expr]:
-    if name in _BUILDERS:
+    if name.endswith(("PERCENTILE", "PERCENTILE_APPROX")):
         count += 1  # a quantile has its rank, too
     arguments: list[exp.Expression] = [exp.column("x") for _ in range(count)]
     return type(_BUILDERS.get(name, _by_table)(name, arguments))

@@ -8,10 +8,12 @@ from itertools import chain
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
 from windrow.errors import WindrowError
 from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, Literal, walk
 from windrow.plan.relations.aggregate_calls import (
     GROUPING,
+    PARTS_BEFORE_KEYS,
     BareCall,
     bare_call,
     function_name,
@@ -30,8 +32,9 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.phase import Aliases, Phase, RowPhase
 from windrow.plan.relations.positions import at_position
+from windrow.plan.relations.reading import times_of
 from windrow.plan.scope import Scope
-from windrow.schema import BIGINT
+from windrow.schema import BIGINT, STRING
 from windrow.sql.statements import Select
 
 __all__ = ["GroupPhase", "grouped"]
@@ -220,7 +223,7 @@ class GroupPhase(Phase):
 
     def _bare(self, node: exp.Expr) -> BareCall:
         scope = self._rows.scope("an aggregate")
-        call = bare_call(scope, node, self._rows.final)
+        call = _by_time(bare_call(scope, node, self._rows.final), self._rows.relation)
         read = {
             part.column
             for argument in call.arguments
@@ -236,6 +239,17 @@ class GroupPhase(Phase):
                 hint="aggregate in a query in FROM, and use its column here",
             )
         return call
+
+
+def _by_time(call: BareCall, relation: Relation) -> BareCall:
+    """Values that are collected without an order of their own are in the order of their times."""
+    function = AGGREGATE_FUNCTIONS[call.function]
+    has_order = not function.laws.is_collected or len(call.arguments) > PARTS_BEFORE_KEYS
+    if has_order or call.is_distinct:
+        return call
+    times = times_of(relation)
+    letters = Literal("a" * len(times), STRING)
+    return replace(call, arguments=(*call.arguments[:2], letters, *times))
 
 
 def _name(group: Expr) -> str:

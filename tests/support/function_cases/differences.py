@@ -40,6 +40,7 @@ DIFFERENCES: dict[str, Difference] = {
     "regexp_count(t, '')": Difference(PAIRS, 2),
     **dict.fromkeys(["try_divide(p, q)", "try_add(p, q)"], Difference(DIGITS, 44)),
     "abs(i)": Difference(WIDE, 2),
+    "transform(array(m, 3, i), (z, n) -> z * n)": Difference(WIDE, 5),
     "day - date'2024-02-29'": Difference(DAYS, 0),
     "from_json(js, 'MAP<STRING, STRING>')": Difference(MAPS, 4),
     "to_json(from_json(js, 'b TIMESTAMP, a DATE'))": Difference(OLD_DATES, 2),

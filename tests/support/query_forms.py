@@ -35,6 +35,8 @@ FORMS = {
     "count": Form("SELECT COUNT(*) AS n, COUNT(d) AS m FROM a [3 SECONDS]"),
     "range": Form("SELECT SUM(k) AS s FROM a [RANGE Now-3, Now]"),
     "slide": Form("SELECT COUNT(*) AS n FROM a [RANGE 3 SECONDS SLIDE 1 SECOND]"),
+    "tumble": Form("SELECT k, COUNT(*) AS n FROM a [TUMBLE 2 SECONDS] GROUP BY k"),
+    "hop": Form("SELECT COUNT(*) AS n FROM a [HOP 3 SECONDS BY 2 SECONDS OFFSET 1 SECOND]"),
     "tumbling": Form("SELECT SUM(p) AS s FROM a [RANGE 2 SECONDS SLIDE 2 SECONDS]"),
     "last-rows": Form("SELECT COUNT(*) AS n, SUM(k) AS s FROM a [ROWS 5]"),
     "last-rows-filtered": Form("SELECT COUNT(*) AS n FROM a [ROWS 4] WHERE d > 0.2"),
@@ -64,6 +66,10 @@ FORMS = {
     "by-decimal": Form("SELECT p, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY p"),
     "by-double": Form("SELECT d, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY d"),
     "by-date-and-flag": Form("SELECT y, o, SUM(k) AS t FROM a [3 SECONDS] GROUP BY y, o"),
+    "by-functions": Form(
+        "SELECT LEFT(UPPER(s), 1) AS e, COUNT(*) AS n FROM a [3 SECONDS] "
+        "WHERE CONTAINS(s, 'x') OR s ILIKE 'Y%' GROUP BY LEFT(UPPER(s), 1)"
+    ),
     "by-expression": Form("SELECT k % 2 AS e, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY k % 2"),
     "having": Form("SELECT k, SUM(l) AS t FROM a [3 SECONDS] GROUP BY k HAVING COUNT(*) > 1"),
     "every": Form("SELECT k, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY k EVERY (2 SECONDS)"),

@@ -15,14 +15,18 @@ from sqlglot import exp
 from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
 from windrow.plan.date_forms import DATE_FORMS
 from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.json_forms import JSON_FORMS
+from windrow.plan.lambda_forms import LAMBDA_FORMS
+from windrow.plan.nested_forms import NESTED_FORMS
 from windrow.plan.operators import bind_alike, bind_together
 from windrow.plan.scope import Scope
 from windrow.plan.types import arithmetic, is_null
 from windrow.scalar_functions import ScalarFunction
 from windrow.scalar_functions.conditional import CASTS
 from windrow.scalar_functions.java_regexp import PatternError, translate
+from windrow.scalar_functions.number_format import number_format
 from windrow.scalar_functions.regexp import REGEXP
-from windrow.schema import BIGINT, BOOLEAN, STRING
+from windrow.schema import BIGINT, BOOLEAN, MAX_SUM_DIGITS, STRING
 
 __all__ = ["FORMS"]
 
@@ -120,6 +124,17 @@ def _regexp(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Ex
     return bound
 
 
+def _to_number(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
+    bound = bind_by_kinds(scope, function, nodes)
+    form = bound.arguments[1] if isinstance(bound, Call) else None
+    written = str(form.value) if isinstance(form, Literal) else ""
+    known = number_format(written)
+    if known is None or known.type.precision > MAX_SUM_DIGITS:
+        message = f"{written!r} is not a format of numbers of at most {MAX_SUM_DIGITS} digits"
+        raise scope.wrong("WB736", message, nodes[1], hint="write it like '$9,999.99' or 'S999'")
+    return bound
+
+
 def _cast(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
     target = exp.DataType.build(str(function.gives), dialect="spark")
     return scope.bind(exp.Cast(this=nodes[0], to=target))
@@ -166,7 +181,10 @@ def _decode(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Ex
 
 
 FORMS: Mapping[str, Form] = {
+    **NESTED_FORMS,
+    **LAMBDA_FORMS,
     **DATE_FORMS,
+    **JSON_FORMS,
     "ceil": _whole,
     "floor": _whole,
     "if": _if,
@@ -175,6 +193,7 @@ FORMS: Mapping[str, Form] = {
     **dict.fromkeys(["like", "ilike"], _like),
     **{each.name: _regexp for each in REGEXP if each.name not in ("like", "ilike")},
     **{each.name: _cast for each in CASTS},
+    **dict.fromkeys(["to_number", "try_to_number"], _to_number),
     "nvl2": _if_known,
     **dict.fromkeys(["nullifzero", "zeroifnull"], _null_if_zero),
     **dict.fromkeys(["isnull", "isnotnull"], _is_null),

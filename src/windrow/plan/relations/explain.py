@@ -19,10 +19,10 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TableScan,
     TopRows,
+    Unnest,
     ValidRows,
     VersionScan,
     ViewScan,
-    WindowBounds,
     WindowFunctions,
     walk_relations,
 )
@@ -31,6 +31,7 @@ from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.rules.pipeline import rules_that_change
 from windrow.plan.relations.show import show_relation
 from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.window_algebra import WindowBounds
 
 __all__ = ["explain_tree"]
 
@@ -146,6 +147,7 @@ _WORDS: dict[type[Relation], str] = {
     Distinct: "keeps every different row and its count; O(1) a change",
     TopRows: "keeps all rows, the first in order; O(1) for most changes, O(log n) amortised",
     WindowFunctions: "keeps all rows in order; O(log n) and the rows within reach of a change",
+    Unnest: "keeps nothing; O(entries) a change",
     AtMostOne: "counts rows; O(1) a change",
     ValidRows: "keeps the rows that are to come or to go; O(log n) a change",
     ViewScan: "runs once for all queries that read it; keeps nothing of its own",

@@ -21,18 +21,18 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
-    SessionScan,
     SetOperation,
     TableScan,
     TopRows,
+    Unnest,
     ValidRows,
     Values,
     VersionScan,
     ViewScan,
-    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import expressions_of, ids_of, passed, read_ids
+from windrow.plan.relations.window_algebra import SessionScan, WindowBounds
 
 __all__ = ["prune_columns"]
 
@@ -49,7 +49,7 @@ def _pruned(relation: Relation, wanted: Ids) -> Relation:
     rule = _RULES.get(type(relation))
     if rule is not None:
         return rule(relation, wanted)
-    assert isinstance(relation, Filter | Join | AtMostOne | ValidRows | AsOfJoin)
+    assert isinstance(relation, Filter | Join | AtMostOne | Unnest | ValidRows | AsOfJoin)
     return _over(relation, wanted)
 
 

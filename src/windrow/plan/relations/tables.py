@@ -33,7 +33,7 @@ from windrow.schema import BOOLEAN, TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import QueryText, Source, ValuesList
 from windrow.table_schema import TableSchema
 
-__all__ = ["FromRows", "bind_table", "check_tables", "named_columns", "streams_of"]
+__all__ = ["FromRows", "bind_table", "named_columns", "streams_of"]
 
 # What the answers of a query are timed by.
 ANSWER_TIME = "at"
@@ -69,21 +69,6 @@ def bind_table(source: Source, context: Context, environment: Environment) -> Fr
         return shared or _of_query(source, view.query, context, inner)
     table = context.catalog.table(source.stream)
     return _of_stream(source, context) if table is None else _of_table(source, table, context)
-
-
-def check_tables(left: FromRows, right: FromRows, source: Source) -> None:
-    """A table that is joined with every row of a stream for ever would grow without end."""
-    for table, other in ((left, right), (right, left)):
-        if isinstance(table.relation, TableScan) and _keeps_endless(other.relation):
-            names = ", ".join(each.alias for each in other.tables) or "a query"
-            raise BindingError(
-                "WB719",
-                f"{names} has no window in a join with table {table.relation.table!r}: every row "
-                "would be kept, as the table may change what it is joined with",
-                hint="write a window, such as [10 MINUTES]; or join each row once, with the "
-                f"version of its own time: {table.relation.table} FOR SYSTEM_TIME AS OF a.ts",
-                place=source.place,
-            )
 
 
 def named_columns(
@@ -174,16 +159,6 @@ def _of_view(
     scan = ViewScan(view.name, source.alias, streams, places, given, tables, closes)
     shown = named_columns(given, source.columns, source.alias, source)
     return FromRows(scan, (Table(source.alias, shown, source.stream),), shown)
-
-
-def _keeps_endless(relation: Relation) -> bool:
-    """Whether the rows of the relation become ever more."""
-    if isinstance(relation, Scan):
-        return relation.window.traits.is_endless
-    is_cut = isinstance(relation, TopRows) and relation.limit is not None
-    if is_cut or isinstance(relation, Aggregate | AnswerWindow):
-        return False
-    return any(_keeps_endless(part) for part in relation.inputs)
 
 
 def streams_of(relation: Relation) -> tuple[str, ...]:
@@ -305,3 +280,13 @@ def _recursion(what: str, source: Source) -> BindingError:
         hint="a query reads streams and what was named before it",
         place=source.place,
     )
+
+
+def _keeps_endless(relation: Relation) -> bool:
+    """Whether the rows of the relation become ever more."""
+    if isinstance(relation, Scan):
+        return relation.window.traits.is_endless
+    is_cut = isinstance(relation, TopRows) and relation.limit is not None
+    if is_cut or isinstance(relation, Aggregate | AnswerWindow):
+        return False
+    return any(_keeps_endless(part) for part in relation.inputs)

@@ -64,9 +64,13 @@ def bind_table(source: Source, context: Context, environment: Environment) -> Fr
     if view is not None:
         if view.name.lower() in environment.views:
             raise _recursion(f"the view {view.name!r} reads itself", source)
-        shared = _of_view(source, view, context, environment)
-        inner = environment.within_view(view.name)
-        return shared or _of_query(source, view.query, context, inner)
+        scans = dict(context.scans)
+        answer = context.bind(view.query, environment.within_view(view.name))
+        shared = _of_view(source, view, answer, context)
+        if shared is not None:
+            context.scans = scans
+            return shared
+        return _of_answer(source, view.query, answer, context)
     table = context.catalog.table(source.stream)
     return _of_stream(source, context) if table is None else _of_table(source, table, context)
 
@@ -134,9 +138,7 @@ def _of_table(source: Source, table: TableSchema, context: Context) -> FromRows:
     return FromRows(scan, (Table(source.alias, shown, table.name),), shown)
 
 
-def _of_view(
-    source: Source, view: View, context: Context, environment: Environment
-) -> FromRows | None:
+def _of_view(source: Source, view: View, answer: Answer, context: Context) -> FromRows | None:
     """The view as it runs by itself; None where it has to be part of the query.
 
     A window reads its answers as a stream. A view that keeps every row for ever would do so for a
@@ -145,11 +147,8 @@ def _of_view(
     """
     if not context.shares_views or source.window.written:
         return None
-    scans = dict(context.scans)
-    answer = context.bind(view.query, environment.within_view(view.name))
     streams = streams_of(answer.relation)
     if not streams or _keeps_endless(answer.relation) or has_sessions(answer.relation):
-        context.scans = scans
         return None
     given = tuple(context.fresh(field.name, field.type) for field in answer.shown)
     tables = _tables_of(answer.relation)
@@ -207,7 +206,12 @@ def _of_query(
     environment: Environment,
     names: tuple[str, ...] = (),
 ) -> FromRows:
-    answer = context.bind(query, environment)
+    return _of_answer(source, query, context.bind(query, environment), context, names)
+
+
+def _of_answer(
+    source: Source, query: QueryText, answer: Answer, context: Context, names: tuple[str, ...] = ()
+) -> FromRows:
     alias = source.alias or "the query"
     shown = named_columns(answer.shown, names, alias, source)
     relation = answer.relation

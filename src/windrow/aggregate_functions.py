@@ -11,7 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from windrow.schema import BIGINT, DOUBLE, MAX_SUM_DIGITS, ColumnType, decimal
+from windrow.schema import (
+    BIGINT,
+    DOUBLE,
+    MAX_SUM_DIGITS,
+    STRING,
+    ColumnType,
+    array,
+    decimal,
+)
 
 __all__ = [
     "AGGREGATE_FUNCTIONS",
@@ -43,6 +51,7 @@ class State(Enum):
     DISTINCT = "how often each different value occurs"
     QUANTILE_SKETCH = "a sketch of how the values are distributed"
     DISTINCT_SKETCH = "a sketch of how many different values there are"
+    COLLECTED = "all values in order"
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,8 @@ class Laws:
     states of parts of the rows combine to that of all. is_idempotent: equal values count as one.
     needs_order: it is kept in order of its values. is_bounded: rows that are missing make an error
     that can be bounded. in_nodes: a history keeps it in the columns of its nodes. in_sketch: a
-    history keeps it in a sketch that must be asked for. (None depends on the order of rows.)
+    history keeps it in a sketch that must be asked for. is_collected: all values are kept, which
+    only trees of relations do. (None depends on the order of rows.)
     """
 
     is_linear: bool = False
@@ -65,6 +75,7 @@ class Laws:
     is_bounded: bool = False
     in_nodes: bool = False
     in_sketch: bool = False
+    is_collected: bool = False
 
 
 _ADDED_UP = Laws(
@@ -82,6 +93,7 @@ LAWS: Mapping[State, Laws] = {
     State.DISTINCT: Laws(is_invertible=True),
     State.QUANTILE_SKETCH: _SKETCHED,
     State.DISTINCT_SKETCH: _SKETCHED,
+    State.COLLECTED: Laws(is_invertible=True, is_collected=True),
 }
 
 
@@ -97,6 +109,7 @@ class Form(Enum):
     DISTINCT = "distinct"
     QUANTILE = "quantile"
     ABOUT_DISTINCT = "about distinct"
+    COLLECTED = "collected"
 
 
 STATES: Mapping[Form, tuple[State, ...]] = {
@@ -109,6 +122,7 @@ STATES: Mapping[Form, tuple[State, ...]] = {
     Form.DISTINCT: (State.DISTINCT,),
     Form.QUANTILE: (State.QUANTILE_SKETCH,),
     Form.ABOUT_DISTINCT: (State.DISTINCT_SKETCH,),
+    Form.COLLECTED: (State.COLLECTED,),
 }
 
 
@@ -124,6 +138,7 @@ def _laws_of(form: Form) -> Laws:
         is_bounded=all(each.is_bounded for each in laws),
         in_nodes=all(each.in_nodes for each in laws),
         in_sketch=any(each.in_sketch for each in laws),
+        is_collected=any(each.is_collected for each in laws),
     )
 
 
@@ -225,6 +240,10 @@ def _same(argument: ColumnType) -> ColumnType:
     return argument
 
 
+def _text(_argument: ColumnType) -> ColumnType:
+    return STRING
+
+
 # What code asks for by itself has a name here.
 COUNT = AggregateFunction(
     "count", Form.COUNT, ("COUNT",), Takes.ANYTHING, _bigint, "count({})",
@@ -271,6 +290,18 @@ _ENTRIES = (
     ),
     AggregateFunction(
         "bool_or", Form.EXTREME, ("BOOL_OR",), Takes.TRUTH, _same, "bool_or({})", is_greatest=True
+    ),
+    AggregateFunction(
+        "collect_list", Form.COLLECTED, ("COLLECT_LIST", "ARRAY_AGG"), Takes.ANYTHING, array,
+        "list({})",
+    ),
+    AggregateFunction(
+        "collect_set", Form.COLLECTED, ("COLLECT_SET",), Takes.ANYTHING, array,
+        "list(DISTINCT {})",
+    ),
+    AggregateFunction(
+        "listagg", Form.COLLECTED, ("LISTAGG", "STRING_AGG"), Takes.ANYTHING, _text,
+        "string_agg({})",
     ),
     AggregateFunction(
         "quantile", Form.QUANTILE, ("APPROX_PERCENTILE", "PERCENTILE_APPROX"), Takes.NUMBERS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
@@ -70,6 +70,18 @@ class Session(Protocol):
 
     def view(self, name: str, text: str) -> None:
         """Gives a query a name under which other queries can read it."""
+
+    def function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        returns: str,
+        takes: str | Sequence[str] | None = None,
+        vectorised: bool = False,
+        deterministic: bool = True,
+    ) -> None:
+        """Gives a function of Python a name under which queries can call it."""
 
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"

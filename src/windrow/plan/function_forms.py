@@ -15,6 +15,9 @@ from sqlglot import exp
 from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
 from windrow.plan.date_forms import DATE_FORMS
 from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.json_forms import JSON_FORMS
+from windrow.plan.lambda_forms import LAMBDA_FORMS
+from windrow.plan.nested_forms import NESTED_FORMS
 from windrow.plan.operators import bind_alike, bind_together
 from windrow.plan.scope import Scope
 from windrow.plan.types import arithmetic, is_null
@@ -166,7 +169,10 @@ def _decode(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Ex
 
 
 FORMS: Mapping[str, Form] = {
+    **NESTED_FORMS,
+    **LAMBDA_FORMS,
     **DATE_FORMS,
+    **JSON_FORMS,
     "ceil": _whole,
     "floor": _whole,
     "if": _if,

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from windrow.errors import BindingError, WindrowError
 from windrow.plan.cast_targets import can_cast
+from windrow.plan.comparable import maps_compared
 from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Binder, Scope
@@ -36,7 +37,12 @@ _ARITHMETIC = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
-_BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~"}
+_BITWISE: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseNot: "~",
+}
 _COMPARISONS = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -51,7 +57,10 @@ _COMPARISONS = {
 def bind_together(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:
     """The nodes bound and converted to the one type in which they can be compared."""
     bound = [scope.bind(node) for node in nodes]
-    return _converted(scope, nodes, bound, _meeting(scope, what, nodes, bound))
+    kind = _meeting(scope, what, nodes, bound)
+    if not kind.is_comparable:
+        raise maps_compared(scope, what, nodes[0])
+    return _converted(scope, nodes, bound, kind)
 
 
 def bind_alike(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
 from windrow.errors import BindingError
 from windrow.plan.expressions import Expr, Literal
 from windrow.plan.literals import into
@@ -108,6 +109,9 @@ class _Over:
             arguments, kind = self._placed(name, node)
         else:
             bare = bare_call(self._scope, node, self._phase.final)
+            if AGGREGATE_FUNCTIONS[bare.function].laws.is_collected:
+                hint = "collect values of groups: GROUP BY the columns of PARTITION BY"
+                raise self._scope.refused("WU722", f"{name.upper()} with OVER", node, hint=hint)
             if bare.is_distinct:
                 hint = "select DISTINCT rows in a query in FROM"
                 raise self._scope.refused("WU243", "DISTINCT with OVER", node, hint=hint)

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.plan.expressions import Expr
+from windrow.plan.nested_access import written_as_field
 from windrow.plan.relations.aggregate_calls import GROUPING, PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Apply, ApplyKind, Field, Filter, Relation
 from windrow.plan.relations.context import Context, Environment
@@ -62,10 +63,7 @@ class Phase(ABC):
             if self._is_instant(node, clause):
                 return INSTANT
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-                written = aliases.get(node.name.lower()) if not node.table else None
-                if written is not None and not self.visible.has(node):
-                    return self.scope(clause).bind(written)
-                return self._column(node, shadowed=written is not None)
+                return self._named(scope, node, clause, aliases)
             _refuse_misplaced(scope, node, clause)
             if function_name(node) == "proctime":
                 return self._arrival(scope, node)
@@ -73,6 +71,15 @@ class Phase(ABC):
 
         scope = scope_of(self.visible.text, resolve)
         return scope
+
+    def _named(self, scope: Scope, node: exp.Column, clause: str, aliases: Aliases) -> Expr:
+        """What a name means: a field, an item of the select list, or a column."""
+        if self._is_field(node):
+            return scope.bind(written_as_field(node))
+        written = aliases.get(node.name.lower()) if not node.table else None
+        if written is not None and not self.visible.has(node):
+            return self.scope(clause).bind(written)
+        return self._column(node, shadowed=written is not None)
 
     def _is_instant(self, node: exp.Expr, clause: str) -> bool:
         is_column = isinstance(node, exp.Column) and self.visible.has(node)
@@ -112,6 +119,20 @@ class Phase(ABC):
             return self.final(self._own_column(node, shadowed=False))
         enclosing = self.environment.enclosing
         return enclosing.find_column(node) if enclosing is not None else None
+
+    def _is_field(self, node: exp.Column) -> bool:
+        """Whether a.b is no column b of a table a, but may be field b of a column a."""
+        if not node.table or node.args.get("db") is not None:
+            return False
+        tables = [each for each in self.all_tables if each.alias.lower() == node.table.lower()]
+        if any(each.has(node.name) for each in tables):
+            return False
+        own = exp.Column(this=node.args["table"])
+        if not tables:
+            return self.visible.has(own) or any(each.has(node.table) for each in self.all_tables)
+        # The name of a table, too: it is the column only if that has something inside.
+        found = self.find_column(own)
+        return found is not None and found.type.is_nested
 
     def _column(self, node: exp.Column, *, shadowed: bool) -> Expr:
         if self.visible.has(node):

@@ -7,13 +7,22 @@ from typing import TypeVar
 
 from windrow.aggregate_functions import COUNT, AggregateFunction, Form
 from windrow.exact.kernels import DOUBLE, INTEGER
-from windrow.plan.expressions import Call, Expr
+from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.model import Aggregate
+from windrow.plan.relations.aggregate_calls import PARTS_BEFORE_KEYS
 from windrow.plan.relations.algebra import AggregateCall
 from windrow.schema import DOUBLE as DOUBLE_TYPE
 from windrow.windows.wide_decimals import is_wide_decimal
 
-__all__ = ["ALL_ROWS", "AggregateShape", "Extreme", "Measure", "Reading", "shape_of_calls"]
+__all__ = [
+    "ALL_ROWS",
+    "AggregateShape",
+    "Collected",
+    "Extreme",
+    "Measure",
+    "Reading",
+    "shape_of_calls",
+]
 
 Found = TypeVar("Found")
 ALL_ROWS = 0
@@ -45,11 +54,29 @@ class Extreme:
 
 
 @dataclass(frozen=True)
+class Collected:
+    """All values of a call in order: its first argument, by the keys among the others."""
+
+    call: AggregateCall
+
+    @property
+    def read(self) -> tuple[Expr, ...]:
+        """The value, then the keys."""
+        return (self.call.arguments[0], *self.call.arguments[PARTS_BEFORE_KEYS:])
+
+    def text(self, place: int) -> str:
+        """The constant text that stands there."""
+        literal = self.call.arguments[place]
+        assert isinstance(literal, Literal)
+        return str(literal.value)
+
+
+@dataclass(frozen=True)
 class Reading:
     """How the value of a call is read off a state: as that aggregate, from these measures.
 
     Of a spread there are three: values, squares, what the squares were rounded by. Of an extreme
-    it is the number of the extreme.
+    it is the number of the extreme; of what is collected, it counts from -1 downwards.
     """
 
     aggregate: Aggregate
@@ -65,6 +92,7 @@ class AggregateShape:
     distincts: tuple[tuple[Expr, ...], ...]
     extremes: tuple[Extreme, ...]
     readings: tuple[Reading, ...]
+    collected: tuple[Collected, ...] = ()
 
 
 def shape_of_calls(calls: tuple[AggregateCall, ...]) -> AggregateShape:
@@ -72,7 +100,11 @@ def shape_of_calls(calls: tuple[AggregateCall, ...]) -> AggregateShape:
     work = _Work()
     readings = tuple(work.reading(call) for call in calls)
     return AggregateShape(
-        tuple(work.measures), tuple(work.distincts), tuple(work.extremes), readings
+        tuple(work.measures),
+        tuple(work.distincts),
+        tuple(work.extremes),
+        readings,
+        tuple(work.collected),
     )
 
 
@@ -83,12 +115,16 @@ class _Work:
         self.measures: list[Measure] = []
         self.distincts: list[tuple[Expr, ...]] = []
         self.extremes: list[Extreme] = []
+        self.collected: list[Collected] = []
 
     def reading(self, call: AggregateCall) -> Reading:
         """How the call is read, once what it needs is kept."""
         argument = call.arguments[0] if call.arguments else None
         aggregate = Aggregate(call.function, argument, 0, call.field.type)
         function = aggregate.traits
+        if function.form is Form.COLLECTED:
+            place = _place(self.collected, Collected(call))
+            return Reading(aggregate, Form.COLLECTED, (-1 - place,))
         measured = aggregate.measured
         if function.form is Form.ROWS or measured is None:
             return Reading(aggregate, Form.ROWS)

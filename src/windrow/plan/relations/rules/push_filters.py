@@ -20,6 +20,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    Unnest,
     WindowBounds,
     WindowFunctions,
 )
@@ -56,9 +57,9 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
     if isinstance(relation, WindowFunctions):
         kept = [part.column for part in relation.partition if isinstance(part, ColumnRef)]
         return _below(relation, conditions, frozenset(kept))
-    if isinstance(relation, AtMostOne | WindowBounds):
-        # At most one row is asked of all; bounds are of no row.
-        may = ids_of(relation.input) if isinstance(relation, WindowBounds) else frozenset()
+    if isinstance(relation, AtMostOne | Unnest | WindowBounds):
+        # At most one row is asked of all; bounds are of no row, and entries leave rows as they are.
+        may = frozenset() if isinstance(relation, AtMostOne) else ids_of(relation.input)
         return _below(relation, conditions, may)
     parts = tuple(_pushed(part, []) for part in relation.inputs)
     return _kept(relation.with_inputs(*parts) if parts else relation, conditions)
@@ -70,7 +71,7 @@ def _kept(relation: Relation, conditions: list[Expr]) -> Relation:
 
 
 def _below(
-    relation: WindowFunctions | AtMostOne | WindowBounds,
+    relation: WindowFunctions | AtMostOne | Unnest | WindowBounds,
     conditions: list[Expr],
     may: frozenset[str],
 ) -> Relation:

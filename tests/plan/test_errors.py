@@ -97,6 +97,7 @@ WRONG = [
     ),
     ("SELECT n FROM temp WHERE \"location\" = 'a'", "WB734", None, "not the column location"),
     ('SELECT n FROM temp WHERE 5 < "n"', "WB734", '"n"', 'connect(double_quotes="name")'),
+    ("SELECT to_number(location, 'x9') FROM temp", "WB736", "'x9'", "not a format of numbers"),
     ("SELECT rand() FROM temp", "WB230", "rand", "nothing is random"),
     ("SELECT mask(location, location) FROM temp", "WB730", None, "takes a constant"),
     ("SELECT location LIKE 'a' ESCAPE 'ab' FROM temp", "WB731", "'ab'", "one character"),

@@ -24,12 +24,8 @@ from windrow.plan.relations.context import Context, Environment
 from windrow.plan.relations.nested import add_conditions, has_query
 from windrow.plan.relations.phase import RowPhase
 from windrow.plan.relations.reading import outer_columns
-<<<<<<< HEAD
 from windrow.plan.relations.tables import FromRows, bind_table, named_columns
-=======
-from windrow.plan.relations.tables import FromRows, bind_table, check_tables, named_columns
 from windrow.plan.relations.unnesting import bind_unnest, one_row
->>>>>>> language
 from windrow.plan.relations.visible import Table, Visible
 from windrow.plan.types import all_of, common_type, convert
 from windrow.schema import BOOLEAN

@@ -1,21 +1,29 @@
 """NEXMark's queries in WQL, each with what had to be changed, or why it cannot be said yet.
 
 Where the published text reads a whole stream, {w} stands behind its name: nothing is put there for
-the published meaning, `[10 SECONDS]` for the same question over a sliding window. {tumble} and
-{hop} are windows that the published text has.
+the published meaning, `[10 SECONDS]` for the same question over a sliding window. Windows that the
+published text has are written as there.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-__all__ = ["HOP", "QUERIES", "TUMBLE", "WINDOW", "Query"]
+__all__ = ["AT", "QUERIES", "WINDOW", "Query"]
 
-# At multiples of 10 s, the rows after the last multiple: published ends are excluded, ours
-# included, so a row exactly on a multiple counts in the window that ends there.
-TUMBLE = "[RANGE 10 SECONDS SLIDE 10 SECONDS]"
-HOP = "[RANGE 10 SECONDS SLIDE 2 SECONDS]"
 WINDOW = "[10 SECONDS]"
+# Stands for the instant, in microseconds, in what DuckDB computes.
+AT = "INSTANT_US"
+# A window of 10 seconds of a stream: for DuckDB, a table of the rows in it with its bounds.
+_TABLE = re.compile(r"TABLE\(\w+\(TABLE (\w+), DESCRIPTOR\(\w+\)(?:, INTERVAL '\d+' SECOND)+\)\)")
+
+
+def _tumble(stream: str) -> str:
+    return f"TABLE(TUMBLE(TABLE {stream}, DESCRIPTOR(dateTime), INTERVAL '10' SECOND))"
+
+
+_HOP = "TABLE(HOP(TABLE bid, DESCRIPTOR(dateTime), INTERVAL '2' SECOND, INTERVAL '10' SECOND))"
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ class Query:
     def wql(self, *, is_windowed: bool) -> str:
         """What runs, as published or over sliding windows."""
         assert self.text is not None
-        return self.text.format(w=WINDOW if is_windowed else "", tumble=TUMBLE, hop=HOP)
+        return self.text.format(w=WINDOW if is_windowed else "")
 
     @property
     def sql(self) -> str:
@@ -52,7 +60,7 @@ class Query:
         for order, whole_order in self.ties:
             assert order in text
             text = text.replace(order, whole_order)
-        return text.format(w="", tumble="", hop="")
+        return _TABLE.sub(r"\1", text.format(w=""))
 
 
 _BETWEEN = (
@@ -130,11 +138,14 @@ QUERIES: dict[str, Query] = {
     "q5": Query(
         "the auctions with most bids in 10 s, every 2 s",
         "SELECT AuctionBids.auction, AuctionBids.num FROM"
-        " (SELECT auction, COUNT(*) AS num FROM bid {hop} GROUP BY auction) AS AuctionBids"
-        " JOIN (SELECT MAX(CountBids.num) AS maxn FROM"
-        " (SELECT COUNT(*) AS num FROM bid {hop} GROUP BY auction) AS CountBids) AS MaxBids"
-        " ON AuctionBids.num >= MaxBids.maxn EVERY (2 SECONDS)",
-        changed="`[RANGE .. SLIDE ..]` for `HOP`; no `window_start`: both sides hold one window",
+        " (SELECT auction, COUNT(*) AS num, window_start AS starttime, window_end AS endtime"
+        f" FROM {_HOP} GROUP BY auction, window_start, window_end) AS AuctionBids"
+        " JOIN (SELECT MAX(CountBids.num) AS maxn, CountBids.starttime, CountBids.endtime FROM"
+        " (SELECT COUNT(*) AS num, window_start AS starttime, window_end AS endtime"
+        f" FROM {_HOP} GROUP BY auction, window_start, window_end) AS CountBids"
+        " GROUP BY CountBids.starttime, CountBids.endtime) AS MaxBids"
+        " ON AuctionBids.starttime = MaxBids.starttime AND AuctionBids.endtime = MaxBids.endtime"
+        " AND AuctionBids.num >= MaxBids.maxn",
     ),
     "q6": Query(
         "the mean of the last closing prices of each seller",
@@ -154,20 +165,22 @@ QUERIES: dict[str, Query] = {
     ),
     "q7": Query(
         "the highest bid of each 10 s",
-        "SELECT B.auction, B.price, B.bidder, B.dateTime FROM bid {tumble} AS B"
-        " JOIN (SELECT MAX(price) AS maxprice FROM bid {tumble}) AS B1 ON B.price = B1.maxprice"
-        " EVERY (10 SECONDS)",
-        changed="`[RANGE .. SLIDE ..]` for `TUMBLE`, on both sides, instead of the condition on"
-        " times",
+        f"SELECT B.auction, B.price, B.bidder, B.dateTime, B.extra FROM {_tumble('bid')} AS B"
+        " JOIN (SELECT MAX(price) AS maxprice, window_end AS endtime"
+        f" FROM {_tumble('bid')} GROUP BY window_start, window_end) AS B1"
+        " ON B.price = B1.maxprice AND B.window_end = B1.endtime",
+        changed="both sides in their window: published, one side is the whole stream, with a"
+        " condition on times (which runs, too, and keeps every bid)",
     ),
     "q8": Query(
         "who registered and opened an auction in the same 10 s",
-        "SELECT P.id, P.name FROM"
-        " (SELECT id, name FROM person {tumble} GROUP BY id, name) AS P"
-        " JOIN (SELECT seller FROM auction {tumble} GROUP BY seller) AS A ON P.id = A.seller"
-        " EVERY (10 SECONDS)",
+        "SELECT P.id, P.name, P.starttime FROM"
+        " (SELECT id, name, window_start AS starttime, window_end AS endtime"
+        f" FROM {_tumble('person')} GROUP BY id, name, window_start, window_end) AS P"
+        " JOIN (SELECT seller, window_start AS starttime, window_end AS endtime"
+        f" FROM {_tumble('auction')} GROUP BY seller, window_start, window_end) AS A"
+        " ON P.id = A.seller AND P.starttime = A.starttime AND P.endtime = A.endtime",
         ("person", "auction"),
-        changed="`[RANGE .. SLIDE ..]` for `TUMBLE`; no `window_start`",
     ),
     "q9": Query(
         "the winning bid of each auction",
@@ -190,14 +203,23 @@ QUERIES: dict[str, Query] = {
     ),
     "q11": Query(
         "how often each bidder bids in a session",
-        None,
-        changed="windows of sessions do not exist yet",
+        "SELECT B.bidder, COUNT(*) AS bid_count,"
+        " SESSION_START(B.dateTime, INTERVAL '10' SECOND) AS starttime,"
+        " SESSION_END(B.dateTime, INTERVAL '10' SECOND) AS endtime"
+        " FROM bid AS B GROUP BY B.bidder, SESSION(B.dateTime, INTERVAL '10' SECOND)",
+        duckdb="WITH marked AS (SELECT bidder, dateTime, CASE WHEN dateTime > lag(dateTime) OVER w"
+        " + INTERVAL 10 SECOND THEN 1 ELSE 0 END AS new FROM bid"
+        " WINDOW w AS (PARTITION BY bidder ORDER BY dateTime)), numbered AS"
+        " (SELECT *, SUM(new) OVER (PARTITION BY bidder ORDER BY dateTime) AS run FROM marked)"
+        " SELECT bidder, COUNT(*) AS bid_count, MIN(dateTime) AS starttime,"
+        " MAX(dateTime) + INTERVAL 10 SECOND AS endtime FROM numbered GROUP BY bidder, run"
+        f" HAVING MAX(dateTime) + INTERVAL 10 SECOND >= make_timestamptz({AT})",
     ),
     "q12": Query(
         "how often each bidder bids in 10 s of processing time",
-        "SELECT bidder, COUNT(*) AS bid_count FROM bid {tumble} GROUP BY bidder EVERY (10 SECONDS)",
-        changed="event time for processing time, which there is none of; `[RANGE .. SLIDE ..]` for"
-        " `TUMBLE`",
+        "SELECT bidder, COUNT(*) AS bid_count, window_start AS starttime, window_end AS endtime"
+        f" FROM {_tumble('bid')} GROUP BY bidder, window_start, window_end",
+        changed="event time for processing time, which there is none of",
     ),
     "q13": Query(
         "bids with a value of a side table",

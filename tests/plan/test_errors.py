@@ -90,10 +90,10 @@ WRONG = [
     ("SELECT DATE_FORMAT(ts, 'YYYY') FROM temp", "WB745", None, "yyyy-MM-dd"),
     ("SELECT TO_DATE(location, 'EEEE') FROM temp", "WB745", None, "yyyy-MM-dd"),
     (
-        "SELECT COUNT(*) FROM temp GROUP BY window(ts, '1 minute')",
+        "SELECT COUNT(*) FROM temp WHERE window(ts, '1 minute') IS NULL",
         "WB230",
         None,
-        "SLIDE 10 MINUTES",
+        "TUMBLE 10 MINUTES",
     ),
     ("SELECT n FROM temp WHERE \"location\" = 'a'", "WB734", None, "not the column location"),
     ('SELECT n FROM temp WHERE 5 < "n"', "WB734", '"n"', 'connect(double_quotes="name")'),

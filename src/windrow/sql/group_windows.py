@@ -16,7 +16,7 @@ from windrow.sql.cursor import Cursor
 from windrow.sql.places import place_of
 from windrow.sql.statements import Select, SelectItem, Source, Window
 from windrow.sql.tokens import Token
-from windrow.sql.window_clause import hopping, tumbling
+from windrow.sql.window_clause import hopping, session_of, tumbling
 from windrow.sql.window_sizes import parse_size
 
 __all__ = [
@@ -92,7 +92,7 @@ def parse_window_clause(cursor: Cursor) -> Window | None:
 
 def _clause_window(cursor: Cursor, word: Token, sizes: dict[str, int]) -> Window:
     if word.upper == "SESSION":
-        return Window("session", length_us=sizes["SIZE"])
+        return session_of(sizes["SIZE"])
     if word.upper == "TUMBLING":
         return tumbling(sizes["SIZE"])
     return hopping(cursor, word, sizes["SIZE"], sizes["ADVANCE"])
@@ -152,7 +152,7 @@ def _window(select: Select, call: exp.Expr, cursor: Cursor) -> Window:
 
 def _of_sizes(name: str, sizes: list[int], cursor: Cursor) -> Window:
     if name in ("SESSION", "SESSION_WINDOW"):
-        return Window("session", length_us=sizes[0])
+        return session_of(sizes[0])
     if len(sizes) == 1:
         return tumbling(sizes[0])
     if name == "HOP":

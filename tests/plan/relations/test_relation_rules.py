@@ -11,7 +11,7 @@ import pytest
 
 from support.slow_relations import SlowRelations
 from support.streams import CATALOG, Push
-from support.tree_forms import TREE_FORMS, WINDOW_FORMS
+from support.tree_forms import CLOSING_FORMS, TREE_FORMS, WINDOW_FORMS
 from support.tree_queries import random_tree
 from support.tree_rows import tree_actions
 from windrow.plan.relations.algebra import AnswerWindow, Field, Relation, walk_relations
@@ -23,6 +23,8 @@ from windrow.sql import parse_query
 TEXTS = [text for text in (*TREE_FORMS, *WINDOW_FORMS) if "x6" not in text]
 # What a rule is for, where the forms have little of it.
 MORE = {
+    "pull_up_bounds": CLOSING_FORMS,
+    "read_session_ends": [text for text in CLOSING_FORMS if "SESSION" in text],
     "split_anti_joins": [
         "SELECT k, l FROM a [9] WHERE k NOT IN (SELECT k FROM b [9])",
         "SELECT k, l FROM a [9] WHERE (k, l) NOT IN (SELECT k, l FROM b [9])",

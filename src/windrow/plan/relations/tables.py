@@ -15,7 +15,6 @@ from windrow.plan.relations.algebra import (
     Field,
     Relation,
     Scan,
-    SessionScan,
     TableScan,
     TopRows,
     VersionScan,
@@ -26,6 +25,7 @@ from windrow.plan.relations.closing import closes_of, has_sessions
 from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.references import free_ids
 from windrow.plan.relations.visible import Table
+from windrow.plan.relations.window_algebra import SessionScan
 from windrow.plan.relations.window_columns import with_bounds
 from windrow.plan.relations.windowed_rows import windowed_rows
 from windrow.plan.windows import bind_window

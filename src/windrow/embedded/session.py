@@ -343,9 +343,10 @@ class EmbeddedSession(GivingFunctions, SessionTime, SessionTables, Asking):
         >>> "# TYPE windrow_rows_in_total counter" in session.metrics()
         True
         """
+        ingest = self._ingest
         parts = (self._running(), self._governing, self.memory, time.time())
-        parts = (*parts, self._ingest.tables.stores.values())
-        return exposition(session_samples(self._ingest.streams, self._ingest.clock, *parts))
+        tables = ingest.tables.stores.values()
+        return exposition(session_samples(ingest.streams, ingest.clock, *parts, tables))
 
     @one_at_a_time
     def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:

@@ -12,13 +12,13 @@ from windrow.schema import ColumnType, type_meant, type_named
 from windrow.sql.call_forms import CALLABLE_WORDS, read_form
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS, SIGNS
-from windrow.sql.functions import build_call
+from windrow.sql.functions import IGNORES_NULLS, WITHIN_GROUP, build_call, without_over
 from windrow.sql.group_windows import GROUP_WINDOWS, bound_column, parse_group_window
 from windrow.sql.intervals import at_interval, parse_interval
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.time_calls import CLOCK_WORDS, clock_call, parse_time_call, with_unit
 from windrow.sql.tokens import Token
-from windrow.sql.window_functions import parse_over
+from windrow.sql.window_functions import parse_order_nodes, parse_over
 from windrow.sql.words import needs_quotes
 from windrow.type_syntax import TypeSyntaxError, TypeWord, type_in_words
 
@@ -186,9 +186,11 @@ def _arguments(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
 
 
 def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    if cursor.at("WITHIN", "GROUP") and isinstance(call, WITHIN_GROUP):
+        call = _within_group(cursor, call, expression)
     if cursor.at("WITHIN", "GROUP"):
-        hint = "write APPROX_PERCENTILE(x, 0.5)"
-        raise cursor.unsupported("WU109", "WITHIN GROUP is not supported", hint)
+        hint = "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) is supported, PERCENTILE_DISC and MODE"
+        raise cursor.unsupported("WU109", "WITHIN GROUP is not supported here", hint)
     if not cursor.at("FILTER", "("):
         return call
     cursor.expect("FILTER", "(")
@@ -198,12 +200,30 @@ def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.E
     return exp.Filter(this=call, expression=exp.Where(this=condition))
 
 
+def _within_group(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    """PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)."""
+    word = cursor.expect("WITHIN", "GROUP")
+    cursor.expect("(")
+    cursor.expect("ORDER", "BY")
+    keys = parse_order_nodes(cursor, expression)
+    cursor.expect(")")
+    return mark(exp.WithinGroup(this=call, expression=exp.Order(expressions=keys)), word)
+
+
 def _over(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    if cursor.at("IGNORE", "NULLS") and isinstance(call, (*IGNORES_NULLS, exp.Anonymous)):
+        plain = without_over(call)
+        if isinstance(plain, IGNORES_NULLS) and cursor.ahead(2).upper != "OVER":
+            cursor.expect("IGNORE", "NULLS")
+            plain.set("expressions", [*plain.expressions[:1], exp.true()])
+            call = plain
     if cursor.at("IGNORE", "NULLS"):
         hint = "leave rows with NULL out in a query in FROM: WHERE x IS NOT NULL"
         raise cursor.unsupported("WU104", "IGNORE NULLS is not supported", hint)
     cursor.accept("RESPECT", "NULLS")
-    return parse_over(cursor, call, expression) if cursor.at("OVER") else call
+    if cursor.at("OVER"):
+        return parse_over(cursor, call, expression)
+    return without_over(call)
 
 
 def nested_query(cursor: Cursor) -> exp.Expression:

@@ -22,7 +22,14 @@ from windrow.sql.statements import Ordering
 from windrow.sql.tokens import Token
 from windrow.sql.window_clause import MAX_ROWS
 
-__all__ = ["Definitions", "interval_us", "named_windows", "parse_definitions", "parse_over"]
+__all__ = [
+    "Definitions",
+    "interval_us",
+    "named_windows",
+    "parse_definitions",
+    "parse_order_nodes",
+    "parse_over",
+]
 
 Reader = Callable[[Cursor], exp.Expression]
 Definitions = dict[str, exp.Window]
@@ -126,6 +133,11 @@ def _list(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
     while cursor.accept(","):
         found.append(check_tree(expression(cursor), cursor.text))
     return found
+
+
+def parse_order_nodes(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
+    """The keys behind ORDER BY, as nodes."""
+    return [_ordered(key) for key in parse_order_keys(cursor, expression)]
 
 
 def _ordered(key: Ordering) -> exp.Expression:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from windrow.aggregate_functions import (
+    AGGREGATE_FUNCTIONS,
+    COUNT,
+    NEAREST,
     AggregateFunction,
     Form,
     Takes,
 )
 from windrow.plan.aggregates import FUNCTIONS, RUNNING
 from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.relations.tree_calls import TreeCall, tree_arguments
 from windrow.plan.scope import Scope
 from windrow.plan.types import convert, is_null
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, ColumnType
@@ -56,7 +60,7 @@ def function_name(node: exp.Expr) -> str:
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether it is an aggregate: a value of all rows of a group."""
-    if isinstance(node, exp.Filter):
+    if isinstance(node, (exp.Filter, exp.WithinGroup)):
         return True
     return isinstance(node, exp.AggFunc) and function_name(node) not in (
         *RANKING,
@@ -100,21 +104,21 @@ def bare_call(scope: Scope, node: exp.Expr, final: Callable[[Expr], Expr]) -> Ba
         written = inner.this if isinstance(inner, exp.Where) else inner
         condition = final(scope.condition(written, "FILTER"))
         node = node.this
+    order: list[exp.Expr] = []
+    if isinstance(node, exp.WithinGroup):
+        order, node = node.expression.expressions, node.this
     function = FUNCTIONS.get(type(node))
-    if function is None or function.laws.in_sketch:
-        raise _not_run(scope, node, function)
-    return _Caller(scope, final, function, node, condition).call()
+    if function is None:
+        raise _not_run(scope, node)
+    return _Caller(scope, final, function, node, condition, order).call()
 
 
-def _not_run(scope: Scope, node: exp.Expr, function: AggregateFunction | None) -> Exception:
+def _not_run(scope: Scope, node: exp.Expr) -> Exception:
     name = function_name(node).upper()
     if name not in AGGREGATES and not isinstance(node, exp.AggFunc):
         message = "FILTER belongs to an aggregate"
         return scope.wrong("WB240", message, node, hint="put the condition into CASE or WHERE")
-    what = f"the aggregate {name}"
-    if function is not None:
-        what = f"{function.sql_names[0]} over a window"
-    return scope.refused("WU205", what, node, hint=RUNNING)
+    return scope.refused("WU205", f"the aggregate {name}", node, hint=RUNNING)
 
 
 class _Caller:
@@ -127,16 +131,26 @@ class _Caller:
         function: AggregateFunction,
         node: exp.Expr,
         condition: Expr | None,
+        order: Sequence[exp.Expr],
     ) -> None:
         self._scope = scope
         self._final = final
         self._function = function
         self._node = node
         self._condition = condition
+        self._order = order
 
     def call(self) -> BareCall:
         """The call with its arguments."""
         node, function = self._node, self._function
+        if function.form is Form.QUANTILE:
+            return self._of_all_values()
+        if function.form is Form.ABOUT_DISTINCT:
+            # All values are there, so that the exact count costs no more.
+            self._function = COUNT
+            return self._distinct([node.this])
+        if function.is_of_trees:
+            return self._of_trees(function, node)
         if node.this is None or node.expressions:
             name = function.sql_names[0]
             given = 0 if node.this is None else 1 + len(node.expressions)
@@ -150,6 +164,21 @@ class _Caller:
         if function.star is not None and isinstance(argument, Literal) and not is_null(argument):
             return self._of_rows(function.star)
         return self._over((self._taken(argument, node.this),), is_distinct=False)
+
+    def _of_all_values(self) -> BareCall:
+        """A quantile that a sketch has elsewhere: here it is exact."""
+        node = exp.Anonymous(expressions=[self._node.this, self._node.args["quantile"]])
+        node.meta.update(self._node.meta)
+        return self._of_trees(AGGREGATE_FUNCTIONS[NEAREST], node)
+
+    def _of_trees(self, function: AggregateFunction, node: exp.Expr) -> BareCall:
+        call = TreeCall(function, node, self._order, self._condition)
+
+        def bound(part: exp.Expr) -> Expr:
+            return self._final(self._scope.bind(part))
+
+        arguments, kind = tree_arguments(self._scope, call, bound, self._taken)
+        return BareCall(function.name, arguments, False, kind)
 
     def _of_rows(self, star: str) -> BareCall:
         if self._condition is None:

@@ -271,6 +271,8 @@ def _inputs(joined: _Joined) -> tuple[tuple[PlanInput, ...], Conditions]:
 def _aggregate_of(call: AggregateCall, joined: _Joined) -> PlanAggregate | None:
     """The aggregate as single queries have it; None where they have none such."""
     function = AGGREGATE_FUNCTIONS[call.function]
+    if function.is_of_trees:
+        return None
     if call.is_distinct and not function.laws.is_idempotent:
         if function.distinct is None or len(call.arguments) != 1:
             return None

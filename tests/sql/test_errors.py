@@ -152,7 +152,7 @@ WITH_PLACE = [
     ("WS740", FROM + "WHERE ts - INTERVAL '1' DAY '2' > b", "INTERVAL"),
     ("WU108", "SELECT a.b.c FROM t", "."),
     ("WU108", "SELECT a[1] FROM t", "["),
-    ("WU109", "SELECT percentile(0.5) WITHIN GROUP (ORDER BY a) FROM t", "WITHIN"),
+    ("WU109", "SELECT sum(a) WITHIN GROUP (ORDER BY a) FROM t", "WITHIN"),
     ("WU113", "WITH RECURSIVE x AS (SELECT 1) SELECT a FROM x", "RECURSIVE"),
     ("WU114", FROM + "TABLESAMPLE (5 PERCENT)", "TABLESAMPLE"),
     ("WU114", FROM + "PIVOT (sum(a) FOR b IN (1))", "PIVOT"),

@@ -99,9 +99,7 @@ def _class_of_trees(function: AggregateFunction) -> type[exp.Expression]:
     return type(name, (exp.Expression, exp.AggFunc), members)
 
 
-_CLASSES = {
-    each.name: _class_of_trees(each) for each in SQL_NAMES.values() if each.is_of_trees
-}
+_CLASSES = {each.name: _class_of_trees(each) for each in SQL_NAMES.values() if each.is_of_trees}
 
 
 def _classes_of(*forms: Form) -> tuple[type[exp.Expression], ...]:

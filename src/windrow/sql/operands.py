@@ -189,7 +189,9 @@ def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.E
     if cursor.at("WITHIN", "GROUP") and isinstance(call, WITHIN_GROUP):
         call = _within_group(cursor, call, expression)
     if cursor.at("WITHIN", "GROUP"):
-        hint = "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) is supported, PERCENTILE_DISC and MODE"
+        hint = (
+            "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) is supported, PERCENTILE_DISC and MODE"
+        )
         raise cursor.unsupported("WU109", "WITHIN GROUP is not supported here", hint)
     if not cursor.at("FILTER", "("):
         return call

@@ -26,6 +26,8 @@ from windrow.sql.functions import AGGREGATES
 __all__ = [
     "GROUPING",
     "PLACED",
+    "PLACED_FIRST",
+    "PLACED_LAST",
     "RANKING",
     "BareCall",
     "bare_call",
@@ -37,7 +39,8 @@ __all__ = [
 
 # They have a value for each row, and need OVER.
 RANKING = ("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile")
-PLACED = ("lag", "lead", "first_value", "last_value", "nth_value")
+PLACED_FIRST, PLACED_LAST = "first_value", "last_value"
+PLACED = ("lag", "lead", PLACED_FIRST, PLACED_LAST, "nth_value")
 GROUPING = ("grouping", "grouping_id")
 
 
@@ -90,7 +93,8 @@ def own_nodes(node: exp.Expr, is_wanted: Callable[[exp.Expr], bool]) -> Iterator
 def _inside_window(node: exp.Window) -> Iterator[exp.Expr]:
     for child in node.iter_expressions():
         called = child
-        while called is node.this and isinstance(called, (exp.Filter, exp.IgnoreNulls)):
+        wrapped = (exp.Filter, exp.IgnoreNulls, exp.WithinGroup)
+        while child is node.this and isinstance(called, wrapped):
             yield from (each for each in called.iter_expressions() if each is not called.this)
             called = called.this
         yield from called.iter_expressions() if child is node.this else (child,)

@@ -10,11 +10,15 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.errors import BindingError
+from windrow.plan.aggregates import FUNCTIONS
 from windrow.plan.expressions import Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.relations.aggregate_calls import (
     PLACED,
+    PLACED_FIRST,
+    PLACED_LAST,
     RANKING,
     bare_call,
     function_name,
@@ -32,6 +36,7 @@ from windrow.schema import (
     TIMESTAMP_NTZ,
     ColumnType,
 )
+from windrow.sql.functions import IGNORES_NULLS
 from windrow.sql.intervals import length_of
 
 __all__ = ["add_window_functions", "is_over", "order_key"]
@@ -106,14 +111,28 @@ class _Over:
             arguments, kind = self._ranking(name, node)
         elif name in PLACED:
             arguments, kind = self._placed(name, node)
+        elif isinstance(node, IGNORES_NULLS):
+            # FIRST and LAST of a frame are in its order.
+            name = PLACED_LAST if FUNCTIONS[type(node)].is_greatest else PLACED_FIRST
+            placed = exp.Anonymous(this=name, expressions=node.expressions)
+            arguments, kind = self._placed(name, placed)
         else:
             bare = bare_call(self._scope, node, self._phase.final)
+            self._check_framed(bare.function, node)
             if bare.is_distinct:
                 hint = "select DISTINCT rows in a query in FROM"
                 raise self._scope.refused("WU243", "DISTINCT with OVER", node, hint=hint)
             name, arguments, kind = bare.function, bare.arguments, bare.type
         field = self._phase.context.fresh(name, kind)
         return WindowCall(field, name, arguments, self._frame())
+
+    def _check_framed(self, function: str, node: exp.Expr) -> None:
+        """Refuse what is not computed over frames."""
+        entry = AGGREGATE_FUNCTIONS[function]
+        if not entry.is_of_trees or entry.form is Form.RANKED:
+            return
+        hint = "aggregate groups of a query in FROM, by what PARTITION BY names, and join it"
+        raise self._scope.refused("WU796", f"{entry.sql_names[0]} with OVER", node, hint=hint)
 
     def _key(self, node: exp.Expr) -> OrderKey:
         if not isinstance(node, exp.Ordered):

@@ -32,9 +32,9 @@ def state_values(
     """
     if reading.form in ORDERED_FORMS:
         order, pick = reading.indexes
-        values, faults = ordered[order][pick], None
-    else:
-        values, faults = _values(reading, sums, extremes)
+        # An integer beyond 53 bits is the nearest double.
+        return ordered[order][pick].cast(reading.aggregate.type.arrow, safe=False), None
+    values, faults = _values(reading, sums, extremes)
     wanted = reading.aggregate.type.arrow
     return (values if values.type == wanted else values.cast(wanted)), faults
 

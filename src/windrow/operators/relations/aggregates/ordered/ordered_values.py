@@ -105,9 +105,7 @@ class OrderedValues:
         coders = self._rows.growth_bytes(changes) + self._rows.grown_bytes(own, changes)
         return coders + batch + 2 * self._tree.heads.nbytes
 
-    def _load(
-        self, groups: Codes, columns: list[pa.Array], present: NDArray[np.bool_]
-    ) -> Codes:
+    def _load(self, groups: Codes, columns: list[pa.Array], present: NDArray[np.bool_]) -> Codes:
         """The code of each row, with its words in the tree; NO_CODE where it is not present."""
         rows = np.full(groups.size, NO_CODE, np.int32)
         if not present.all():
@@ -146,7 +144,7 @@ class OrderedValues:
         return pa.array(np.where(is_one, below, between), mask=low == EMPTY, from_pandas=False)
 
     def _doubles(self, column: int, codes: Codes) -> NDArray[np.float64]:
-        values = self._column(column, codes).cast(pa.float64()).fill_null(0.0)
+        values = self._column(column, codes).cast(pa.float64(), safe=False).fill_null(0.0)
         doubles: NDArray[np.float64] = values.to_numpy(zero_copy_only=False)
         return doubles
 

@@ -62,6 +62,7 @@ def connect(
     memory: str | int = DEFAULT_MEMORY,
     clock: str = COMPLETE,
     time_zone: str = "UTC",
+    double_quotes: str = "text",
 ) -> EmbeddedSession: ...
 @overload
 def connect(
@@ -71,6 +72,7 @@ def connect(
     checkpoint: str | PathLike[str] | None = None,
     buckets: int | None = None,
     time_zone: str = "UTC",
+    double_quotes: str = "text",
 ) -> SparkWindrowSession: ...
 def connect(
     spark: Any = None,
@@ -80,6 +82,7 @@ def connect(
     buckets: int | None = None,
     clock: str = COMPLETE,
     time_zone: str = "UTC",
+    double_quotes: str = "text",
 ) -> EmbeddedSession | SparkWindrowSession:
     """A session in this process, or on the given Spark session.
 
@@ -89,6 +92,7 @@ def connect(
     waits until all streams of a query are complete; with "arrival", in this process, a row moves
     every stream to its time, and its answer is there when push() returns. time_zone: in which
     queries mean times of day and dates, such as "Europe/Berlin"; results stay in UTC.
+    double_quotes: "text" as in Spark, or "name": then "x" in the text of a query is the name x.
 
     >>> session = connect(memory="64 MB")
     >>> session.memory
@@ -108,12 +112,19 @@ def connect(
                 "a session in this process has no buckets",
                 hint="omit buckets=, or connect to Spark: windrow.connect(spark, ...)",
             )
-        made = _load("windrow.embedded.session").EmbeddedSession(memory, clock, time_zone)
+        made = _load("windrow.embedded.session").EmbeddedSession(
+            memory, clock, time_zone, double_quotes
+        )
         embedded: EmbeddedSession = made
         return embedded
     refuse_arrival(clock)
     session: SparkWindrowSession = _load("windrow.spark.driver.session").SparkWindrowSession(
-        spark, memory=memory, checkpoint=checkpoint, buckets=buckets, time_zone=time_zone
+        spark,
+        memory=memory,
+        checkpoint=checkpoint,
+        buckets=buckets,
+        time_zone=time_zone,
+        double_quotes=double_quotes,
     )
     return session
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from windrow.aggregate_traits import AggregateFunction, Form, Laws, State, Takes
-from windrow.schema import BIGINT, DOUBLE, MAX_SUM_DIGITS, ColumnType, decimal
+from windrow.schema import (
+    BIGINT,
+    DOUBLE,
+    MAX_SUM_DIGITS,
+    STRING,
+    ColumnType,
+    array,
+    decimal,
+)
 
 __all__ = [
     "AGGREGATE_FUNCTIONS",
@@ -56,6 +64,10 @@ def _same(argument: ColumnType) -> ColumnType:
 
 def _double_or_same(argument: ColumnType) -> ColumnType:
     return DOUBLE if argument.is_numeric else argument
+
+
+def _text(_argument: ColumnType) -> ColumnType:
+    return STRING
 
 
 # What code asks for by itself has a name here.
@@ -155,6 +167,18 @@ _ENTRIES = (
     AggregateFunction(
         "bool_or", Form.EXTREME, ("BOOL_OR",), Takes.TRUTH, _same, "bool_or({})", is_greatest=True,
         synonyms=("SOME", "ANY"),
+    ),
+    AggregateFunction(
+        "collect_list", Form.COLLECTED, ("COLLECT_LIST", "ARRAY_AGG"), Takes.ANYTHING, array,
+        "list({})",
+    ),
+    AggregateFunction(
+        "collect_set", Form.COLLECTED, ("COLLECT_SET",), Takes.ANYTHING, array,
+        "list(DISTINCT {})",
+    ),
+    AggregateFunction(
+        "listagg", Form.COLLECTED, ("LISTAGG", "STRING_AGG"), Takes.ANYTHING, _text,
+        "string_agg({})",
     ),
     AggregateFunction(
         "quantile", Form.QUANTILE, ("APPROX_PERCENTILE", "PERCENTILE_APPROX"), Takes.NUMBERS,

@@ -22,6 +22,7 @@ class State(Enum):
     DISTINCT = "how often each different value occurs"
     QUANTILE_SKETCH = "a sketch of how the values are distributed"
     DISTINCT_SKETCH = "a sketch of how many different values there are"
+    COLLECTED = "all values in order, of which all are shown"
     POWERS = "the exact sums of their products, cubes and fourth powers"
     ORDERED = "all values in order"
     BITS = "how many values have each bit"
@@ -36,7 +37,8 @@ class Laws:
     states of parts of the rows combine to that of all. is_idempotent: equal values count as one.
     needs_order: it is kept in order of its values. is_bounded: rows that are missing make an error
     that can be bounded. in_nodes: a history keeps it in the columns of its nodes. in_sketch: a
-    history keeps it in a sketch that must be asked for. (None depends on the order of rows.)
+    history keeps it in a sketch that must be asked for. is_collected: all values are kept, which
+    only trees of relations do. (None depends on the order of rows.)
     """
 
     is_linear: bool = False
@@ -47,6 +49,7 @@ class Laws:
     is_bounded: bool = False
     in_nodes: bool = False
     in_sketch: bool = False
+    is_collected: bool = False
 
 
 _ADDED_UP = Laws(
@@ -64,6 +67,7 @@ LAWS: Mapping[State, Laws] = {
     State.DISTINCT: Laws(is_invertible=True),
     State.QUANTILE_SKETCH: _SKETCHED,
     State.DISTINCT_SKETCH: _SKETCHED,
+    State.COLLECTED: Laws(is_invertible=True, is_collected=True),
     State.POWERS: Laws(is_invertible=True, is_mergeable=True),
     State.ORDERED: Laws(is_invertible=True, needs_order=True),
     State.BITS: Laws(is_invertible=True, is_mergeable=True),
@@ -82,6 +86,7 @@ class Form(Enum):
     DISTINCT = "distinct"
     QUANTILE = "quantile"
     ABOUT_DISTINCT = "about distinct"
+    COLLECTED = "collected"
     CHOSEN = "chosen"  # a value of the first or last row
     CHOSEN_BY = "chosen by"  # a value of the row in which another is the least or greatest
     RANKED = "ranked"  # the value at a fraction of the way through all of them
@@ -101,6 +106,7 @@ STATES: Mapping[Form, tuple[State, ...]] = {
     Form.DISTINCT: (State.DISTINCT,),
     Form.QUANTILE: (State.QUANTILE_SKETCH,),
     Form.ABOUT_DISTINCT: (State.DISTINCT_SKETCH,),
+    Form.COLLECTED: (State.COLLECTED,),
     Form.CHOSEN: (State.ORDERED,),
     Form.CHOSEN_BY: (State.ORDERED,),
     Form.RANKED: (State.ORDERED,),
@@ -123,6 +129,7 @@ def _laws_of(form: Form) -> Laws:
         is_bounded=all(each.is_bounded for each in laws),
         in_nodes=all(each.in_nodes for each in laws),
         in_sketch=any(each.in_sketch for each in laws),
+        is_collected=any(each.is_collected for each in laws),
     )
 
 

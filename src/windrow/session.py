@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
@@ -52,8 +52,36 @@ class Session(Protocol):
     ) -> None:
         """Declares a stream: its columns, its time column, how late rows may come."""
 
+    def table(
+        self,
+        name: str,
+        schema: Mapping[str, str] | str | pa.Schema,
+        *,
+        key: str | Iterable[str],
+        time: str | None = None,
+    ) -> None:
+        """Declares a table: its columns, and the key that tells its rows apart."""
+
+    def upsert(self, table: str, rows: Any) -> None:
+        """Inserts or updates rows of a table."""
+
+    def delete(self, table: str, keys: Any) -> None:
+        """Deletes rows of a table by their keys."""
+
     def view(self, name: str, text: str) -> None:
         """Gives a query a name under which other queries can read it."""
+
+    def function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        returns: str,
+        takes: str | Sequence[str] | None = None,
+        vectorised: bool = False,
+        deterministic: bool = True,
+    ) -> None:
+        """Gives a function of Python a name under which queries can call it."""
 
     def query(
         self, text: str, name: str | None = None, algorithm: str = "auto", store: str = "auto"

@@ -19,6 +19,7 @@ from support.sql_oracle import SqlOracle
 from support.streams import STREAMS, Action, Push, batch_of, joins, scenarios, single_queries
 from support.tree_forms import TREE_FORMS
 from windrow.embedded import EmbeddedSession
+from windrow.jobs.job import job_of
 from windrow.plan.relations.tree_plan import TreePlan
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -117,6 +118,12 @@ def test_a_clock_has_one_of_two_names() -> None:
     with pytest.raises(windrow.BindingError, match="did you mean 'arrival'") as caught:
         windrow.connect(clock="arival")
     assert caught.value.code == "WB750"
+
+
+def test_a_script_may_set_the_clock() -> None:
+    assert job_of("SET clock = 'arrival'; SELECT 1 AS x").settings.clock == "arrival"
+    with pytest.raises(windrow.BindingError, match="WB750"):
+        job_of("SET clock = 'wall'; SELECT 1 AS x")
 
 
 def test_spark_has_no_order_of_arrival() -> None:

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import windrow
 from support.oracle import SumOverflowError, rows_of
+from support.query_forms import PUSHES
 from support.runners import Judge, Model
 from support.sessions import give, session_of
 from support.streams import STREAMS, Action, Push, batch_of, queries, scenarios, split
@@ -127,3 +129,48 @@ def test_what_was_pushed_shows_at_once() -> None:
         {"change": -1, "n": 1},
         {"change": 1, "n": 0},
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("SELECT MOD(l, 3) AS m FROM a [3 SECONDS]", "SELECT l % 3 AS m FROM a [3 SECONDS]"),
+        ("SELECT DIV(k + 5, 2) AS m FROM a [ROWS 9]", "SELECT (k + 5) DIV 2 AS m FROM a [ROWS 9]"),
+        ("SELECT MEAN(k) AS m, STD(k) AS d FROM a [ROWS 9]",
+         "SELECT AVG(k) AS m, STDDEV(k) AS d FROM a [ROWS 9]"),
+        ("SELECT EVERY(o) AS e, SOME(o) AS s, ANY(o) AS y, COUNTIF(o) AS c FROM a [ROWS 9]",
+         "SELECT BOOL_AND(o) AS e, BOOL_OR(o) AS s, BOOL_OR(o) AS y, COUNT_IF(o) AS c"
+         " FROM a [ROWS 9]"),
+        ("SELECT TOP 2 k, l FROM a [ROWS 9] ORDER BY l, k",
+         "SELECT k, l FROM a [ROWS 9] ORDER BY l, k LIMIT 2"),
+        ("SELECT DISTINCT TOP (2) k FROM a [ROWS 9] ORDER BY k EMIT CHANGES",
+         "SELECT DISTINCT k FROM a [ROWS 9] ORDER BY k LIMIT 2"),
+        ("SELECT TOP 1 k FROM a [ROWS 9] UNION ALL SELECT k FROM b [ROWS 3] EMIT FINAL",
+         "(SELECT k FROM a [ROWS 9] LIMIT 1) UNION ALL SELECT k FROM b [ROWS 3]"),
+        ("SELECT k, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY 1 EMIT ON WINDOW CLOSE",
+         "SELECT k, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY k"),
+    ],
+)  # fmt: skip
+def test_other_spellings_are_accepted_as_what_they_mean(text: str, same: str) -> None:
+    session = session_of()
+    queries_ = [session.query(text), session.query(same)]
+    for push in PUSHES:
+        session.push(push.stream, batch_of(push.stream, push.rows))
+    session.finish()
+    one, other = (query.result() for query in queries_)
+    assert one.equals(other)
+    one, other = (query.changes() for query in queries_)
+    assert repr(one.to_pylist()) == repr(other.to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("SELECT TOP 2 k FROM a [1 SECOND] LIMIT 3", "WS791"),
+        ("SELECT TOP 2 PERCENT k FROM a [1 SECOND]", "WU792"),
+        ("SELECT TOP 2 WITH TIES k FROM a [1 SECOND]", "WU792"),
+    ],
+)
+def test_what_top_cannot_mean_is_refused(text: str, code: str) -> None:
+    with pytest.raises(windrow.WindrowError, match=code):
+        session_of().query(text)

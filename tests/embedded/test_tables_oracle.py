@@ -67,7 +67,7 @@ TEXTS = (*PLAIN, *MIXED, *AS_OF)
 def test_a_query_is_right_at_every_instant(text: str) -> None:
     """Whatever comes to streams and tables, in whatever order."""
 
-    @settings(max_examples=10)
+    @settings(max_examples=4)
     @given(table_scenarios())
     def check(actions: list[AnyAction]) -> None:
         session = table_session()
@@ -81,7 +81,7 @@ def test_a_query_is_right_at_every_instant(text: str) -> None:
     check()
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(table_scenarios(), st.randoms(use_true_random=False))
 def test_rows_may_be_cut_into_other_pushes(actions: list[AnyAction], draw: random.Random) -> None:
     """Answers do not depend on it, whatever the tables do in between."""

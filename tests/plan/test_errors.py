@@ -85,6 +85,8 @@ WRONG = [
     ("SELECT ts * ts FROM temp", "WB742", None, "intervals are multiplied"),
     ("SELECT EXTRACT(EPOCH FROM ts) FROM temp", "WB743", None, "YEAR"),
     ("SELECT EXTRACT(YEAR FROM INTERVAL '1' DAY) FROM temp", "WB743", None, "DAY"),
+    ("SELECT FROM_JSON(location, 'INT') FROM temp", "WB747", None, "ARRAY<INT>"),
+    ("SELECT TO_JSON(celsius) FROM temp", "WB747", None, "an array"),
     ("SELECT DATE_FORMAT(ts, 'YYYY') FROM temp", "WB745", None, "yyyy-MM-dd"),
     ("SELECT TO_DATE(location, 'EEEE') FROM temp", "WB745", None, "yyyy-MM-dd"),
     (
@@ -93,6 +95,8 @@ WRONG = [
         None,
         "SLIDE 10 MINUTES",
     ),
+    ("SELECT n FROM temp WHERE \"location\" = 'a'", "WB734", None, "not the column location"),
+    ('SELECT n FROM temp WHERE 5 < "n"', "WB734", '"n"', 'connect(double_quotes="name")'),
     ("SELECT rand() FROM temp", "WB230", "rand", "nothing is random"),
     ("SELECT mask(location, location) FROM temp", "WB730", None, "takes a constant"),
     ("SELECT location LIKE 'a' ESCAPE 'ab' FROM temp", "WB731", "'ab'", "one character"),

@@ -79,7 +79,8 @@ def test_every_aggregate_becomes_its_node_and_prints_back(name: str) -> None:
     call = parse(_call_text(name, count))
     assert not isinstance(call, exp.Anonymous)
     assert parse(print_expression(call)) == call
-    assert call == by_sqlglot(_call_text(name, count))
+    if name not in ("LISTAGG", "STRING_AGG"):  # which sqlglot does not know in Spark
+        assert call == by_sqlglot(_call_text(name, count))
 
 
 def test_every_scalar_function_is_a_call_by_name_and_prints_back() -> None:

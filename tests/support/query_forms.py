@@ -64,6 +64,10 @@ FORMS = {
     "by-decimal": Form("SELECT p, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY p"),
     "by-double": Form("SELECT d, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY d"),
     "by-date-and-flag": Form("SELECT y, o, SUM(k) AS t FROM a [3 SECONDS] GROUP BY y, o"),
+    "by-functions": Form(
+        "SELECT LEFT(UPPER(s), 1) AS e, COUNT(*) AS n FROM a [3 SECONDS] "
+        "WHERE CONTAINS(s, 'x') OR s ILIKE 'Y%' GROUP BY LEFT(UPPER(s), 1)"
+    ),
     "by-expression": Form("SELECT k % 2 AS e, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY k % 2"),
     "having": Form("SELECT k, SUM(l) AS t FROM a [3 SECONDS] GROUP BY k HAVING COUNT(*) > 1"),
     "every": Form("SELECT k, COUNT(*) AS n FROM a [3 SECONDS] GROUP BY k EVERY (2 SECONDS)"),

@@ -94,14 +94,14 @@ class TableModel:
         schema = TABLES[action.table]
         complete = max(stream.through for stream in self.streams.streams.values())
         reached = max(complete, self.reached)
+        newest = max(stream.newest for stream in self.streams.streams.values())
         for row in action.rows:
-            time = reached + 1
+            at = time = max(newest, reached) + 1
             if schema.has_time and not action.is_deletion:
                 time = _micros(row[schema.time])
-            at = time if time > reached else reached + 1
-            is_timed = schema.has_time and not action.is_deletion
-            if not is_timed or time <= reached:
-                self.reached = max(self.reached, reached + 1)
+                at = max(time, reached + 1)
+            if not schema.has_time or action.is_deletion or time <= reached:
+                self.reached = max(self.reached, at)
             key = tuple(_plain(row[name]) for name in schema.key)
             version = _Version(at, time, None if action.is_deletion else row)
             self.versions.setdefault(action.table, {}).setdefault(key, []).append(version)

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from windrow.dialects.columns import Column, column_of, time_of
+from windrow.dialects.endpoints import is_only_sink, sink_of, source_of
 from windrow.dialects.scanning import Piece, Pieces, closing, split_at_commas
 from windrow.dialects.translation import Translating
 from windrow.sql.words import print_name
 
 __all__ = ["declare_relation", "declare_schema"]
 
-# Connectors that only take rows.
-_SINKS = ("blackhole", "print", "discard")
 _ARRIVAL = "arrival_time"
 
 
@@ -41,8 +40,8 @@ def declare_relation(script: Translating, pieces: Pieces, place: int, opening: i
     for part in split_at_commas(pieces[opening + 1 : end]):
         _add_part(script, declared, part)
     declared.options = _options(pieces[end + 1 :])
-    if declared.options.get("connector", "") in _SINKS:
-        script.sinks.add(declared.name.lower())
+    script.sinks[declared.name.lower()] = sink_of(declared.options) or ""
+    if is_only_sink(declared.options):
         script.replace(pieces[0].start, pieces[-1].end, "")
         return
     script.replace(pieces[0].start, pieces[-1].end, _written(script, declared, pieces[0]))
@@ -116,13 +115,13 @@ def _written(script: Translating, declared: _Declared, first: Piece) -> str:
         script.time_columns[declared.name.lower()] = time.lower()
     timed = f" TIME {print_name(time)}" if time is not None else ""
     late = f" LATENESS {declared.lateness}" if declared.lateness and time and not is_table else ""
-    _note_source(script, declared, first)
+    came = _source(script, declared, first)
     name = print_name(declared.name)
     if not is_table:
-        return f"CREATE STREAM {name} ({', '.join(listed)}){timed}{late}"
+        return f"CREATE STREAM {name} ({', '.join(listed)}){timed}{late}{came}"
     script.tables.add(declared.name.lower())
     key = ", ".join(print_name(each) for each in declared.key)
-    return f"CREATE TABLE {name} ({', '.join(listed)}, PRIMARY KEY ({key})){timed}"
+    return f"CREATE TABLE {name} ({', '.join(listed)}, PRIMARY KEY ({key})){timed}{came}"
 
 
 def _can_be_table(declared: _Declared) -> bool:
@@ -131,11 +130,16 @@ def _can_be_table(declared: _Declared) -> bool:
     return all(name.lower() in names for name in declared.key)
 
 
-def _note_source(script: Translating, declared: _Declared, first: Piece) -> None:
+def _source(script: Translating, declared: _Declared, first: Piece) -> str:
+    """FROM and the source, where there is one like it here."""
+    source = source_of(declared.options)
+    if source is not None:
+        return f" FROM {source}"
     connector = declared.options.get("connector") or declared.options.get("kafka_topic")
     if connector is not None:
         script.note(
             first,
-            f"rows of {declared.name} are pushed, or read by FROM kafka('...'), jsonl('...') or "
+            f"rows of {declared.name} are pushed, or read by FROM kafka(...), jsonl('...') or "
             f"another source: {connector!r} is not read",
         )
+    return ""

@@ -104,8 +104,10 @@ def _insert(script: Translating, pieces: Pieces) -> None:
             pieces[0], f"what is inserted into {target} is a query of its own: use UNION ALL"
         )
     script.replace(pieces[0].start, pieces[query].start, f"CREATE QUERY {print_name(name)} AS ")
-    script.sinks.add(target.lower())
     translate_expressions(script, pieces[query:])
+    into = script.sinks.get(target.lower(), "")
+    if into:
+        script.edits.append((pieces[-1].end, pieces[-1].end, f" INTO {into}"))
 
 
 def _first_query(pieces: Pieces) -> int | None:

@@ -46,7 +46,8 @@ class Translating:
     """A script while it is translated.
 
     time_columns: of each stream, table or view that was declared the column that is its time.
-    schemas: names before a dot that only sort the names of tables.
+    sinks: of each declaration what stands behind INTO to write to it. schemas: names before a dot
+    that only sort the names of tables.
     """
 
     text: str
@@ -56,7 +57,7 @@ class Translating:
     time_columns: dict[str, str] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
     views: set[str] = field(default_factory=set)
-    sinks: set[str] = field(default_factory=set)
+    sinks: dict[str, str] = field(default_factory=dict)
     schemas: set[str] = field(default_factory=set)
     arrival_timed: list[str] = field(default_factory=list)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,6 +26,7 @@ from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
+from windrow.embedded.step import Step
 from windrow.embedded.stream_ingest import StreamIngest, late_bytes, wall_clock_us
 from windrow.embedded.tables import Tables
 from windrow.embedded.view_registry import clocks_of, trim_views
@@ -37,48 +38,19 @@ from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.rows.last_close import last_close
-from windrow.rows.shared_rows import RowPool, SharedRows, Shares, StreamRows
+from windrow.rows.shared_rows import RowPool
 from windrow.rows_warning import warn_of_rows
 from windrow.runtime.ledger import Ledger
-from windrow.runtime.tables.table_store import TableChange
 from windrow.schema import StreamSchema
 from windrow.table_schema import TableSchema
 from windrow.windows.completeness import Completeness
 from windrow.windows.marks import Mark
-from windrow.windows.row_store import StoreMark
 
 __all__ = ["Ingest"]
 
 
 # So many rows are refused before it is asked again whether there is room.
 REFUSED_AT_ONCE = 256
-
-
-@dataclass
-class Step:
-    """Rows on their way to everything that reads their stream; no stream: time alone moves.
-
-    Until it is decided, nothing has happened: the marks say how to get back to that. From then on
-    it happens: whatever breaks it off, it goes on where it was, before anything else is done.
-    missed: the times of rows that were refused. changes: those of tables, instead of rows.
-    """
-
-    number: int
-    stream: str | None
-    moves_all: bool  # whether time moves in all streams
-    undo: Mark
-    shared: list[SharedRows]  # rows of the stream that queries share
-    marks: list[StoreMark]  # how these were before the step
-    rows: StreamRows | None = None
-    shares: Shares = field(default_factory=dict)
-    missed: NDArray[np.int64] | None = None
-    changes: list[TableChange] = field(default_factory=list)
-    is_decided: bool = False
-    is_granted: bool = False
-    is_last: bool = False
-    queries: list[EmbeddedQuery] = field(default_factory=list)  # that ran when it was decided
-    is_resumed: bool = False
-    problem: WindrowError | None = None
 
 
 class Ingest:
@@ -237,43 +209,33 @@ class Ingest:
         """The instant through which any of the streams is complete."""
         return max((self.clock_of((name,)) for name in self.streams), default=START_OF_TIME)
 
-    def change_table(self, name: str, given_for: Callable[[TableSchema], GivenVersions]) -> None:
+    def _newest_event(self) -> int:
+        """The time of the newest row or heartbeat of any stream."""
+        found = (stream.completeness.newest for stream in self.streams.values())
+        return max(found, default=START_OF_TIME)
+
+    def change_table(
+        self, name: str, given_for: Callable[[TableSchema], GivenVersions], rows: int
+    ) -> None:
         """Rows or keys for a table: all take effect at once, or none does."""
         store = self.tables.named(name)
         self.flush()
         try:
             given = given_for(store.schema)
         except WindrowError:
-            store.ledger.rejected += 1
-            store.ledger.rows_in += 1
+            refused, given_rows = store.ledger.rejected + rows, store.ledger.rows_in + rows
+            store.ledger = replace(store.ledger, rejected=refused, rows_in=given_rows)
             raise
         if not given.size:
             return
-        changes = self.tables.changes_of(store, given, self.newest_clock())
+        times = self.newest_clock(), self._newest_event()
+        changes = self.tables.changes_of(store, given, *times)
         readers = sum(name in tables_of(query.plan) for query in self._running())
         held, budget = self.governing.nbytes, self._memory
         self.tables.check_room(changes, given.size, held, budget, readers)
         step = self._begin(None, Mark())
         step.changes = changes
         _raise_first([self._decide(step)])
-
-    def fill(self, query: EmbeddedQuery, clock: int) -> None:
-        """Give the rows that streams keep to a query that begins, as if it had been there."""
-        kept = {name: self.streams[name].kept for name in query.plan.streams}
-        rows = {name: each.batch() for name, each in kept.items() if each is not None}
-        dropped = [START_OF_TIME if each is None else each.dropped_us for each in kept.values()]
-        if self._have_all(query.plan.streams):
-            query.begun_us = max(dropped, default=START_OF_TIME)
-        query.begin_full({name: each for name, each in rows.items() if each is not None}, clock)
-
-    def keeps_for(self, plan: RunnablePlan) -> bool:
-        """Whether a stream of a query keeps rows for it."""
-        return any(self.streams[name].kept is not None for name in plan.streams)
-
-    def _have_all(self, streams: tuple[str, ...]) -> bool:
-        """Whether every one of these streams keeps its rows, or had none so far."""
-        found = [self.streams[name] for name in streams]
-        return all(each.kept is not None or each.first_us is None for each in found)
 
     def clock(self, stream: str) -> int:
         """The instant through which every query that reads the stream has worked."""

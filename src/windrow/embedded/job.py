@@ -10,15 +10,22 @@ import pyarrow as pa
 from windrow.clocks import COMPLETE
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
-from windrow.embedded.side_by_side import SideBySide
+from windrow.embedded.side_by_side import SideBySide, check_source
+from windrow.embedded.table_sources import give_changes, table_changes
 from windrow.interruption import Interruption
-from windrow.jobs.job import Job
+from windrow.jobs.job import Job, JobTable
 from windrow.jobs.watcher import JobWatcher
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.history_schema import HistorySchema
 from windrow.schema import StreamSchema
 
-__all__ = ["declare_history", "declare_stream", "declare_views", "run_embedded"]
+__all__ = [
+    "declare_history",
+    "declare_stream",
+    "declare_tables",
+    "declare_views",
+    "run_embedded",
+]
 
 
 def run_embedded(job: Job, watcher: JobWatcher) -> None:
@@ -42,6 +49,18 @@ def declare_stream(session: EmbeddedSession, schema: StreamSchema) -> None:
     """Declares a stream of a script."""
     into = schema.bad_rows_into
     session.stream(schema.name, schema.types, bad_rows_into=into, **schema.declared())
+
+
+def declare_tables(session: EmbeddedSession, tables: Iterable[JobTable]) -> None:
+    """Declares tables of a script, and reads those that have a source, before any stream."""
+    for table in tables:
+        schema, source = table.schema, table.source
+        session.table(schema.name, schema.arrow, key=schema.key, time=schema.time or None)
+        if source is not None:
+            check_source(schema.name, source)
+            source.check(schema)
+            for rows in table_changes(schema, source):
+                give_changes(session, schema.name, rows)
 
 
 def declare_views(session: EmbeddedSession, job: Job, streams: Iterable[str]) -> None:
@@ -71,6 +90,8 @@ def _registered(job: Job, session: EmbeddedSession, watcher: JobWatcher) -> list
         check_sink(query)
     for schema, _ in sources.values():
         declare_stream(session, schema)
+    job.table_sources()  # refused here, if a table has none
+    declare_tables(session, job.tables.values())
     declare_views(session, job, sources)
     for name, history in job.histories.items():
         if name in sources:

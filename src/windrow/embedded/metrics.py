@@ -16,6 +16,7 @@ from windrow.runtime.metric_samples import (
     level_samples,
     window_samples,
 )
+from windrow.runtime.tables.table_store import TableStore
 
 __all__ = ["session_samples"]
 
@@ -27,6 +28,7 @@ def session_samples(
     governing: Governing,
     budget: int,
     now_s: float,
+    tables: Iterable[TableStore] = (),
 ) -> list[Sample]:
     """What is known now; nothing is applied for it, so that any thread may ask.
 
@@ -39,6 +41,8 @@ def session_samples(
         ledger = replace(ledger, rows_in=ledger.rows_in + gathered, waiting=waiting)
         samples += ledger_samples("", name, ledger)
         samples += complete_samples("", name, stream.completeness.through)
+    for table in tables:
+        samples += ledger_samples("", table.name, table.ledger)
     queries = list(running)
     for query in queries:
         samples += clock_samples(query.name, query.clock, now_s)

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pyarrow as pa
 
@@ -16,14 +16,17 @@ from windrow.embedded.growth_warning import warn_of_growth
 from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
+from windrow.embedded.kept_for import fill, keeps_for
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session_tables import SessionTables
+from windrow.embedded.session_time import SessionTime
 from windrow.embedded.session_views import SessionViews, name_taken
 from windrow.embedded.unread_answers import UNREAD_FLOOR, UNREAD_PARTS
-from windrow.errors import BindingError, DataError, UnsupportedError
-from windrow.event_time import instant_of, is_plausible, span_of
+from windrow.errors import DataError, UnsupportedError
+from windrow.event_time import span_of
+from windrow.giving_functions import GivingFunctions
 from windrow.governor.window_table import query_table, window_table
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.metrics import exposition
@@ -44,13 +47,14 @@ from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
-from windrow.sql.statements import Select
+from windrow.sql.double_quotes import double_quotes_named, names_in_backquotes
+from windrow.sql.statements import QueryText, Select
 from windrow.stream_options import Span, stream_options
 
 __all__ = ["EmbeddedSession"]
 
 
-class EmbeddedSession(SessionTables, Asking):
+class EmbeddedSession(GivingFunctions, SessionTime, SessionTables, Asking):
     """Continuous queries in this process.
 
     >>> session = EmbeddedSession(memory="64 MB")
@@ -67,8 +71,10 @@ class EmbeddedSession(SessionTables, Asking):
         memory: str | int = DEFAULT_MEMORY,
         clock: str = COMPLETE,
         time_zone: str = DEFAULT_ZONE,
+        double_quotes: str = "text",
     ) -> None:
         self.memory = memory_of(memory)
+        self._double_quotes = double_quotes_named(double_quotes)
         self._clock = clock_named(clock)
         self._lock = threading.RLock()
         self._servers: list[MetricsServer] = []
@@ -107,16 +113,13 @@ class EmbeddedSession(SessionTables, Asking):
 
         source: refused; in this process rows are pushed, or a script names their files.
         on_bad_row: 'fail' refuses a push with a value that its column cannot hold, 'set aside'
-        counts such a row, keeps it for bad_rows() and takes the others; 'auto' refuses, but sets
-        aside rows that are damaged, such as text that is not UTF-8. bad_rows_into: a folder to
-        which all bad rows are written, as Parquet. max_ahead: rows that are further ahead of the
-        others than this, or of the clock on the wall, are set aside; 'auto' sets rows aside that
-        are a day ahead of the clock, None none. unit: of times that are numbers since 1970: 's',
-        'ms', 'us' or 'ns'; without it numbers are refused. idle_after: after so long without rows,
-        by the clock on the wall, the stream no longer holds back others, and its time goes on.
-        keep: for so long rows are kept for queries that are registered later, and for ask().
-        unknown_fields: 'ignore' leaves out fields of rows that are no columns, 'refuse' refuses
-        such a push; 'auto' refuses those of a push, and ignores those of files.
+        takes the other rows; 'auto' refuses, but sets damaged rows aside. bad_rows_into: a folder
+        for all bad rows. max_ahead: rows further ahead of the others, or of the clock on the wall,
+        are set aside; 'auto': those a day ahead of the clock, None none. unit: of times that are
+        numbers since 1970: 's', 'ms', 'us' or 'ns'. idle_after: after so long without rows, by the
+        clock on the wall, the stream holds nothing back. keep: for so long rows are kept for later
+        queries and ask(). unknown_fields: 'ignore' or 'refuse' fields that are no columns; 'auto'
+        refuses those of a push.
 
         >>> session = EmbeddedSession()
         >>> session.stream("temp", "ts timestamp, celsius double", time="ts", lateness="5 seconds")
@@ -148,7 +151,9 @@ class EmbeddedSession(SessionTables, Asking):
         >>> session.query("SELECT MAX(n) AS n FROM busy").result().to_pylist()
         [{'n': None}]
         """
-        self._catalog = self._views.declared(name, text, self._queries)
+        plain = names_in_backquotes(text, self._double_quotes)
+        with self._knowing_functions():
+            self._catalog = self._views.declared(name, plain, self._queries)
 
     @one_at_a_time
     def query(
@@ -170,9 +175,15 @@ class EmbeddedSession(SessionTables, Asking):
         >>> top.explain().splitlines()[0]
         'tree over 1 window'
         """
-        select = parse_query(text)
+        select = parse_query(names_in_backquotes(text, self._double_quotes))
         if isinstance(select, Select) and reads_history(select):
             return self._follow(select, name)
+        with self._knowing_functions():
+            return self._registered(select, name, algorithm, store)
+
+    def _registered(
+        self, select: QueryText, name: str | None, algorithm: str, store: str
+    ) -> EmbeddedQuery:
         how = (algorithm, store)
         plan = plan_query(select, self._catalog, *how, shares_views=self._shares_views)
         name = self._free_name(name)
@@ -184,7 +195,7 @@ class EmbeddedSession(SessionTables, Asking):
         first_us = None if first is None else first.first_us
         views = self._views.runs_for(plan, clock)
         beside = (self._flush, self._lock, self._ingest.pool, first_us, self._ended)
-        begins_full = self._ingest.keeps_for(plan)
+        begins_full = keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
         query = EmbeddedQuery(name, plan, clock, *beside, views, tables, begins_full=begins_full)
         query.limit_unread(self._governing.unread.limit)
@@ -197,7 +208,7 @@ class EmbeddedSession(SessionTables, Asking):
                 self._histories.complete(query, plan.streams[0], first.completeness.newest + 1)
             self._governing.started(query, self._rate_of)
             if begins_full:
-                self._ingest.fill(query, clock)
+                fill(self._ingest.streams, query, clock)
                 self._governing.after_step()
         except BaseException:
             # Nobody has it: whatever has come in between, it is as if it had never been asked for.
@@ -207,9 +218,10 @@ class EmbeddedSession(SessionTables, Asking):
 
     def plan_of(self, text: str) -> RunnablePlan | HistoryPlan:
         """The bound plan of a query, or of a question about the past; nothing is registered."""
-        select = parse_query(text)
+        select = parse_query(names_in_backquotes(text, self._double_quotes))
         if not isinstance(select, Select) or not reads_history(select):
-            return plan_query(select, self._catalog, shares_views=self._shares_views)
+            with self._knowing_functions():
+                return plan_query(select, self._catalog, shares_views=self._shares_views)
         schemas, goes_on = self._histories.schemas, select.every_us is not None
         return bind_history(select, self._catalog, schemas, continuous=goes_on)
 
@@ -228,75 +240,6 @@ class EmbeddedSession(SessionTables, Asking):
             if self._is_stopped:
                 self._check_open(stream)
             self._ingest.push(stream, rows)
-
-    @one_at_a_time
-    def advance(self, stream: str, *, to: int | str | datetime) -> None:
-        """Event time moves on without rows: every row of the stream up to `to` has come.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
-        >>> session.push("s", {"ts": "2026-01-01 00:00:00", "x": 1})
-        >>> session.advance("s", to="2026-01-01 00:01:00")
-        >>> count.result().to_pylist()  # the row has left the window
-        [{'n': 0}]
-        """
-        self._check_open(stream)
-        instant = instant_of(to)
-        if not is_plausible(instant):
-            raise BindingError(
-                "WB105",
-                f"{to!r} is not a possible event time",
-                hint="give a time from the year 1 to 2199, or integer microseconds since the epoch",
-            )
-        self._ingest.advance(stream, instant)
-
-    @one_at_a_time
-    def heartbeat(
-        self, stream: str | None = None, *, at: int | str | datetime | None = None
-    ) -> None:
-        """Event time moves on without rows, in one stream or in all, as advance() says.
-
-        Without `at`, streams that have been silent for longer than their idle_after go on by the
-        clock on the wall; every push and every read does the same.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
-        >>> session.push("s", {"ts": "2026-01-01 00:00:00", "x": 1})
-        >>> session.heartbeat(at="2026-01-01 00:01:00")
-        >>> count.result().to_pylist()
-        [{'n': 0}]
-        """
-        if at is None:
-            self._flush()
-            return
-        for name in [stream] if stream is not None else [*self._ingest.streams]:
-            self.advance(name, to=at)
-
-    @one_at_a_time
-    def heartbeats(self) -> pa.Table:
-        """The newest heartbeats of silent streams; given to advance() in a replay, it agrees.
-
-        >>> EmbeddedSession().heartbeats().column_names
-        ['seen', 'stream', 'to']
-        """
-        self._flush()
-        return self._ingest.heartbeats()
-
-    @one_at_a_time
-    def finish(self) -> None:
-        """End all streams: the clock moves to the latest event.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts", lateness="1 hour")
-        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
-        >>> session.push("s", {"ts": "2026-01-01 00:00:00", "x": 1})
-        >>> session.finish()
-        >>> count.result().to_pylist()
-        [{'n': 1}]
-        """
-        self._ingest.finish()
 
     @property
     def lock(self) -> threading.RLock:
@@ -401,6 +344,7 @@ class EmbeddedSession(SessionTables, Asking):
         True
         """
         parts = (self._running(), self._governing, self.memory, time.time())
+        parts = (*parts, self._ingest.tables.stores.values())
         return exposition(session_samples(self._ingest.streams, self._ingest.clock, *parts))
 
     @one_at_a_time
@@ -462,9 +406,10 @@ class EmbeddedSession(SessionTables, Asking):
 
     @one_at_a_time
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        query = parse_query(text)
+        query = parse_query(names_in_backquotes(text, self._double_quotes))
         if not isinstance(query, Select) or not reads_history(query):
-            return self._views.ask(query, is_progressive=progressive)
+            with self._knowing_functions():
+                return self._views.ask(query, is_progressive=progressive)
         plan = bind_history(one_select(query), self._catalog, self._histories.schemas)
         self._flush()
         if progressive:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.one_at_a_time import one_at_a_time
+from windrow.embedded.stream_ingest import count_of
 from windrow.errors import DataError, UnsupportedError
 from windrow.plan.catalog import Catalog
 from windrow.rows.changelogs import versions_of_changelog
@@ -77,7 +78,7 @@ class SessionTables:
         >>> session.tables().select(["table", "rows"]).to_pylist()
         [{'table': 'rooms', 'rows': 1}]
         """
-        self._change(table, partial(_rows, rows=rows))
+        self._change(table, partial(_rows, rows=rows), count_of(rows))
 
     def delete(self, table: str, keys: Any) -> None:
         """Delete rows of a table by their keys; a key that has no row does no harm.
@@ -93,7 +94,7 @@ class SessionTables:
         >>> session.tables()["rows"].to_pylist()
         [0]
         """
-        self._change(table, partial(_keys, keys=keys))
+        self._change(table, partial(_keys, keys=keys), count_of(keys))
 
     def changelog(
         self,
@@ -117,7 +118,8 @@ class SessionTables:
         >>> session.tables()["rows"].to_pylist()
         [0]
         """
-        self._change(table, partial(versions_of_changelog, changes=changes, kind=format, op=op))
+        given_for = partial(versions_of_changelog, changes=changes, kind=format, op=op)
+        self._change(table, given_for, count_of(changes))
 
     @one_at_a_time
     def tables(self) -> pa.Table:
@@ -126,14 +128,16 @@ class SessionTables:
         return table_table(self._ingest.tables.stores.values())
 
     @one_at_a_time
-    def _change(self, table: str, given_for: Callable[[TableSchema], GivenVersions]) -> None:
+    def _change(
+        self, table: str, given_for: Callable[[TableSchema], GivenVersions], rows: int
+    ) -> None:
         if self._is_stopped:
             raise DataError(
                 "WD121",
                 f"the session is stopped and accepts no more rows of {table!r}",
                 hint="upsert() before stop(), or connect() a new session",
             )
-        self._ingest.change_table(table, given_for)
+        self._ingest.change_table(table, given_for, rows)
 
 
 def _rows(schema: TableSchema, *, rows: Any) -> GivenVersions:

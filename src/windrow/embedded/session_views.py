@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from windrow.embedded.ingest import Ingest
+from windrow.embedded.kept_for import fill, keeps_for
 from windrow.embedded.live_question import answer_now, check_question, running_views
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.tables import Tables
@@ -103,11 +104,11 @@ class SessionViews:
         plan, ingest = self._plan_of(name), self._ingest
         clock = max(clock, ingest.clock_for(plan))
         beside = (ingest.flush, ingest.lock, ingest.pool, None, None)
-        begins_full = ingest.keeps_for(plan)
+        begins_full = keeps_for(ingest.streams, plan)
         tables = self._tables.read_by(plan)
         run = ViewRun(name, plan, clock, *beside, inner.values(), tables, begins_full=begins_full)
         if begins_full:
-            ingest.fill(run, clock)
+            fill(ingest.streams, run, clock)
         return run
 
 

@@ -30,7 +30,7 @@ from windrow.windows.completeness import Completeness
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.plausible_times import PlausibleTimes
 
-__all__ = ["LATE_ROWS_KEPT", "StreamIngest", "late_bytes", "wall_clock_us"]
+__all__ = ["LATE_ROWS_KEPT", "StreamIngest", "count_of", "late_bytes", "wall_clock_us"]
 
 Instants = NDArray[np.int64]
 
@@ -245,7 +245,7 @@ class StreamIngest:
 
     def reject(self, rows: Any) -> None:
         """Count rows of a push that cannot be read: nothing of it was taken, and time stays."""
-        count = _count(rows)
+        count = count_of(rows)
         self._ledger.rows_in += count
         self._ledger.rejected += count
 
@@ -333,7 +333,7 @@ def wall_clock_us() -> int:
     return time.time_ns() // 1_000
 
 
-def _count(rows: Any) -> int:
+def count_of(rows: Any) -> int:
     """How many rows were given; one, where nobody can say."""
     if isinstance(rows, Mapping):
         return _longest(rows) if is_columns(rows) else 1

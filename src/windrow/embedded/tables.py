@@ -1,10 +1,10 @@
 """The tables of a session: when changes take effect, and how they are made.
 
-What comes without a time of its own holds from the next instant on, after all that streams have
-completed and all that tables have told: every call has an instant of its own, the same for all
-queries. Before the first event these instants are at the beginning of time. A version with a time
-holds from that time on, once some stream is complete up to there; if that has passed, it holds from
-the next instant on, and counts as late.
+What comes without a time of its own holds from the next instant on, after all rows that have come
+to any stream and all that tables have told: every call has an instant of its own, the same for all
+queries, and rows that came before it do not see it. Before the first event these instants are at
+the beginning of time. A version with a time holds from that time on, once some stream is complete
+up to there; if that has passed, it holds from the instant after it on, and counts as late.
 """
 
 from __future__ import annotations
@@ -86,15 +86,23 @@ class Tables:
             return max(newest, self.reached)
         return max(clock, min(self.reached, MIN_EVENT_TIME - 1))
 
-    def changes_of(self, store: TableStore, given: GivenVersions, newest: int) -> list[TableChange]:
-        """What rows for a table change in it, and time that passes by them in others."""
-        reached = max(newest, self.reached)
-        at, time, late = _instants(store.schema, given, reached)
+    def changes_of(
+        self, store: TableStore, given: GivenVersions, complete: int, newest: int
+    ) -> list[TableChange]:
+        """What rows for a table change in it, and time that passes by them in others.
+
+        complete: the instant through which any stream is complete; newest: that of any row.
+        """
+        reached = max(complete, self.reached)
+        following = max(newest, reached) + 1
+        at, time, late = _instants(store.schema, given, reached, following)
         versions = Versions(at, time, given.gone, given.columns)
         until = reached
         if self.is_finished:
             until = max(reached, int(at.max(initial=START_OF_TIME)))
-        elif late or bool(given.is_untimed.any()) or (given.size and not store.schema.has_time):
+        elif bool(given.is_untimed.any()) or not store.schema.has_time:
+            until = following
+        elif late:
             until = reached + 1
         change = store.change(versions, until, late)
         change.assignments.add(self, reached=max(self.reached, until))
@@ -165,13 +173,15 @@ def _due(stores: Iterable[TableStore], until: int) -> list[TableChange]:
 
 
 def _instants(
-    schema: TableSchema, given: GivenVersions, reached: int
+    schema: TableSchema, given: GivenVersions, reached: int, following: int
 ) -> tuple[Vector, Vector, int]:
-    """From when each row holds, its own time, and how many are late."""
-    following = reached + 1
+    """From when each row holds, its own time, and how many are late.
+
+    reached: up to here everything is told; following: after all rows that have come.
+    """
     if not schema.has_time or given.times is None:
         at = np.full(given.size, following, np.int64)
         return at, at, 0
     times = np.where(given.is_untimed, following, given.times)
-    is_late = ~given.is_untimed & (times <= reached)
-    return np.where(times <= reached, following, times), times, int(is_late.sum())
+    is_late = times <= reached
+    return np.where(is_late, reached + 1, times), times, int(is_late.sum())

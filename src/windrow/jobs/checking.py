@@ -11,6 +11,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Explain,
     QueryText,
@@ -22,10 +23,11 @@ from windrow.sql.walks import queries_in, sources_of
 __all__ = ["checked_job", "problems_of"]
 
 
-def checked_job(text: str) -> tuple[Job, list[WindrowError]]:
+def checked_job(text: str, *, needs_sources: bool = True) -> tuple[Job, list[WindrowError]]:
     """The job that a script describes, as far as it can be understood, and what is wrong with it.
 
-    A statement about a stream whose own declaration is wrong is not judged.
+    A statement about a stream whose own declaration is wrong is not judged. needs_sources: streams
+    without a source are a problem.
     """
     job = Job()
     statements, unread, problems = parse_all(text)
@@ -37,13 +39,14 @@ def checked_job(text: str) -> tuple[Job, list[WindrowError]]:
             job = with_statement(job, statement)
         except WindrowError as problem:
             problems.append(problem)
-            if isinstance(statement, CreateStream | CreateView):
+            if isinstance(statement, CreateStream | CreateTable | CreateView):
                 # The name of a stream that a view has, too, still means the stream.
                 lost |= {statement.name} - {*job.catalog}
             elif isinstance(statement, CreateHistory):
                 lost.add(statement.stream)
     if not problems:
-        problems += problems_of([job.check_not_empty, *job.source_checks()])
+        sources = job.source_checks() if needs_sources else []
+        problems += problems_of([job.check_not_empty, *sources])
     problems.sort(key=_place)
     return job, problems
 

@@ -28,6 +28,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Endpoint,
     Explain,
@@ -37,6 +38,7 @@ from windrow.sql.statements import (
     Statement,
     ValuesList,
 )
+from windrow.table_schema import TableSchema, key_of
 
 __all__ = [
     "Job",
@@ -44,6 +46,7 @@ __all__ = [
     "JobQuery",
     "JobQuestion",
     "JobStream",
+    "JobTable",
     "JobView",
     "job_of",
     "with_statement",
@@ -55,6 +58,15 @@ class JobStream:
     """A stream and where its rows come from; None where the script does not say."""
 
     schema: StreamSchema
+    source: Source | None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class JobTable:
+    """A table and where its rows come from; None where the script does not say."""
+
+    schema: TableSchema
     source: Source | None
     place: Place | None = field(default=None, compare=False)
 
@@ -110,6 +122,7 @@ class Job:
     queries: dict[str, JobQuery] = field(default_factory=dict)
     questions: dict[str, JobQuestion] = field(default_factory=dict)
     explained: list[RunnablePlan | HistoryPlan] = field(default_factory=list)
+    tables: dict[str, JobTable] = field(default_factory=dict)
 
     def sources(self) -> dict[str, tuple[StreamSchema, Source]]:
         """The streams that queries read, each with its source; refused when one has none."""
@@ -117,7 +130,32 @@ class Job:
 
     def source_checks(self) -> list[Callable[[], object]]:
         """For each stream that queries read a look whether it has a source."""
-        return [partial(self._source, name) for name in self._read()]
+        tables = [partial(self._table_source, name) for name in self._tables_read()]
+        return [*(partial(self._source, name) for name in self._read()), *tables]
+
+    def table_sources(self) -> dict[str, tuple[TableSchema, Source]]:
+        """The tables that queries read, each with its source; refused when one has none."""
+        return {
+            name: (self.tables[name].schema, self._table_source(name))
+            for name in self._tables_read()
+        }
+
+    def _tables_read(self) -> list[str]:
+        plans = [query.plan for query in self.queries.values()]
+        trees = [plan for plan in plans if isinstance(plan, TreePlan)]
+        read = {name for plan in trees for name in plan.tables}
+        return [name for name in self.tables if name in read]
+
+    def _table_source(self, name: str) -> Source:
+        table = self.tables[name]
+        if table.source is None:
+            raise BindingError(
+                "WB515",
+                f"the script does not say where the rows of table {name!r} come from",
+                hint="end CREATE TABLE with FROM parquet('...'), csv('...') or jsonl('...')",
+                place=table.place,
+            )
+        return table.source
 
     def views_of(self, streams: Iterable[str]) -> list[JobView]:
         """The views that read no other streams than these, in the order of the script."""
@@ -144,6 +182,7 @@ class Job:
         """Refuses a script in which there is nothing to run, or nothing to run it on."""
         self.check_not_empty()
         self.sources()
+        self.table_sources()
 
     def check_not_empty(self) -> None:
         """Refuses a script in which there is nothing to run or to explain."""
@@ -165,6 +204,13 @@ class Job:
                     "the script in this process, with --embedded",
                     place=stream.place,
                 )
+        for table in self.tables.values():
+            raise UnsupportedError(
+                "WU715",
+                f"table {table.schema.name!r}: tables are not supported on Spark yet",
+                hint="run the script in this process, with --embedded",
+                place=table.place,
+            )
         for view in self.views.values():
             raise UnsupportedError(
                 "WU249",
@@ -199,6 +245,7 @@ def job_of(text: str, known: Job | None = None) -> Job:
             streams=dict(known.streams),
             histories=dict(known.histories),
             views=dict(known.views),
+            tables=dict(known.tables),
         )
     for statement in parse_script(text):
         _add(job, statement)
@@ -216,6 +263,7 @@ def with_statement(job: Job, statement: Statement) -> Job:
         dict(job.queries),
         dict(job.questions),
         list(job.explained),
+        dict(job.tables),
     )
     _add(longer, statement)
     return longer
@@ -224,6 +272,8 @@ def with_statement(job: Job, statement: Statement) -> Job:
 def _add(job: Job, statement: Statement) -> None:
     if isinstance(statement, CreateStream):
         _add_stream(job, statement)
+    elif isinstance(statement, CreateTable):
+        _add_table(job, statement)
     elif isinstance(statement, CreateQuery):
         _add_query(job, statement.name, statement.select, statement.sink, statement.place)
     elif isinstance(statement, CreateView):
@@ -269,6 +319,18 @@ def _add_stream(job: Job, statement: CreateStream) -> None:
         raise _placed(error, statement.place) from None
     source = None if statement.source is None else source_named(statement.source)
     job.streams[schema.name] = JobStream(schema, source, statement.place)
+
+
+def _add_table(job: Job, statement: CreateTable) -> None:
+    columns = tuple(Column(name, type_named(kind)) for name, kind in statement.columns)
+    try:
+        key = key_of(columns, statement.key)
+        schema = TableSchema(statement.name, columns, statement.time, key=key)
+        job.catalog = job.catalog.with_table(schema)
+    except WindrowError as error:
+        raise _placed(error, statement.place) from None
+    source = None if statement.source is None else source_named(statement.source)
+    job.tables[schema.name] = JobTable(schema, source, statement.place)
 
 
 def _folder_of(endpoint: Endpoint | None) -> str | None:

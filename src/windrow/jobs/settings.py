@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from windrow.clocks import clock_named
@@ -10,11 +11,12 @@ from windrow.event_time import span_of
 from windrow.memory_size import memory_of
 from windrow.plan.nearest import nearest
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
+from windrow.sql.double_quotes import double_quotes_named
 from windrow.sql.statements import SetOption
 
 __all__ = ["JobSettings"]
 
-_NAMES = ("memory", "checkpoint", "trigger", "clock", "time_zone")
+_NAMES = ("memory", "checkpoint", "trigger", "clock", "time_zone", "double_quotes")
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,9 @@ class JobSettings:
             return replace(self, clock=_clock(option))
         if name == "time_zone":
             return replace(self, time_zone=_zone(option))
+        if name == "double_quotes":
+            _in_place(option, double_quotes_named)
+            return self  # the parser has read what follows by it
         guess = nearest(name, _NAMES)
         hint = f"did you mean {guess}?" if guess else f"SET knows {', '.join(_NAMES)}"
         message = f"there is no setting {option.name!r}"
@@ -56,8 +61,12 @@ def _memory(option: SetOption) -> int:
 
 
 def _clock(option: SetOption) -> str:
+    return _in_place(option, clock_named)
+
+
+def _in_place(option: SetOption, named: Callable[[str], str]) -> str:
     try:
-        return clock_named(str(option.value))
+        return named(str(option.value))
     except BindingError as error:
         raise BindingError(error.code, error.message, hint=error.hint, place=option.place) from None
 

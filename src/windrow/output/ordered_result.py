@@ -12,6 +12,8 @@ from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import OrderKey
 from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.evaluate import evaluate
+from windrow.windows.order_bytes import order_bytes
+from windrow.windows.value_bytes import is_coded
 
 __all__ = ["in_order"]
 
@@ -39,7 +41,8 @@ def in_order(rows: pa.Table, plan: TreePlan) -> pa.Table:
 
 def _sorted(values: pa.Array, key: OrderKey) -> NDArray[np.int64]:
     """A stable order: equal values stay as they are, NULL is first or last."""
-    if pa.types.is_string(values.type) or pa.types.is_decimal(values.type):
+    if is_coded(values.type) or pa.types.is_decimal(values.type):
+        values = order_bytes(values) if pa.types.is_nested(values.type) else values
         ranks = pc.rank(values, "ascending", tiebreaker="dense").to_numpy().astype(np.int64)
     else:
         ranks = ranks_of_values(values, is_max=True)[0]

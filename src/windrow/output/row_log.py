@@ -125,6 +125,8 @@ def _row_bytes(piece: pa.Table, places: Numbers) -> int:
         if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
             lengths = pc.fill_null(pc.binary_length(column), 0).to_numpy()
             total += int(lengths[places].sum()) + 4 * places.size
+        elif pa.types.is_nested(column.type):
+            total += int(column.nbytes * places.size // max(1, len(column)))
         else:
             total += -(-column.type.bit_width * places.size // 8)
     return total

@@ -22,6 +22,7 @@ from windrow.plan.digits import check_digits
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef, Literal, inputs_of
 from windrow.plan.model import Aggregate
 from windrow.plan.names import Names
+from windrow.plan.nested_access import written_as_field
 from windrow.plan.rows import row_scope
 from windrow.plan.scalars import scope_of
 from windrow.plan.scope import Scope
@@ -70,6 +71,8 @@ class Groups:
         if index is not None:
             return GroupRef(index, self._group_by[index].type)
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            if self._names.is_field(node):
+                return self.scope().bind(written_as_field(node))
             raise self._ungrouped(node, shadowed)
         return None
 
@@ -104,7 +107,8 @@ class Groups:
 
     def _bound(self, node: exp.AggFunc) -> Aggregate:
         function = FUNCTIONS.get(type(node))
-        if function is None or function.laws.in_sketch or function.is_of_trees:
+        is_run = function is not None and not (function.laws.in_sketch or function.is_of_trees)
+        if function is None or not is_run or function.laws.is_collected:
             raise self._not_run(node, function)
         if node.this is None or node.expressions:
             name = function.sql_names[0]

@@ -29,6 +29,8 @@ from windrow.schema import (
     TIMESTAMP,
     TIMESTAMP_NTZ,
     ColumnType,
+    array,
+    map_of,
 )
 
 __all__ = ["bind_by_kinds", "convert_argument"]
@@ -160,6 +162,10 @@ def _text_or_bytes(bound: Expr) -> ColumnType | None:
     return bound.type if bound.type.name == "BINARY" else _text(bound)
 
 
+def _nested(name: str) -> Target:
+    return lambda bound: bound.type if bound.type.name == name else None
+
+
 def _integer_or_bytes(bound: Expr) -> ColumnType | None:
     return BIGINT if bound.type.is_integer else _bytes(bound)
 
@@ -182,6 +188,8 @@ _TARGETS: dict[Kind, Target] = {
     Kind.INTERVAL: _interval,
     Kind.BINARY: _bytes,
     Kind.TEXT_OR_BINARY: _text_or_bytes,
+    Kind.ARRAY: _nested("ARRAY"),
+    Kind.MAP: _nested("MAP"),
     Kind.INTEGER_OR_BYTES: _integer_or_bytes,
     Kind.ANY: _as_it_is,
     Kind.ALIKE: _as_it_is,
@@ -201,5 +209,7 @@ _OF_NULL: dict[Kind, ColumnType] = {
     Kind.INTERVAL: DAY_TIME_INTERVAL,
     Kind.BINARY: STRING,
     Kind.TEXT_OR_BINARY: STRING,
+    Kind.ARRAY: array(STRING),
+    Kind.MAP: map_of(STRING, STRING),
     Kind.INTEGER_OR_BYTES: STRING,
 }

@@ -9,7 +9,8 @@ other number.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from windrow.scalar_functions import SCALAR_FUNCTIONS
 from windrow.scalar_functions.internal import INTERNAL
@@ -24,6 +25,8 @@ __all__ = [
     "Expr",
     "GroupRef",
     "Literal",
+    "UserCall",
+    "Variable",
     "inputs_of",
     "walk",
 ]
@@ -39,6 +42,8 @@ FUNCTIONS = frozenset(
         *("=", "<>", "<", "<=", ">", ">=", "is_same"),  # is_same is <=>: NULL-safe equality
         *("and", "or", "not", "is_null", "in", "case", "cast", "try_cast", "like"),
         *(name for name, each in SCALAR_FUNCTIONS.items() if not each.is_form),
+        *("item", "field", "fields", "map_value"),  # x[i], x.name, array.name and m[key]
+        *("concat_arrays", "reverse_array"),
         *INTERNAL,
         *("&", "|", "^", "~"),  # of integers of one type
         *("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"),  # NULL for a fault
@@ -79,6 +84,13 @@ class Call:
 
 
 @dataclass(frozen=True)
+class UserCall(Call):
+    """A call of a function that a user has given: `body`, which is no part of a plan's text."""
+
+    body: Any = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
 class GroupRef:
     """The value of QueryPlan.group_by[index]; only in select items and HAVING."""
 
@@ -94,7 +106,15 @@ class AggregateRef:
     type: ColumnType
 
 
-Expr = Literal | ColumnRef | Call | GroupRef | AggregateRef
+@dataclass(frozen=True)
+class Variable:
+    """A parameter of a function without a name, within its body; its name is unique there."""
+
+    name: str
+    type: ColumnType
+
+
+Expr = Literal | ColumnRef | Call | GroupRef | AggregateRef | Variable
 
 
 def walk(expression: Expr) -> Iterator[Expr]:

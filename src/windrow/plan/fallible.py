@@ -103,7 +103,8 @@ def _always_fits(cast: Call) -> bool:
     if source.is_integer and target.is_integer:
         return integer_bits(source) <= integer_bits(target)
     if source.is_integer and target.name == "DECIMAL":
-        return 10 ** (target.precision - target.scale) > 1 << (integer_bits(source) - 1)
+        limit: int = 10 ** (target.precision - target.scale)
+        return limit > 1 << (integer_bits(source) - 1)
     if source.name == target.name == "DECIMAL":
         whole = source.precision - source.scale
         # Rounding may carry into one digit more.

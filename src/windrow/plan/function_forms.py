@@ -15,10 +15,14 @@ from sqlglot import exp
 from windrow.plan.argument_kinds import bind_by_kinds, convert_argument
 from windrow.plan.date_forms import DATE_FORMS
 from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.json_forms import JSON_FORMS
+from windrow.plan.lambda_forms import LAMBDA_FORMS
+from windrow.plan.nested_forms import NESTED_FORMS
 from windrow.plan.operators import bind_alike, bind_together
 from windrow.plan.scope import Scope
 from windrow.plan.types import arithmetic, is_null
 from windrow.scalar_functions import ScalarFunction
+from windrow.scalar_functions.conditional import CASTS
 from windrow.scalar_functions.java_regexp import PatternError, translate
 from windrow.scalar_functions.regexp import REGEXP
 from windrow.schema import BIGINT, BOOLEAN, STRING
@@ -119,6 +123,11 @@ def _regexp(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Ex
     return bound
 
 
+def _cast(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
+    target = exp.DataType.build(str(function.gives), dialect="spark")
+    return scope.bind(exp.Cast(this=nodes[0], to=target))
+
+
 def _if_known(scope: Scope, _function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
     unknown = Call("is_null", (scope.bind(nodes[0]),), BOOLEAN)
     values = bind_alike(scope, "NVL2", [nodes[2], nodes[1]])
@@ -160,7 +169,10 @@ def _decode(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Ex
 
 
 FORMS: Mapping[str, Form] = {
+    **NESTED_FORMS,
+    **LAMBDA_FORMS,
     **DATE_FORMS,
+    **JSON_FORMS,
     "ceil": _whole,
     "floor": _whole,
     "if": _if,
@@ -168,6 +180,7 @@ FORMS: Mapping[str, Form] = {
     **dict.fromkeys(["trim", "ltrim", "rtrim"], _trim),
     **dict.fromkeys(["like", "ilike"], _like),
     **{each.name: _regexp for each in REGEXP if each.name not in ("like", "ilike")},
+    **{each.name: _cast for each in CASTS},
     "nvl2": _if_known,
     **dict.fromkeys(["nullifzero", "zeroifnull"], _null_if_zero),
     **dict.fromkeys(["isnull", "isnotnull"], _is_null),

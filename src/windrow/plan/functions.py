@@ -14,6 +14,7 @@ from windrow.plan.expressions import Expr
 from windrow.plan.function_forms import FORMS
 from windrow.plan.nearest import nearest
 from windrow.plan.scope import Scope
+from windrow.plan.user_functions import bind_user_call, user_functions
 from windrow.scalar_functions import (
     MANY,
     SCALAR_FUNCTIONS,
@@ -32,6 +33,12 @@ def bind_function(scope: Scope, node: exp.Expr) -> Expr:
     """A call of a named function."""
     name = _name(node)
     function = SCALAR_NAMES.get(name)
+    given = user_functions().get(name)
+    if given is not None:
+        bound = [scope.bind(part) for part in _arguments(node)]
+        return bind_user_call(
+            given, bound, lambda message, hint: scope.wrong("WB756", message, node, hint=hint)
+        )
     if function is None:
         raise _unknown(scope, node, name)
     arguments = _arguments(node)
@@ -74,7 +81,7 @@ def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
         return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)
     if name in FUNCTIONS:
         return scope.wrong("WB230", f"there is no function {name!r}", node, hint=FUNCTIONS[name])
-    names = [*SCALAR_FUNCTIONS, *(name.lower() for name in SQL_NAMES), "cast"]
+    names = [*SCALAR_FUNCTIONS, *(name.lower() for name in SQL_NAMES), "cast", *user_functions()]
     guess = nearest(name, names)
     listed = f"the functions are {', '.join(sorted(names))}"
     return scope.wrong(
@@ -98,6 +105,6 @@ _RUNNING_AGGREGATES = running_names(lambda each: not each.laws.in_sketch)
 # Aggregates that sqlglot has no class for: refused as such, not as functions that nobody knows.
 _OTHER_AGGREGATES = frozenset(
     [
-        *("percentile", "median", "mean", "mode", "std", "any_value", "first", "last"),
+        *("percentile", "median", "mode", "any_value", "first", "last"),
     ]
 )

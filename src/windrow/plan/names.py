@@ -50,6 +50,18 @@ class Names:
             for entry, column in self._found(node)
         ]
 
+    def is_field(self, node: exp.Column) -> bool:
+        """Whether a.b is no column b of an input a, but may be field b of a column a."""
+        if not node.table or node.args.get("db") is not None:
+            return False
+        inputs = (*self.inputs, *(self.outer.inputs if self.outer else ()))
+        named = [entry for entry in inputs if entry.alias.lower() == node.table.lower()]
+        if any(column_named(entry.stream, node.name) is not None for entry in named):
+            return False
+        found = [column_named(entry.stream, node.table) for entry in inputs]
+        # The name of an input, too: it is the column only if that has something inside.
+        return any(each is not None and (not named or each.type.is_nested) for each in found)
+
     def entries(self, node: exp.Column) -> tuple[NamedInput, ...]:
         """The inputs that the node's qualifier allows: all, without one."""
         return tuple(entry for level in self._levels(node) for entry in level)

@@ -6,9 +6,10 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from windrow.errors import BindingError
+from windrow.errors import BindingError, WindrowError
 from windrow.plan.cast_targets import can_cast
-from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.comparable import maps_compared
+from windrow.plan.expressions import Call, ColumnRef, Expr, GroupRef, Literal
 from windrow.plan.literals import into
 from windrow.plan.scope import Binder, Scope
 from windrow.plan.time_arithmetic import is_of_time, negated_interval, time_arithmetic
@@ -24,6 +25,7 @@ from windrow.plan.types import (
 )
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, ColumnType
 from windrow.sql.nested_query import without_queries
+from windrow.sql.words import print_name
 
 __all__ = ["alike", "bind_alike", "bind_together", "operator_binders"]
 
@@ -35,7 +37,12 @@ _ARITHMETIC = {
     exp.Mod: "%",
     exp.IntDiv: "div",
 }
-_BITWISE = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.BitwiseNot: "~"}
+_BITWISE: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseNot: "~",
+}
 _COMPARISONS = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -50,7 +57,10 @@ _COMPARISONS = {
 def bind_together(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:
     """The nodes bound and converted to the one type in which they can be compared."""
     bound = [scope.bind(node) for node in nodes]
-    return _converted(scope, nodes, bound, _meeting(scope, what, nodes, bound))
+    kind = _meeting(scope, what, nodes, bound)
+    if not kind.is_comparable:
+        raise maps_compared(scope, what, nodes[0])
+    return _converted(scope, nodes, bound, kind)
 
 
 def bind_alike(scope: Scope, what: str, nodes: list[exp.Expr]) -> list[Expr]:
@@ -171,8 +181,32 @@ def _negated(
 def _comparison(scope: Scope, node: exp.Binary) -> Expr:
     function = _COMPARISONS[type(node)]
     written = "<=>" if function == "is_same" else function
+    _refuse_quoted_name(scope, [node.this, node.expression])
     left, right = bind_together(scope, written, [node.this, node.expression])
     return Call(function, (left, right), BOOLEAN)
+
+
+def _refuse_quoted_name(scope: Scope, nodes: list[exp.Expr]) -> None:
+    """Says what "k" = 'a' means where a column k was meant: two texts are compared."""
+    if not all(isinstance(node.unnest(), exp.Literal) for node in nodes):
+        return
+    for node in nodes:
+        name = node.unnest().this
+        if node.unnest().meta.get("double_quotes") and _is_column(scope, name):
+            raise scope.wrong(
+                "WB734",
+                f'"{name}" in double quotes is a text, not the column {name}, as in Spark',
+                node,
+                hint=f'write {print_name(name)}; or connect(double_quotes="name"), in a script '
+                "SET double_quotes = 'name', under which double quotes hold names",
+            )
+
+
+def _is_column(scope: Scope, name: str) -> bool:
+    try:
+        return isinstance(scope.bind(exp.column(name)), ColumnRef | GroupRef)
+    except WindrowError:
+        return False
 
 
 def _is_distinct(scope: Scope, node: exp.Binary) -> Expr:

@@ -87,6 +87,8 @@ def item_name(item: SelectItem) -> str:
     node = item.expression.unnest()
     if isinstance(node, exp.Column):
         return node.name
+    if isinstance(node, exp.Dot):
+        return node.expression.name
     bare = without_queries(node).transform(_without_input)
     return bare.sql("spark", normalize_functions="lower", comments=False)
 

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from windrow.plan.expressions import Expr
 from windrow.plan.names import Names
+from windrow.plan.nested_access import written_as_field
 from windrow.plan.scalars import scope_of
 from windrow.plan.scope import Scope
 
@@ -24,6 +25,8 @@ def row_scope(names: Names, clause: str, aliases: Mapping[str, exp.Expr] = _NO_A
             raise misplaced(scope, node, clause)
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return None
+        if names.is_field(node):
+            return scope.bind(written_as_field(node))
         written = aliases.get(node.name.lower())
         if written is not None and not node.table and not names.find(node):
             return plain.bind(written)

@@ -10,6 +10,7 @@ from windrow.plan.casts import bind_cast
 from windrow.plan.expressions import Expr
 from windrow.plan.functions import bind_function
 from windrow.plan.literals import bind_boolean, bind_interval, bind_literal, bind_null
+from windrow.plan.nested_access import bind_bracket, bind_dot
 from windrow.plan.operators import operator_binders
 from windrow.plan.scope import Binder, Resolver, Scope
 from windrow.sql.nested_query import NestedQuery
@@ -51,6 +52,8 @@ _BINDERS: Mapping[type[exp.Expr], Binder] = {
     exp.Null: bind_null,
     exp.Cast: bind_cast,
     exp.TryCast: bind_cast,
+    exp.Dot: bind_dot,
+    exp.Bracket: bind_bracket,
     exp.Star: _star,
     exp.Interval: bind_interval,
     exp.Exists: _subquery,

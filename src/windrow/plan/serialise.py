@@ -16,6 +16,8 @@ from windrow.plan.expressions import (
     ColumnRef,
     GroupRef,
     Literal,
+    UserCall,
+    Variable,
 )
 from windrow.plan.model import (
     Aggregate,
@@ -25,6 +27,7 @@ from windrow.plan.model import (
     QueryPlan,
     WindowSpec,
 )
+from windrow.plan.user_functions import user_functions
 from windrow.schema import Column, ColumnType, StreamSchema
 from windrow.stream_options import StreamOptions
 
@@ -42,7 +45,7 @@ _ANEW = "register the query again from its text"
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(AggregateRef, Call, ColumnRef, GroupRef, Literal),
+        *(AggregateRef, Call, ColumnRef, GroupRef, Literal, Variable),
         *(Aggregate, Negation, OutputColumn, PlanInput, QueryPlan, WindowSpec),
         *(Column, ColumnType, StreamSchema, StreamOptions),
     )
@@ -85,6 +88,10 @@ def _to_json(value: Any) -> Any:
         return {"is": "float", "value": repr(value)}  # JSON has no infinity and no NaN
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if isinstance(value, UserCall):
+        # The function itself is in no text: whoever reads it must have been given it again.
+        called = _to_json(Call(value.function, value.arguments, value.type))
+        return {**called, "is": "UserCall", "signature": value.body.signature}
     parts = {
         field.name: _to_json(getattr(value, field.name))
         for field in fields(value)
@@ -92,6 +99,20 @@ def _to_json(value: Any) -> Any:
         if field.name not in _ADDED or getattr(value, field.name) != field.default
     }
     return {"is": type(value).__name__, **parts}
+
+
+def _with_function(parts: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a call with the function that this session has under that name."""
+    signature = parts.pop("signature")
+    given = user_functions().get(parts["function"])
+    if given is None or given.signature != signature:
+        found = "there is none" if given is None else f"the one given is {given.signature}"
+        raise CheckpointError(
+            "WC793",
+            f"the plan calls the function {signature}, but {found}",
+            hint="give the same function again before the query: session.function(...)",
+        )
+    return {**parts, "body": given}
 
 
 def _from_json(value: Any) -> Any:
@@ -103,6 +124,8 @@ def _from_json(value: Any) -> Any:
     if kind in ("Decimal", "float"):
         return Decimal(value["value"]) if kind == "Decimal" else float(value["value"])
     parts = {name: _from_json(part) for name, part in value.items() if name != "is"}
+    if kind == "UserCall":
+        return UserCall(**_with_function(parts))
     if kind == "Call" and parts["function"] not in FUNCTIONS:
         raise ValueError(f"there is no function {parts['function']!r}")
     if kind == "Aggregate" and parts["function"] not in AGGREGATE_FUNCTIONS:

@@ -7,7 +7,16 @@ from dataclasses import replace
 from decimal import Decimal
 
 from windrow.event_time import show_instant, show_span
-from windrow.plan.expressions import WORDS, AggregateRef, Call, ColumnRef, Expr, GroupRef, Literal
+from windrow.plan.expressions import (
+    WORDS,
+    AggregateRef,
+    Call,
+    ColumnRef,
+    Expr,
+    GroupRef,
+    Literal,
+    Variable,
+)
 from windrow.plan.model import Aggregate, QueryPlan, WindowSpec
 from windrow.scalar_functions.internal import SIGNS
 from windrow.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, YEAR_MONTH_INTERVAL
@@ -51,6 +60,8 @@ def show_with(expression: Expr, named: Named) -> str:
     """The expression with its columns, groups and aggregates as they are named."""
     if isinstance(expression, Literal):
         return _literal(expression)
+    if isinstance(expression, Variable):
+        return expression.name.partition("#")[0]
     return _call(expression, named) if isinstance(expression, Call) else named(expression)
 
 

@@ -83,7 +83,22 @@ def _meet(left: ColumnType, right: Expr) -> ColumnType | None:
         return max(left, right.type, key=_TIMES.index)
     if left.is_numeric and right.type.is_numeric:
         return _meet_numbers(left, right)
+    if left.is_nested and left.name == right.type.name:
+        return _meet_nested(left, right.type)
     return None
+
+
+def _meet_nested(left: ColumnType, right: ColumnType) -> ColumnType | None:
+    """Their parts meet, one by one; the names of fields are those of the left."""
+    if len(left.parts) != len(right.parts):
+        return None
+    parts: list[tuple[str, ColumnType]] = []
+    for (name, one), (_, other) in zip(left.parts, right.parts, strict=True):
+        found = _meet(one, ColumnRef(0, "", other))
+        if found is None:
+            return None
+        parts.append((name, found))
+    return replace(left, parts=tuple(parts))
 
 
 def _meet_numbers(left: ColumnType, right: Expr) -> ColumnType:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
+from windrow.rows.nested_columns import nested_as
 from windrow.schema import DATE, DAY_TIME_INTERVAL, TIMESTAMP, TIMESTAMP_NTZ, ColumnType
 
 __all__ = ["column_as", "without_absurd_times"]
@@ -27,6 +28,8 @@ def column_as(kind: ColumnType, given: pa.Array | pa.ChunkedArray) -> pa.Array:
     [Decimal('1.00'), Decimal('2.00')]
     """
     column = _plain(given)
+    if kind.is_nested and len(column):
+        return nested_as(kind, column, column_as)
     if column.type == kind.arrow:
         return column
     if len(column) == 0:
@@ -79,7 +82,7 @@ def _without_views(column: pa.Array) -> pa.Array:
 
 def _check_can_be_held(given: pa.DataType, kind: ColumnType) -> None:
     if pa.types.is_nested(given):
-        raise pa.ArrowTypeError(f"it got {given}, but no column holds lists, structs or maps")
+        raise pa.ArrowTypeError(f"it got {given}, which {kind} does not hold")
     if pa.types.is_duration(given) and kind != DAY_TIME_INTERVAL:
         raise pa.ArrowTypeError(f"it got {given}, which only {DAY_TIME_INTERVAL} holds")
 

@@ -94,6 +94,8 @@ class _ArrowColumn:
         try:
             return value.as_py()
         except ValueError:  # bytes that are not UTF-8
+            if pa.types.is_nested(value.type):
+                return f"{value.type} with text that is not UTF-8"
             return value.cast(pa.binary()).as_py()
 
 

@@ -7,7 +7,7 @@ or an index that points elsewhere reads memory of somebody else. So rows are che
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 __all__ = ["DamagedValue", "check_buffers", "damaged_rows", "is_sound"]
 
 NOT_UTF8 = "its text is not UTF-8"
+DAMAGED_INSIDE = "a value inside of it is damaged: text that is not UTF-8, or too many digits"
 TOO_MANY_DIGITS = "its decimal has more digits than the column's type"
 
 _BYTES_OF_TEXT = {
@@ -51,7 +52,7 @@ def damaged_rows(batch: pa.RecordBatch) -> dict[int, DamagedValue]:
     found: dict[int, DamagedValue] = {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if _can_be_damaged(column.type) and not _is_sound(column):
-            rows, why = _TEXT_OR_DIGITS[pa.types.is_string(column.type)]
+            rows, why = _damage_of(column.type)
             for row in rows(column):
                 found.setdefault(row, (row, name, why))
     return found
@@ -85,12 +86,33 @@ def _check_places(chunk: pa.Array) -> None:
         check_buffers(chunk.values)
     elif kind in _BYTES_OF_TEXT:
         chunk.view(_BYTES_OF_TEXT[kind]).validate(full=True)
+    elif pa.types.is_nested(kind):
+        _check_nested(chunk)
     elif not pa.types.is_decimal(kind):
         chunk.validate(full=True)
 
 
+def _check_nested(chunk: pa.Array) -> None:
+    """The places of lists by themselves, then what they hold."""
+    if pa.types.is_struct(chunk.type):
+        for number in range(chunk.type.num_fields):
+            check_buffers(chunk.field(number))
+        return
+    if not pa.types.is_list(chunk.type):
+        chunk.validate(full=True)  # maps and lists of other layouts are sound, or refused
+    validity, offsets = chunk.buffers()[:2]
+    blank = pa.nulls(len(chunk.values))
+    buffers = [validity, offsets]
+    places = pa.Array.from_buffers(
+        pa.list_(pa.null()), len(chunk), buffers, offset=chunk.offset, children=[blank]
+    )
+    places.validate(full=True)
+    check_buffers(chunk.values)
+
+
 def _can_be_damaged(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_decimal128(kind))
+    is_plain = pa.types.is_string(kind) or pa.types.is_decimal128(kind)
+    return bool(is_plain or pa.types.is_nested(kind))
 
 
 def _is_sound(column: pa.Array) -> bool:
@@ -116,11 +138,26 @@ def _too_long(column: pa.Array) -> Iterator[int]:
     pairs = words[2 * column.offset : 2 * (column.offset + len(column))].reshape(-1, 2)
     low, high = pairs[:, 0], pairs[:, 1]
     most = 10**column.type.precision - 1
+    if most >= 2**63:  # both words count
+        valid = column.is_valid().to_numpy(zero_copy_only=False)
+        for row in np.flatnonzero(valid).tolist():
+            if abs((int(high[row]) << 64) + (int(low[row]) & (2**64 - 1))) > most:
+                yield row
+        return
     is_good: NDArray[np.bool_] = high == (low >> 63)
-    if most < 2**63:
-        is_good &= (low >= -most) & (low <= most)
+    is_good &= (low >= -most) & (low <= most)
     is_good |= column.is_null().to_numpy(zero_copy_only=False)
     yield from np.flatnonzero(~is_good).tolist()
 
 
-_TEXT_OR_DIGITS = {True: (_not_utf8, NOT_UTF8), False: (_too_long, TOO_MANY_DIGITS)}
+def _unsound(column: pa.Array) -> Iterator[int]:
+    """Rows that hold a damaged value somewhere inside; each is looked at by itself."""
+    for row in range(len(column)):
+        if not _is_sound(column.take(pa.array([row]))):
+            yield row
+
+
+def _damage_of(kind: pa.DataType) -> tuple[Callable[[pa.Array], Iterator[int]], str]:
+    if pa.types.is_nested(kind):
+        return _unsound, DAMAGED_INSIDE
+    return (_not_utf8, NOT_UTF8) if pa.types.is_string(kind) else (_too_long, TOO_MANY_DIGITS)

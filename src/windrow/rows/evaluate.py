@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.plan.expressions import WORDS, Call, Expr, Literal
+from windrow.plan.expressions import WORDS, Call, Expr, Literal, UserCall
 from windrow.rows.exact_integers import exact_word
 from windrow.rows.faults import (
     FaultError,
@@ -28,8 +28,10 @@ from windrow.rows.faults import (
     own_faults,
     where_reached,
 )
+from windrow.rows.scalar.lambdas import HIGHER_ORDER, higher_order, outer_leaves
 from windrow.rows.scalar.registry import FUNCTIONS
 from windrow.rows.scalar.values import Checked, Leaf, as_array
+from windrow.rows.user_calls import call_user, why_it_failed
 from windrow.schema import ColumnType
 
 __all__ = [
@@ -107,6 +109,8 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
         return pa.scalar(expression.value, expression.type.arrow), None
     if not isinstance(expression, Call):
         return leaf(expression), known.get(expression)
+    if expression.function in HIGHER_ORDER:
+        return _of_functions(expression, leaf, known)
     if expression.function == "has_value":
         return _has_value(*_value(expression.arguments[0], leaf, known)), None
     if expression.function == "try":
@@ -121,7 +125,10 @@ def _called(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults, Faults]:
     """The value of a call, the faults of its arguments, and those that are its own."""
     parts = [_value(part, leaf, known) for part in call.arguments]
     values, faults = [value for value, _ in parts], [fault for _, fault in parts]
-    found = FUNCTIONS[call.function](values, call.type)
+    if isinstance(call, UserCall):
+        found = call_user(call.body, values, call.type)
+    else:
+        found = FUNCTIONS[call.function](values, call.type)
     inner = where_reached(call.function, values, faults)
     if isinstance(found, Checked):
         own = any_of(found.faults, own_faults(call, values, found.value))
@@ -131,7 +138,8 @@ def _called(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults, Faults]:
 
 def _tried(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
     """NULL where the expression itself has no value; what it reads is not tried, as in Spark."""
-    if not isinstance(expression, Call) or expression.function in ("try", "has_value"):
+    apart = ("try", "has_value", *HIGHER_ORDER)
+    if not isinstance(expression, Call) or expression.function in apart:
         value, own = _value(expression, leaf, known)
         inner = None
     else:
@@ -152,6 +160,21 @@ def _has_value(value: Any, faults: Faults) -> Any:
     return pa.scalar(False) if faults.size == 1 else pa.array(~faults)
 
 
+def _of_functions(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
+    """A call that takes functions: their bodies are evaluated over the entries of all rows."""
+    count = len(call.arguments) - 2 - (call.function == "aggregate")
+    parts = [_value(part, leaf, known) for part in call.arguments[:count]]
+    lengths = [len(value) for value, _ in parts if not isinstance(value, pa.Scalar)]
+    lengths += [len(leaf(part)) for part in outer_leaves(call)] if not lengths else []
+    values = [as_array(value, lengths[0] if lengths else 1) for value, _ in parts]
+    found = higher_order(call, values, evaluate_checked, leaf, known)
+    faults = found.faults
+    for _, fault in parts:
+        faults = any_of(faults, fault)
+    # Of constants alone it is one, for however many rows.
+    return (found.value if lengths else found.value[0]), faults
+
+
 def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
     """What is wrong with the expression in the first row that has a fault."""
     row = int(np.flatnonzero(faults)[0])
@@ -159,12 +182,21 @@ def error_at(expression: Expr, leaf: Leaf, faults: Flags) -> FaultError:
     def of_row(part: Expr) -> pa.Array:
         return leaf(part).slice(row, 1)
 
-    return fault_error(culprit_in(expression, of_row), of_row)
+    culprit = culprit_in(expression, of_row)
+    return fault_error(culprit, of_row, _why(culprit, of_row))
+
+
+def _why(culprit: Expr, leaf: Leaf) -> str | None:
+    """What a function of the user's says about the one row that `leaf` gives."""
+    if not isinstance(culprit, UserCall):
+        return None
+    values = [_value(part, leaf, _NO_FAULTS)[0] for part in culprit.arguments]
+    return why_it_failed(culprit.body, values, culprit.type)
 
 
 def culprit_in(expression: Expr, leaf: Leaf) -> Expr:
     """The innermost part that has no value in the one row that `leaf` gives."""
-    if isinstance(expression, Call):
+    if isinstance(expression, Call) and expression.function not in HIGHER_ORDER:
         parts = [_value(part, leaf, _NO_FAULTS) for part in expression.arguments]
         for part, (_, faults) in zip(expression.arguments, parts, strict=True):
             if at_rows(faults, 1) is not None:

@@ -126,21 +126,25 @@ class FaultError(DataError):
     def __init__(
         self, code: str, message: str, *, hint: str | None = None, place: Place | None = None,
         expression: Expr | None = None, values: Mapping[ColumnRef, str] | None = None,
+        why: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(code, message, hint=hint, place=place)
-        self.expression, self.values = expression, values or {}
+        self.expression, self.values, self.why = expression, values or {}, why
 
     def in_words(self, named: Callable[[Expr], str]) -> FaultError:
         """The same with columns named otherwise: rows on their way have columns of their own."""
         if self.expression is None:
             return self
-        return _error(self.expression, self.values, named)
+        return _error(self.expression, self.values, named, self.why)
 
 
-def fault_error(expression: Expr, leaf: Leaf) -> FaultError:
-    """What has no value in the one row that `leaf` gives, and what to do."""
+def fault_error(expression: Expr, leaf: Leaf, why: str | None = None) -> FaultError:
+    """What has no value in the one row that `leaf` gives, and what to do.
+
+    why: what a function of the user's has raised for the row.
+    """
     columns = dict.fromkeys(part for part in walk(expression) if isinstance(part, ColumnRef))
-    return _error(expression, {part: _shown(leaf(part)) for part in columns}, _bare)
+    return _error(expression, {part: _shown(leaf(part)) for part in columns}, _bare, why)
 
 
 def show_fault(expression: Expr, named: Callable[[Expr], str]) -> str:
@@ -165,17 +169,21 @@ def hint_for(expression: Expr) -> str:
 
 
 def _error(
-    expression: Expr, values: Mapping[ColumnRef, str], named: Callable[[Expr], str]
+    expression: Expr,
+    values: Mapping[ColumnRef, str],
+    named: Callable[[Expr], str],
+    why: str | None = None,
 ) -> FaultError:
     if isinstance(expression, Call) and expression.function == "from_words":
         hint = "sum a DOUBLE or DECIMAL instead: SUM(CAST(x AS DOUBLE))"
         return FaultError("WD302", "a SUM is beyond 64 bits", hint=hint)
     shown = [f"{named(part)} is {text}" for part, text in values.items()]
     where = f" where {', '.join(shown)}" if shown else ""
-    message = show_fault(expression, named) + where
-    return FaultError(
-        "WD304", message, hint=hint_for(expression), expression=expression, values=values
-    )
+    code, hint, message = "WD304", hint_for(expression), show_fault(expression, named) + where
+    if why is not None:
+        code, message = "WD758", f"{show_with(expression, named)} failed{where}: {why}"
+        hint = "let the function return None for such a row, or filter such rows out"
+    return FaultError(code, message, hint=hint, expression=expression, values=values, why=why)
 
 
 def _bare(leaf: Expr) -> str:

@@ -133,7 +133,7 @@ def _checks_of(kind: ColumnType) -> dict[type, Check]:
         most = 10 ** (kind.precision - kind.scale) - 1
         found = {int: (-most, most), Decimal: partial(_decimal, kind.precision, kind.scale)}
     else:
-        found = dict(_CHECKS[kind.name])
+        found = dict(_CHECKS.get(kind.name, _NO_CHECKS))
     return {type(None): True, **found}
 
 
@@ -191,6 +191,7 @@ _MOST_DAYS = 106_751_991  # of microseconds in 64 bits
 _CHECKS: dict[str, dict[type, Check]] = {
     "BOOLEAN": {bool: True},
     "STRING": {str: _text},
+    "BINARY": {bytes: True},
     "TIMESTAMP": {datetime: _moment, int: (-_LONG, _LONG - 1), str: _instant},
     "TIMESTAMP_NTZ": {datetime: _on_the_wall, int: (-_LONG, _LONG - 1), str: _instant},
     "DATE": {date: True},

@@ -66,7 +66,10 @@ def rows_given(stream: StreamSchema, rows: Any) -> pa.Table | Sequence[Any] | Ma
     [{'ts': 0, 'x': 1}]
     """
     if isinstance(rows, Mapping):
-        return rows if is_columns(rows) else [rows]
+        # A list in an ARRAY column may be one value: the other columns, such as the time, tell.
+        nested = {column.name for column in stream.columns if column.type.is_nested}
+        plain = {name: value for name, value in rows.items() if name not in nested}
+        return rows if is_columns(plain or rows) else [rows]
     if isinstance(rows, (list, tuple)):
         return rows
     try:
@@ -107,7 +110,7 @@ def _is_column(value: Any) -> bool:
     return is_arrow or _is_of("pandas", "Series", value) or _is_of("pandas", "Index", value)
 
 
-def _table_of(stream: StreamSchema, rows: Any) -> pa.Table | None:
+def _table_of(stream: StreamSchema, rows: Any) -> pa.Table | Mapping[str, Any] | None:
     if isinstance(rows, pa.Table):
         return rows
     if isinstance(rows, pa.RecordBatch):
@@ -131,13 +134,27 @@ def _is_of(library: str, name: str, value: Any) -> bool:
     return kind is not None and isinstance(value, kind)
 
 
-def _of_pandas(stream: StreamSchema, frame: Any) -> pa.Table:
-    """A level of the index that is named like a column is that column; others are left out."""
+def _of_pandas(stream: StreamSchema, frame: Any) -> pa.Table | Mapping[str, Any]:
+    """A level of the index that is named like a column is that column; others are left out.
+
+    Objects in a nested column stay those of Python: what pandas makes of dicts is no map.
+    """
     known = {column.name for column in stream.columns} - set(frame.columns)
     levels = [name for name in frame.index.names if name in known]
     if levels:
         frame = frame.reset_index(level=levels)
-    return pa.Table.from_pandas(frame, preserve_index=False)
+    nested = {column.name for column in stream.columns if column.type.is_nested}
+    objects = [name for name in frame.columns if name in nested and frame[name].dtype == object]
+    if not objects:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    rest = pa.Table.from_pandas(frame.drop(columns=objects), preserve_index=False)
+    columns = {name: rest.column(name) for name in rest.column_names}
+    return {**columns, **{name: _python_values(frame[name]) for name in objects}}
+
+
+def _python_values(series: Any) -> list[Any]:
+    """The values of a column of objects; pandas has NaN for those that are missing."""
+    return [None if isinstance(value, float) else value for value in series]
 
 
 def _told(problem: Exception) -> str:

@@ -33,6 +33,8 @@ from windrow.windows.scheduled import (
     RecentOfPartitions,
     Schedule,
 )
+from windrow.windows.value_bytes import bytes_of_values, is_coded
+from windrow.windows.wide_decimals import is_wide_decimal
 from windrow.windows.window import Window
 
 __all__ = [
@@ -219,13 +221,14 @@ def buckets_of_words(words: NDArray[np.uint64], buckets: int) -> NDArray[np.int6
 
 
 def _words(column: pa.Array) -> NDArray[np.uint64]:
-    if not pa.types.is_string(column.type):
+    if not is_coded(column.type) and not is_wide_decimal(column.type):
         words, valid = words_of_array(column)
         if valid.size:
             words = np.where(valid.astype(np.bool_), words, -1)
         return words.view(np.uint64)
-    encoded = pc.dictionary_encode(column, null_encoding="encode")
-    sums = [zlib.crc32((text or "").encode()) for text in encoded.dictionary.to_pylist()]
+    data = column.view(pa.binary()) if pa.types.is_string(column.type) else bytes_of_values(column)
+    encoded = pc.dictionary_encode(data, null_encoding="encode")
+    sums = [zlib.crc32(value or b"") for value in encoded.dictionary.to_pylist()]
     text_words: NDArray[np.uint64] = np.array(sums, np.uint64)[encoded.indices.to_numpy()]
     return text_words
 

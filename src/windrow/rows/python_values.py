@@ -13,7 +13,8 @@ import pyarrow as pa
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
 from windrow.rows.arrow_columns import column_as
-from windrow.schema import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, ColumnType
+from windrow.rows.nested_columns import nested_of_python
+from windrow.schema import BINARY, DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, ColumnType
 
 __all__ = ["array_of"]
 
@@ -26,6 +27,10 @@ def array_of(kind: ColumnType, values: list[Any]) -> pa.Array:
     [datetime.date(2026, 1, 1), None]
     """
     values = _without_missing(values)
+    if kind.is_nested:
+        return nested_of_python(kind, values, array_of)
+    if kind == BINARY:
+        values = [_bytes(value) for value in values]
     if kind == TIMESTAMP:
         values = [_moment(value) for value in values]
     elif kind == TIMESTAMP_NTZ:
@@ -68,6 +73,13 @@ def _read_as_in_a_table(kind: ColumnType, values: list[Any]) -> list[Any] | None
                 out[place] = value
             found = True
     return out if found else None
+
+
+def _bytes(value: Any) -> Any:
+    # Arrow would take a text for its letters in UTF-8.
+    if isinstance(value, str):
+        raise TypeError(f"{value!r} is a text, not bytes")
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
 
 
 def _check_whole(values: list[Any]) -> None:

@@ -60,7 +60,7 @@ class QueryLedger:
 
     def table(self) -> pa.Table:
         """A row for each input, and one for joined rows and groups if any were set aside."""
-        rows = [
+        rows: list[tuple[str, int | None, int | None, int]] = [
             (name, self.rows_in[name], self.rows_in[name] - self.set_aside[name], aside)
             for name, aside in self.set_aside.items()
             if name != INNER

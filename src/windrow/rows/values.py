@@ -6,6 +6,8 @@ types, whether it is NULL). A value that a larger expression reads keeps its own
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from windrow.plan.expressions import Call, ColumnRef, Expr, inputs_of
@@ -40,7 +42,7 @@ class ValueColumns:
             return self._column(min(reads), expression, expression.type)
         if isinstance(expression, Call) and reads:
             arguments = tuple(self.joined(part) for part in expression.arguments)
-            return Call(expression.function, arguments, expression.type)
+            return replace(expression, arguments=arguments)
         return expression
 
     def of(self, input_index: int) -> tuple[tuple[Expr, ...], tuple[pa.DataType, ...]]:

@@ -4,15 +4,46 @@ from __future__ import annotations
 
 from windrow.scalar_functions.entry import Kind, ScalarFunction
 from windrow.scalar_functions.rules import as_first, as_second
-from windrow.schema import BOOLEAN, STRING
+from windrow.schema import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TINYINT,
+    ColumnType,
+    decimal,
+)
 
-__all__ = ["CONDITIONAL"]
+__all__ = ["CASTS", "CONDITIONAL"]
 
 _ALIKE = (Kind.ALIKE, Kind.ALIKE)
 _ANY = (Kind.ANY,)
 _NUMBER = (Kind.NUMBER,)
 
+
+def _cast(name: str, kind: ColumnType, argument: str, value: str) -> ScalarFunction:
+    """A type as a function: a CAST."""
+    example = f"{name.upper()}({argument})"
+    return ScalarFunction(name, _ANY, kind, is_form=True, example=example, value=value)
+
+
+CASTS = (
+    _cast("boolean", BOOLEAN, "1", "True"),
+    _cast("tinyint", TINYINT, "'7'", "7"),
+    _cast("smallint", SMALLINT, "x", "2"),
+    _cast("int", INT, "x", "2"),
+    _cast("bigint", BIGINT, "'12'", "12"),
+    _cast("float", FLOAT, "i", "-7.0"),
+    _cast("double", DOUBLE, "d", "12.34"),
+    _cast("decimal", decimal(10, 0), "x", "3"),
+    _cast("string", STRING, "i", "-7"),
+)
+
 CONDITIONAL: tuple[ScalarFunction, ...] = (
+    *CASTS,
     ScalarFunction(
         "coalesce",
         (Kind.ALIKE,),

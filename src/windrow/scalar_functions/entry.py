@@ -33,6 +33,8 @@ class Kind(Enum):
     INTERVAL = "an interval"
     BINARY = "bytes"  # text is taken as its UTF-8 bytes
     TEXT_OR_BINARY = "text or bytes"
+    ARRAY = "an array"
+    MAP = "a map"
     INTEGER_OR_BYTES = "an integer, text or bytes"
     ANY = "anything"
     ALIKE = "values of one type"  # all arguments of this kind meet in one type

@@ -56,9 +56,6 @@ FUNCTIONS: Mapping[str, str] = {
     "extract": "write EXTRACT(HOUR FROM ts)",
     **dict.fromkeys(["array_agg", "collect_list", "collect_set", "string_agg"], _COLLECTED),
     **dict.fromkeys(["listagg", "group_concat"], _COLLECTED),
-    "countif": "write COUNT_IF(condition)",
-    **dict.fromkeys(["any", "some"], "write BOOL_OR(condition)"),
-    "every": "write BOOL_AND(condition)",
     **dict.fromkeys(
         [
             *("rand", "random", "randn", "uuid", "randstr", "uniform", "shuffle"),

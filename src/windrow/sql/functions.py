@@ -38,12 +38,26 @@ _GROUPING = {"GROUPING": (1, 1), "GROUPING_ID": (0, 64)}
 _COUNTED = {**WINDOW_FUNCTIONS, **_GROUPING}
 
 
+# What others call them.
+_SYNONYMS = {
+    "MEAN": "AVG",
+    "STD": "STDDEV",
+    "EVERY": "BOOL_AND",
+    **dict.fromkeys(["SOME", "ANY"], "BOOL_OR"),
+    "COUNTIF": "COUNT_IF",
+}
+_OPERATORS: dict[str, type[exp.Binary]] = {"MOD": exp.Mod, "DIV": exp.IntDiv}
+
+
 def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> exp.Expression:
     """The call by its name, with its arguments as one list; aggregates have nodes of their own.
 
     sqlglot's builders for scalar functions would rewrite some calls into others, or lose arguments
     that Spark has: only IF, a form of CASE, is one of its nodes.
     """
+    word = _SYNONYMS.get(name.upper, name.upper)
+    if word in _OPERATORS and word not in SCALARS and len(arguments) == 2:
+        return _operator(word, *arguments)
     if name.upper in _COUNTED:
         least, most = _COUNTED[name.upper]
         if not least <= len(arguments) <= most:
@@ -51,10 +65,10 @@ def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> 
         return exp.Anonymous(this=name.upper, expressions=arguments)
     if name.upper in SCALARS and name.upper != "IF":
         return exp.Anonymous(this=name.upper, expressions=arguments)
-    if name.upper not in AGGREGATES | SCALARS:
+    if word not in AGGREGATES | SCALARS:
         return exp.Anonymous(this=name.text, expressions=arguments)
     try:
-        call = _BUILDERS.get(name.upper, _by_table)(name.upper, arguments)
+        call = _BUILDERS.get(word, _by_table)(word, arguments)
     except (ValueError, IndexError, TypeError):
         raise _wrong_arguments(name, arguments, cursor) from None
     # sqlglot gives up on some calls by leaving them anonymous; COUNT() it takes, Spark does not.
@@ -62,6 +76,14 @@ def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> 
     if is_wrong or not (arguments or isinstance(call, WITHIN_GROUP)):
         raise _wrong_arguments(name, arguments, cursor)
     return call
+
+
+def _operator(word: str, left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    """MOD(a, b) and DIV(a, b) as the operators that they are."""
+    parts = [
+        exp.Paren(this=each) if isinstance(each, exp.Binary) else each for each in (left, right)
+    ]
+    return exp.Paren(this=_OPERATORS[word](this=parts[0], expression=parts[1]))
 
 
 def _by_table(name: str, arguments: list[exp.Expression]) -> exp.Expr:
@@ -127,9 +149,22 @@ def without_over(call: exp.Expression) -> exp.Expression:
     return found
 
 
+def _joined(name: str, arguments: list[exp.Expression]) -> exp.Expr:
+    """Texts of all rows, one behind the other."""
+    if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
+        value, *rest = arguments[0].expressions
+        arguments = [exp.Distinct(expressions=[value]), *rest]
+    if not 1 <= len(arguments) <= 2:
+        raise ValueError(name)
+    separator = arguments[1] if len(arguments) > 1 else exp.Literal.string("")
+    return exp.GroupConcat(this=arguments[0], separator=separator)
+
+
 _BUILDERS: dict[str, Callable[[str, list[exp.Expression]], exp.Expr]] = {
     "APPROX_PERCENTILE": _quantile,
     "PERCENTILE_APPROX": _quantile,
+    "LISTAGG": _joined,
+    "STRING_AGG": _joined,
     **{name: _by_first_name for each in SQL_NAMES.values() for name in each.synonyms},
     **{name: _of_trees for name, each in SQL_NAMES.items() if each.is_of_trees},
 }

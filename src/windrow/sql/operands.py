@@ -37,7 +37,7 @@ def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
     signs = []
     while cursor.at_any("-", "+", "~"):
         signs.append(cursor.consume())
-    operand = _primary(cursor, expression)
+    operand = _parts(cursor, _primary(cursor, expression), expression)
     if cursor.accept("::"):  # only once: a chain of casts would be a nesting without brackets
         operand = _cast(operand, parse_type(cursor))
     for sign in reversed(signs):
@@ -74,6 +74,8 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
         return mark(clock_call(cursor), token)
     if cursor.at_any(*_TIME_WORDS) and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)
+    if cursor.at("ARRAY", "[") or cursor.at("MAP", "["):
+        return _listed(cursor, expression)
     if token.kind == "word" and cursor.ahead().upper == "(" and _is_callable(cursor):
         return _call(cursor, expression)
     if cursor.at_name():
@@ -120,10 +122,14 @@ def _number(cursor: Cursor) -> exp.Expression:
 
 def _string(cursor: Cursor) -> exp.Expression:
     first = cursor.consume()
+    is_double_quoted = cursor.text[first.start] == '"'
     parts = [first.text]
     while cursor.token.kind == "string":  # 'a' 'b' is one text, as in Spark
         parts.append(cursor.consume().text)
-    return mark(exp.Literal.string("".join(parts)), first)
+    literal = mark(exp.Literal.string("".join(parts)), first)
+    if is_double_quoted:  # for who meant a name
+        literal.meta["double_quotes"] = True
+    return literal
 
 
 def _cast_literal(cursor: Cursor) -> exp.Expression:
@@ -144,14 +150,37 @@ def _column(cursor: Cursor) -> exp.Expression:
             hint = "use alias.* only as an item of the select list"
             raise cursor.wrong("WS119", "alias.* cannot be part of an expression", hint)
         column = exp.Column(this=identifier(cursor.name("a column")), table=identifier(first))
-    if cursor.at_any(".", "["):
-        hint = "write a column as name or as alias.name"
-        raise cursor.unsupported("WU108", "fields of a column's value are not supported", hint)
     return column
 
 
-def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
+def _parts(cursor: Cursor, operand: exp.Expression, expression: Reader) -> exp.Expression:
+    """The operand with .field and [index] behind it."""
+    while cursor.at_any(".", "["):
+        sign = cursor.consume()
+        if sign.text == ".":
+            name = identifier(cursor.name("a field"))
+            operand = mark(exp.Dot(this=operand, expression=name), sign)
+            continue
+        index = expression(cursor)
+        cursor.expect("]", hint="write items[0] for an element, m['key'] for a value of a map")
+        operand = mark(exp.Bracket(this=operand, expressions=[index]), sign)
+    return operand
+
+
+def _listed(cursor: Cursor, expression: Reader) -> exp.Expression:
+    """ARRAY[1, 2] and MAP['a', 1], as Flink writes them."""
     name = cursor.consume()
+    cursor.expect("[")
+    arguments = [] if cursor.at("]") else _arguments(cursor, expression)
+    cursor.expect("]")
+    return mark(build_call(name, arguments, cursor), name)
+
+
+def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
+    return _with_arguments(cursor, cursor.consume(), expression)
+
+
+def _with_arguments(cursor: Cursor, name: Token, expression: Reader) -> exp.Expression:
     cursor.expect("(")
     if name.upper in GROUP_WINDOWS and not cursor.at(")"):
         return mark(parse_group_window(cursor, name, expression), name)
@@ -174,20 +203,54 @@ def _call(cursor: Cursor, expression: Reader) -> exp.Expression:
     if not cursor.accept(")"):
         hint = FUNCTIONS.get(name.text.lower(), "close the call with ), or write a comma")
         raise cursor.expected("')'", hint=hint)
+    if name.upper == "ROW":  # what Flink calls a struct
+        name = replace(name, text="STRUCT")
     call = mark(build_call(name, arguments, cursor), name)
     return _over(cursor, _filtered(cursor, call, expression), expression)
 
 
 def _arguments(cursor: Cursor, expression: Reader) -> list[exp.Expression]:
-    arguments = [expression(cursor)]
+    arguments = [_argument(cursor, expression)]
     while cursor.accept(","):
-        arguments.append(expression(cursor))
+        arguments.append(_argument(cursor, expression))
     return arguments
+
+
+def _argument(cursor: Cursor, expression: Reader) -> exp.Expression:
+    """An expression, or a function without a name: x -> x + 1, (x, y) -> x + y."""
+    names = _lambda_names(cursor)
+    if not names:
+        return expression(cursor)
+    first = cursor.token
+    for _ in range(2 * len(names) + 1 if cursor.at("(") else 1):
+        cursor.consume()
+    cursor.expect("-", ">")
+    node = exp.Lambda(this=expression(cursor), expressions=[identifier(each) for each in names])
+    return mark(node, first)
+
+
+def _lambda_names(cursor: Cursor) -> list[Token]:
+    """The names of the parameters that come next; none where no function without a name does."""
+    in_brackets = cursor.at("(")
+    names, ahead = [], int(in_brackets)
+    while cursor.ahead(ahead).kind in ("word", "quoted"):
+        names.append(cursor.ahead(ahead))
+        ahead += 1
+        if not in_brackets or cursor.ahead(ahead).upper != ",":
+            break
+        ahead += 1
+    if in_brackets and cursor.ahead(ahead).upper != ")":
+        return []
+    sign, tip = cursor.ahead(ahead + in_brackets), cursor.ahead(ahead + in_brackets + 1)
+    is_arrow = sign.upper == "-" and tip.upper == ">" and sign.end == tip.start
+    return names if is_arrow else []
 
 
 def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
     if cursor.at("WITHIN", "GROUP") and isinstance(call, WITHIN_GROUP):
         call = _within_group(cursor, call, expression)
+    if cursor.at("WITHIN", "GROUP") and isinstance(call, exp.GroupConcat):
+        call = _in_order(cursor, call, expression)
     if cursor.at("WITHIN", "GROUP"):
         hint = (
             "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) is supported, PERCENTILE_DISC and MODE"
@@ -210,6 +273,17 @@ def _within_group(cursor: Cursor, call: exp.Expression, expression: Reader) -> e
     keys = parse_order_nodes(cursor, expression)
     cursor.expect(")")
     return mark(exp.WithinGroup(this=call, expression=exp.Order(expressions=keys)), word)
+
+
+def _in_order(cursor: Cursor, call: exp.GroupConcat, expression: Reader) -> exp.Expression:
+    """LISTAGG(x, ',') WITHIN GROUP (ORDER BY y)."""
+    cursor.expect("WITHIN", "GROUP")
+    cursor.expect("(")
+    cursor.expect("ORDER", "BY")
+    keys = parse_order_nodes(cursor, expression)
+    cursor.expect(")")
+    call.set("this", exp.Order(this=call.this, expressions=keys))
+    return call
 
 
 def _over(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
@@ -315,8 +389,10 @@ def _constant(cursor: Cursor, _: Reader) -> exp.Expression:
     return mark(exp.Boolean(this=token.upper == "TRUE"), token)
 
 
-def _exists(cursor: Cursor, _: Reader) -> exp.Expression:
+def _exists(cursor: Cursor, expression: Reader) -> exp.Expression:
     word = cursor.expect("EXISTS")
+    if cursor.at("(") and not cursor.at_query_in_brackets() and cursor.ahead().upper != ")":
+        return _with_arguments(cursor, word, expression)
     if not cursor.at_query_in_brackets():
         hint = "write EXISTS (SELECT ...)"
         raise cursor.expected("a query in brackets", hint=hint)

@@ -18,15 +18,24 @@ from windrow.sql.refusals import refuse_clause
 from windrow.sql.scalar import parse_conjunct, parse_expression, resume_expression
 from windrow.sql.sources import parse_sources
 from windrow.sql.statements import Select, SelectItem, Source
+from windrow.sql.tokens import Token
 from windrow.sql.walks import expressions_of
 from windrow.sql.window_functions import Definitions, named_windows, parse_definitions
-from windrow.sql.words import CLAUSES, print_name
+from windrow.sql.words import CLAUSES, NOT_AN_ALIAS, print_name
 
 __all__ = ["parse_select"]
 
 # What may follow the list of a SELECT without FROM.
 _AFTER_ITEMS = frozenset(
-    [*(clause.split()[0] for clause in CLAUSES), "MINUS", "FETCH", "SORT", "CLUSTER", "DISTRIBUTE"]
+    [
+        *(clause.split()[0] for clause in CLAUSES),
+        "MINUS",
+        "FETCH",
+        "SORT",
+        "CLUSTER",
+        "DISTRIBUTE",
+        "EMIT",
+    ]
 )
 
 
@@ -54,6 +63,7 @@ def parse_select(cursor: Cursor) -> tuple[Select, Definitions]:
     distinct = cursor.accept("DISTINCT")
     if not distinct:
         cursor.accept("ALL")
+    top = _top(cursor, places)
     items = _items(cursor)
     sources = _from(cursor, places)
     window = parse_window_clause(cursor)
@@ -76,10 +86,37 @@ def parse_select(cursor: Cursor) -> tuple[Select, Definitions]:
         end=cursor.before.end,
         grouping_sets=groups.sets,
         qualify=rest.qualify,
+        limit=top,
     )
     select = with_group_windows(select, window, cursor)
     named_windows(expressions_of(select), rest.windows, cursor)
     return select, rest.windows
+
+
+def _top(cursor: Cursor, places: dict[str, Place]) -> int | None:
+    """`TOP 5`, or `TOP (5)`: LIMIT as SQL Server has it; any other TOP is a name."""
+    if not cursor.at("TOP"):
+        return None
+    in_brackets = cursor.ahead().text == "("
+    number = cursor.ahead(2) if in_brackets else cursor.ahead()
+    if number.kind != "number" or not number.text.isdigit():
+        return None
+    if in_brackets and not (cursor.ahead(3).text == ")" and _begins_item(cursor.ahead(4))):
+        return None
+    places["TOP"] = cursor.place(cursor.consume())
+    for _ in range(3 if in_brackets else 1):
+        cursor.consume()
+    if cursor.at("PERCENT") or cursor.at("WITH", "TIES"):
+        hint = "give a number of rows: SELECT TOP 5 x, or ORDER BY x LIMIT 5"
+        raise cursor.unsupported("WU792", f"TOP ... {cursor.token.upper} is not supported", hint)
+    return int(number.text)
+
+
+def _begins_item(token: Token) -> bool:
+    """Whether an item of a select list begins, rather than goes on, with this."""
+    return token.text == "*" or (
+        token.kind in ("word", "quoted") and token.upper not in NOT_AN_ALIAS
+    )
 
 
 def _items(cursor: Cursor) -> tuple[SelectItem, ...]:

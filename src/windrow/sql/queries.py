@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from windrow.errors import Place
+from windrow.errors import Place, QuerySyntaxError
 from windrow.sql.cursor import EMITS, Cursor
 from windrow.sql.grouping import unbracketed
 from windrow.sql.limits import check_query, check_tree
@@ -85,6 +85,7 @@ def read_nested(cursor: Cursor, service: bool) -> QueryText:
     body = _united(cursor)
     _skip_emit(cursor)
     tail = parse_tail(cursor, parse_expression)
+    _move_top(body, tail)
     sources = body.query.sources if isinstance(body.query, Select) else ()
     if not service and at_service_clause(cursor):
         hint = "it ends the whole query; in FROM: (SELECT ... EVERY (10 SECONDS)) [1 HOUR]"
@@ -95,6 +96,23 @@ def read_nested(cursor: Cursor, service: bool) -> QueryText:
     _refuse_early_ending(cursor, ending)
     named_windows([key.expression for key in tail.order_by], body.windows, cursor)
     return _with_ending(cursor, body.query, ending)
+
+
+def _move_top(body: _Body, tail: Tail) -> None:
+    """TOP of a query is its LIMIT, behind its ORDER BY."""
+    query = body.query
+    if not isinstance(query, Select) or "TOP" not in query.places:
+        return
+    if tail.limit is not None:
+        raise QuerySyntaxError(
+            "WS791",
+            "the query has TOP and LIMIT",
+            hint="write one of them",
+            place=query.places["TOP"],
+        )
+    places = {name: place for name, place in query.places.items() if name != "TOP"}
+    tail.limit, tail.places["LIMIT"] = query.limit, query.places["TOP"]
+    body.query = replace(query, limit=None, places=places)
 
 
 def _skip_emit(cursor: Cursor) -> None:

@@ -194,6 +194,9 @@ class _Printer:
             return f"HISTORY({self._name(source.stream)}) {print_history_range(source.history)}"
         window = print_window(source.window)
         self._only_here(window)
+        if source.unnest is not None:
+            counted = " WITH ORDINALITY" if source.has_ordinality else ""
+            return self._expression(source.unnest) + counted
         if source.joined:
             return f"({self._sources(source.joined)})"
         if source.query is not None:

@@ -12,9 +12,13 @@ _CLAUSES = {
     "SORT": ("WU101", "SORT BY", _NO_SORT),
     "CLUSTER": ("WU101", "CLUSTER BY", _NO_SORT),
     "DISTRIBUTE": ("WU101", "DISTRIBUTE BY", _NO_SORT),
-    "TABLESAMPLE": ("WU114", "TABLESAMPLE", "use ERROR (2%) to allow approximate answers"),
-    "PIVOT": ("WU114", "PIVOT", "use GROUP BY"),
-    "UNPIVOT": ("WU114", "UNPIVOT", "use GROUP BY"),
+    "TABLESAMPLE": (
+        "WU114",
+        "TABLESAMPLE",
+        "there is no sampling; ERROR (2%) allows approximate answers",
+    ),
+    "PIVOT": ("WU114", "PIVOT", "write a column for each: SUM(x) FILTER (WHERE k = 'a') AS a"),
+    "UNPIVOT": ("WU114", "UNPIVOT", "write a SELECT for each column, and UNION ALL between them"),
     "LATERAL": ("WU115", "LATERAL", "join by conditions: JOIN (SELECT ...) AS b ON a.k = b.k"),
 }
 

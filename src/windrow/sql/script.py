@@ -8,6 +8,7 @@ from typing import TypeVar
 from windrow.errors import QuerySyntaxError, WindrowError
 from windrow.sql.cursor import Cursor
 from windrow.sql.definitions import parse_create, parse_set
+from windrow.sql.double_quotes import settings_applied
 from windrow.sql.elsewhere import STATEMENTS
 from windrow.sql.queries import parse_query_text, read_nested
 from windrow.sql.refusals import refuse_clause, refuse_rest
@@ -59,6 +60,7 @@ def parse_statement(text: str) -> Statement:
 
 def parse_script(text: str) -> tuple[Statement, ...]:
     """All statements of a script, in their order; empty ones are skipped."""
+    text = settings_applied(text)
 
     def read(cursor: Cursor) -> tuple[Statement, ...]:
         statements = []
@@ -99,6 +101,7 @@ def parse_all(text: str) -> tuple[list[Statement], list[str], list[WindrowError]
             _skip_semicolons(cursor)
         return statements, unread, problems
 
+    text = settings_applied(text)
     try:
         return _reading(text, read)
     except WindrowError as problem:  # no tokens to begin with

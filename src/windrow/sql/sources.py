@@ -13,6 +13,7 @@ from windrow.sql.refusals import refuse_clause
 from windrow.sql.scalar import parse_expression
 from windrow.sql.statements import QueryText, Source, ValuesList, Window
 from windrow.sql.tokens import Token
+from windrow.sql.unnesting import at_unnest, parse_lateral_view, parse_unnest
 from windrow.sql.window_clause import parse_history_range, parse_window
 from windrow.sql.window_tables import at_window_table, parse_window_table
 from windrow.window_kinds import UNBOUNDED
@@ -54,7 +55,10 @@ def parse_sources(cursor: Cursor) -> tuple[Source, ...]:
 
 def _joined(cursor: Cursor) -> Source | None:
     if cursor.accept(","):
-        return replace(_source(cursor), join="inner", is_comma=True)
+        source = _source(cursor)
+        return replace(source, join=_outer(source), is_comma=source.join == "first")
+    if cursor.at("LATERAL", "VIEW"):
+        return parse_lateral_view(cursor)
     first = cursor.token
     is_natural = cursor.accept("NATURAL")
     words = _join_words(cursor)
@@ -71,9 +75,14 @@ def _joined(cursor: Cursor) -> Source | None:
         raise cursor.wrong("WS144", "a CROSS JOIN cannot be NATURAL", hint, first)
     source = _source(cursor)
     if kind == "cross":
-        return replace(source, join="inner")
+        return replace(source, join=_outer(source))
     source = replace(source, join=kind, is_natural=is_natural)
     return source if is_natural else _matched(cursor, source, first, words)
+
+
+def _outer(source: Source) -> str:
+    """EXPLODE_OUTER keeps rows without entries, however it is joined."""
+    return "left" if source.join == "left" else "inner"
 
 
 def _join_words(cursor: Cursor) -> tuple[str, ...]:
@@ -113,10 +122,14 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
 
 
 def _source(cursor: Cursor) -> Source:
+    if cursor.at("LATERAL") and at_unnest(cursor, 1):
+        cursor.consume()
     if cursor.at("LATERAL", "("):
         cursor.consume()
         return replace(_query(cursor), is_lateral=True)
     refuse_clause(cursor)
+    if at_unnest(cursor):
+        return _unnest(cursor)
     if cursor.at_query_in_brackets():
         return _query(cursor)
     if cursor.at("("):
@@ -146,6 +159,13 @@ def _as_of(cursor: Cursor) -> exp.Expression | None:
         return None
     cursor.expect("AS", "OF", hint="write FOR SYSTEM_TIME AS OF a.ts, the time of the other input")
     return check_tree(parse_expression(cursor), cursor.text)
+
+
+def _unnest(cursor: Cursor) -> Source:
+    place = cursor.place()
+    source = parse_unnest(cursor)
+    alias, columns = _alias(cursor, "")
+    return replace(source, alias=alias, columns=columns, place=place)
 
 
 def _query(cursor: Cursor) -> Source:

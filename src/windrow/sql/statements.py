@@ -88,6 +88,8 @@ class Source:
     AS t (a, b). joined: the sources of joins in brackets, (a JOIN b ON ...). using: the columns of
     USING; is_natural: NATURAL. as_of: of FOR SYSTEM_TIME AS OF, the time whose version is joined.
     is_lateral: LATERAL, whose query names columns of what stands before it.
+    unnest: the call that takes an array or a map apart, UNNEST(items) or EXPLODE(items), which
+    reads what stands before it; has_ordinality: WITH ORDINALITY.
     """
 
     stream: str
@@ -103,6 +105,8 @@ class Source:
     using: tuple[str, ...] = ()
     is_natural: bool = False
     is_comma: bool = field(default=False)
+    unnest: exp.Expression | None = field(default=None)
+    has_ordinality: bool = False
     is_lateral: bool = False
     as_of: exp.Expression | None = None
 

@@ -26,6 +26,7 @@ def expressions_of(query: QueryText) -> Iterator[exp.Expression]:
 def _of_select(select: Select) -> Iterator[exp.Expression]:
     yield from (item.expression for item in select.items)
     yield from (source.on for source in sources_of(select) if source.on is not None)
+    yield from (source.unnest for source in sources_of(select) if source.unnest is not None)
     yield from select.group_by
     for condition in (select.where, select.having, select.qualify):
         if condition is not None:

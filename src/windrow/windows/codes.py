@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from windrow.windows import kernels
 from windrow.windows.column_words import NO_FLAGS, Flags, Words, array_of_words, words_of_array
+from windrow.windows.value_bytes import bytes_of_values, is_coded, values_of_bytes
 from windrow.windows.wide_decimals import is_wide_decimal, wide_of_words, words_of_wide
 
 __all__ = [
@@ -40,6 +41,7 @@ SMALLEST_TABLE = 1 << 6
 NEW_TEXT_BYTES = 256
 _HIGH = 32
 _LOW_MASK = (1 << _HIGH) - 1
+_TEXT = pa.string()
 
 Codes = NDArray[np.int32]
 
@@ -199,11 +201,22 @@ def _extended(array: NDArray[np.int64], size: int) -> NDArray[np.int64]:
 
 
 class TextCodes:
-    """Codes of texts; Arrow finds the different texts of a batch, so Python sees only those."""
+    """Codes of texts; Arrow finds the different texts of a batch, so Python sees only those.
 
-    def __init__(self) -> None:
-        self._code_of_text: dict[str | None, int] = {}
-        self._texts: list[str | None] = []
+    Values of another type (bytes, lists, structs, maps) are coded by their bytes.
+
+    >>> codes = TextCodes(pa.list_(pa.int64()))
+    >>> codes.encode(pa.array([[1, 2], None, [1, 2]])).tolist()
+    [0, 1, 0]
+    >>> codes.texts(np.array([1, 0], np.int32)).to_pylist()
+    [None, [1, 2]]
+    """
+
+    def __init__(self, kind: pa.DataType = _TEXT) -> None:
+        self._kind = kind
+        self._is_text = kind == _TEXT
+        self._code_of_text: dict[str | bytes | None, int] = {}
+        self._texts: list[str | bytes | None] = []
         self._free: list[int] = []
         self._forgotten: list[int] = []  # codes that can still be read, until the next encode()
         self._references = np.zeros(SMALLEST_TABLE, np.int64)
@@ -213,6 +226,8 @@ class TextCodes:
     def encode(self, texts: pa.Array) -> Codes:
         """The code of each text; NULL is a text of its own."""
         self._reuse_forgotten()
+        if not self._is_text:
+            texts = bytes_of_values(texts)
         encoded = pc.dictionary_encode(texts, null_encoding="encode")
         table = np.fromiter(
             (self._code(text) for text in encoded.dictionary.to_pylist()),
@@ -260,7 +275,7 @@ class TextCodes:
     def _reuse_forgotten(self) -> None:
         while self._forgotten:
             code = self._forgotten.pop()
-            self._text_bytes -= len((self._texts[code] or "").encode())
+            self._text_bytes -= _size(self._texts[code])
             self._texts[code] = None
             self._free.append(code)
 
@@ -273,8 +288,10 @@ class TextCodes:
         stamp, self._stamp = self._stamp, self._stamp + codes.size
         count = int(kernels.renumber(codes, self._seen, stamp, places, different))
         # Python sees each text once, however often it is there.
-        texts = pa.array([self._texts[code] for code in different[:count].tolist()], pa.string())
-        return texts.take(pa.array(places))
+        listed = [self._texts[code] for code in different[:count].tolist()]
+        if self._is_text:
+            return pa.array(listed, _TEXT).take(pa.array(places))
+        return values_of_bytes(pa.array(listed, pa.binary()), self._kind).take(pa.array(places))
 
     @property
     def capacity(self) -> int:
@@ -297,7 +314,7 @@ class TextCodes:
         """Bytes of the texts alone, which stay where they are when there are more codes."""
         return self._text_bytes
 
-    def _code(self, text: str | None) -> int:
+    def _code(self, text: str | bytes | None) -> int:
         code = self._code_of_text.get(text)
         if code is None:
             code = self._free.pop() if self._free else len(self._texts)
@@ -307,8 +324,12 @@ class TextCodes:
                 self._references = _extended(self._references, 2 * self._references.size)
             self._texts[code] = text
             self._code_of_text[text] = code
-            self._text_bytes += len((text or "").encode())
+            self._text_bytes += _size(text)
         return code
+
+
+def _size(text: str | bytes | None) -> int:
+    return len(text.encode() if isinstance(text, str) else text or b"")
 
 
 class KeyCoder:
@@ -325,7 +346,7 @@ class KeyCoder:
         self._types = [part for kind in types for part in _word_types(kind)]
         self._is_wide = len(self._types) > len(self._given)
         self._columns: list[WordCodes | TextCodes] = [
-            TextCodes() if pa.types.is_string(kind) else WordCodes() for kind in self._types
+            TextCodes(kind) if is_coded(kind) else WordCodes() for kind in self._types
         ]
         self._pairs = [WordCodes() for _ in self._types[1:]]
         self._last = self._pairs[-1] if self._pairs else self._columns[0]

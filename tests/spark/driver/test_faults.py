@@ -8,8 +8,12 @@ import pyarrow as pa
 import pytest
 
 from support.spark.driven_job import DrivenJob, heartbeat
-from support.streams import batch_of, instant, plan_of
-from windrow.errors import DataError
+from support.streams import CATALOG, batch_of, instant, plan_of
+from windrow.errors import DataError, UnsupportedError
+from windrow.plan.model import QueryPlan
+from windrow.plan.refusals import one_select
+from windrow.plan.relations.planner import plan_block
+from windrow.sql import parse_query
 
 SECOND_US = 1_000_000
 
@@ -36,7 +40,19 @@ def test_a_sum_beyond_64_bits_ends_the_batch(tmp_path: Path, buckets: int) -> No
 
 
 def test_a_row_without_a_value_ends_the_batch(tmp_path: Path) -> None:
-    job = DrivenJob(plan_of("SELECT SUM(l + 1) AS n FROM a [9 SECONDS]"), tmp_path)
+    job = DrivenJob(plan_of("SELECT MAX(l + 1) AS n FROM a [9 SECONDS]"), tmp_path)
     error = refused(job, 1, l=2**63 - 1)
     assert (error.code, "l + 1 has no value of type BIGINT" in error.message) == ("WD304", True)
     assert job.publication.last_saved == -1
+
+
+def test_on_spark_rows_are_not_set_aside() -> None:
+    def planned(text: str) -> QueryPlan:
+        return plan_block(one_select(parse_query(text)), CATALOG, "auto", "auto")
+
+    assert planned("SELECT 1 / k AS x FROM a [9] ON ERROR NULL").on_error == "null"
+    with pytest.raises(UnsupportedError, match="WU761"):
+        planned("SELECT 1 / k AS x FROM a [9] ON ERROR SET ASIDE")
+    tree = "SELECT COUNT(*) AS n FROM a [9] LEFT ANTI JOIN b [9] ON a.k = 1 / b.k ON ERROR NULL"
+    with pytest.raises(UnsupportedError, match="WU762"):
+        planned(tree)

@@ -11,10 +11,11 @@ from support.function_cases.codes import CODES
 from support.function_cases.conditional import CONDITIONAL
 from support.function_cases.dates import DATES
 from support.function_cases.differences import DIFFERENCES
+from support.function_cases.json import JSON
 from support.function_cases.maths import MATHS
 from support.function_cases.regexp import REGEXP
 from support.function_cases.text import TEXT
 
 __all__ = ["CASES", "DIFFERENCES"]
 
-CASES: tuple[str, ...] = (*MATHS, *CONDITIONAL, *TEXT, *REGEXP, *CODES, *DATES, *ARRAYS)
+CASES: tuple[str, ...] = (*MATHS, *CONDITIONAL, *TEXT, *REGEXP, *CODES, *DATES, *JSON, *ARRAYS)

@@ -11,4 +11,6 @@ CONDITIONAL: tuple[str, ...] = (
     *("isnan(x)", "isnan(i)", "nanvl(x, y)", "typeof(t)", "typeof(p)", "typeof(x)", "typeof(k)"),
     *("assert_true(b)", "assert_true(m > 1, t)", "raise_error(t)", "if(b, i, raise_error('x'))"),
     *("decode(m, 1, 'one', 2, 'two', 'many')", "decode(m, NULL, 'none', 0, t)"),
+    *("boolean(m)", "tinyint(m)", "smallint(x)", "int(w)", "bigint(w)", "double(w)", "float(i)"),
+    *("decimal(p)", "string(i)", "string(p)", "int(p)"),
 )

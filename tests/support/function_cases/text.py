@@ -34,4 +34,8 @@ TEXT: tuple[str, ...] = (
         "trim(BOTH FROM t)",
     ),
     *("overlay(t PLACING 'XY' FROM 2)", "overlay(t PLACING u FROM 2 FOR 1)", "trim('a' FROM t)"),
+    *("format_number(x, 2)", "format_number(p, 1)", "format_number(k, m)", "format_number(x, 0)"),
+    *("format_string('%s-%s', t, i)", "printf('%d|%5d|%-5d|%05d', k, i, i, m)", "printf('a%%b')"),
+    *("format_string('%.2f|%8.1f|%e', x, x, x)", "format_string('%x %o', m, 8)", "printf(t, u)"),
+    *("printf('%2$s %1$s %,d', t, u, k)", "printf('%s %b %c', b, b, 65)", "printf('%d', x)"),
 )

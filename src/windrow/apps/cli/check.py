@@ -10,15 +10,15 @@ from typing import Annotated
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson
+from windrow.apps.cli.options import AsJson, FromDialect
 from windrow.apps.cli.outcome import FAILED, failing_clearly
+from windrow.apps.cli.scripts import script_text
 from windrow.apps.terminal.screen import Screen
 from windrow.embedded.outlet import check_sink
 from windrow.embedded.side_by_side import check_source
 from windrow.errors import WindrowError
 from windrow.jobs.checking import checked_job, problems_of
 from windrow.jobs.job import Job
-from windrow.jobs.script_file import read_script
 
 __all__ = ["app"]
 
@@ -33,12 +33,14 @@ RUNNERS = {"spark": "on Spark", "embedded": "in this process"}
         "windrow check job.wql",
         "windrow check job.wql --embedded",
         "windrow check job.wql --spark && windrow run job.wql",
+        "windrow check --from flink job.sql",
     )
 )
 def check(
     script: Annotated[
         Path, typer.Argument(metavar="SCRIPT", help="A script of WQL.", exists=True, dir_okay=False)
     ],
+    dialect: FromDialect = "",
     embedded: Annotated[
         bool, typer.Option("--embedded", help="It must run in this process.")
     ] = False,
@@ -47,11 +49,13 @@ def check(
 ) -> None:
     """Parse a script and look up every name in it; read no data.
 
-    Says where it runs.
+    Says where it runs. With --from the script is read as one of another system, and what differs
+    here is listed.
     """
     screen = Screen(machine=as_json)
     with failing_clearly(screen):
-        job, problems = checked_job(read_script(script))
+        text = script_text(screen, script, dialect)
+        job, problems = checked_job(text, needs_sources=not dialect)
         if problems:
             _refuse(screen, problems)
         wanted = [name for name, asked in (("spark", spark), ("embedded", embedded)) if asked]

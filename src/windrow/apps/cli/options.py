@@ -6,11 +6,21 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "Embedded", "Jars", "SparkUi"]
+from windrow.dialects import DIALECTS
+
+__all__ = ["AsJson", "Embedded", "FromDialect", "Jars", "SparkUi"]
 
 AsJson = Annotated[
     bool,
     typer.Option("--json", help="One JSON object per line on stdout; everything else on stderr."),
+]
+FromDialect = Annotated[
+    str,
+    typer.Option(
+        "--from",
+        metavar="DIALECT",
+        help=f"The script is of another system: {', '.join(DIALECTS)}.",
+    ),
 ]
 Embedded = Annotated[
     bool, typer.Option("--embedded", help="In this process, without Spark and without Java.")

@@ -10,16 +10,16 @@ from typing import Annotated
 import typer
 
 from windrow.apps.cli.commands import command_app, examples
-from windrow.apps.cli.options import AsJson, Embedded, Jars, SparkUi
+from windrow.apps.cli.options import AsJson, Embedded, FromDialect, Jars, SparkUi
 from windrow.apps.cli.outcome import failing_clearly
 from windrow.apps.cli.plans import show_plans
+from windrow.apps.cli.scripts import script_text
 from windrow.apps.terminal.board import Board
 from windrow.apps.terminal.extras import spark_module
 from windrow.apps.terminal.job_view import JobView
 from windrow.apps.terminal.screen import Screen
 from windrow.embedded.job import run_embedded
 from windrow.jobs.job import Job, job_of
-from windrow.jobs.script_file import read_script
 
 __all__ = ["app"]
 
@@ -37,6 +37,7 @@ def run(
     script: Annotated[
         Path, typer.Argument(metavar="SCRIPT", help="A script of WQL.", exists=True, dir_okay=False)
     ],
+    dialect: FromDialect = "",
     embedded: Embedded = False,
     as_json: AsJson = False,
     lines: Annotated[
@@ -48,7 +49,7 @@ def run(
     """Run a whole job: read its sources, send answers to its sinks."""
     screen = Screen(machine=as_json)
     with failing_clearly(screen) as ending:
-        job = job_of(read_script(script))
+        job = job_of(script_text(screen, script, dialect))
         job.check_runnable()
         show_plans(screen, job, explained_only=True)
         if not embedded:

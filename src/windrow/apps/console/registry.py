@@ -14,14 +14,12 @@ from windrow.apps.console.followed import FollowedQuery
 from windrow.apps.console.limits import QUERIES_LIMIT
 from windrow.apps.console.refusals import console_failed, no_such_query, read_only, too_many
 from windrow.apps.console.runners import QueryHandle, Runner
-from windrow.errors import DataError, WindrowError
+from windrow.errors import WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.explain_any import explain_any
 
 __all__ = ["Registry"]
 
-# A row of the result has no value while this lasts.
-ROW_IS_MISSING = ("WD302", "WD303", "WD304")
 _LOG = logging.getLogger(__name__)
 
 
@@ -70,12 +68,6 @@ class Registry:
             with self.runner.lock:
                 query.drain()
             failure = None if query.handle.is_running else self.runner.failure(query.handle)
-        except DataError as error:
-            # A query that lacks a row for a while goes on, and is told of once.
-            is_passing = error.code in ROW_IS_MISSING and query.handle.is_running
-            failure = None if is_passing else error
-            if is_passing:
-                self.note_problem(error)
         except Exception as error:  # whatever it is, the others are followed on
             failure = error
         if failure is None:

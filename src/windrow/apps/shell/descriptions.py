@@ -1,4 +1,4 @@
-r"""What there is, as tables: streams, views, queries, histories for \d, one of them for \d NAME."""
+r"""What there is: streams, tables, views, queries, histories for \d, one of them for \d NAME."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from windrow.errors import BindingError
 from windrow.event_time import END_OF_TIME, START_OF_TIME, show_span
 from windrow.jobs.job import JobView
 from windrow.plan.nearest import nearest
+from windrow.table_schema import TableSchema
 
 __all__ = ["describe", "describe_all"]
 
 
 def describe_all(desk: Desk) -> None:
-    """All streams, views, queries and histories."""
+    """All streams, tables, views, queries and histories."""
     bench, screen = desk.bench, desk.screen
     with bench.lock:
         tables = {
             "stream": _streams(bench),
+            "table": _tables(bench),
             "view": _views(bench),
             "query": _queries(bench),
             "history": _histories(bench, whole=screen.machine),
@@ -46,14 +48,18 @@ def describe(desk: Desk, name: str) -> None:
         schema = bench.job.catalog[name]
         show_rows(screen, "column", _columns(bench, schema.name), stream=schema.name)
         return
+    table = bench.job.catalog.table(name)
+    if table is not None:
+        show_rows(screen, "column", _table_columns(table), table=table.name)
+        return
     view = bench.job.catalog.view(name)
     if view is not None:
         show_rows(screen, "column", _view_columns(bench.job.views[view.name]), view=view.name)
         return
-    names = [*bench.outlets, *bench.job.catalog, *bench.job.views]
+    names = [*bench.outlets, *bench.job.catalog, *bench.job.tables, *bench.job.views]
     guess = nearest(name, names)
     hint = f"did you mean {guess}?" if guess else "\\d lists everything"
-    raise BindingError("WB525", f"there is no stream, view or query {name!r}", hint=hint)
+    raise BindingError("WB525", f"there is no stream, table, view or query {name!r}", hint=hint)
 
 
 def _streams(bench: Workbench) -> pa.Table:
@@ -67,6 +73,36 @@ def _streams(bench: Workbench) -> pa.Table:
             "from": pa.array([_source(each.source) for each in streams], pa.string()),
             "rows": pa.array([row.get("rows_in", 0) for row in rows], pa.int64()),
             "waiting": pa.array([row.get("waiting", 0) for row in rows], pa.int64()),
+        }
+    )
+
+
+def _tables(bench: Workbench) -> pa.Table:
+    held = {row["table"]: row for row in bench.session.tables().to_pylist()}
+    tables = list(bench.job.tables.values())
+    rows = [held.get(each.schema.name, {}) for each in tables]
+    texts = {
+        "table": [each.schema.name for each in tables],
+        "columns": [", ".join(c.name for c in each.schema.columns) for each in tables],
+        "key": [", ".join(each.schema.key) for each in tables],
+        "from": ["" if each.source is None else each.source.shown for each in tables],
+    }
+    numbers = {name: [row.get(name, 0) for row in rows] for name in ("rows", "bytes")}
+    return pa.table(
+        {
+            **{name: pa.array(values, pa.string()) for name, values in texts.items()},
+            **{name: pa.array(values, pa.int64()) for name, values in numbers.items()},
+        }
+    )
+
+
+def _table_columns(table: TableSchema) -> pa.Table:
+    roles = {table.time: "time", **dict.fromkeys(table.key, "key")}
+    return pa.table(
+        {
+            "column": [column.name for column in table.columns],
+            "type": [str(column.type) for column in table.columns],
+            "role": [roles.get(column.name, "") for column in table.columns],
         }
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from windrow.apps.shell.workbench import Workbench
 from windrow.apps.terminal.screen import ProgressLine, Screen
-from windrow.embedded.job import declare_stream, declare_views
+from windrow.embedded.job import declare_stream, declare_tables, declare_views
 from windrow.embedded.outlet import Outlet, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.interruption import Interruption
@@ -26,6 +26,7 @@ def answer_once(screen: Screen, bench: Workbench, query: JobQuery) -> Standing:
     )
     for name in query.plan.streams:
         declare_stream(session, bench.job.catalog[name])
+    declare_tables(session, bench.job.tables.values())
     declare_views(session, bench.job, query.plan.streams)
     outlet = Outlet(query, session.query(query.text, query.name), lambda *_: None)
     try:

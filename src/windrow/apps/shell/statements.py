@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pyarrow.compute as pc
+
 from windrow.apps.shell.desk import Desk
 from windrow.apps.shell.once import answer_once
 from windrow.apps.shell.past import readable_past
@@ -19,6 +21,7 @@ from windrow.sql.statements import (
     CreateHistory,
     CreateQuery,
     CreateStream,
+    CreateTable,
     CreateView,
     Explain,
     QueryText,
@@ -55,6 +58,11 @@ def _tell(desk: Desk, statement: Statement) -> None:
         source = desk.bench.job.streams[statement.name].source
         more = "" if source else f"; \\push {statement.name} FILE adds rows"
         _done(desk, "stream", statement.name, f"stream {statement.name} is declared{more}")
+    elif isinstance(statement, CreateTable):
+        rows = desk.bench.session.tables().filter(pc.field("table") == statement.name)
+        count = rows["rows"][0].as_py()
+        text = f"table {statement.name} is declared, and has {count:,} rows"
+        _done(desk, "table", statement.name, text)
     elif isinstance(statement, CreateHistory):
         _done(desk, "history", statement.stream, f"the history of {statement.stream} is kept")
     elif isinstance(statement, CreateQuery):

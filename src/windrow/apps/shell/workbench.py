@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from windrow.connectors.contract import Source
-from windrow.embedded.job import declare_history, declare_stream, declare_views
+from windrow.embedded.job import declare_history, declare_stream, declare_tables, declare_views
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
 from windrow.embedded.side_by_side import SideBySide, check_source
@@ -24,7 +24,7 @@ from windrow.jobs.watcher import Standing
 from windrow.memory_size import DEFAULT_MEMORY
 from windrow.plan.nearest import nearest
 from windrow.rows.file_rows import FileRows
-from windrow.sql.statements import CreateHistory, CreateStream, CreateView, Statement
+from windrow.sql.statements import CreateHistory, CreateStream, CreateTable, CreateView, Statement
 
 __all__ = ["Workbench"]
 
@@ -60,6 +60,9 @@ class Workbench:
             job = with_statement(self.job, statement)
             if isinstance(statement, CreateStream):
                 self._add_stream(job, statement)
+            elif isinstance(statement, CreateTable):
+                declare_tables(self.session, [job.tables[statement.name]])
+                self.job = job
             elif _runs_otherwise(job.settings, self.job.settings):
                 self._begin_anew(job)
             elif isinstance(statement, CreateHistory):
@@ -239,6 +242,7 @@ class Workbench:
         try:
             for stream in job.streams.values():
                 declare_stream(session, stream.schema)
+            declare_tables(session, job.tables.values())
             declare_views(session, job, job.streams)
             for history in job.histories.values():
                 declare_history(session, history.schema)

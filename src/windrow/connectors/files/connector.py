@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SOURCES", "FileSource"]
 
+CHANGELOG_FORMATS = ("changelog", "debezium-json", "upsert-json")
+
 
 @dataclass(frozen=True)
 class FileSource(Source):
@@ -39,6 +41,7 @@ class FileSource(Source):
     delimiter: str = ","
     files_per_batch: int | None = None  # on Spark; None reads all files in one batch
     place: Place | None = field(default=None, compare=False)
+    changelog: str | None = None  # of JSON: changes of a table, in this format
 
     def __post_init__(self) -> None:
         if self.files_per_batch is not None:
@@ -69,6 +72,13 @@ class FileSource(Source):
 
     def check(self, schema: StreamSchema) -> None:
         """Refuses files that are not there or lack columns of the stream."""
+        if self.changelog is not None and not hasattr(schema, "key"):
+            raise BindingError(
+                "WB710",
+                f"{schema.name!r} is a stream, and format = {self.changelog!r} is of tables",
+                hint="write CREATE TABLE ... PRIMARY KEY (...), or omit the format",
+                place=self.place,
+            )
         loaded("files.checks").check_files(schema, self)
 
     def read(self, schema: StreamSchema) -> Iterator[tuple[FileRows, float]]:
@@ -98,6 +108,17 @@ def _files(format_: str) -> Callable[[Options], FileSource]:
     return described
 
 
+def _json_lines(options: Options) -> FileSource:
+    form = options.one_of("format", ("json", *CHANGELOG_FORMATS))
+    return FileSource(
+        "jsonl",
+        options.text("path"),
+        files_per_batch=options.count("files_per_batch"),
+        place=options.place,
+        changelog=None if form == "json" else form,
+    )
+
+
 def _csv(options: Options) -> FileSource:
     return FileSource(
         "csv",
@@ -112,5 +133,5 @@ def _csv(options: Options) -> FileSource:
 SOURCES = {
     "parquet": Scripted(("path", "files_per_batch"), _files("parquet")),
     "csv": Scripted(("path", "header", "delimiter", "files_per_batch"), _csv),
-    "jsonl": Scripted(("path", "files_per_batch"), _files("jsonl")),
+    "jsonl": Scripted(("path", "files_per_batch", "format"), _json_lines),
 }

@@ -15,7 +15,7 @@ from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import csv_records
 from windrow.connectors.files.refusal import missing_column
 from windrow.connectors.files.text_types import dated, read_type, unfit
-from windrow.errors import DataError
+from windrow.errors import DataError, UnsupportedError
 from windrow.rows.arrow_columns import column_as
 from windrow.rows.bad_rows import cut
 from windrow.rows.damaged_values import NOT_UTF8
@@ -31,6 +31,15 @@ CAREFUL_RECORDS = 8192
 
 def check_header(schema: StreamSchema, source: FileSource, file: Path) -> None:
     """Refuses a file whose first line does not name the columns of the stream in their order."""
+    nested = next((column for column in schema.columns if column.type.is_nested), None)
+    if nested is not None:
+        raise UnsupportedError(
+            "WU723",
+            f"CSV has no nested values, but column {nested.name!r} of stream {schema.name!r} is "
+            f"{nested.type}",
+            hint="read JSON lines or Parquet, or declare the column as STRING",
+            place=source.place,
+        )
     if not source.header:
         return
     # What is not UTF-8 below the header is a matter of the rows in which it stands.

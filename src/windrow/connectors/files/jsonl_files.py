@@ -14,6 +14,7 @@ import pyarrow.json as pa_json
 from windrow.connectors.files.careful_reading import READING_ERRORS, fitting, rows_of_records
 from windrow.connectors.files.connector import FileSource
 from windrow.connectors.files.csv_records import Record
+from windrow.connectors.files.json_values import is_beyond_arrow, json_columns
 from windrow.connectors.files.refusal import refused
 from windrow.connectors.files.text_types import dated, read_type, unfit
 from windrow.rows.arrow_columns import column_as
@@ -129,6 +130,21 @@ class _Json:
         return self._read_as(data, columns, pa.string())
 
     def _read_as(self, data: bytes, columns: Sequence[Column], time: pa.DataType) -> pa.Table:
+        others = [column for column in columns if is_beyond_arrow(column.type)]
+        if not others:
+            return self._by_arrow(data, columns, time)
+        found = json_columns(data, others)
+        rest = [column for column in columns if column not in others]
+        if rest:
+            table = self._by_arrow(data, rest, time)
+            found |= {name: table.column(name) for name in table.column_names}
+        return pa.table({column.name: found[column.name] for column in columns})
+
+    def _is_strict(self, columns: Sequence[Column]) -> bool:
+        """Whether other fields are refused; with columns that others read, they cannot be known."""
+        return self._refuses_others and len(columns) == len(self._schema.columns)
+
+    def _by_arrow(self, data: bytes, columns: Sequence[Column], time: pa.DataType) -> pa.Table:
         kinds = {column.name: read_type(column.type) for column in columns}
         if self._schema.time in kinds:
             kinds[self._schema.time] = time
@@ -145,7 +161,7 @@ class _Json:
             pa_json.ReadOptions(block_size=max(BLOCK_BYTES, len(data) + 1)),
             pa_json.ParseOptions(
                 explicit_schema=explicit,
-                unexpected_field_behavior="error" if self._refuses_others else "ignore",
+                unexpected_field_behavior="error" if self._is_strict(columns) else "ignore",
             ),
         )
 

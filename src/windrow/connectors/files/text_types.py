@@ -19,6 +19,10 @@ _READ_AS_TEXT = ("TIMESTAMP", "TIMESTAMP_NTZ", "DATE")
 
 def read_type(kind: ColumnType) -> pa.DataType:
     """The type in which Arrow's readers are to read a column."""
+    if kind.name == "ARRAY":
+        return pa.list_(read_type(kind.element))
+    if kind.name == "STRUCT":
+        return pa.struct([(name, read_type(part)) for name, part in kind.parts])
     return pa.string() if kind.name in _READ_AS_TEXT else kind.arrow
 
 

@@ -9,7 +9,7 @@ NULL; `is_there` says where it cannot be.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -123,7 +123,7 @@ def _apply(call: Call, values: Sequence[pa.Array], length: int) -> pa.Array:
         for place, part in enumerate(call.arguments)
     ]
     columns: dict[Expr, pa.Array] = dict(zip(leaves, values, strict=True))
-    whole = Call(call.function, tuple(leaves), call.type)
+    whole = replace(call, arguments=tuple(leaves))
     return evaluate_or_null(whole, columns.__getitem__, length)
 
 

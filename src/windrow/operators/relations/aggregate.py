@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME, show_instant
 from windrow.operators.relations.aggregates.changed_rows import changed_rows
+from windrow.operators.relations.aggregates.collected_values import CollectedValues
 from windrow.operators.relations.aggregates.distinct_values import DistinctValues
 from windrow.operators.relations.aggregates.extremes.extreme_values import ExtremeValues
 from windrow.operators.relations.aggregates.group_sums import GroupSums
@@ -64,6 +65,16 @@ class AggregateOperator(RelationOperator):
             for each in self._shape.extremes
         ]
         self._ordered = [_ordered_values(each) for each in self._shape.ordered]
+        self._collected = [
+            CollectedValues(
+                [part.type.arrow for part in each.read],
+                each.text(2),
+                each.call.field.type.arrow,
+                each.text(1),
+                is_set=each.call.is_distinct,
+            )
+            for each in self._shape.collected
+        ]
         self._is_begun = False
 
     def advance(self, inputs: Sequence[Changes], until: int) -> Changes:
@@ -81,14 +92,19 @@ class AggregateOperator(RelationOperator):
         """Bytes of everything that it remembers."""
         keys = 0 if self._keys is None else self._keys.nbytes
         distincts = sum(store.nbytes for store in self._distincts)
-        extremes = sum(store.nbytes for store in (*self._extremes, *self._ordered))
+        extremes = sum(
+            store.nbytes for store in (*self._extremes, *self._ordered, *self._collected)
+        )
         return keys + self._finder.nbytes + self._sums.nbytes + distincts + extremes
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""
         keys = 0 if self._keys is None else self._keys.growth_bytes(changes)
         values = sum(store.growth_bytes(changes) for store in self._distincts)
-        values += sum(each.growth_bytes(changes) for each in (*self._extremes, *self._ordered))
+        values += sum(
+            each.growth_bytes(changes)
+            for each in (*self._extremes, *self._ordered, *self._collected)
+        )
         lanes = 8 * self._sums.lane_count
         states = 2 * (self._finder.nbytes + self._sums.nbytes)
         return keys + values + states + changes * (CHANGE_BYTES + 4 * lanes)
@@ -143,6 +159,11 @@ class AggregateOperator(RelationOperator):
             store.advance(changes, groups, *_ordered_columns(columns, each), places)
             for store, each in zip(self._ordered, self._shape.ordered, strict=True)
         ]
+        collected = [
+            store.advance(groups, weight, [columns.column(part) for part in each.read], places)
+            for store, each in zip(self._collected, self._shape.collected, strict=True)
+        ]
+        extremes += reversed(collected)
         values = []
         lacking = np.zeros(sums.counts.size, np.bool_)
         for index, reading in enumerate(self._shape.readings):

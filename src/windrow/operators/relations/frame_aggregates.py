@@ -28,6 +28,8 @@ from windrow.operators.relations.row_codes import RowCodes
 from windrow.plan.expressions import Expr, Literal
 from windrow.plan.relations.algebra import WindowCall
 from windrow.windows.column_words import words_of_array
+from windrow.windows.order_bytes import order_bytes
+from windrow.windows.value_bytes import is_coded
 from windrow.windows.wide_decimals import is_wide_decimal, words_of_wide
 
 __all__ = ["Framed", "frame_aggregate"]
@@ -204,7 +206,7 @@ def _extreme(
 ) -> pa.Array:
     (column,) = values
     present = framed.count(_is_valid(column)) > 0
-    if pa.types.is_string(column.type) or is_wide_decimal(column.type):
+    if is_coded(column.type) or is_wide_decimal(column.type):
         return _extreme_by_order(column, framed, present, function.is_greatest)
     ranks, flags = ranks_of_values(column, is_max=function.is_greatest)
     # A NULL ranks below everything, or as the lowest value, which it does not hide.
@@ -216,6 +218,10 @@ def _extreme(
 def _extreme_by_order(
     column: pa.Array, framed: Framed, present: Flags, is_greatest: bool
 ) -> pa.Array:
+    if pa.types.is_nested(column.type):
+        keys = order_bytes(column)
+        best = _extreme_by_order(keys, framed, present, is_greatest)
+        return column.take(pc.index_in(best, value_set=keys))
     different = column.dictionary_encode()
     ordered = pc.sort_indices(different.dictionary).to_numpy()
     rank = np.empty(ordered.size, np.int64)

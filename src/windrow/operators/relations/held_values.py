@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from windrow.operators.relations.changes import Vector
 from windrow.operators.relations.numbered_rows import places_of
 from windrow.operators.relations.order_words import Matrix
 from windrow.windows.codes import NEW_TEXT_BYTES, Codes, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
+from windrow.windows.value_bytes import is_coded
 from windrow.windows.wide_decimals import (
     is_wide_decimal,
     wide_of_words,
@@ -27,11 +27,11 @@ __all__ = ["HeldValues"]
 
 
 class HeldValues:
-    """The values of several columns of these Arrow types, by row; texts of one type share codes."""
+    """The values of several columns of these Arrow types, by row; one type shares its codes."""
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self._types = tuple(types)
-        self._texts = TextCodes()
+        self._texts = {kind: TextCodes(kind) for kind in self._types if is_coded(kind)}
         self.widths = [3 if is_wide_decimal(kind) else 2 for kind in types]
         self.first = [sum(self.widths[:place]) for place in range(len(self.widths))]
         self.words: Matrix = np.zeros((0, sum(self.widths)), np.int64)
@@ -47,16 +47,16 @@ class HeldValues:
             self.words = words
         for first, kind, column in zip(self.first, self._types, columns, strict=True):
             self._load_column(places_of(rows), first, kind, column)
-            if pa.types.is_string(kind):
-                self._texts.retain(self.words[rows[fresh], first + 1].astype(np.int32))
+            if kind in self._texts:
+                self._texts[kind].retain(self.words[rows[fresh], first + 1].astype(np.int32))
 
     def _load_column(
         self, rows: Codes | slice, first: int, kind: pa.DataType, column: pa.Array
     ) -> None:
         missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else 0
         self.words[rows, first] = missing
-        if pa.types.is_string(kind):
-            self.words[rows, first + 1] = self._texts.encode(column)
+        if kind in self._texts:
+            self.words[rows, first + 1] = self._texts[kind].encode(column)
         elif is_wide_decimal(kind):
             self.words[rows, first + 1 : first + 3] = words_of_wide(column)
         else:
@@ -65,18 +65,18 @@ class HeldValues:
     def release(self, rows: Codes) -> None:
         """Forget the texts of rows that are not there any more."""
         for first, kind in zip(self.first, self._types, strict=True):
-            if pa.types.is_string(kind):
+            if kind in self._texts:
                 codes = self.words[rows, first + 1].astype(np.int32)
-                self._texts.forget(self._texts.release(codes))
+                self._texts[kind].forget(self._texts[kind].release(codes))
 
     def column(self, place: int, words: Matrix) -> pa.Array:
         """A column of values back from their words, the flag first."""
         kind = self._types[place]
         missing = words[:, 0] != 0
-        if pa.types.is_string(kind):
-            codes = np.where(missing, 0, words[:, 1]).astype(np.int32)
-            texts = self._texts.texts(codes)
-            return pc.if_else(pa.array(missing), pa.scalar(None, kind), texts)
+        if kind in self._texts:
+            present = ~missing
+            texts = self._texts[kind].texts(words[present, 1].astype(np.int32))
+            return texts.take(pa.array(np.cumsum(present) - 1, mask=missing))
         parts = [np.ascontiguousarray(words[:, i]) for i in range(1, words.shape[1])]
         if is_wide_decimal(kind):
             high, low = (pa.array(part, mask=missing) for part in parts)
@@ -86,9 +86,9 @@ class HeldValues:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.words.nbytes + self._texts.nbytes
+        return self.words.nbytes + sum(texts.nbytes for texts in self._texts.values())
 
     def growth_bytes(self, changes: int) -> int:
         """Bytes of the texts that this many changes may add."""
-        texts = sum(bool(pa.types.is_string(kind)) for kind in self._types)
+        texts = sum(kind in self._texts for kind in self._types)
         return changes * texts * NEW_TEXT_BYTES

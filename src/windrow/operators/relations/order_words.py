@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from windrow.operators.ranks import ranks_of_values
 from windrow.operators.relations.order_word_kernels import LOWEST_WORD, text_words
 from windrow.windows.column_words import NO_FLAGS
+from windrow.windows.order_bytes import order_bytes
+from windrow.windows.value_bytes import is_coded
 from windrow.windows.wide_decimals import is_wide_decimal, words_of_wide
 
 __all__ = ["KeyOrder", "Matrix", "OrderWords"]
@@ -128,8 +130,8 @@ def _place(out: Matrix, words: Matrix, form: _Form, wanted: _Form, key: KeyOrder
 
 
 def _parts(key: KeyOrder, column: pa.Array) -> tuple[_Form, Matrix]:
-    if pa.types.is_string(key.type):
-        has_tail, body = _of_texts(column)
+    if is_coded(key.type):
+        has_tail, body = _of_texts(order_bytes(column))
         body = ~body if key.is_descending else body
     elif is_wide_decimal(key.type):
         has_tail, body = False, words_of_wide(column)

@@ -16,6 +16,7 @@ from windrow.operators.relations.operator import RelationOperator
 from windrow.operators.relations.project import ProjectOperator, ValuesOperator
 from windrow.operators.relations.set_operations import set_operator
 from windrow.operators.relations.top_rows import TopRowsOperator
+from windrow.operators.relations.unnest import UnnestOperator
 from windrow.operators.relations.valid_rows import ValidRowsOperator
 from windrow.operators.relations.window_bounds import WindowBoundsOperator
 from windrow.operators.relations.window_functions import WindowFunctionsOperator
@@ -31,6 +32,7 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     TopRows,
+    Unnest,
     ValidRows,
     Values,
     WindowBounds,
@@ -48,6 +50,7 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
     AsOfJoin: AsOfJoinOperator,
     Aggregate: AggregateOperator,
     TopRows: TopRowsOperator,
+    Unnest: UnnestOperator,
     WindowFunctions: WindowFunctionsOperator,
     Distinct: DistinctOperator,
     SetOperation: set_operator,

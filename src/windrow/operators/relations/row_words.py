@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from windrow.operators.relations.order_words import Matrix
 from windrow.windows.codes import NEW_TEXT_BYTES, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
+from windrow.windows.value_bytes import is_coded
 from windrow.windows.wide_decimals import (
     is_wide_decimal,
     wide_of_words,
@@ -32,14 +33,14 @@ class RowWords:
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self.types = tuple(types)
-        self._texts = TextCodes()
+        self._texts = {kind: TextCodes(kind) for kind in self.types if is_coded(kind)}
         widths = [2 if is_wide_decimal(kind) else 1 for kind in self.types]
         flag_words = -(-len(widths) // _FLAGS_OF_WORD)
         self._first = [flag_words + sum(widths[:place]) for place in range(len(widths))]
         self._text_places = [
-            first
+            (first, self._texts[kind])
             for first, kind in zip(self._first, self.types, strict=True)
-            if pa.types.is_string(kind)
+            if kind in self._texts
         ]
         self.width = flag_words + sum(widths)
 
@@ -51,8 +52,8 @@ class RowWords:
             if column.null_count:
                 flags = pc.is_null(column).to_numpy(zero_copy_only=False).astype(np.int64)
                 rows[:, place // _FLAGS_OF_WORD] |= flags << (place % _FLAGS_OF_WORD)
-            if pa.types.is_string(kind):
-                rows[:, first] = self._texts.encode(column)
+            if kind in self._texts:
+                rows[:, first] = self._texts[kind].encode(column)
             elif is_wide_decimal(kind):
                 rows[:, first : first + 2] = words_of_wide(column)
             else:
@@ -66,13 +67,13 @@ class RowWords:
 
     def retain(self, rows: Matrix) -> None:
         """These rows are held from now on."""
-        for first in self._text_places:
-            self._texts.retain(rows[:, first].astype(np.int32))
+        for first, texts in self._text_places:
+            texts.retain(rows[:, first].astype(np.int32))
 
     def release(self, rows: Matrix) -> None:
         """These rows are held no longer; until the next encode() they can still be read."""
-        for first in self._text_places:
-            self._texts.forget(self._texts.release(rows[:, first].astype(np.int32)))
+        for first, texts in self._text_places:
+            texts.forget(texts.release(rows[:, first].astype(np.int32)))
 
     def columns(self, rows: Matrix, places: Iterable[int] | None = None) -> list[pa.Array]:
         """The columns of rows of words; places: only these."""
@@ -82,8 +83,8 @@ class RowWords:
     def _column(self, place: int, rows: Matrix) -> pa.Array:
         kind, first = self.types[place], self._first[place]
         word = np.ascontiguousarray(rows[:, first])
-        if pa.types.is_string(kind):
-            return self._texts.texts(word.astype(np.int32))
+        if kind in self._texts:
+            return self._texts[kind].texts(word.astype(np.int32))
         flag = 1 << (place % _FLAGS_OF_WORD)
         missing = (rows[:, place // _FLAGS_OF_WORD] & flag) != 0
         if is_wide_decimal(kind):
@@ -94,7 +95,7 @@ class RowWords:
     @property
     def nbytes(self) -> int:
         """Bytes of the texts."""
-        return self._texts.nbytes
+        return sum(texts.nbytes for texts in self._texts.values())
 
     def growth_bytes(self, rows: int) -> int:
         """Bytes of this many rows of words, and of the texts that they may add."""

@@ -20,6 +20,8 @@ from windrow.rows.prepared_names import TAKES_PART
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.windows.codes import NO_CODE, KeyCoder, TextCodes
 from windrow.windows.column_words import array_of_words, words_of_array
+from windrow.windows.value_bytes import is_coded
+from windrow.windows.wide_decimals import is_wide_decimal
 from windrow.windows.window import EventColumns, Window
 
 __all__ = ["WindowScan"]
@@ -47,7 +49,9 @@ class WindowScan:
         # Where a row is known by: a number that is used again once the row has left.
         self._numbers = RowNumbers()
         self._texts = {
-            place: TextCodes() for place, kind in enumerate(self._types) if pa.types.is_string(kind)
+            place: TextCodes(kind)
+            for place, kind in enumerate(self._types)
+            if is_coded(kind) or is_wide_decimal(kind)
         }
         entry = plan.inputs[0]
         count = len(self._types)

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from windrow.operators.ranks import ranks_of_values
 from windrow.output.selects import kernels
+from windrow.windows.order_bytes import order_bytes
+from windrow.windows.value_bytes import is_coded
+from windrow.windows.wide_decimals import is_wide_decimal
 
 __all__ = ["Layout", "joined_layout", "layout_of", "order_of", "row_order", "words_of"]
 
@@ -24,9 +27,9 @@ Layout = tuple[tuple[bool, int], ...]
 def layout_of(table: pa.Table) -> Layout | None:
     """The words that the rows of a table need; None when a text is too long."""
     parts = []
-    for column in table.columns:
+    for column in _sortable(table):
         width = 0
-        if pa.types.is_string(column.type):
+        if is_coded(column.type):
             longest = pc.max(pc.binary_length(column)).as_py() or 0
             width = max(1, -(-longest // 8))
             if width > MOST_TEXT_WORDS:
@@ -46,8 +49,7 @@ def words_of(table: pa.Table, layout: Layout) -> Words:
     width = sum(nullable + (text + 1 if text else 1) for nullable, text in layout)
     words = np.empty((table.num_rows, width), np.int64)
     place = 0
-    for column, (nullable, text) in zip(table.columns, layout, strict=True):
-        whole = _whole(column)
+    for whole, (nullable, text) in zip(_sortable(table), layout, strict=True):
         if nullable:
             words[:, place] = whole.is_valid().to_numpy(zero_copy_only=False)
             place += 1
@@ -91,7 +93,7 @@ def _arrow_order(table: pa.Table, starts: Vector) -> Vector:
     """The same by Arrow, for texts of any length."""
     runs = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     columns: list[pa.ChunkedArray | pa.Array] = [pa.array(runs)]
-    for column in table.columns:
+    for column in _sortable(table):
         if pa.types.is_floating(column.type):  # Arrow alone would put NaN next to NULL
             columns.append(pc.is_nan(column))
         columns.append(column)
@@ -103,11 +105,22 @@ def _arrow_order(table: pa.Table, starts: Vector) -> Vector:
 
 def _write_texts(texts: pa.Array, words: Words, place: int, width: int) -> None:
     if texts.null_count:
-        texts = texts.fill_null("")
+        texts = texts.fill_null("" if pa.types.is_string(texts.type) else b"")
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
     letters = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
     kernels.text_words(ends, letters, words, place, width)
+
+
+def _sortable(table: pa.Table) -> list[pa.Array]:
+    """The columns, those that neither words nor texts order as bytes that do."""
+    return [_as_bytes(_whole(column)) for column in table.columns]
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    kind = column.type
+    is_long = is_wide_decimal(kind) or (is_coded(kind) and not pa.types.is_string(kind))
+    return order_bytes(column) if is_long else column
 
 
 def _whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:

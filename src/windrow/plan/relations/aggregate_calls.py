@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -16,15 +16,18 @@ from windrow.aggregate_functions import (
     Takes,
 )
 from windrow.plan.aggregates import FUNCTIONS, RUNNING
+from windrow.plan.cast_targets import can_cast
+from windrow.plan.comparable import maps_compared
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.relations.tree_calls import TreeCall, tree_arguments
 from windrow.plan.scope import Scope
 from windrow.plan.types import convert, is_null
-from windrow.schema import BIGINT, BOOLEAN, DOUBLE, ColumnType
+from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
 from windrow.sql.functions import AGGREGATES
 
 __all__ = [
     "GROUPING",
+    "PARTS_BEFORE_KEYS",
     "PLACED",
     "PLACED_FIRST",
     "PLACED_LAST",
@@ -37,6 +40,8 @@ __all__ = [
     "own_nodes",
 ]
 
+# Of values that are collected: the value, what separates them, and the directions of the keys.
+PARTS_BEFORE_KEYS = 3
 # They have a value for each row, and need OVER.
 RANKING = ("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile")
 PLACED_FIRST, PLACED_LAST = "first_value", "last_value"
@@ -125,6 +130,14 @@ def _not_run(scope: Scope, node: exp.Expr) -> Exception:
     return scope.refused("WU205", f"the aggregate {name}", node, hint=RUNNING)
 
 
+def _direction(key: exp.Expr) -> str:
+    """Whether a key is descending, and has NULL first: as a letter."""
+    is_descending, nulls_first = bool(key.args.get("desc")), bool(key.args.get("nulls_first"))
+    return {(False, True): "a", (False, False): "b", (True, True): "c", (True, False): "d"}[
+        is_descending, nulls_first
+    ]
+
+
 class _Caller:
     """One call being bound."""
 
@@ -155,6 +168,8 @@ class _Caller:
             return self._distinct([node.this])
         if function.is_of_trees:
             return self._of_trees(function, node)
+        if function.laws.is_collected:
+            return self._collected()
         if node.this is None or node.expressions:
             name = function.sql_names[0]
             given = 0 if node.this is None else 1 + len(node.expressions)
@@ -183,6 +198,46 @@ class _Caller:
 
         arguments, kind = tree_arguments(self._scope, call, bound, self._taken)
         return BareCall(function.name, arguments, False, kind)
+
+    def _collected(self) -> BareCall:
+        """The value, what separates texts, the directions of the keys, and the keys."""
+        node, keys = self._node, list[exp.Ordered]()
+        value_node = node.this
+        if isinstance(value_node, exp.Order):
+            keys, value_node = value_node.expressions, value_node.this
+        is_distinct = isinstance(value_node, exp.Distinct)
+        if isinstance(value_node, exp.Distinct):
+            value_node = value_node.expressions[0]
+        is_set = is_distinct or self._function.name == "collect_set"
+        if value_node is None or (is_set and keys):
+            name = self._function.sql_names[0]
+            message = f"{name} of different values takes 1 argument, and no order"
+            raise self._scope.wrong("WB231", message, node, hint=f"write {name}(x)")
+        value = self._final(self._scope.bind(value_node))
+        separator = self._separator()
+        if self._function.type_of(value.type) == STRING:
+            value = self._text(value, value_node)
+        if is_set and not value.type.is_comparable:
+            raise maps_compared(self._scope, self._function.sql_names[0], value_node)
+        bound = [self._final(self._scope.bind(key.this)) for key in keys]
+        letters = "".join(_direction(key) for key in keys)
+        found = self._over((value,), is_distinct=is_set)
+        extra = (separator, Literal(letters, STRING), *bound)
+        return replace(found, arguments=(*found.arguments, *extra))
+
+    def _separator(self) -> Literal:
+        node = self._node.args.get("separator")
+        bound = Literal("", STRING) if node is None else self._scope.bind(node)
+        if not isinstance(bound, Literal) or bound.type != STRING:
+            message = f"{self._function.sql_names[0]} takes a text in quotes between the values"
+            raise self._scope.wrong("WB231", message, self._node, hint="write LISTAGG(x, ', ')")
+        return Literal(bound.value or "", STRING)
+
+    def _text(self, value: Expr, node: exp.Expr) -> Expr:
+        if value.type == STRING or can_cast(value.type, STRING):
+            return convert(value, STRING)
+        message = f"{self._function.sql_names[0]} takes text, but this is {value.type}"
+        raise self._scope.wrong("WB242", message, node, hint="COLLECT_LIST takes any type")
 
     def _of_rows(self, star: str) -> BareCall:
         if self._condition is None:

@@ -40,6 +40,7 @@ __all__ = [
     "SetOperation",
     "TableScan",
     "TopRows",
+    "Unnest",
     "ValidRows",
     "Values",
     "VersionScan",
@@ -236,6 +237,29 @@ class Project(Unary):
     def fields(self) -> tuple[Field, ...]:
         """The columns computed."""
         return tuple(item.field for item in self.items)
+
+
+@dataclass(frozen=True)
+class Unnest(Unary):
+    """Every row once for each entry of an array or a map, with the entry.
+
+    given: the columns of an entry: the element, or the key and the value; of structs that are
+    spread, their fields. is_outer: a row without entries stays, with NULLs. position: the field
+    that counts the entries, from first_position on.
+    """
+
+    expression: Expr
+    given: tuple[Field, ...]
+    is_outer: bool = False
+    is_spread: bool = False
+    position: Field | None = None
+    first_position: int = 0
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Those of the input, of the entry, and the position."""
+        counted = () if self.position is None else (self.position,)
+        return (*self.input.fields, *self.given, *counted)
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,9 @@ class _Fusing:
 
 
 def _finished(plan: QueryPlan, fields: tuple[Field, ...]) -> Block | None:
-    if plan.residual is not None and too_wide(plan.residual) is not None:
+    keys = [key for entry in plan.inputs for key in entry.keys]
+    tested = [*keys, *([] if plan.residual is None else [plan.residual])]
+    if any(too_wide(each) is not None for each in tested):
         return None
     return Block(with_algorithm(exact_sums(rewritten(plan)), "auto"), fields)
 
@@ -271,7 +273,7 @@ def _inputs(joined: _Joined) -> tuple[tuple[PlanInput, ...], Conditions]:
 def _aggregate_of(call: AggregateCall, joined: _Joined) -> PlanAggregate | None:
     """The aggregate as single queries have it; None where they have none such."""
     function = AGGREGATE_FUNCTIONS[call.function]
-    if function.is_of_trees:
+    if function.is_of_trees or function.laws.is_collected:
         return None
     if call.is_distinct and not function.laws.is_idempotent:
         if function.distinct is None or len(call.arguments) != 1:

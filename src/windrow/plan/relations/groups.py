@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from sqlglot import exp
@@ -12,6 +13,7 @@ from windrow.errors import WindrowError
 from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, Literal, walk
 from windrow.plan.relations.aggregate_calls import (
     GROUPING,
+    PARTS_BEFORE_KEYS,
     BareCall,
     bare_call,
     function_name,
@@ -30,9 +32,10 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.phase import Aliases, Phase, RowPhase
 from windrow.plan.relations.positions import at_position
+from windrow.plan.relations.reading import times_of
 from windrow.plan.relations.tree_calls import row_order
 from windrow.plan.scope import Scope
-from windrow.schema import BIGINT
+from windrow.schema import BIGINT, STRING
 from windrow.sql.statements import Select
 
 __all__ = ["GroupPhase", "grouped"]
@@ -101,7 +104,7 @@ class GroupPhase(Phase):
         if isinstance(bound, AggregateRef):
             return self._call_fields[bound.index].ref
         if isinstance(bound, Call):
-            return Call(bound.function, tuple(map(self.final, bound.arguments)), bound.type)
+            return replace(bound, arguments=tuple(map(self.final, bound.arguments)))
         return bound
 
     def _build_sets(self, sets: Sequence[tuple[int, ...]], groupings: list[exp.Expr]) -> None:
@@ -230,7 +233,7 @@ class GroupPhase(Phase):
 
     def _bare(self, node: exp.Expr) -> BareCall:
         scope = self._rows.scope("an aggregate")
-        call = bare_call(scope, node, self._rows.final)
+        call = _by_time(bare_call(scope, node, self._rows.final), self._rows.relation)
         read = {
             part.column
             for argument in call.arguments
@@ -246,6 +249,17 @@ class GroupPhase(Phase):
                 hint="aggregate in a query in FROM, and use its column here",
             )
         return call
+
+
+def _by_time(call: BareCall, relation: Relation) -> BareCall:
+    """Values that are collected without an order of their own are in the order of their times."""
+    function = AGGREGATE_FUNCTIONS[call.function]
+    has_order = not function.laws.is_collected or len(call.arguments) > PARTS_BEFORE_KEYS
+    if has_order or call.is_distinct:
+        return call
+    times = times_of(relation)
+    letters = Literal("a" * len(times), STRING)
+    return replace(call, arguments=(*call.arguments[:2], letters, *times))
 
 
 def _name(group: Expr) -> str:

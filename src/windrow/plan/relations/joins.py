@@ -25,6 +25,7 @@ from windrow.plan.relations.nested import add_conditions, has_query
 from windrow.plan.relations.phase import RowPhase
 from windrow.plan.relations.reading import outer_columns
 from windrow.plan.relations.tables import FromRows, bind_table, check_tables, named_columns
+from windrow.plan.relations.unnesting import bind_unnest, one_row
 from windrow.plan.relations.visible import Table, Visible
 from windrow.plan.types import all_of, common_type, convert
 from windrow.schema import BOOLEAN
@@ -63,7 +64,8 @@ def bind_from(
     joiner = _Joiner(text, context, environment)
     parts: list[list[Source]] = []
     for source in sources:
-        if parts and (source.is_lateral or not (source.is_comma and _has_outer(sources))):
+        reads_before = source.is_lateral or source.unnest is not None
+        if parts and (reads_before or not (source.is_comma and _has_outer(sources))):
             parts[-1].append(source)
         else:
             parts.append([source])
@@ -96,7 +98,9 @@ class _Joiner:
         """Items joined one after the other."""
         found = self._item(sources[0])
         for source in sources[1:]:
-            if source.is_lateral:
+            if source.unnest is not None:
+                found = bind_unnest(source, found, self._text, self._context, self._environment)
+            elif source.is_lateral:
                 found = self._lateral(found, source)
             else:
                 found = self.joined(found, self._item(source), source)
@@ -150,6 +154,9 @@ class _Joiner:
         return FromRows(binder.relation(), tables, (*left.columns, *right.columns), hidden)
 
     def _item(self, source: Source) -> FromRows:
+        if source.unnest is not None:
+            once = one_row(self._context)
+            return bind_unnest(source, once, self._text, self._context, self._environment)
         if source.joined:
             rows = bind_from(source.joined, self._text, self._context, self._environment)
             if not source.alias:

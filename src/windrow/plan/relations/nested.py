@@ -25,6 +25,8 @@ from windrow.plan.relations.algebra import (
     Relation,
 )
 from windrow.plan.relations.context import Answer
+from windrow.plan.relations.instants import bounds_of, reads_instant
+from windrow.plan.relations.references import conjuncts_of
 from windrow.plan.scope import Scope
 from windrow.plan.types import all_of, balanced, common_type
 from windrow.schema import BIGINT, BOOLEAN
@@ -89,11 +91,26 @@ def add_conditions(
         if is_query_form(inner) and _asks(inner):
             asked.append((inner, is_negated))
         else:
-            plain.append(phase.condition(part, clause, aliases or {}))
+            plain.append(_condition(phase, part, clause, aliases or {}))
     phase.filter(plain)
     scope = phase.scope(clause, aliases or {})
     for inner, is_negated in asked:
         _ask(phase, scope, inner, is_negated)
+
+
+def _condition(phase: Phase, node: exp.Expr, clause: str, aliases: Aliases) -> Expr:
+    """A condition; one on the instant must say from when, or until when, a row holds."""
+    bound = phase.condition(node, clause, aliases)
+    for each in conjuncts_of(bound):
+        if reads_instant(each) and bounds_of(each) is None:
+            raise phase.scope(clause).wrong(
+                "WB791",
+                "this does not say from when, or until when, a row holds",
+                node,
+                hint="compare the instant with a time: ts >= now() - INTERVAL '5' MINUTE; "
+                "a condition with OR, NOT or a function of it cannot be followed in time",
+            )
+    return bound
 
 
 def nested_value(phase: Phase, scope: Scope, node: exp.Expr) -> Expr:

@@ -136,8 +136,8 @@ def _guarded_join(relation: Join | Apply) -> Relation:
         right=_with_values(relation.right, of_right),
         condition=all_of(found),
     )
-    condition = all_of(above)
-    return joined if condition is None else Filter(joined, condition)
+    tested = all_of(above)
+    return joined if tested is None else Filter(joined, tested)
 
 
 def _operands(condition: Expr) -> tuple[Expr, ...]:

@@ -119,6 +119,9 @@ class _Over:
         else:
             bare = bare_call(self._scope, node, self._phase.final)
             self._check_framed(bare.function, node)
+            if AGGREGATE_FUNCTIONS[bare.function].laws.is_collected:
+                hint = "collect values of groups: GROUP BY the columns of PARTITION BY"
+                raise self._scope.refused("WU722", f"{name.upper()} with OVER", node, hint=hint)
             if bare.is_distinct:
                 hint = "select DISTINCT rows in a query in FROM"
                 raise self._scope.refused("WU243", "DISTINCT with OVER", node, hint=hint)

@@ -13,9 +13,11 @@ from sqlglot import exp
 
 from windrow.errors import BindingError
 from windrow.plan.expressions import Expr
+from windrow.plan.nested_access import written_as_field
 from windrow.plan.relations.aggregate_calls import GROUPING, PLACED, RANKING, function_name
 from windrow.plan.relations.algebra import Apply, ApplyKind, Field, Filter, Relation
 from windrow.plan.relations.context import Context, Environment
+from windrow.plan.relations.instants import INSTANT, is_instant
 from windrow.plan.relations.nested import is_query_form, nested_value
 from windrow.plan.relations.row_times import time_of_rows
 from windrow.plan.relations.visible import Table, Visible
@@ -28,6 +30,8 @@ __all__ = ["Aliases", "Phase", "RowPhase"]
 
 Aliases = Mapping[str, exp.Expr]
 _NONE: Aliases = {}
+# Clauses whose conditions may say when rows hold.
+_OF_INSTANTS = ("WHERE", "HAVING", "QUALIFY")
 
 
 class Phase(ABC):
@@ -56,22 +60,30 @@ class Phase(ABC):
                 return self._window_value(scope, node, clause)
             if is_query_form(node):
                 return nested_value(self, scope, node)
+            if self._is_instant(node, clause):
+                return INSTANT
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-                written = aliases.get(node.name.lower()) if not node.table else None
-                if written is not None and not self.visible.has(node):
-                    return self.scope(clause).bind(written)
-                return self._column(node, shadowed=written is not None)
-            if function_name(node) in (*RANKING, *PLACED):
-                raise misplaced_window(scope, node, clause)
-            if function_name(node) in GROUPING:
-                hint = "write GROUP BY ROLLUP (a, b), and GROUPING in the select list or HAVING"
-                raise scope.wrong("WB272", "GROUPING is a value of groups", node, hint=hint)
+                return self._named(scope, node, clause, aliases)
+            _refuse_misplaced(scope, node, clause)
             if function_name(node) == "proctime":
                 return self._arrival(scope, node)
             return self._aggregate(scope, node, clause)
 
         scope = scope_of(self.visible.text, resolve)
         return scope
+
+    def _named(self, scope: Scope, node: exp.Column, clause: str, aliases: Aliases) -> Expr:
+        """What a name means: a field, an item of the select list, or a column."""
+        if self._is_field(node):
+            return scope.bind(written_as_field(node))
+        written = aliases.get(node.name.lower()) if not node.table else None
+        if written is not None and not self.visible.has(node):
+            return self.scope(clause).bind(written)
+        return self._column(node, shadowed=written is not None)
+
+    def _is_instant(self, node: exp.Expr, clause: str) -> bool:
+        is_column = isinstance(node, exp.Column) and self.visible.has(node)
+        return clause in _OF_INSTANTS and is_instant(node) and not is_column
 
     def bind(self, node: exp.Expr, clause: str, aliases: Aliases = _NONE) -> Expr:
         """The bound form of an expression."""
@@ -107,6 +119,20 @@ class Phase(ABC):
             return self.final(self._own_column(node, shadowed=False))
         enclosing = self.environment.enclosing
         return enclosing.find_column(node) if enclosing is not None else None
+
+    def _is_field(self, node: exp.Column) -> bool:
+        """Whether a.b is no column b of a table a, but may be field b of a column a."""
+        if not node.table or node.args.get("db") is not None:
+            return False
+        tables = [each for each in self.all_tables if each.alias.lower() == node.table.lower()]
+        if any(each.has(node.name) for each in tables):
+            return False
+        own = exp.Column(this=node.args["table"])
+        if not tables:
+            return self.visible.has(own) or any(each.has(node.table) for each in self.all_tables)
+        # The name of a table, too: it is the column only if that has something inside.
+        found = self.find_column(own)
+        return found is not None and found.type.is_nested
 
     def _column(self, node: exp.Column, *, shadowed: bool) -> Expr:
         if self.visible.has(node):
@@ -160,6 +186,15 @@ class RowPhase(Phase):
         if isinstance(node, exp.AggFunc):
             raise misplaced(scope, node, clause)
         return None
+
+
+def _refuse_misplaced(scope: Scope, node: exp.Expr, clause: str) -> None:
+    """Functions that have a value only somewhere else."""
+    if function_name(node) in (*RANKING, *PLACED):
+        raise misplaced_window(scope, node, clause)
+    if function_name(node) in GROUPING:
+        hint = "write GROUP BY ROLLUP (a, b), and GROUPING in the select list or HAVING"
+        raise scope.wrong("WB272", "GROUPING is a value of groups", node, hint=hint)
 
 
 def misplaced_window(scope: Scope, node: exp.Expr, clause: str) -> BindingError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -10,15 +11,18 @@ from windrow.errors import UnsupportedError
 from windrow.plan.algorithms import with_algorithm
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog, View
+from windrow.plan.digits import carries_words
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
-from windrow.plan.relations.algebra import Project, Relation
+from windrow.plan.relations.algebra import Project, Relation, ValidRows
 from windrow.plan.relations.as_of import PROCTIME
 from windrow.plan.relations.binder import bind_query, bind_view
 from windrow.plan.relations.blocks import with_blocks
 from windrow.plan.relations.bound_query import BoundQuery
 from windrow.plan.relations.closing import closes_of, has_sessions, of_closing_sessions
+from windrow.plan.relations.comparable import check_comparable
 from windrow.plan.relations.exact_sums import with_exact_sums
+from windrow.plan.relations.instants import is_instant
 from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.share_parts import share_parts
@@ -29,6 +33,7 @@ from windrow.plan.stores import with_store
 from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source, ValuesList
+from windrow.sql.unnesting import GENERATORS
 
 __all__ = ["plan_block", "plan_query", "plan_view", "tree_plan"]
 
@@ -54,12 +59,22 @@ def plan_query(
     if not isinstance(query, Select) or not _is_block(query, catalog):
         _check_choices(algorithm, store)
         return as_block(tree_plan(query, catalog, shares_views=shares_views))
+    is_chosen = query.error_percent is not None or (algorithm, store) != ("auto", "auto")
     try:
-        return bind(query, catalog, algorithm, store)
+        plan = bind(query, catalog, algorithm, store)
     except UnsupportedError:
-        if query.error_percent is not None or (algorithm, store) != ("auto", "auto"):
+        if is_chosen:
             raise
         return as_block(tree_plan(query, catalog))
+    if carries_words(plan):
+        return plan
+    if is_chosen:
+        raise UnsupportedError(
+            "WU720",
+            "a block does not carry nested values, BINARY or decimals of more than 18 digits",
+            hint="omit the algorithm, the store and ERROR: a tree of relations carries them",
+        )
+    return as_block(tree_plan(query, catalog))
 
 
 def tree_plan(query: QueryText, catalog: Catalog, *, shares_views: bool = False) -> TreePlan:
@@ -73,9 +88,11 @@ def plan_view(view: View, catalog: Catalog) -> TreePlan:
 
 
 def _planned(bound: BoundQuery) -> TreePlan:
+    check_comparable(bound.relation, bound.order)
     hidden = bound.relation.fields[len(bound.outputs) :]
     relation = _rewritten(bound, bound.relation)
     grid_us = None if bound.every_us is None else grid_of(relation, bound.every_us)
+    relation = _on_grid(relation, grid_us or 1)
     has_no_ticks = bound.every_us is None
     closing = None
     if has_no_ticks and has_sessions(bound.relation):
@@ -103,6 +120,13 @@ def _rewritten(bound: BoundQuery, relation: Relation) -> Relation:
     if [field.id for field in found.fields] != [field.id for field in given]:
         return Project(found, passed(given))
     return found
+
+
+def _on_grid(relation: Relation, grid_us: int) -> Relation:
+    """Rows that hold for a time come and go when all else changes."""
+    if relation.inputs:
+        relation = relation.with_inputs(*(_on_grid(part, grid_us) for part in relation.inputs))
+    return replace(relation, grid_us=grid_us) if isinstance(relation, ValidRows) else relation
 
 
 def plan_block(select: Select, catalog: Catalog, algorithm: str, store: str) -> QueryPlan:
@@ -188,11 +212,16 @@ def _reads_bounds(select: Select) -> bool:
 
 def _is_of_trees(node: exp.Expr) -> bool:
     """Whether only a tree can run it, or says best why it cannot: RANK() without OVER."""
-    return isinstance(node, _OF_TREES) or function_name(node) in (*RANKING, *PLACED, PROCTIME)
+    if isinstance(node, exp.Anonymous) and node.name.upper() in GENERATORS:
+        return True
+    if isinstance(node, _OF_TREES) or is_instant(node):
+        return True
+    return function_name(node) in (*RANKING, *PLACED, PROCTIME)
 
 
 def _is_window(source: Source, catalog: Catalog) -> bool:
     has_more = source.query is not None or source.joined or source.using or source.columns
+    has_more = has_more or source.unnest is not None
     if has_more or source.is_natural or source.join not in ("first", "inner", "anti"):
         return False
     is_stream = catalog.view(source.stream) is None and catalog.table(source.stream) is None

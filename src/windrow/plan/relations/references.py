@@ -19,6 +19,7 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     TopRows,
+    Unnest,
     ValidRows,
     Values,
     WindowFunctions,
@@ -107,8 +108,8 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
     """The node with every expression of its own rewritten; its inputs stay as they are."""
     if isinstance(relation, Filter):
         return replace(relation, condition=rewrite(relation.condition))
-    if isinstance(relation, Project):
-        return replace(relation, items=_items(relation.items, rewrite))
+    if isinstance(relation, Project | Unnest):
+        return _computed(relation, rewrite)
     if isinstance(relation, Join | Apply | AsOfJoin):
         return _join(relation, rewrite)
     if isinstance(relation, Aggregate):
@@ -137,6 +138,12 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
         rows = tuple(tuple(rewrite(part) for part in row) for row in relation.rows)
         return replace(relation, rows=rows)
     return relation
+
+
+def _computed(relation: Project | Unnest, rewrite: Rewrite) -> Relation:
+    if isinstance(relation, Unnest):
+        return replace(relation, expression=rewrite(relation.expression))
+    return replace(relation, items=_items(relation.items, rewrite))
 
 
 def _join(relation: Join | Apply | AsOfJoin, rewrite: Rewrite) -> Relation:

@@ -6,10 +6,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from windrow.plan.expressions import Literal
 from windrow.plan.outputs import aliases_of
 from windrow.plan.relations.aggregate_calls import own_aggregates
-from windrow.plan.relations.algebra import Values
 from windrow.plan.relations.answers import items_of, trimmed, with_order
 from windrow.plan.relations.context import Answer, Context, Environment
 from windrow.plan.relations.groups import grouped
@@ -18,8 +16,8 @@ from windrow.plan.relations.nested import add_conditions
 from windrow.plan.relations.over import add_window_functions
 from windrow.plan.relations.phase import Phase, RowPhase
 from windrow.plan.relations.tables import FromRows
+from windrow.plan.relations.unnesting import one_row, with_unnested_items
 from windrow.plan.relations.visible import Visible
-from windrow.schema import INT
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import Select
 
@@ -28,6 +26,7 @@ __all__ = ["bind_select"]
 
 def bind_select(select: Select, context: Context, environment: Environment) -> Answer:
     """The answer of a SELECT."""
+    select = with_unnested_items(select)
     rows = _from(select, context, environment)
     visible = Visible(select.text, rows.tables, rows.columns, rows.hidden)
     row_phase = RowPhase(context, environment, visible, rows.relation)
@@ -49,9 +48,7 @@ def bind_select(select: Select, context: Context, environment: Environment) -> A
 def _from(select: Select, context: Context, environment: Environment) -> FromRows:
     if select.sources:
         return bind_from(select.sources, select.text, context, environment)
-    # One row, so that the select list is computed once; nothing can name its column.
-    field = context.fresh("", INT)
-    return FromRows(Values(((Literal(0, INT),),), (field,)), (), ())
+    return one_row(context)
 
 
 def _where(select: Select, phase: RowPhase) -> None:

@@ -30,6 +30,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TableScan,
     TopRows,
+    Unnest,
     ValidRows,
     Values,
     VersionScan,
@@ -236,6 +237,11 @@ class _Drawing:
         """A row at most."""
         return "at most one row" + (f" for each {self._list(node.by)}" if node.by else "")
 
+    def unnest(self, node: Unnest) -> str:
+        """What is taken apart."""
+        kept = ", rows without any kept" if node.is_outer else ""
+        return f"a row for each entry of {self._show(node.expression)}{kept}"
+
     def valid_rows(self, node: ValidRows) -> str:
         """From when until when."""
         bounds = [f"since {self._list(node.since)}"] if node.since else []
@@ -376,6 +382,7 @@ _WORDS: dict[type[Relation], Callable[[_Drawing, Any], str]] = {
     Project: _Drawing.project,
     Distinct: _Drawing.distinct,
     AtMostOne: _Drawing.at_most_one,
+    Unnest: _Drawing.unnest,
     ValidRows: _Drawing.valid_rows,
     Aggregate: _Drawing.aggregate,
     Join: _Drawing.join,

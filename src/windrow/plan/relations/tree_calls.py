@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from windrow.aggregate_functions import AggregateFunction, Form
+from windrow.plan.comparable import maps_compared
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.relations.algebra import Relation
 from windrow.plan.relations.reading import times_of
@@ -65,7 +66,7 @@ def tree_arguments(
 def row_order(relation: Relation) -> tuple[Expr, ...]:
     """What FIRST and LAST are by: the times of the rows of streams, then whole rows."""
     times = times_of(relation)
-    others = (field.ref for field in relation.fields)
+    others = (field.ref for field in relation.fields if field.type.is_comparable)
     return (*times, *(ref for ref in others if ref not in times))
 
 
@@ -94,7 +95,7 @@ class _TreeCaller:
 
     def _chosen(self) -> tuple[Expr, ...]:
         self._check_count(1, 2, "x")
-        value = _typed(self._bound(self._nodes[0]))
+        value = self._ordered(self._nodes[0])
         tests = [] if self._call.condition is None else [self._call.condition]
         if len(self._nodes) > 1 and self._flag(self._nodes[1]):
             there = Call("is_null", (value,), BOOLEAN)
@@ -106,7 +107,7 @@ class _TreeCaller:
 
     def _chosen_by(self) -> tuple[Expr, ...]:
         self._check_count(2, 2, "x, y")
-        value, compared = (_typed(self._bound(each)) for each in self._nodes)
+        value, compared = map(self._ordered, self._nodes)
         return value, self._where_true(compared)
 
     def _ranked(self) -> tuple[Expr, ...]:
@@ -122,7 +123,7 @@ class _TreeCaller:
             self._check_count(2, 2, "x, 0.5")
             value_node, is_descending = self._nodes[0], False
             fraction = self._fraction(self._nodes[1])
-        value = self._taken(_typed(self._bound(value_node)), value_node)
+        value = self._taken(self._ordered(value_node), value_node)
         return self._where_true(value), Literal(fraction, DOUBLE), Literal(is_descending, BOOLEAN)
 
     def _most_frequent(self) -> tuple[Expr, ...]:
@@ -133,8 +134,15 @@ class _TreeCaller:
             # Spark's second argument asks for what is so here anyway: the least of several.
             self._check_count(1, 2, "x")
             node, is_descending = self._nodes[0], False
-        value = self._taken(_typed(self._bound(node)), node)
+        value = self._taken(self._ordered(node), node)
         return self._where_true(value), Literal(0.0, DOUBLE), Literal(is_descending, BOOLEAN)
+
+    def _ordered(self, node: exp.Expr) -> Expr:
+        """An argument that rows are ordered by, be it where others are equal."""
+        value = self._bound(node)
+        if not value.type.is_comparable:
+            raise maps_compared(self._scope, self._call.name, node)
+        return _typed(value)
 
     def _where_true(self, value: Expr) -> Expr:
         """The value, NULL in rows that FILTER leaves out."""

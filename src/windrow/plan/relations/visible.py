@@ -26,6 +26,10 @@ class Table:
     fields: tuple[Field, ...]
     stream: str = ""
 
+    def has(self, name: str) -> bool:
+        """Whether it has a column of that name."""
+        return bool(_named(self.fields, name))
+
 
 @dataclass(frozen=True)
 class Visible:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.rows.scalar.nested_casts import cast_parts
 from windrow.rows.scalar.parsing import parser_of
 from windrow.rows.scalar.rounding import decimal_to_scale, fit_decimal
 from windrow.rows.scalar.timestamps import TIMESTAMPS
@@ -45,6 +46,26 @@ def _cast(arguments: list[Any], kind: ColumnType) -> Any:
     source = column.type
     if source == kind.arrow:
         return column
+    if kind.is_nested:
+        found, faults = cast_parts(column, kind, _plain)
+        return Checked(found, faults if faults.any() else None)
+    return _plain(column, kind)
+
+
+def _try_cast(arguments: list[Any], kind: ColumnType) -> Any:
+    found = _cast(arguments, kind)
+    return found.value if isinstance(found, Checked) else found
+
+
+def _plain(column: pa.Array, kind: ColumnType) -> pa.Array:
+    source = column.type
+    if source == kind.arrow:
+        return column
+    if kind.name == "BINARY":
+        return column.view(kind.arrow)
+    if pa.types.is_binary(source):
+        # Bytes that are not UTF-8 become the sign of what cannot be read, as in Spark.
+        return map_distinct(column, _decoded, kind.arrow)
     if kind.name == "TIMESTAMP" and _is_number(source):
         return _to_timestamp(column, kind)
     if pa.types.is_string(source):
@@ -168,6 +189,10 @@ def _from_time(column: pa.Array, kind: ColumnType) -> pa.Array:
     return _narrowed(np.floor_divide(numbers(moments), _SECOND_US), column, kind)
 
 
+def _decoded(data: bytes | None) -> str | None:
+    return None if data is None else data.decode(errors="replace")
+
+
 def _as_moments(column: pa.Array, kind: ColumnType) -> pa.Array:
     if not pa.types.is_date(column.type):
         return column.view(kind.arrow)
@@ -193,4 +218,4 @@ def _to_timestamp(column: pa.Array, kind: ColumnType) -> pa.Array:
     return found.value if isinstance(found, Checked) else found
 
 
-CASTS: dict[str, Function] = dict.fromkeys(["cast", "try_cast"], over_arrays(_cast))
+CASTS: dict[str, Function] = {"cast": over_arrays(_cast), "try_cast": over_arrays(_try_cast)}

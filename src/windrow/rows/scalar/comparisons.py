@@ -13,21 +13,33 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from windrow.rows.scalar.values import Function, numbers, over_arrays, true_where
+from windrow.rows.scalar.values import Function, as_array, numbers, over_arrays, true_where
 from windrow.schema import ColumnType
+from windrow.windows.order_bytes import order_bytes
 
 __all__ = ["COMPARISONS", "equal"]
 
 
 def equal(left: Any, right: Any) -> Any:
     """Whether left = right, where NaN equals NaN."""
+    if pa.types.is_nested(left.type):
+        return pc.equal(_as_bytes(left), _as_bytes(right))
     if not (_has_nan(left) and _has_nan(right)):
         return pc.equal(left, right)
     both_nan = pc.and_kleene(pc.is_nan(left), pc.is_nan(right))
     return pc.or_kleene(pc.equal(left, right), both_nan)
 
 
+def _as_bytes(value: Any) -> Any:
+    """Nested values as bytes, which compare as they do."""
+    if isinstance(value, pa.Scalar):
+        return order_bytes(as_array(value, 1))[0]
+    return order_bytes(value)
+
+
 def _less(left: Any, right: Any) -> Any:
+    if pa.types.is_nested(left.type):
+        left, right = _as_bytes(left), _as_bytes(right)
     if not _has_nan(right):
         return pc.less(left, right)
     only_right = pc.and_kleene(pc.is_nan(right), pc.invert(pc.is_nan(left)))
@@ -35,6 +47,8 @@ def _less(left: Any, right: Any) -> Any:
 
 
 def _at_most(left: Any, right: Any) -> Any:
+    if pa.types.is_nested(left.type):
+        left, right = _as_bytes(left), _as_bytes(right)
     # Either form is one comparison; the one whose right side holds no NaN needs no more.
     if _is_float(left) and _has_nan(right):
         return pc.invert(_less(right, left))
@@ -77,6 +91,8 @@ def _in(arguments: list[Any], kind: ColumnType) -> Any:
 
 
 def _among(value: pa.Array, listed: list[pa.Scalar]) -> pa.Array:
+    if pa.types.is_nested(value.type):
+        value, listed = _as_bytes(value), [_as_bytes(each) for each in listed]
     choices = pa.array([choice.as_py() for choice in listed if choice.is_valid], value.type)
     if pa.types.is_floating(value.type):
         # Sets tell -0.0 from 0.0; adding 0.0 makes them one.

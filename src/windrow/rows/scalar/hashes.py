@@ -68,7 +68,8 @@ def _words(column: pa.Array) -> Words | None:
         values = np.where(np.isnan(values), np.nan, values + 0.0).astype(values.dtype)
     if values.dtype.itemsize < 4:
         values = values.astype(np.int32)
-    return values.view(np.uint32 if values.dtype.itemsize == 4 else np.uint64)
+    words: Words = values.view(np.uint32 if values.dtype.itemsize == 4 else np.uint64)
+    return words
 
 
 def _by_row(column: pa.Array, hashes: Words, of_bytes: Callable[[bytes, int], int]) -> Words:
@@ -112,7 +113,8 @@ def _finished(hashes: Words, length: int) -> Words:
     hashes = hashes ^ np.uint32(length)
     hashes = (hashes ^ (hashes >> np.uint32(16))) * np.uint32(0x85EBCA6B)
     hashes = (hashes ^ (hashes >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return hashes ^ (hashes >> np.uint32(16))
+    found: Words = hashes ^ (hashes >> np.uint32(16))
+    return found
 
 
 def _murmur_bytes(data: bytes, seed: int) -> int:

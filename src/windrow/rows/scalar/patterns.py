@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = ["PATTERNS"]
 
 _PRIVATE = 0xF0000  # characters without a meaning, to mark places in a text
 _MARKS = 64
+_PLAIN = re.compile(r"[\w ,;:/=&%@#'-]+")  # a pattern that stands for itself
 
 
 def _like(column: pa.Array, pattern: str, escape: str = "\\") -> pa.Array:
@@ -60,10 +62,21 @@ def _is_matched(column: pa.Array, pattern: str) -> pa.Array:
 
 
 def _count(column: pa.Array, pattern: str) -> pa.Array:
+    known = _translated(pattern)
+    if not _looks_around(pattern):
+        return pc.count_substring_regex(column, known.pattern)
     # Arrow's own count begins anew behind each match, where ^ matches once more.
     mark, _ = _unused(column)
-    marked = pc.replace_substring_regex(column, _translated(pattern).pattern, mark)
+    marked = pc.replace_substring_regex(column, known.pattern, mark)
     return pc.count_substring(marked, mark)
+
+
+@lru_cache(1_000)
+def _looks_around(pattern: str) -> bool:
+    """Whether a match may depend on what stands beside it, or be empty."""
+    if any(sign in pattern for sign in ("^", "\\b", "\\B", "\\A")):
+        return True
+    return bool(pc.match_substring_regex(pa.scalar(""), _translated(pattern).pattern).as_py())
 
 
 def _extract(column: pa.Array, pattern: str, group: int = 1) -> pa.Array | Checked:
@@ -145,6 +158,8 @@ def _split(column: pa.Array, pattern: str, limit: int = -1) -> pa.Array:
         return map_distinct(
             column, lambda text: None if text is None else [text], pa.list_(pa.string())
         )
+    if _PLAIN.fullmatch(pattern):
+        return pc.split_pattern(column, pattern, max_splits=None if most < 0 else most)
     known = _translated(pattern)
     begin, _ = _unused(column)
     marked = pc.replace_substring_regex(column, known.pattern, begin, max_replacements=most)

@@ -53,7 +53,8 @@ def as_array(value: Any, length: int) -> pa.Array:
     """The value as a column of that length."""
     if not isinstance(value, pa.Scalar):
         return value
-    return pa.repeat(value, length) if value.is_valid else pa.nulls(length, value.type)
+    # Arrow does not repeat a list no times.
+    return pa.repeat(value, length) if value.is_valid and length else pa.nulls(length, value.type)
 
 
 def over_arrays(function: Function) -> Function:
@@ -63,7 +64,11 @@ def over_arrays(function: Function) -> Function:
         lengths = [len(value) for value in arguments if not isinstance(value, pa.Scalar)]
         length = lengths[0] if lengths else 1
         result = function([as_array(value, length) for value in arguments], kind)
-        return result if lengths else result[0]
+        if lengths:
+            return result
+        if isinstance(result, Checked):
+            return Checked(result.value[0], result.faults)
+        return result[0]
 
     return spread
 

@@ -90,7 +90,10 @@ class CheckpointOwner:
                 f"its plan has format {self.plan['format']}, written by Windrow {self.windrow}; "
                 f"this is Windrow {mine.windrow}, whose plans have format {PLAN_FORMAT}"
             )
-        before, now = (plan_from_json(json.dumps(each.plan)) for each in (self, mine))
+        try:
+            before, now = (plan_from_json(json.dumps(each.plan)) for each in (self, mine))
+        except CheckpointError as error:  # of functions that it does not have
+            return f"its plan cannot be read here: {error.message}"
         shown = plan_differences(before, now) or [
             f"fingerprint of the plan: {self.fingerprint}, now {mine.fingerprint}"
         ]

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.errors import BindingError
+from windrow.errors import BindingError, UnsupportedError
 from windrow.plan.fingerprint import fingerprint
+from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
+from windrow.plan.shipped_plan import functions_in
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
 from windrow.spark.checkpoint.spark_part import check_spark_part, last_offsets
 from windrow.spark.driver.bundle_record import BundleRecord
@@ -125,6 +127,7 @@ class Bundle(StreamingRun):
 
     def _admit(self, query: QueryOutlet, sink: object, buckets: int) -> None:
         """Gives a query its number, and the order to begin where it has not been given."""
+        _refuse_functions(query.name, query.plan)
         known = self.record.running().get(query.name)
         number = self.record.next_number if known is None else known
         folder = f"{number:06d}-{query.name}"  # a name may come again, with another plan
@@ -209,3 +212,14 @@ class Bundle(StreamingRun):
     def _ended(self) -> None:
         for query in self._queries.values():
             query.end()
+
+
+def _refuse_functions(name: str, plan: QueryPlan) -> None:
+    """Orders to shared operators are texts, which functions of users are no part of."""
+    called = functions_in(plan)
+    if called:
+        raise UnsupportedError(
+            "WU794",
+            f"query {name!r} calls the function {called[0].name!r}, and shared operators know none",
+            hint="start it by itself: session.query(...).start(sink)",
+        )

@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
+from windrow.plan.shipped_plan import shipped
 from windrow.schema import StreamSchema
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
@@ -54,7 +55,7 @@ def shard_outputs(
     routing: Routing = NO_ROUTING,
 ) -> DataFrame:
     """The stream of what the shards give, one row per bucket and batch."""
-    text, owner = plan_to_json(plan), checkpoint.spark_location
+    text, owner = shipped(plan, uuid.uuid4().bytes), checkpoint.spark_location
 
     def packer_of(stream: str) -> PackerOf:
         def make(task: int, context: TaskContext | None) -> TaskPacker:

@@ -22,6 +22,7 @@ from windrow.connectors.spark_frames import source_frame
 from windrow.connectors.spark_times import with_instants
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
+from windrow.giving_functions import GivingFunctions
 from windrow.governor.window_table import query_table, window_table
 from windrow.memory_size import memory_of
 from windrow.metrics_server import MetricsServer
@@ -53,6 +54,7 @@ from windrow.spark.processes.leftovers import temporary_folder
 from windrow.spark.processes.usable import advise, refuse_stopped, refuse_unusable
 from windrow.spark.shuffle.buckets import MAX_BUCKETS
 from windrow.sql import parse_query
+from windrow.sql.double_quotes import double_quotes_named, names_in_backquotes
 from windrow.storage import Storage
 from windrow.stream_options import Span, on_spark, stream_options
 
@@ -75,7 +77,7 @@ class Stoppable(Protocol):
         """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
-class SparkWindrowSession(WithoutViews, Asking):
+class SparkWindrowSession(GivingFunctions, WithoutViews, Asking):
     """What windrow.connect(spark) returns.
 
     Example::
@@ -93,8 +95,10 @@ class SparkWindrowSession(WithoutViews, Asking):
         checkpoint: str | os.PathLike[str] | None = None,
         buckets: int | None = None,
         time_zone: str = DEFAULT_ZONE,
+        double_quotes: str = "text",
     ) -> None:
         refuse_unusable(spark)
+        self._double_quotes = double_quotes_named(double_quotes)
         if buckets is not None and not 1 <= buckets <= MAX_BUCKETS:
             raise BindingError(
                 "WB417",
@@ -137,13 +141,11 @@ class SparkWindrowSession(WithoutViews, Asking):
         """Declares a stream: its rows, its time column, and how late rows may come.
 
         schema: a streaming DataFrame; or, with source=windrow.sources..., the columns. on_bad_row:
-        'fail' ends queries at a value that its column cannot hold, 'set aside' counts the row,
-        keeps some for bad_rows() and goes on; 'auto' fails, but sets aside damaged rows, such as
-        text that is not UTF-8. max_ahead: rows that are further ahead of the others than this, or
-        of the clock on the wall, are set aside; 'auto' sets rows aside that are a day ahead of the
-        clock, None none. unit: of times that are numbers since 1970: 's', 'ms', 'us' or 'ns'.
-        idle_after, keep and unknown_fields="refuse" are refused: only a session in this process
-        has them.
+        'fail' ends queries at a value that its column cannot hold, 'set aside' counts the row and
+        goes on; 'auto' fails, but sets damaged rows aside. max_ahead: rows further ahead of the
+        others, or of the clock on the wall, are set aside; 'auto': those a day ahead of the clock.
+        unit: of times that are numbers since 1970: 's', 'ms', 'us' or 'ns'. idle_after, keep and
+        unknown_fields="refuse" are refused: only a session in this process has them.
 
         Example::
 
@@ -176,9 +178,10 @@ class SparkWindrowSession(WithoutViews, Asking):
             count = session.query("SELECT COUNT(*) AS n FROM temp [1 MINUTE]", name="count")
             count.start("memory", trigger="1 second")
         """
-        select = one_select(parse_query(text))
+        select = one_select(parse_query(names_in_backquotes(text, self._double_quotes)))
         refuse_history(select)
-        plan = plan_block(select, self._catalog, algorithm, store)
+        with self._knowing_functions():
+            plan = plan_block(select, self._catalog, algorithm, store)
         chosen = name or f"query{len(self._queries) + 1}"
         if not _QUERY_NAME.match(chosen):
             raise BindingError(
@@ -260,9 +263,10 @@ class SparkWindrowSession(WithoutViews, Asking):
 
             session.plan_of("SELECT COUNT(*) AS n FROM temp [1 MINUTE]").streams
         """
-        select = one_select(parse_query(text))
+        select = one_select(parse_query(names_in_backquotes(text, self._double_quotes)))
         if not reads_history(select):
-            return plan_block(select, self._catalog, "auto", "auto")
+            with self._knowing_functions():
+                return plan_block(select, self._catalog, "auto", "auto")
         return bind_history(select, self._catalog, self._histories.schemas)
 
     def push(self, stream: str, rows: object) -> None:  # noqa: ARG002 - as in the embedded session
@@ -429,7 +433,11 @@ class SparkWindrowSession(WithoutViews, Asking):
         self._histories.declare(declared, self._sources[schema.name], archive, trigger)
 
     def _ask(self, text: str, progressive: bool) -> pa.Table | Iterator[pa.Table]:
-        plan = bind_history(one_select(parse_query(text)), self._catalog, self._histories.schemas)
+        plan = bind_history(
+            one_select(parse_query(names_in_backquotes(text, self._double_quotes))),
+            self._catalog,
+            self._histories.schemas,
+        )
         if progressive:
             return self._histories.ask_progressively(plan)
         return self._histories.ask(plan)

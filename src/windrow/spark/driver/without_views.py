@@ -1,6 +1,11 @@
-"""What a session on Spark says to those who name a view."""
+"""What a session on Spark says to those who name a view or a table."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+import pyarrow as pa
 
 from windrow.errors import UnsupportedError
 
@@ -8,7 +13,7 @@ __all__ = ["WithoutViews"]
 
 
 class WithoutViews:
-    """Views run in one process only."""
+    """Views and tables run in one process only."""
 
     def view(self, name: str, text: str) -> None:
         """Refused on Spark: write the query of the view where it is read.
@@ -23,3 +28,49 @@ class WithoutViews:
             f"view {name!r}: views are not supported on Spark yet",
             hint="write its query where it is read, or connect in this process: windrow.connect()",
         )
+
+    def table(
+        self,
+        name: str,
+        schema: Mapping[str, str] | str | pa.Schema,
+        *,
+        key: str | Iterable[str],
+        time: str | None = None,
+    ) -> None:
+        """Refused on Spark: tables are held in one process.
+
+        Example::
+
+            session.table("rooms", "id string", key="id")  # raises UnsupportedError: WU715
+        """
+        del schema, key, time
+        _refuse_table(name)
+
+    def upsert(self, table: str, rows: Any) -> None:
+        """Refused on Spark, as table() is.
+
+        Example::
+
+            session.upsert("rooms", [])  # raises UnsupportedError: WU715
+        """
+        del rows
+        _refuse_table(table)
+
+    def delete(self, table: str, keys: Any) -> None:
+        """Refused on Spark, as table() is.
+
+        Example::
+
+            session.delete("rooms", [])  # raises UnsupportedError: WU715
+        """
+        del keys
+        _refuse_table(table)
+
+
+def _refuse_table(name: str) -> NoReturn:
+    raise UnsupportedError(
+        "WU715",
+        f"table {name!r}: tables are not supported on Spark yet",
+        hint="join with a window that holds one row of each key: s [PARTITION BY k ROWS 1], or "
+        "connect in this process: windrow.connect()",
+    )

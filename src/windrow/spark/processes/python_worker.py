@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import count
 
 from windrow.plan.model import QueryPlan
-from windrow.plan.serialise import plan_from_json
+from windrow.plan.shipped_plan import plan_shipped
 
 __all__ = ["plan_of", "prepare_worker"]
 
@@ -19,7 +19,7 @@ _TASKS = count(1)  # of this process
 @lru_cache(maxsize=PLANS_KEPT)
 def plan_of(text: str) -> QueryPlan:
     """The plan that the text describes."""
-    return plan_from_json(text)
+    return plan_shipped(text)
 
 
 def prepare_worker() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from windrow.operators.relations.aggregates.places import Places
 from windrow.operators.relations.changes import Changes
+from windrow.windows.value_bytes import bytes_of_values
 
 __all__ = ["changed_rows", "equal_values"]
 
@@ -59,6 +60,8 @@ def equal_values(column: pa.Array, left: Vector, right: Vector) -> Flags:
         numbers = column.to_numpy()
         return _equal_numbers(numbers[left], numbers[right])
     one, other = column.take(pa.array(left)), column.take(pa.array(right))
+    if pa.types.is_nested(column.type):
+        one, other = bytes_of_values(one), bytes_of_values(other)
     same = pc.equal(one, other)
     if pa.types.is_floating(column.type):
         same = pc.or_(same, pc.and_(pc.is_nan(one), pc.is_nan(other)))

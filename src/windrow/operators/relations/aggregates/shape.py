@@ -13,13 +13,22 @@ from windrow.operators.relations.aggregates.ordered.ordered_shape import (
     ordered_call,
 )
 from windrow.operators.relations.aggregates.ordered.ordered_values import Pick
-from windrow.plan.expressions import Call, Expr
+from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.model import Aggregate
+from windrow.plan.relations.aggregate_calls import PARTS_BEFORE_KEYS
 from windrow.plan.relations.algebra import AggregateCall
 from windrow.schema import DOUBLE as DOUBLE_TYPE
 from windrow.windows.wide_decimals import is_wide_decimal
 
-__all__ = ["ALL_ROWS", "AggregateShape", "Extreme", "Measure", "Reading", "shape_of_calls"]
+__all__ = [
+    "ALL_ROWS",
+    "AggregateShape",
+    "Collected",
+    "Extreme",
+    "Measure",
+    "Reading",
+    "shape_of_calls",
+]
 
 Found = TypeVar("Found")
 ALL_ROWS = 0
@@ -59,11 +68,30 @@ class Ordered:
 
 
 @dataclass(frozen=True)
+class Collected:
+    """All values of a call in order: its first argument, by the keys among the others."""
+
+    call: AggregateCall
+
+    @property
+    def read(self) -> tuple[Expr, ...]:
+        """The value, then the keys."""
+        return (self.call.arguments[0], *self.call.arguments[PARTS_BEFORE_KEYS:])
+
+    def text(self, place: int) -> str:
+        """The constant text that stands there."""
+        literal = self.call.arguments[place]
+        assert isinstance(literal, Literal)
+        return str(literal.value)
+
+
+@dataclass(frozen=True)
 class Reading:
     """How the value of a call is read off a state: as that aggregate, from these measures.
 
     Of a spread there are three: values, squares, what the squares were rounded by. Of an extreme
-    it is the number of the extreme; of ordered rows, the number of the order and of the pick.
+    it is the number of the extreme; of ordered rows, the number of the order and of the pick; of
+    what is collected, it counts from -1 downwards.
     """
 
     aggregate: Aggregate
@@ -83,6 +111,7 @@ class AggregateShape:
     extremes: tuple[Extreme, ...]
     readings: tuple[Reading, ...]
     ordered: tuple[Ordered, ...] = ()
+    collected: tuple[Collected, ...] = ()
 
 
 def shape_of_calls(calls: tuple[AggregateCall, ...]) -> AggregateShape:
@@ -95,6 +124,7 @@ def shape_of_calls(calls: tuple[AggregateCall, ...]) -> AggregateShape:
         tuple(work.extremes),
         readings,
         tuple(Ordered(kind, tuple(picks)) for kind, picks in work.ordered.items()),
+        tuple(work.collected),
     )
 
 
@@ -106,6 +136,7 @@ class _Work:
         self.distincts: list[tuple[Expr, ...]] = []
         self.extremes: list[Extreme] = []
         self.ordered: dict[OrderedKind, list[Pick]] = {}
+        self.collected: list[Collected] = []
 
     def reading(self, call: AggregateCall) -> Reading:
         """How the call is read, once what it needs is kept."""
@@ -114,6 +145,9 @@ class _Work:
         function = aggregate.traits
         if function.form in ORDERED_FORMS:
             return Reading(aggregate, function.form, self._picked(function, call))
+        if function.form is Form.COLLECTED:
+            place = _place(self.collected, Collected(call))
+            return Reading(aggregate, Form.COLLECTED, (-1 - place,))
         measured = aggregate.measured
         if function.form is Form.ROWS or measured is None:
             return Reading(aggregate, Form.ROWS)

@@ -42,7 +42,7 @@ def state_values(
 def _values(reading: Reading, sums: SumStates, extremes: Sequence[pa.Array]) -> Values:
     if reading.form is Form.ROWS:
         return pa.array(sums.counts), None
-    if reading.form is Form.EXTREME:
+    if reading.form in (Form.EXTREME, Form.COLLECTED):
         return extremes[reading.indexes[0]], None
     read = [sums.value(index) for index in reading.indexes]
     if reading.form is Form.SPREAD:

@@ -11,6 +11,7 @@ from windrow.plan.relations.algebra import Relation
 from windrow.plan.relations.rules.aggregate_left_joins import aggregate_left_joins
 from windrow.plan.relations.rules.aggregate_parts_of_unions import aggregate_parts_of_unions
 from windrow.plan.relations.rules.anti_joins import anti_joins
+from windrow.plan.relations.rules.hold_between import hold_between
 from windrow.plan.relations.rules.limit_row_numbers import limit_row_numbers
 from windrow.plan.relations.rules.merge_projections import merge_projections
 from windrow.plan.relations.rules.order_joins import order_joins
@@ -30,6 +31,7 @@ RELATION_RULES: tuple[RelationRule, ...] = (
     split_anti_joins,
     read_session_ends,
     push_filters,
+    hold_between,
     anti_joins,
     pull_up_bounds,
     aggregate_left_joins,

@@ -25,6 +25,7 @@ from windrow.plan.relations.algebra import (
     SetOperation,
     TableScan,
     TopRows,
+    Unnest,
     ValidRows,
     Values,
     VersionScan,
@@ -49,7 +50,7 @@ def _pruned(relation: Relation, wanted: Ids) -> Relation:
     rule = _RULES.get(type(relation))
     if rule is not None:
         return rule(relation, wanted)
-    assert isinstance(relation, Filter | Join | AtMostOne | ValidRows | AsOfJoin)
+    assert isinstance(relation, Filter | Join | AtMostOne | Unnest | ValidRows | AsOfJoin)
     return _over(relation, wanted)
 
 

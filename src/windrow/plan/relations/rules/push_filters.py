@@ -5,6 +5,7 @@ A row that a condition leaves out is then never joined, grouped or kept.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from windrow.plan.expressions import Call, ColumnRef, Expr
@@ -19,9 +20,11 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     SetOperation,
+    Unnest,
     WindowBounds,
     WindowFunctions,
 )
+from windrow.plan.relations.instants import reads_instant
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
 from windrow.plan.types import all_of
 
@@ -54,9 +57,9 @@ def _pushed(relation: Relation, conditions: list[Expr]) -> Relation:
     if isinstance(relation, WindowFunctions):
         kept = [part.column for part in relation.partition if isinstance(part, ColumnRef)]
         return _below(relation, conditions, frozenset(kept))
-    if isinstance(relation, AtMostOne | WindowBounds):
-        # At most one row is asked of all; bounds are of no row.
-        may = ids_of(relation.input) if isinstance(relation, WindowBounds) else frozenset()
+    if isinstance(relation, AtMostOne | Unnest | WindowBounds):
+        # At most one row is asked of all; bounds are of no row, and entries leave rows as they are.
+        may = frozenset() if isinstance(relation, AtMostOne) else ids_of(relation.input)
         return _below(relation, conditions, may)
     parts = tuple(_pushed(part, []) for part in relation.inputs)
     return _kept(relation.with_inputs(*parts) if parts else relation, conditions)
@@ -68,7 +71,7 @@ def _kept(relation: Relation, conditions: list[Expr]) -> Relation:
 
 
 def _below(
-    relation: WindowFunctions | AtMostOne | WindowBounds,
+    relation: WindowFunctions | AtMostOne | Unnest | WindowBounds,
     conditions: list[Expr],
     may: frozenset[str],
 ) -> Relation:
@@ -126,7 +129,7 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
         reads = read_ids(each)
         if reads <= left and relation.kind != "full":
             to_left.append(each)
-        elif relation.kind == "inner" and (reads <= right or each not in guarded):
+        elif relation.kind == "inner" and (reads <= right or _may_join(each, guarded)):
             (to_right if reads <= right else kept).append(each)
         else:
             above.append(each)
@@ -145,3 +148,8 @@ def _into_join(relation: Join, conditions: list[Expr]) -> Relation:
         condition=all_of(list(dict.fromkeys(kept))),
     )
     return _kept(joined, above)
+
+
+def _may_join(condition: Expr, guarded: Container[Expr]) -> bool:
+    """Whether it may become part of a join: it cannot fail there, nor read the instant."""
+    return condition not in guarded and not reads_instant(condition)

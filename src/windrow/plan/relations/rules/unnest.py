@@ -30,6 +30,7 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     TopRows,
+    Unnest,
     WindowFunctions,
 )
 from windrow.plan.relations.references import (
@@ -130,8 +131,8 @@ class _Domain:
         if isinstance(relation, Project):
             inner = self.into(relation.input)
             return Project(inner, (*relation.items, *passed(self.fields)))
-        if isinstance(relation, Distinct):
-            return Distinct(self.into(relation.input))
+        if isinstance(relation, Distinct | Unnest):
+            return replace(relation, input=self.into(relation.input))
         if isinstance(relation, Aggregate):
             return self._into_aggregate(relation)
         if isinstance(relation, TopRows | WindowFunctions):

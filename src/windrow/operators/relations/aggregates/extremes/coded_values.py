@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from windrow.operators.relations.row_codes import RowCodes
 from windrow.windows.codes import Codes
+from windrow.windows.order_bytes import order_bytes
+from windrow.windows.value_bytes import is_coded
 from windrow.windows.wide_decimals import words_of_wide
 
 __all__ = ["CodedValues"]
@@ -77,8 +79,8 @@ class CodedValues:
         return self._keys.growth_bytes(changes) + 2 * (self.nbytes - self._keys.nbytes)
 
     def _add(self, codes: Codes, values: pa.Array) -> None:
-        if pa.types.is_string(self._kind):
-            letters, sizes = _bytes_of(values)
+        if is_coded(self._kind):
+            letters, sizes = _bytes_of(order_bytes(values))
             self._rank[codes] = _first_words(letters, sizes)
         else:
             words = words_of_wide(values)

@@ -13,6 +13,7 @@ from windrow.operators.relations.aggregates.extremes import kernels
 from windrow.operators.relations.aggregates.extremes.coded_values import CodedValues
 from windrow.operators.relations.aggregates.places import Places
 from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, Flags
+from windrow.windows.value_bytes import is_coded
 from windrow.windows.wide_decimals import is_wide_decimal
 
 __all__ = ["ExtremeValues"]
@@ -59,9 +60,9 @@ class ExtremeValues:
 
     def __init__(self, kind: pa.DataType, *, is_max: bool) -> None:
         self._kind, self._is_max = kind, is_max
-        is_coded = pa.types.is_string(kind) or is_wide_decimal(kind)
-        self._coded = CodedValues(kind) if is_coded else None
-        self._nodes = _no_nodes(is_coded=is_coded)
+        needs_codes = is_coded(kind) or is_wide_decimal(kind)
+        self._coded = CodedValues(kind) if needs_codes else None
+        self._nodes = _no_nodes(is_coded=needs_codes)
         self._roots = np.zeros(0, np.int32)
 
     def advance(self, groups: Codes, weight: Vector, column: pa.Array, places: Places) -> pa.Array:

@@ -16,7 +16,7 @@ from windrow.sql.cursor import Cursor
 from windrow.sql.places import place_of
 from windrow.sql.statements import Select, SelectItem, Source, Window
 from windrow.sql.tokens import Token
-from windrow.sql.window_clause import hopping, tumbling
+from windrow.sql.window_clause import hopping, session_of, tumbling
 from windrow.sql.window_sizes import parse_size
 
 __all__ = [
@@ -92,7 +92,7 @@ def parse_window_clause(cursor: Cursor) -> Window | None:
 
 def _clause_window(cursor: Cursor, word: Token, sizes: dict[str, int]) -> Window:
     if word.upper == "SESSION":
-        return Window("session", length_us=sizes["SIZE"])
+        return session_of(sizes["SIZE"])
     if word.upper == "TUMBLING":
         return tumbling(sizes["SIZE"])
     return hopping(cursor, word, sizes["SIZE"], sizes["ADVANCE"])
@@ -152,7 +152,7 @@ def _window(select: Select, call: exp.Expr, cursor: Cursor) -> Window:
 
 def _of_sizes(name: str, sizes: list[int], cursor: Cursor) -> Window:
     if name in ("SESSION", "SESSION_WINDOW"):
-        return Window("session", length_us=sizes[0])
+        return session_of(sizes[0])
     if len(sizes) == 1:
         return tumbling(sizes[0])
     if name == "HOP":
@@ -209,10 +209,17 @@ def _renamed(select: Select, clause: Window | None) -> Select:
             continue
         name = _PSEUDO.get(item.expression.name.lower()) if clause is not None else None
         alias = item.alias or (None if name is None else item.expression.name)
+        alias = alias or _field_name(item.expression)
         shown = of(item.expression)
         assert shown is not None
         items.append(replace(item, expression=shown, alias=alias))
     return replace(select, items=tuple(items), having=of(select.having), where=of(select.where))
+
+
+def _field_name(node: exp.Expr) -> str | None:
+    """Of `window.start` the start, as Spark names it."""
+    is_field = isinstance(node, exp.Column) and node.table.lower() in ("window", "session_window")
+    return node.name if is_field else None
 
 
 def _is_whole_window(node: exp.Expr) -> bool:

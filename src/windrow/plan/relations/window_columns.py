@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from windrow.plan.model import WindowSpec
-from windrow.plan.relations.algebra import (
-    Field,
-    Relation,
-    Scan,
-    SessionScan,
-    WindowBound,
-    WindowBounds,
-)
+from windrow.plan.relations.algebra import Field, Relation, Scan
 from windrow.plan.relations.context import Context
+from windrow.plan.relations.window_algebra import SessionScan, WindowBound, WindowBounds
 from windrow.schema import TIMESTAMP
 
 __all__ = ["BOUND_NAMES", "with_bounds"]

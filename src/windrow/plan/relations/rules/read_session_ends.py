@@ -19,12 +19,11 @@ from windrow.plan.relations.algebra import (
     Join,
     Project,
     Relation,
-    SessionScan,
-    WindowBound,
     walk_relations,
 )
 from windrow.plan.relations.references import FreshIds, passed, read_ids, same_columns
 from windrow.plan.relations.rules.prune_columns import prune_columns
+from windrow.plan.relations.window_algebra import SessionScan, WindowBound
 from windrow.schema import TIMESTAMP
 
 __all__ = ["read_session_ends"]

@@ -210,10 +210,17 @@ def _renamed(select: Select, clause: Window | None) -> Select:
             continue
         name = _PSEUDO.get(item.expression.name.lower()) if clause is not None else None
         alias = item.alias or (None if name is None else item.expression.name)
+        alias = alias or _field_name(item.expression)
         shown = of(item.expression)
         assert shown is not None
         items.append(replace(item, expression=shown, alias=alias))
     return replace(select, items=tuple(items), having=of(select.having), where=of(select.where))
+
+
+def _field_name(node: exp.Expr) -> str | None:
+    """Of `window.start` the start, as Spark names it."""
+    is_field = isinstance(node, exp.Column) and node.table.lower() in ("window", "session_window")
+    return node.name if is_field else None
 
 
 def _is_whole_window(node: exp.Expr) -> bool:

@@ -50,7 +50,7 @@ CODE_CARRIERS = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal"
 EVALUATORS = {"eval", "exec", "expr", "selectExpr", "sql"}
 COLLECTIONS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
 # Kinds of windows whose names are also those of columns and counts.
-EVERYDAY_KINDS = {"time", "slide", "rows"}
+EVERYDAY_KINDS = {"time", "slide", "rows", "now", "session", "tumble", "hop", "cumulate"}
 # The registry of kinds, and the parser, which makes them of their words.
 NAMING_KINDS = {PACKAGE / "window_kinds.py", PACKAGE / "sql" / "window_clause.py"}
 # As `make help` finds them.

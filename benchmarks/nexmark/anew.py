@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nexmark.queries import Query
+from nexmark.queries import AT, Query
 
 __all__ = ["Bounds", "Recomputation", "as_counts", "bounds_of"]
 
@@ -22,20 +22,26 @@ HOP_US = 2_000_000
 
 @dataclass(frozen=True)
 class Bounds:
-    """The times of the rows that are in a window; both belong to it. None: all until last_us."""
+    """The times of the rows that are in a window; both belong to it. None: all until last_us.
+
+    at_us: the instant. closed: start and end of a window that has closed.
+    """
 
     first_us: int | None
     last_us: int
+    at_us: int
+    closed: tuple[int, int] | None = None
 
 
 def bounds_of(query: Query, at_us: int, *, is_windowed: bool) -> Bounds:
     """What the windows of a query hold at an instant: all windows of one query are the same."""
     text = query.text or ""
-    if "{tumble}" in text or "{hop}" in text:
-        slide_us = HOP_US if "{hop}" in text else TEN_SECONDS_US
-        last_us = at_us // slide_us * slide_us
-        return Bounds(last_us - TEN_SECONDS_US + 1, last_us)
-    return Bounds(at_us - TEN_SECONDS_US if is_windowed else None, at_us)
+    if "TUMBLE(" in text or "HOP(" in text:
+        slide_us = HOP_US if "HOP(" in text else TEN_SECONDS_US
+        end_us = at_us // slide_us * slide_us
+        start_us = end_us - TEN_SECONDS_US
+        return Bounds(start_us, end_us - 1, at_us, (start_us, end_us))
+    return Bounds(at_us - TEN_SECONDS_US if is_windowed else None, at_us, at_us)
 
 
 class Recomputation:
@@ -53,7 +59,8 @@ class Recomputation:
             rows = table if name == "side_input" else _within(table, bounds)
             self._database.register(name, rows)
         began = time.process_time()
-        found = self._database.sql(query.sql.partition(" EVERY ")[0]).to_arrow_table()
+        text = query.sql.replace(AT, str(bounds.at_us))
+        found = self._database.sql(text).to_arrow_table()
         self.cpu_s += time.process_time() - began
         return found
 
@@ -62,7 +69,13 @@ def _within(table: pa.Table, bounds: Bounds) -> pa.Table:
     """Rows are in order of time, so they are a slice."""
     at = table["dateTime"].cast(pa.int64()).to_numpy()
     first = 0 if bounds.first_us is None else int(at.searchsorted(bounds.first_us))
-    return table.slice(first, int(at.searchsorted(bounds.last_us, side="right")) - first)
+    rows = table.slice(first, int(at.searchsorted(bounds.last_us, side="right")) - first)
+    if bounds.closed is None:
+        return rows
+    for name, instant in zip(("window_start", "window_end"), bounds.closed, strict=True):
+        column = pa.array([instant] * rows.num_rows, pa.timestamp("us", "UTC"))
+        rows = rows.append_column(name, column)
+    return rows
 
 
 def as_counts(table: pa.Table) -> Counter[tuple[Any, ...]]:

@@ -347,8 +347,6 @@ TABLE_ERRORS = [
 ]
 QUERY_ERRORS = [
     ("WB714", "SELECT id FROM rooms [10 SECONDS]"),
-    ("WB719", "SELECT name FROM s JOIN rooms ON room = id"),
-    ("WB719", "SELECT name FROM rooms LEFT JOIN s [UNBOUNDED] ON room = id"),
     ("WB716", "SELECT v FROM s [1 MINUTE] JOIN s FOR SYSTEM_TIME AS OF s.ts AS b ON s.v = b.v"),
     ("WB716", "SELECT id FROM rooms FOR SYSTEM_TIME AS OF PROCTIME()"),
     ("WB716", "SELECT v FROM s [1 MINUTE] JOIN rooms FOR SYSTEM_TIME AS OF s.v ON room = id"),

@@ -89,8 +89,8 @@ def test_an_interval_join_runs_as_one_of_numbers_does() -> None:
     catalog = Catalog(StreamSchema("a", columns, "ts"), StreamSchema("b", columns, "ts"))
     texts = [JOIN[0].format(condition) for condition in JOIN[1:]]
     plans = [plan_query(parse_query(text), catalog) for text in texts]
-    assert plans[0].algorithm == plans[1].algorithm  # type: ignore[union-attr]
-    assert plans[0].kind == plans[1].kind == "aggregate"  # type: ignore[union-attr]
+    assert plans[0].algorithm == plans[1].algorithm
+    assert plans[0].kind == plans[1].kind == "aggregate"
     assert plan_from_json(plan_to_json(plans[0])) == plans[0]  # type: ignore[arg-type]
 
 

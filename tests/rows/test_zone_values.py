@@ -53,7 +53,7 @@ def ours(text: str, zone: str) -> list[str | None]:
             kind = bound.type
             if kind.name in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ") or kind.is_interval:
                 bound = in_zone(bound, STRING, zone)
-            value = evaluate(bound, lambda _: None, 1)[0].as_py()  # type: ignore[arg-type, return-value]
+            value = evaluate(bound, lambda _: None, 1)[0].as_py()
     except WindrowError:
         return ["error", None]
     return [kind.spark, str(value)]

@@ -35,6 +35,8 @@ FORMS = {
     "count": Form("SELECT COUNT(*) AS n, COUNT(d) AS m FROM a [3 SECONDS]"),
     "range": Form("SELECT SUM(k) AS s FROM a [RANGE Now-3, Now]"),
     "slide": Form("SELECT COUNT(*) AS n FROM a [RANGE 3 SECONDS SLIDE 1 SECOND]"),
+    "tumble": Form("SELECT k, COUNT(*) AS n FROM a [TUMBLE 2 SECONDS] GROUP BY k"),
+    "hop": Form("SELECT COUNT(*) AS n FROM a [HOP 3 SECONDS BY 2 SECONDS OFFSET 1 SECOND]"),
     "tumbling": Form("SELECT SUM(p) AS s FROM a [RANGE 2 SECONDS SLIDE 2 SECONDS]"),
     "last-rows": Form("SELECT COUNT(*) AS n, SUM(k) AS s FROM a [ROWS 5]"),
     "last-rows-filtered": Form("SELECT COUNT(*) AS n FROM a [ROWS 4] WHERE d > 0.2"),

@@ -17,6 +17,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from support.closing_windows import bounds_at
+from support.slow_partition_windows import sessions_of
+from support.streams import instant
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.relations.algebra import (
@@ -39,6 +42,7 @@ from windrow.plan.relations.algebra import (
     WindowCall,
     WindowFunctions,
 )
+from windrow.plan.relations.window_algebra import SessionScan, WindowBounds
 from windrow.rows.evaluate import evaluate
 from windrow.schema import ColumnType
 
@@ -92,6 +96,28 @@ class SlowRelations:
         held = self.held[node.alias if node.alias in self.held else node.stream.name]
         pairs = list(zip(node.columns, node.given, strict=True))
         return [{each.id: row[name] for name, each in pairs} for row in held]
+
+    def bounds(self, node: WindowBounds) -> Rows:
+        """Every row with the bounds of one window."""
+        start, end = bounds_at(node.window, 0)
+        found = {"start": start, "end": end, "time": end - 1000}
+        own = {each.field.id: instant(found[each.part]) for each in node.bounds}
+        return [row | own for row in self.rows(node.input)]
+
+    def sessions(self, node: SessionScan) -> Rows:
+        """Every row with the bounds of its session, as if all were open."""
+        scan = node.scan
+        held = self.held[scan.alias if scan.alias in self.held else scan.stream.name]
+        times = [(row[scan.stream.time] - instant(0)) // timedelta(microseconds=1) for row in held]
+        by = [part.column for part in scan.window.partition_by if isinstance(part, ColumnRef)]
+        keys = [tuple(repr(row[name]) for name in by) for row in held]
+        rows, found = self.scan(scan), []
+        for each in sessions_of(times, keys, scan.window.length_us, 2**62):
+            us = {"start": each.start, "end": each.end, "time": each.end - 1000}
+            own = {bound.field.id: instant(us[bound.part]) for bound in node.bounds}
+            places = each.places[-1:] if node.mode == "newest" else each.places
+            found += [rows[place] | own for place in places]
+        return found
 
     def answers(self, node: AnswerWindow) -> Rows:
         """The answers that are held."""
@@ -475,6 +501,8 @@ _RANKS: dict[str, Callable[[list[Any], int, list[Any]], Any]] = {
 _NODES: dict[type[Relation], Callable[[SlowRelations, Any], Rows]] = {
     Scan: SlowRelations.scan,
     AnswerWindow: SlowRelations.answers,
+    WindowBounds: SlowRelations.bounds,
+    SessionScan: SlowRelations.sessions,
     Values: SlowRelations.constants,
     Filter: SlowRelations.filtered,
     Project: SlowRelations.projected,

@@ -14,6 +14,8 @@ from windrow.sql.words import print_name
 __all__ = ["declare_relation", "declare_schema"]
 
 _ARRIVAL = "arrival_time"
+# A time in such a column is a number of milliseconds since 1970.
+_WHOLE = ("BIGINT", "LONG", "INT")
 
 
 @dataclass
@@ -102,7 +104,11 @@ def _written(script: Translating, declared: _Declared, first: Piece) -> str:
     columns = declared.columns
     time = time_of(declared.columns, declared.watermark, declared.options.get("timestamp", ""))
     is_table = bool(declared.key) and _can_be_table(declared)
-    listed = [f"{print_name(each.name)} {each.kind}" for each in columns]
+    in_epochs = {each.name for each in columns if each.name == time and each.kind.upper() in _WHOLE}
+    listed = [
+        f"{print_name(each.name)} {'TIMESTAMP' if each.name in in_epochs else each.kind}"
+        for each in columns
+    ]
     if time is None and not is_table:
         listed.append(f"{_ARRIVAL} TIMESTAMP")
         time = _ARRIVAL
@@ -115,10 +121,11 @@ def _written(script: Translating, declared: _Declared, first: Piece) -> str:
         script.time_columns[declared.name.lower()] = time.lower()
     timed = f" TIME {print_name(time)}" if time is not None else ""
     late = f" LATENESS {declared.lateness}" if declared.lateness and time and not is_table else ""
+    unit = " UNIT ms" if in_epochs else ""
     came = _source(script, declared, first)
     name = print_name(declared.name)
     if not is_table:
-        return f"CREATE STREAM {name} ({', '.join(listed)}){timed}{late}{came}"
+        return f"CREATE STREAM {name} ({', '.join(listed)}){timed}{late}{unit}{came}"
     script.tables.add(declared.name.lower())
     key = ", ".join(print_name(each) for each in declared.key)
     return f"CREATE TABLE {name} ({', '.join(listed)}, PRIMARY KEY ({key})){timed}{came}"

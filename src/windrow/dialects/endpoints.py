@@ -24,9 +24,8 @@ def source_of(options: Options) -> str | None:
         name = _FILES.get(_format(options))
         return f"{name}('{_quoted(_path(options))}')" if name else None
     topic, servers = _kafka(options)
-    if topic and servers and _format(options) in ("json", "avro", ""):
-        kind = f", format='{_format(options)}'" if _format(options) == "avro" else ""
-        return f"kafka(topic='{_quoted(topic)}', servers='{_quoted(servers)}'{kind})"
+    if topic and servers and _format(options) in ("json", ""):
+        return f"kafka(topic='{_quoted(topic)}', servers='{_quoted(servers)}')"
     return None
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from windrow.dialects.esper import translate_windows
-from windrow.dialects.scanning import Piece, Pieces, closing, split_at_commas
+from windrow.dialects.ksqldb import translate_ksqldb
+from windrow.dialects.postgres import translate_postgres
+from windrow.dialects.scanning import Pieces, closing, split_at_commas
 from windrow.dialects.translation import Translating
 
 __all__ = ["translate_expressions"]
@@ -16,6 +18,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "ksqldb": {
         "FORMAT_TIMESTAMP": "date_format",
         "FORMAT_DATE": "date_format",
+        "TIMESTAMPTOSTRING": "date_format",
         "PARSE_TIMESTAMP": "to_timestamp",
         "PARSE_DATE": "to_date",
         "LATEST_BY_OFFSET": "last",
@@ -59,10 +62,14 @@ def translate_expressions(script: Translating, pieces: Pieces) -> None:
             script.swap(piece, signs[piece.upper])
         elif piece.kind == "name" and piece.written[0] == '"' and script.dialect != "spark":
             script.swap(piece, f"`{piece.bare}`")
+        elif piece.upper == "SIMILAR" and place + 2 < len(pieces):
+            _similar(script, pieces, place)
         elif piece.kind == "word":
             _word(script, pieces, place, names)
     if script.dialect == "ksqldb":
-        _ksqldb(script, pieces)
+        translate_ksqldb(script, pieces)
+    if script.dialect in _POSTGRES:
+        translate_postgres(script, pieces)
 
 
 def _word(script: Translating, pieces: Pieces, place: int, names: Mapping[str, str]) -> None:
@@ -80,43 +87,6 @@ def _drop_schemas(script: Translating, pieces: Pieces) -> None:
     for place in range(len(pieces) - 2):
         if pieces[place + 1].upper == "." and pieces[place].bare.lower() in script.schemas:
             script.replace(pieces[place].start, pieces[place + 2].start, "")
-
-
-def _ksqldb(script: Translating, pieces: Pieces) -> None:
-    for place, piece in enumerate(pieces):
-        before = pieces[place - 1] if place else None
-        after = pieces[place + 1] if place + 1 < len(pieces) else None
-        if piece.upper == "+" and before and after and "text" in (before.kind, after.kind):
-            script.swap(piece, "||")
-        if piece.upper == "[" and before and after and _is_place(before, after):
-            # Places count from 1 there, and from 0 here.
-            script.swap(after, str(int(after.written) - 1))
-        if piece.upper == "PARTITION" and after and after.upper == "BY" and _is_last(pieces, place):
-            last = _end_of_partition(pieces, place)
-            script.replace(piece.start, last, "")
-            script.note(piece, "rows need no PARTITION BY: they are where they are needed")
-        if piece.upper == ":=":
-            script.note(piece, "write named_struct('name', value) for STRUCT(name := value)")
-
-
-def _is_place(before: Piece, after: Piece) -> bool:
-    """Whether a number in square brackets behind something is a place in it."""
-    return after.kind == "number" and (before.is_name or before.upper in (")", "]"))
-
-
-def _is_last(pieces: Pieces, place: int) -> bool:
-    """Whether PARTITION BY stands at the end of a query, in no bracket."""
-    depth = 0
-    for piece in pieces[:place]:
-        depth += (piece.upper == "(") - (piece.upper == ")")
-    return depth == 0
-
-
-def _end_of_partition(pieces: Pieces, place: int) -> int:
-    for at in range(place, len(pieces)):
-        if pieces[at].upper == "EMIT":
-            return pieces[at].start
-    return pieces[-1].end
 
 
 def _arguments(pieces: Pieces, place: int, end: int) -> list[list[int]]:
@@ -166,6 +136,25 @@ def _to_char(script: Translating, pieces: Pieces, place: int, end: int) -> bool:
     return True
 
 
+def _similar(script: Translating, pieces: Pieces, place: int) -> None:
+    """`x SIMILAR TO 'a%'` is `x RLIKE '^(?:a.*)$'`."""
+    pattern = pieces[place + 2]
+    inside = pattern.bare.replace("%", ".*").replace("_", ".").replace("'", "\\'")
+    script.replace(pieces[place].start, pattern.end, f"RLIKE '^(?:{inside})$'")
+
+
+def _convert_tz(script: Translating, pieces: Pieces, place: int, end: int) -> bool:
+    """CONVERT_TZ(text, from, to): what clocks of another zone show."""
+    parts = _arguments(pieces, place, end)
+    if len(parts) != 3:
+        return False
+    text, one, other = (script.text[start:stop] for start, stop in parts)
+    instant = f"to_utc_timestamp(to_timestamp({text}), {one})"
+    by = f"date_format(from_utc_timestamp({instant}, {other}), 'yyyy-MM-dd HH:mm:ss')"
+    script.replace(pieces[place].start, pieces[end].end, by)
+    return True
+
+
 _LETTERS = (
     ("YYYY", "yyyy"), ("HH24", "HH"), ("HH12", "hh"), ("MI", "mm"), ("SS", "ss"), ("DD", "dd"),
     ("MS", "SSS"), ("US", "SSSSSS"),
@@ -175,4 +164,5 @@ _CALLS: Mapping[str, Call] = {
     "TIMESTAMP_TRUNC": _timestamp_trunc,
     "SPLIT_INDEX": _split_index,
     "TO_CHAR": _to_char,
+    "CONVERT_TZ": _convert_tz,
 }

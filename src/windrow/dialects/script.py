@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from windrow.dialects.declarations import declare_relation, declare_schema
 from windrow.dialects.expressions import translate_expressions
+from windrow.dialects.ksqldb import pass_time_on
 from windrow.dialects.scanning import Piece, Pieces, closing, statements_of
 from windrow.dialects.translation import DIALECTS, Translating, Translation
 from windrow.errors import BindingError
@@ -180,6 +181,8 @@ def _view(script: Translating, pieces: Pieces, place: int) -> None:
         names = ", ".join(print_name(each.bare) for each in columns)
         begin, end_text = f"{begin}SELECT * FROM (", f") AS {print_name(name)}_ ({names})"
     script.replace(pieces[0].start, pieces[query].start, begin)
+    if script.dialect == "ksqldb" and pieces[1].upper == "STREAM":
+        pass_time_on(script, name, pieces[query:])
     if end_text:
         script.edits.append((pieces[-1].end, pieces[-1].end, end_text))
     translate_expressions(script, pieces[query:])

@@ -24,8 +24,9 @@ from windrow.plan.types import arithmetic, is_null
 from windrow.scalar_functions import ScalarFunction
 from windrow.scalar_functions.conditional import CASTS
 from windrow.scalar_functions.java_regexp import PatternError, translate
+from windrow.scalar_functions.number_format import number_format
 from windrow.scalar_functions.regexp import REGEXP
-from windrow.schema import BIGINT, BOOLEAN, STRING
+from windrow.schema import BIGINT, BOOLEAN, MAX_SUM_DIGITS, STRING
 
 __all__ = ["FORMS"]
 
@@ -123,6 +124,17 @@ def _regexp(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Ex
     return bound
 
 
+def _to_number(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
+    bound = bind_by_kinds(scope, function, nodes)
+    form = bound.arguments[1] if isinstance(bound, Call) else None
+    written = str(form.value) if isinstance(form, Literal) else ""
+    known = number_format(written)
+    if known is None or known.type.precision > MAX_SUM_DIGITS:
+        message = f"{written!r} is not a format of numbers of at most {MAX_SUM_DIGITS} digits"
+        raise scope.wrong("WB736", message, nodes[1], hint="write it like '$9,999.99' or 'S999'")
+    return bound
+
+
 def _cast(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]) -> Expr:
     target = exp.DataType.build(str(function.gives), dialect="spark")
     return scope.bind(exp.Cast(this=nodes[0], to=target))
@@ -181,6 +193,7 @@ FORMS: Mapping[str, Form] = {
     **dict.fromkeys(["like", "ilike"], _like),
     **{each.name: _regexp for each in REGEXP if each.name not in ("like", "ilike")},
     **{each.name: _cast for each in CASTS},
+    **dict.fromkeys(["to_number", "try_to_number"], _to_number),
     "nvl2": _if_known,
     **dict.fromkeys(["nullifzero", "zeroifnull"], _null_if_zero),
     **dict.fromkeys(["isnull", "isnotnull"], _is_null),

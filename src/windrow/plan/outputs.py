@@ -88,7 +88,7 @@ def item_name(item: SelectItem) -> str:
     if isinstance(node, exp.Column):
         return node.name
     if isinstance(node, exp.Dot):
-        return node.expression.name
+        return str(node.expression.name)
     bare = without_queries(node).transform(_without_input)
     return bare.sql("spark", normalize_functions="lower", comments=False)
 

@@ -125,6 +125,7 @@ def _called(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults, Faults]:
     """The value of a call, the faults of its arguments, and those that are its own."""
     parts = [_value(part, leaf, known) for part in call.arguments]
     values, faults = [value for value, _ in parts], [fault for _, fault in parts]
+    found: Any
     if isinstance(call, UserCall):
         found = call_user(call.body, values, call.type)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from windrow.scalar_functions.entry import Kind, ScalarFunction, Takes
+from windrow.scalar_functions.number_format import of_format
 from windrow.scalar_functions.rules import CONSTANT_TEXT
 from windrow.schema import BOOLEAN, DOUBLE, INT, STRING
 
@@ -125,6 +126,22 @@ TEXT: tuple[ScalarFunction, ...] = (
         value="Lab 203: 002.5",
         differs="knows %s %d %f %e %x %o %c %b %n; doubles and bytes have no %s",
         remedy="the format does not fit the values: %d takes integers, %f other numbers",
+    ),
+    ScalarFunction(
+        "to_number",
+        (Kind.TEXT, CONSTANT_TEXT),
+        of_format,
+        is_total=True,
+        example="TO_NUMBER('$1,234.5', '$9,999.99')",
+        value="1234.50",
+        remedy="TRY_TO_NUMBER returns NULL for such a text; or filter such rows out",
+    ),
+    ScalarFunction(
+        "try_to_number",
+        (Kind.TEXT, CONSTANT_TEXT),
+        of_format,
+        example="TRY_TO_NUMBER(t, '999')",
+        value="NULL",
     ),
     _of_text("validate_utf8", _TEXT, "t", "Lab 203", "make_valid_utf8", "try_validate_utf8"),
     _number("ascii", _TEXT, "'A'", "65"),

@@ -6,8 +6,9 @@ behind its stream, and groups by window_start and window_end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -16,7 +17,7 @@ from windrow.sql.cursor import Cursor
 from windrow.sql.places import place_of
 from windrow.sql.statements import Select, SelectItem, Source, Window
 from windrow.sql.tokens import Token
-from windrow.sql.window_clause import hopping, tumbling
+from windrow.sql.window_clause import hopping, session_of, tumbling
 from windrow.sql.window_sizes import parse_size
 
 __all__ = [
@@ -92,7 +93,7 @@ def parse_window_clause(cursor: Cursor) -> Window | None:
 
 def _clause_window(cursor: Cursor, word: Token, sizes: dict[str, int]) -> Window:
     if word.upper == "SESSION":
-        return Window("session", length_us=sizes["SIZE"])
+        return session_of(sizes["SIZE"])
     if word.upper == "TUMBLING":
         return tumbling(sizes["SIZE"])
     return hopping(cursor, word, sizes["SIZE"], sizes["ADVANCE"])
@@ -152,7 +153,7 @@ def _window(select: Select, call: exp.Expr, cursor: Cursor) -> Window:
 
 def _of_sizes(name: str, sizes: list[int], cursor: Cursor) -> Window:
     if name in ("SESSION", "SESSION_WINDOW"):
-        return Window("session", length_us=sizes[0])
+        return session_of(sizes[0])
     if len(sizes) == 1:
         return tumbling(sizes[0])
     if name == "HOP":
@@ -162,7 +163,7 @@ def _of_sizes(name: str, sizes: list[int], cursor: Cursor) -> Window:
     return hopping(cursor, cursor.before, *sizes)
 
 
-def _source_of(select: Select, calls: list[exp.Expr]) -> int:
+def _source_of(select: Select, calls: Sequence[exp.Expr]) -> int:
     """The place of the source that has the window: the one named, or the only one without."""
     alias = calls[0].expressions[0].table.lower() if calls else ""
     free = [
@@ -194,7 +195,7 @@ def _columns(select: Select, groups: tuple[exp.Expression, ...]) -> tuple[str, .
 def _renamed(select: Select, clause: Window | None) -> Select:
     """With window_start in the place of WINDOWSTART, and both bounds in that of `window`."""
 
-    def of(expression: exp.Expression | None) -> exp.Expression | None:
+    def of(expression: exp.Expression | None) -> Any:
         return None if expression is None else expression.transform(_bound)
 
     def _bound(node: exp.Expr) -> exp.Expr:
@@ -209,10 +210,17 @@ def _renamed(select: Select, clause: Window | None) -> Select:
             continue
         name = _PSEUDO.get(item.expression.name.lower()) if clause is not None else None
         alias = item.alias or (None if name is None else item.expression.name)
+        alias = alias or _field_name(item.expression)
         shown = of(item.expression)
         assert shown is not None
         items.append(replace(item, expression=shown, alias=alias))
     return replace(select, items=tuple(items), having=of(select.having), where=of(select.where))
+
+
+def _field_name(node: exp.Expr) -> str | None:
+    """Of `window.start` the start, as Spark names it."""
+    is_field = isinstance(node, exp.Column) and node.table.lower() in ("window", "session_window")
+    return node.name if is_field else None
 
 
 def _is_whole_window(node: exp.Expr) -> bool:
@@ -223,7 +231,7 @@ def _is_whole_window(node: exp.Expr) -> bool:
 
 
 def _wrong(
-    code: str, message: str, hint: str, select: Select, nodes: list[exp.Expr]
+    code: str, message: str, hint: str, select: Select, nodes: Sequence[exp.Expr]
 ) -> QuerySyntaxError:
     place = place_of(nodes[0], select.text) if nodes else None
     place = place or select.places.get("GROUP BY") or select.places.get("SELECT")

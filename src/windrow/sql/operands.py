@@ -26,6 +26,7 @@ __all__ = ["identifier", "mark", "nested_query", "parse_operand", "parse_type"]
 
 Reader = Callable[[Cursor], exp.Expression]
 
+MAX_CASTS = 3
 # A type in a query has at most so many words, a struct of many fields included.
 MAX_TYPE_WORDS = 10_000
 _TIME_WORDS = ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ")
@@ -38,7 +39,9 @@ def parse_operand(cursor: Cursor, expression: Reader) -> exp.Expression:
     while cursor.at_any("-", "+", "~"):
         signs.append(cursor.consume())
     operand = _parts(cursor, _primary(cursor, expression), expression)
-    if cursor.accept("::"):  # only once: a chain of casts would be a nesting without brackets
+    for _ in range(MAX_CASTS):  # a longer chain would be a nesting without brackets
+        if not cursor.accept("::"):
+            break
         operand = _cast(operand, parse_type(cursor))
     for sign in reversed(signs):
         if sign.text != "+":

@@ -147,6 +147,9 @@ def _star_of(cursor: Cursor) -> exp.Expression:
 
 def _alias(cursor: Cursor) -> str | None:
     if cursor.accept("AS"):
+        ends = cursor.ahead().kind == "end" or cursor.ahead().upper in (",", ")", "FROM", ";")
+        if cursor.token.kind == "word" and cursor.token.upper != "FROM" and ends:
+            return cursor.consume().text  # nothing else can stand here: `AS end` is a name
         return cursor.name("the column").text
     return cursor.consume().text if cursor.at_alias() else None
 

@@ -28,6 +28,7 @@ __all__ = [
     "parse_window",
     "print_history_range",
     "print_window",
+    "session_of",
     "tumbling",
 ]
 
@@ -142,7 +143,7 @@ def _complete_rows(cursor: Cursor) -> int:
 def _session(cursor: Cursor) -> Window:
     gap_us = parse_positive_span(cursor, "the gap between sessions")
     columns = _partition(cursor) if cursor.accept("PARTITION") else ()
-    return Window("session", length_us=gap_us, partition_by=columns)
+    return session_of(gap_us, columns)
 
 
 def _by(cursor: Cursor, example: str) -> int:
@@ -160,6 +161,11 @@ def tumbling(length_us: int, offset_us: int = 0) -> Window:
     return Window(
         "tumble", length_us=length_us, slide_us=length_us, offset_us=offset_us % length_us
     )
+
+
+def session_of(gap_us: int, partition_by: tuple[str, ...] = ()) -> Window:
+    """Sessions that end after that much silence, of each partition."""
+    return Window("session", length_us=gap_us, partition_by=partition_by)
 
 
 def hopping(
@@ -214,7 +220,7 @@ def _of_partitions(cursor: Cursor) -> Window:
         return Window("partition_range", length_us=length_us, partition_by=columns)
     if cursor.accept("SESSION"):
         gap_us = parse_positive_span(cursor, "the gap between sessions")
-        return Window("session", length_us=gap_us, partition_by=columns)
+        return session_of(gap_us, columns)
     if not cursor.accept("ROWS"):
         hint = "write ROWS, RANGE, TUMBLE n ROWS or SESSION; use GROUP BY for a time window"
         raise cursor.expected("ROWS", possible=["ROWS", "RANGE", "TUMBLE", "SESSION"], hint=hint)

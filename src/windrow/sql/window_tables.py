@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from windrow.sql.cursor import Cursor
 from windrow.sql.statements import Source, Window
 from windrow.sql.tokens import Token
-from windrow.sql.window_clause import cumulating, hopping, tumbling
+from windrow.sql.window_clause import cumulating, hopping, session_of, tumbling
 from windrow.sql.window_sizes import parse_size
 
 __all__ = ["at_window_table", "parse_window_table"]
@@ -119,7 +119,7 @@ def _goes_on(cursor: Cursor) -> bool:
 def _window(cursor: Cursor, word: Token, found: _Arguments) -> Window:
     sizes, offset_us = found.sizes, found.sizes.get("OFFSET", 0)
     if word.upper == "SESSION":
-        return Window("session", length_us=sizes["GAP"], partition_by=found.partition)
+        return session_of(sizes["GAP"], found.partition)
     if found.partition:
         hint = f"group by the columns instead; PARTITION BY is for SESSION: {_example('SESSION')}"
         raise cursor.wrong("WS702", f"{word.upper} has no PARTITION BY", hint, word)

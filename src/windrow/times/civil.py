@@ -74,7 +74,8 @@ def days_in_month(year: Any, month: Any) -> Integers:
     month = np.asarray(month, np.int64)
     leap = (np.mod(year, 4) == 0) & ((np.mod(year, 100) != 0) | (np.mod(year, 400) == 0))
     usual = 30 + ((month + month // 8) % 2)
-    return np.where(month == 2, 28 + leap, usual)
+    found: Integers = np.where(month == 2, 28 + leap, usual)
+    return found
 
 
 def add_months(days: Any, months: Any) -> Integers:

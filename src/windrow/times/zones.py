@@ -68,16 +68,16 @@ class Zone:
 
     def local(self, instants: Any) -> Integers:
         """What clocks show, as microseconds since their 1970-01-01 00:00."""
-        instants = np.asarray(instants, np.int64)
-        if self.fixed_us == 0:
-            return instants
-        return instants + self.offset(instants)
+        found: Integers = np.asarray(instants, np.int64)
+        return found if self.fixed_us == 0 else found + self.offset(found)
 
     def instant(self, local: Any, preferred_us: Any = None) -> Integers:
         """The instant at which clocks show the time; of two, the one with the preferred offset."""
         local = np.asarray(local, np.int64)
+        found: Integers
         if self.fixed_us is not None:
-            return local - self.fixed_us
+            found = local - self.fixed_us
+            return found
         before, after = self.offset(local - DAY_US), self.offset(local + DAY_US)
         first, second = local - before, local - after
         first_holds, second_holds = self.offset(first) == before, self.offset(second) == after
@@ -146,7 +146,8 @@ def _within_reach(instants: Integers) -> Integers:
     """Instants with the same offsets, within the years that Python's dates have."""
     if instants.size and (instants.min() < _FIRST_US or instants.max() > _LAST_US):
         cycles = np.maximum(0, -np.floor_divide(_LAST_US - instants, _CYCLE_US))
-        return np.maximum(instants - cycles * _CYCLE_US, _FIRST_US)
+        near: Integers = np.maximum(instants - cycles * _CYCLE_US, _FIRST_US)
+        return near
     return instants
 
 

@@ -130,7 +130,8 @@ def _numbers(column: pa.Array) -> Bytes:
     kind = column.type
     if pa.types.is_boolean(kind):
         flags = column.fill_null(False) if column.null_count else column
-        return flags.to_numpy(zero_copy_only=False).astype(np.uint8)
+        bits: Bytes = flags.to_numpy(zero_copy_only=False).astype(np.uint8)
+        return bits
     width = kind.bit_width // 8
     buffer = column.buffers()[1]
     if buffer is None or not len(column):
@@ -155,7 +156,8 @@ def _sums(lengths: Lengths, counts: Lengths) -> Lengths:
     sums = np.zeros(lengths.size + 1, np.int64)
     np.cumsum(lengths, out=sums[1:])
     ends = np.cumsum(counts)
-    return sums[ends] - sums[ends - counts]
+    found: Lengths = sums[ends] - sums[ends - counts]
+    return found
 
 
 class _Reader:

@@ -11,7 +11,7 @@ import pytest
 
 from support.slow_relations import SlowRelations
 from support.streams import CATALOG, Push
-from support.tree_forms import TREE_FORMS, WINDOW_FORMS
+from support.tree_forms import CLOSING_FORMS, TREE_FORMS, WINDOW_FORMS
 from support.tree_queries import random_tree
 from support.tree_rows import tree_actions
 from windrow.plan.relations.algebra import AnswerWindow, Field, Relation, walk_relations
@@ -23,6 +23,8 @@ from windrow.sql import parse_query
 TEXTS = [text for text in (*TREE_FORMS, *WINDOW_FORMS) if "x6" not in text]
 # What a rule is for, where the forms have little of it.
 MORE = {
+    "pull_up_bounds": CLOSING_FORMS,
+    "read_session_ends": [text for text in CLOSING_FORMS if "SESSION" in text],
     "split_anti_joins": [
         "SELECT k, l FROM a [9] WHERE k NOT IN (SELECT k FROM b [9])",
         "SELECT k, l FROM a [9] WHERE (k, l) NOT IN (SELECT k, l FROM b [9])",
@@ -117,10 +119,14 @@ def check(rule: RelationRule, texts: list[str], seed: int, fewest: int) -> None:
     assert changed >= fewest, f"{rule.__name__} changed {changed} queries"
 
 
+# What these change depends on the instant, which the slow twin of one instant does not have.
+OF_INSTANTS = ("hold_between", "pull_up_bounds", "read_session_ends")
+
+
 @pytest.mark.parametrize("rule", RELATION_RULES, ids=lambda rule: rule.__name__)
 def test_a_rule_changes_no_row(rule: RelationRule) -> None:
     texts = [*MORE.get(rule.__name__, []), *TEXTS[::2]]
-    check(rule, texts, seed=1, fewest=2)
+    check(rule, texts, seed=1, fewest=0 if rule.__name__ in OF_INSTANTS else 2)
 
 
 @pytest.mark.slow
@@ -128,4 +134,5 @@ def test_a_rule_changes_no_row(rule: RelationRule) -> None:
 @pytest.mark.parametrize("rule", RELATION_RULES, ids=lambda rule: rule.__name__)
 def test_a_rule_changes_no_row_of_random_trees(rule: RelationRule, seed: int) -> None:
     trees = [random_tree(3000 + 100 * seed + i, depth=2) for i in range(60)]
-    check(rule, [*MORE.get(rule.__name__, []), *TEXTS, *trees], seed * 1000, fewest=2)
+    fewest = 0 if rule.__name__ in OF_INSTANTS else 2
+    check(rule, [*MORE.get(rule.__name__, []), *TEXTS, *trees], seed * 1000, fewest)

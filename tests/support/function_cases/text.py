@@ -38,4 +38,9 @@ TEXT: tuple[str, ...] = (
     *("format_string('%s-%s', t, i)", "printf('%d|%5d|%-5d|%05d', k, i, i, m)", "printf('a%%b')"),
     *("format_string('%.2f|%8.1f|%e', x, x, x)", "format_string('%x %o', m, 8)", "printf(t, u)"),
     *("printf('%2$s %1$s %,d', t, u, k)", "printf('%s %b %c', b, b, 65)", "printf('%d', x)"),
+    *("to_number(w, '999')", "to_number(w, 'S99.99')", "to_number(w, '$9,999.99')"),
+    *("try_to_number(w, '9,999.99')", "try_to_number(w, 'MI999.9')", "try_to_number(w, '00')"),
+    *("try_to_number(w, '99PR')", "try_to_number(w, '999999999999999999')"),
+    *("try_to_number(w, '9.9S')", "to_number('1234', '9,999')", "try_to_number('34', '9,999')"),
+    *("try_to_number('1234', '9,999')", "try_to_number('.5', '9.9')", "try_to_number('5.', '9.9')"),
 )

@@ -87,14 +87,17 @@ class AggregateOperator(RelationOperator):
         """Bytes of everything that it remembers."""
         keys = 0 if self._keys is None else self._keys.nbytes
         distincts = sum(store.nbytes for store in self._distincts)
-        extremes = sum(store.nbytes for store in (*self._extremes, *self._collected))
-        return keys + self._finder.nbytes + self._sums.nbytes + distincts + extremes
+        extremes = sum(store.nbytes for store in self._extremes)
+        collected = sum(store.nbytes for store in self._collected)
+        sums = self._finder.nbytes + self._sums.nbytes
+        return keys + sums + distincts + extremes + collected
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""
         keys = 0 if self._keys is None else self._keys.growth_bytes(changes)
         values = sum(store.growth_bytes(changes) for store in self._distincts)
-        values += sum(each.growth_bytes(changes) for each in (*self._extremes, *self._collected))
+        values += sum(store.growth_bytes(changes) for store in self._extremes)
+        values += sum(store.growth_bytes(changes) for store in self._collected)
         lanes = 8 * self._sums.lane_count
         states = 2 * (self._finder.nbytes + self._sums.nbytes)
         return keys + values + states + changes * (CHANGE_BYTES + 4 * lanes)

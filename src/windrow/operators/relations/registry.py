@@ -35,9 +35,9 @@ from windrow.plan.relations.algebra import (
     Unnest,
     ValidRows,
     Values,
-    WindowBounds,
     WindowFunctions,
 )
+from windrow.plan.relations.window_algebra import WindowBounds
 
 __all__ = ["OPERATORS", "operator_of"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from windrow.operators.relations.changes import Vector
-from windrow.plan.relations.algebra import WindowBound
+from windrow.plan.relations.window_algebra import WindowBound
 from windrow.windows.buffer import ColumnWindow
 from windrow.windows.scheduled import ClosingSessions, OpenSessions, Schedule
 

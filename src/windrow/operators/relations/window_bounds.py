@@ -16,7 +16,7 @@ from windrow.operators.relations.changes import Changes, Vector, no_changes
 from windrow.operators.relations.held_rows import HeldRows
 from windrow.operators.relations.operator import RelationOperator
 from windrow.plan.model import WindowSpec
-from windrow.plan.relations.algebra import WindowBounds
+from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.windows.codes import Codes
 
 __all__ = ["BOUND_OF_END", "WindowBoundsOperator"]

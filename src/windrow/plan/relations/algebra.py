@@ -36,7 +36,6 @@ __all__ = [
     "Project",
     "Relation",
     "Scan",
-    "SessionScan",
     "SetOperation",
     "TableScan",
     "TopRows",
@@ -45,8 +44,6 @@ __all__ = [
     "Values",
     "VersionScan",
     "ViewScan",
-    "WindowBound",
-    "WindowBounds",
     "WindowCall",
     "WindowFunctions",
     "walk_relations",
@@ -116,11 +113,7 @@ class Scan(Relation):
 
 @dataclass(frozen=True)
 class ViewScan(Relation):
-    """The rows of a view that runs once for all that read it.
-
-    view: its name; streams, tables: those that it reads; column places[i] of the view is fields[i].
-    closes: where its windows close together, when they do (QueryPlan.closes).
-    """
+    """The rows of a view that runs once; places[i] of it is fields[i]. closes: as in QueryPlan."""
 
     view: str
     alias: str
@@ -525,55 +518,6 @@ class AnswerWindow(Unary):
     def fields(self) -> tuple[Field, ...]:
         """The time, then the columns of the input."""
         return (self.time, *self.input.fields)
-
-
-@dataclass(frozen=True)
-class WindowBound:
-    """A column with a bound of a window: its start, its end, or the last time in it ('time')."""
-
-    part: OneOf["start", "end", "time"]
-    field: Field
-
-
-@dataclass(frozen=True)
-class SessionScan(Relation):
-    """Rows of sessions, with bounds of their session.
-
-    mode: 'rows' of the sessions that are open; 'newest', of these only the newest row, whose time
-    says when the session would end; 'closing', rows of the sessions that end at this very instant.
-    """
-
-    scan: Scan
-    mode: OneOf["rows", "newest", "closing"]
-    bounds: tuple[WindowBound, ...]
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns of the stream that are read, then the bounds."""
-        return (*self.scan.given, *(each.field for each in self.bounds))
-
-
-@dataclass(frozen=True)
-class WindowBounds(Unary):
-    """Every row of the input, with bounds of the window that closed last.
-
-    They depend on the instant, not on the row: all rows have the same, and new ones when the next
-    window closes. window: how long windows are, and when they close.
-    """
-
-    window: WindowSpec
-    bounds: tuple[WindowBound, ...]
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """Those of the input, then the bounds."""
-        return (*self.input.fields, *(each.field for each in self.bounds))
-
-    @property
-    def spec(self) -> tuple[str, int, int, int]:
-        """Equal for windows that start and end together."""
-        window = self.window
-        return window.kind, window.length_us, window.slide_us, window.offset_us
 
 
 def walk_relations(relation: Relation) -> Iterator[Relation]:

@@ -30,10 +30,9 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
-    SessionScan,
-    WindowBound,
 )
 from windrow.plan.relations.references import conjuncts_of, substituted
+from windrow.plan.relations.window_algebra import SessionScan, WindowBound
 from windrow.plan.rules.exact_sums import exact_sums
 from windrow.plan.rules.pipeline import rewritten
 from windrow.plan.types import convert

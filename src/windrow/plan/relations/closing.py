@@ -5,14 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.errors import UnsupportedError
-from windrow.plan.relations.algebra import (
-    AnswerWindow,
-    Relation,
-    Scan,
-    SessionScan,
-    ViewScan,
-    walk_relations,
-)
+from windrow.plan.relations.algebra import AnswerWindow, Relation, Scan, ViewScan, walk_relations
+from windrow.plan.relations.window_algebra import SessionScan
 from windrow.plan.windows import common_closes
 
 __all__ = ["closes_of", "has_sessions", "of_closing_sessions"]

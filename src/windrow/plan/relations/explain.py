@@ -23,7 +23,6 @@ from windrow.plan.relations.algebra import (
     ValidRows,
     VersionScan,
     ViewScan,
-    WindowBounds,
     WindowFunctions,
     walk_relations,
 )
@@ -32,6 +31,7 @@ from windrow.plan.relations.join_condition import split_condition
 from windrow.plan.relations.rules.pipeline import rules_that_change
 from windrow.plan.relations.show import show_relation
 from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.window_algebra import WindowBounds
 
 __all__ = ["explain_tree"]
 

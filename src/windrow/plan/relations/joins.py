@@ -24,7 +24,7 @@ from windrow.plan.relations.context import Context, Environment
 from windrow.plan.relations.nested import add_conditions, has_query
 from windrow.plan.relations.phase import RowPhase
 from windrow.plan.relations.reading import outer_columns
-from windrow.plan.relations.tables import FromRows, bind_table, check_tables, named_columns
+from windrow.plan.relations.tables import FromRows, bind_table, named_columns
 from windrow.plan.relations.unnesting import bind_unnest, one_row
 from windrow.plan.relations.visible import Table, Visible
 from windrow.plan.types import all_of, common_type, convert
@@ -136,7 +136,6 @@ class _Joiner:
         self._check_aliases(left, right, source)
         if is_as_of(source):
             return self._by_time(left, right, source)
-        check_tables(left, right, source)
         if source.using or source.is_natural:
             return self._by_names(left, right, source)
         both = FromRows(

@@ -221,7 +221,8 @@ def _is_of_trees(node: exp.Expr) -> bool:
 
 def _is_window(source: Source, catalog: Catalog) -> bool:
     has_more = source.query is not None or source.joined or source.using or source.columns
-    has_more = has_more or source.unnest is not None
+    if source.unnest is not None:
+        return False
     if has_more or source.is_natural or source.join not in ("first", "inner", "anti"):
         return False
     is_stream = catalog.view(source.stream) is None and catalog.table(source.stream) is None

@@ -26,7 +26,6 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
-    SessionScan,
     SetOperation,
     TableScan,
     TopRows,
@@ -35,8 +34,6 @@ from windrow.plan.relations.algebra import (
     Values,
     VersionScan,
     ViewScan,
-    WindowBound,
-    WindowBounds,
     WindowCall,
     WindowFunctions,
 )
@@ -48,6 +45,7 @@ from windrow.plan.relations.show_block import (
     block_words,
     window_lines,
 )
+from windrow.plan.relations.window_algebra import SessionScan, WindowBound, WindowBounds
 from windrow.plan.show import show, show_inside, show_with
 
 __all__ = ["show_relation"]

@@ -15,7 +15,6 @@ from windrow.plan.relations.algebra import (
     Field,
     Relation,
     Scan,
-    SessionScan,
     TableScan,
     TopRows,
     VersionScan,
@@ -26,6 +25,7 @@ from windrow.plan.relations.closing import closes_of, has_sessions
 from windrow.plan.relations.context import Answer, Common, Context, Environment
 from windrow.plan.relations.references import free_ids
 from windrow.plan.relations.visible import Table
+from windrow.plan.relations.window_algebra import SessionScan
 from windrow.plan.relations.window_columns import with_bounds
 from windrow.plan.relations.windowed_rows import windowed_rows
 from windrow.plan.windows import bind_window
@@ -33,7 +33,7 @@ from windrow.schema import BOOLEAN, TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import QueryText, Source, ValuesList
 from windrow.table_schema import TableSchema
 
-__all__ = ["FromRows", "bind_table", "check_tables", "named_columns", "streams_of"]
+__all__ = ["FromRows", "bind_table", "named_columns", "streams_of"]
 
 # What the answers of a query are timed by.
 ANSWER_TIME = "at"
@@ -64,26 +64,15 @@ def bind_table(source: Source, context: Context, environment: Environment) -> Fr
     if view is not None:
         if view.name.lower() in environment.views:
             raise _recursion(f"the view {view.name!r} reads itself", source)
-        shared = _of_view(source, view, context, environment)
-        inner = environment.within_view(view.name)
-        return shared or _of_query(source, view.query, context, inner)
+        scans = dict(context.scans)
+        answer = context.bind(view.query, environment.within_view(view.name))
+        shared = _of_view(source, view, answer, context)
+        if shared is not None:
+            context.scans = scans
+            return shared
+        return _of_answer(source, view.query, answer, context)
     table = context.catalog.table(source.stream)
     return _of_stream(source, context) if table is None else _of_table(source, table, context)
-
-
-def check_tables(left: FromRows, right: FromRows, source: Source) -> None:
-    """A table that is joined with every row of a stream for ever would grow without end."""
-    for table, other in ((left, right), (right, left)):
-        if isinstance(table.relation, TableScan) and _keeps_endless(other.relation):
-            names = ", ".join(each.alias for each in other.tables) or "a query"
-            raise BindingError(
-                "WB719",
-                f"{names} has no window in a join with table {table.relation.table!r}: every row "
-                "would be kept, as the table may change what it is joined with",
-                hint="write a window, such as [10 MINUTES]; or join each row once, with the "
-                f"version of its own time: {table.relation.table} FOR SYSTEM_TIME AS OF a.ts",
-                place=source.place,
-            )
 
 
 def named_columns(
@@ -149,9 +138,7 @@ def _of_table(source: Source, table: TableSchema, context: Context) -> FromRows:
     return FromRows(scan, (Table(source.alias, shown, table.name),), shown)
 
 
-def _of_view(
-    source: Source, view: View, context: Context, environment: Environment
-) -> FromRows | None:
+def _of_view(source: Source, view: View, answer: Answer, context: Context) -> FromRows | None:
     """The view as it runs by itself; None where it has to be part of the query.
 
     A window reads its answers as a stream. A view that keeps every row for ever would do so for a
@@ -160,11 +147,8 @@ def _of_view(
     """
     if not context.shares_views or source.window.written:
         return None
-    scans = dict(context.scans)
-    answer = context.bind(view.query, environment.within_view(view.name))
     streams = streams_of(answer.relation)
     if not streams or _keeps_endless(answer.relation) or has_sessions(answer.relation):
-        context.scans = scans
         return None
     given = tuple(context.fresh(field.name, field.type) for field in answer.shown)
     tables = _tables_of(answer.relation)
@@ -174,16 +158,6 @@ def _of_view(
     scan = ViewScan(view.name, source.alias, streams, places, given, tables, closes)
     shown = named_columns(given, source.columns, source.alias, source)
     return FromRows(scan, (Table(source.alias, shown, source.stream),), shown)
-
-
-def _keeps_endless(relation: Relation) -> bool:
-    """Whether the rows of the relation become ever more."""
-    if isinstance(relation, Scan):
-        return relation.window.traits.is_endless
-    is_cut = isinstance(relation, TopRows) and relation.limit is not None
-    if is_cut or isinstance(relation, Aggregate | AnswerWindow):
-        return False
-    return any(_keeps_endless(part) for part in relation.inputs)
 
 
 def streams_of(relation: Relation) -> tuple[str, ...]:
@@ -232,7 +206,12 @@ def _of_query(
     environment: Environment,
     names: tuple[str, ...] = (),
 ) -> FromRows:
-    answer = context.bind(query, environment)
+    return _of_answer(source, query, context.bind(query, environment), context, names)
+
+
+def _of_answer(
+    source: Source, query: QueryText, answer: Answer, context: Context, names: tuple[str, ...] = ()
+) -> FromRows:
     alias = source.alias or "the query"
     shown = named_columns(answer.shown, names, alias, source)
     relation = answer.relation
@@ -305,3 +284,13 @@ def _recursion(what: str, source: Source) -> BindingError:
         hint="a query reads streams and what was named before it",
         place=source.place,
     )
+
+
+def _keeps_endless(relation: Relation) -> bool:
+    """Whether the rows of the relation become ever more."""
+    if isinstance(relation, Scan):
+        return relation.window.traits.is_endless
+    is_cut = isinstance(relation, TopRows) and relation.limit is not None
+    if is_cut or isinstance(relation, Aggregate | AnswerWindow):
+        return False
+    return any(_keeps_endless(part) for part in relation.inputs)

@@ -137,6 +137,7 @@ def with_unnested_items(select: Select) -> Select:
         )
     (item,) = calls
     call = item.expression.unnest()
+    assert isinstance(call, exp.Anonymous)
     name = call.name.upper()
     alias = f"{name.lower()} of {len(select.sources)}"
     columns = (item.alias,) if item.alias and not name.startswith(("POS", "INLINE")) else ()

@@ -1,11 +1,16 @@
-"""A window behind a query that only chooses, filters and computes rows is that of its stream."""
+"""A window behind a query that only chooses, joins and computes rows is that of one stream.
+
+Which rows of the query are in the window depends on the time of that stream alone: so it may as
+well be asked of the rows of the stream, before they are joined.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from windrow.plan.expressions import ColumnRef
-from windrow.plan.relations.algebra import Field, Filter, Project, Relation, Scan
+from windrow.plan.relations.algebra import Field, Filter, Join, Project, Relation, Scan
 from windrow.plan.relations.context import Context
 from windrow.plan.relations.window_columns import with_bounds
 from windrow.plan.windows import bind_window
@@ -22,45 +27,56 @@ def windowed_rows(
 
     Only windows by time: whether others count rows before or after the query is not clear.
     """
-    scan = _only_scan(relation)
-    if not source.window.written or scan is None or not source.window.traits.has_width:
+    if not source.window.written or not source.window.traits.has_width:
         return None
-    time = _time_of(relation, scan)
-    named = next((field for field in shown if field.id == time), None)
-    if named is None:
+    found = next(_timed_scans(relation, shown), None)
+    if found is None:
         return None
+    scan, named = found
     by_name = {field.name: field for field in reversed(shown)}
     columns = tuple(Column(name, field.type) for name, field in by_name.items())
     window = bind_window(source.window, StreamSchema(source.alias, columns, named.name), 0)
     through = replace(scan, window=window)
     context.scans.pop(scan, None)
     context.add_scan(through, source)
-    return with_bounds(_over(relation, through), window, shown, context)
+    return with_bounds(_over(relation, scan, through), window, shown, context)
 
 
-def _only_scan(relation: Relation) -> Scan | None:
-    """The stream without a window that the relation reads row by row."""
-    while isinstance(relation, Project | Filter):
-        relation = relation.input
-    is_endless = isinstance(relation, Scan) and relation.window.traits.is_endless
-    return relation if isinstance(relation, Scan) and is_endless else None
+def _timed_scans(relation: Relation, shown: tuple[Field, ...]) -> Iterator[tuple[Scan, Field]]:
+    """The streams without a window whose rows are passed on, each with the column of its time."""
+    for scan in _passed_scans(relation):
+        time = _time_of(relation, scan)
+        yield from ((scan, field) for field in shown if field.id == time)
+
+
+def _passed_scans(relation: Relation) -> Iterator[Scan]:
+    """Those whose rows, or what is made of them, are in the relation, none of it padded."""
+    if isinstance(relation, Scan) and relation.window.traits.is_endless:
+        yield relation
+    elif isinstance(relation, Project | Filter):
+        yield from _passed_scans(relation.input)
+    elif isinstance(relation, Join) and relation.kind != "full":
+        yield from _passed_scans(relation.left)
+        if relation.kind == "inner":
+            yield from _passed_scans(relation.right)
 
 
 def _time_of(relation: Relation, scan: Scan) -> str | None:
     """The id of the column that is the time of the stream."""
-    if isinstance(relation, Filter):
-        return _time_of(relation.input, scan)
-    if not isinstance(relation, Project):
+    if relation == scan:
         pairs = zip(scan.columns, scan.given, strict=True)
         return next((field.id for name, field in pairs if name == scan.stream.time), None)
-    inner = _time_of(relation.input, scan)
+    inner = next((found for part in relation.inputs if (found := _time_of(part, scan))), None)
+    if not isinstance(relation, Project):
+        return inner
     for item in relation.items:
         if isinstance(item.expression, ColumnRef) and item.expression.column == inner:
             return item.field.id
     return None
 
 
-def _over(relation: Relation, scan: Scan) -> Relation:
-    if not isinstance(relation, Project | Filter):
-        return scan
-    return relation.with_inputs(_over(relation.input, scan))
+def _over(relation: Relation, scan: Scan, through: Scan) -> Relation:
+    if relation == scan:
+        return through
+    parts = [_over(part, scan, through) for part in relation.inputs]
+    return relation.with_inputs(*parts) if parts else relation

@@ -69,7 +69,7 @@ def _matches(entries: Entries, value: pa.Array) -> Flags:
     """Which entries equal the value of their row; NULL equals nothing."""
     codes = codes_of(pa.concat_arrays([entries.values, value]))
     size = len(entries.values)
-    found = codes[:size] == codes[size:][entries.rows]
+    found: Flags = codes[:size] == codes[size:][entries.rows]
     return found & ~flags_of_null(entries.values)
 
 

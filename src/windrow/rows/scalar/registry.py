@@ -18,6 +18,7 @@ from windrow.rows.scalar.intervals import INTERVALS
 from windrow.rows.scalar.json_values import JSON
 from windrow.rows.scalar.maps import MAPS
 from windrow.rows.scalar.maths import MATHS
+from windrow.rows.scalar.numbers_in_text import NUMBERS_IN_TEXT
 from windrow.rows.scalar.patterns import PATTERNS
 from windrow.rows.scalar.quotients import QUOTIENTS
 from windrow.rows.scalar.rounding import ROUNDING
@@ -54,6 +55,7 @@ FUNCTIONS: dict[str, Function] = {
     **TIMESTAMPS,
     **PATTERNS,
     **FORMATS,
+    **NUMBERS_IN_TEXT,
     **CODES,
     **HASHES,
     **URLS,

@@ -76,6 +76,8 @@ def shared_partitioning(plan: QueryPlan) -> SharedPartitioning | str:
     for entry in plan.inputs:
         if not entry.window.traits.has_width:
             return f"the window of {entry.alias} is not a time window"
+        if entry.window.traits.closes:
+            return f"windows of {entry.alias} close when its streams end"
     found = partitioning(plan)
     if found.kind == "one":
         return found.reason

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.plan.model import QueryPlan
+from windrow.rows.last_close import last_close
 from windrow.spark.shuffle.arrivals import StreamArrivals
 from windrow.spark.worker.bucket_header import BucketHeader
 
@@ -23,11 +24,17 @@ def move_clock(
     lateness_us: Mapping[str, int],
     arrivals: Mapping[str, StreamArrivals],
     end_us: int = END_OF_TIME,
+    plan: QueryPlan | None = None,
 ) -> None:
-    """The header's clocks after these rows and orders; that of the query stops at an end."""
+    """The header's clocks after these rows and orders; that of the query stops at an end.
+
+    plan: that of a query, whose windows close when all streams have ended.
+    """
     header.newest_us = newest_after(header.newest_us, arrivals)
     header.complete_us = completeness_after(lateness_us, header.complete_us, arrivals)
     header.reached_us = clock_of(header.complete_us, header.newest_us, header.reached_us)
+    if plan is not None and min(header.complete_us.values()) == END_OF_TIME:
+        header.reached_us = max(header.reached_us, last_close(plan, header.newest_us))
     header.clock_us = max(header.clock_us, min(header.reached_us, end_us))
 
 

@@ -79,7 +79,7 @@ class ShardStep(BucketStep):
         life = self._begin_life(header, arrivals)
         segment = self._timely(arrivals, header, life)
         lifetimes, members = self._take_orders(header, arrivals, state)
-        move_clock(header, self._lateness_us(), arrivals.streams, life[1])
+        move_clock(header, self._lateness_us(), arrivals.streams, life[1], self.plan)
         is_last = before.clock_us < life[1] <= header.clock_us
         clocks = (header.clock_us, header.reached_us)
         step = StepInput(segment.rows, segment.times, *clocks, lifetimes, life, is_last, members)

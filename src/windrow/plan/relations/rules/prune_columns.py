@@ -21,7 +21,6 @@ from windrow.plan.relations.algebra import (
     Project,
     Relation,
     Scan,
-    SessionScan,
     SetOperation,
     TableScan,
     TopRows,
@@ -30,10 +29,10 @@ from windrow.plan.relations.algebra import (
     Values,
     VersionScan,
     ViewScan,
-    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import expressions_of, ids_of, passed, read_ids
+from windrow.plan.relations.window_algebra import SessionScan, WindowBounds
 
 __all__ = ["prune_columns"]
 

@@ -24,11 +24,10 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     TopRows,
-    WindowBound,
-    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.references import FreshIds, conjuncts_of, passed, read_ids
+from windrow.plan.relations.window_algebra import WindowBound, WindowBounds
 from windrow.plan.types import all_of
 from windrow.schema import INT
 

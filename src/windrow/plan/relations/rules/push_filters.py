@@ -21,11 +21,11 @@ from windrow.plan.relations.algebra import (
     Relation,
     SetOperation,
     Unnest,
-    WindowBounds,
     WindowFunctions,
 )
 from windrow.plan.relations.instants import reads_instant
 from windrow.plan.relations.references import conjuncts_of, ids_of, read_ids, substituted
+from windrow.plan.relations.window_algebra import WindowBounds
 from windrow.plan.types import all_of
 
 __all__ = ["push_filters"]

@@ -19,12 +19,11 @@ from windrow.plan.relations.algebra import (
     Join,
     Project,
     Relation,
-    SessionScan,
-    WindowBound,
     walk_relations,
 )
 from windrow.plan.relations.references import FreshIds, passed, read_ids, same_columns
 from windrow.plan.relations.rules.prune_columns import prune_columns
+from windrow.plan.relations.window_algebra import SessionScan, WindowBound
 from windrow.schema import TIMESTAMP
 
 __all__ = ["read_session_ends"]
@@ -58,7 +57,9 @@ class _Reading:
             return scan
         start = next((each for each in scan.bounds if each.part == "start"), None)
         start = start or WindowBound("start", self._fresh.like(Field("", "start", TIMESTAMP)))
-        names = [part.column for part in scan.scan.window.partition_by if _is_column(part)]
+        names = [
+            each.column for each in scan.scan.window.partition_by if isinstance(each, ColumnRef)
+        ]
         rows = _reading(replace(scan, bounds=(start,)), names, self._fresh)
         own = tuple(self._fresh.like(_column(rows, name)) for name in names)
         since = self._fresh.like(start.field)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def pairs() -> list[tuple[str, str, str, str]]:
     found = []
     for page in sorted(PAGES.glob("*.md")):
         blocks = _BLOCK.findall(page.read_text())
-        for (dialect, theirs), (own, ours) in zip(blocks, blocks[1:], strict=False):
+        for (dialect, theirs), (own, ours) in itertools.pairwise(blocks):
             if dialect in DIALECTS:
                 assert own == "sql", f"{page.name}: ours stands behind theirs"
                 found.append((page.stem, dialect, theirs, ours))

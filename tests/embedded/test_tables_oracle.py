@@ -60,6 +60,13 @@ AS_OF = (
     "LEFT JOIN t FOR SYSTEM_TIME AS OF x.ts ON x.k = t.k "
     "LEFT JOIN v FOR SYSTEM_TIME AS OF x.ts ON x.k = v.k",
 )
+# Windows that close let rows in later than at their times.
+CLOSING = (
+    "SELECT a.k, t.n FROM a [TUMBLE 2 SECONDS] JOIN t FOR SYSTEM_TIME AS OF a.ts ON a.k = t.k",
+    "SELECT a.k, v.n FROM a [HOP 3 SECONDS BY 2 SECONDS] AS a "
+    "LEFT JOIN v FOR SYSTEM_TIME AS OF a.ts ON a.k = v.k",
+)
+AS_OF = (*AS_OF, *CLOSING)
 TEXTS = (*PLAIN, *MIXED, *AS_OF)
 
 

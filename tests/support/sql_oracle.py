@@ -368,6 +368,8 @@ class _HeldTable:
     name: str
     table: str
     as_of: bool = False
+    is_closing: bool = False
+    window: Window = _NO_WINDOW
     spans: list[tuple[int, int]] = field(default_factory=list)
 
     def load(self, rows: Rows, until: int, life: tuple[int, ...]) -> None:
@@ -395,6 +397,15 @@ class _HeldTable:
             for i, (begin, end) in enumerate(self.spans)
             if begin <= instant and (self.as_of or instant < end)
         )
+
+    def shown_at(self, instant: int) -> tuple[int, ...]:
+        """The same."""
+        return self.held_at(instant)
+
+    def session_ends(self, clock: int) -> list[int]:
+        """None: it has no sessions."""
+        del clock
+        return []
 
     @property
     def times(self) -> list[int]:
@@ -438,8 +449,9 @@ class _Windows:
 
     def all_windows(self) -> list[_HeldWindow]:
         """Those of queries with answers in a window, too."""
-        inner = (each.inner for each in self.found if each.inner is not None)
-        return [*self.found, *(part for each in inner for part in each._windows.all_windows())]
+        windows = [each for each in self.found if isinstance(each, _HeldWindow)]
+        inner = (each.inner for each in windows if each.inner is not None)
+        return [*windows, *(part for each in inner for part in each._windows.all_windows())]
 
     def replaced(self, query: QueryText, tables: tuple[CommonTable, ...] = ()) -> QueryText:
         """The query over tables; tables: the common tables of the queries around it."""

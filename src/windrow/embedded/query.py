@@ -111,7 +111,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             self._preparers = preparers_of(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
-        self._bounded = None if inner is None else BoundedAnswers(inner, self._publisher)
+        self._bounded = None
+        if inner is not None and isinstance(self._publisher, Publisher):
+            self._bounded = BoundedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
         self._ledger = QueryLedger([entry.alias for entry in plan.inputs])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -55,7 +55,7 @@ class SessionPublisher:
         """How it is now."""
         return _Mark(self._open.mark(), self._closed.mark())
 
-    def rewind(self, mark: _Mark) -> None:
+    def rewind(self, mark: Any) -> None:
         """Roll back to the mark."""
         self._open.rewind(mark.shown)
         self._closed.rewind(mark.closed)
@@ -67,14 +67,6 @@ class SessionPublisher:
     def answers(self) -> pa.Table:
         """Every answer since the last call: when sessions closed, what is final of them."""
         return self._closed.answers()
-
-    def take_answers(self) -> pa.Table:
-        """The same for a caller that reports faults later."""
-        return self._closed.take_answers()
-
-    def check_answers(self) -> None:
-        """Tell of rows that the answers lack."""
-        self._closed.check_answers()
 
     def drop_answers(self) -> None:
         """Let go of the answers that are due."""

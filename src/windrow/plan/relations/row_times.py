@@ -98,6 +98,9 @@ def _stay(window: WindowSpec) -> int | None:
     timing = window.traits.timing
     if timing is None or window.traits.is_endless:
         return None
-    slide_us, hold_us = timing(window)
-    # A row is older than the end of its version, and enters less than a slide after its time.
-    return slide_us + hold_us - 2
+    slide_us, hold_us, *steps = timing(window)
+    if not steps:
+        # A row is older than the end of its version, and enters less than a slide after its time.
+        return slide_us + hold_us - 2
+    # Windows that close: rows enter at the next end, and leave at one, perhaps of other steps.
+    return slide_us + hold_us + (steps[2] if len(steps) > 2 else 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal as OneOf
+
 from windrow.plan.model import WindowSpec
 from windrow.plan.relations.algebra import Field, Relation, Scan
 from windrow.plan.relations.context import Context
@@ -10,6 +12,7 @@ from windrow.schema import TIMESTAMP
 
 __all__ = ["BOUND_NAMES", "with_bounds"]
 
+_PARTS: tuple[OneOf["start", "end", "time"], ...] = ("start", "end", "time")
 BOUND_NAMES = ("window_start", "window_end", "window_time")
 
 
@@ -25,7 +28,7 @@ def with_bounds(
     taken = {field.name.lower() for field in fields}
     bounds = tuple(
         WindowBound(part, context.fresh(name, TIMESTAMP))
-        for part, name in zip(("start", "end", "time"), BOUND_NAMES, strict=True)
+        for part, name in zip(_PARTS, BOUND_NAMES, strict=True)
         if name not in taken
     )
     if not bounds:

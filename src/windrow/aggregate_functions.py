@@ -164,7 +164,8 @@ class AggregateFunction:
     of its value, by that of its argument. duckdb: the call that means the same there. star,
     distinct: the functions that it is with * and with DISTINCT. is_greatest: of extremes.
     rows_less: by how much the divisor of a spread is less than the number of values. is_root: of a
-    spread. only_true: whether a value that is false adds no more than NULL does.
+    spread. only_true: whether a value that is false adds no more than NULL does. only_different:
+    whether equal values count once.
     """
 
     name: str
@@ -179,6 +180,7 @@ class AggregateFunction:
     rows_less: int = 0
     is_root: bool = False
     only_true: bool = False
+    only_different: bool = False
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -297,7 +299,7 @@ _ENTRIES = (
     ),
     AggregateFunction(
         "collect_set", Form.COLLECTED, ("COLLECT_SET",), Takes.ANYTHING, array,
-        "list(DISTINCT {})",
+        "list(DISTINCT {})", only_different=True,
     ),
     AggregateFunction(
         "listagg", Form.COLLECTED, ("LISTAGG", "STRING_AGG"), Takes.ANYTHING, _text,

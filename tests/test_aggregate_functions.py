@@ -11,7 +11,9 @@ from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, SQL_NAMES, Aggregat
 from windrow.sql.functions import aggregate_classes
 
 LANGUAGE = Path(__file__).parents[1] / "docs" / "reference" / "language.md"
-OVER_WINDOWS = [each for each in AGGREGATE_FUNCTIONS.values() if not each.laws.in_sketch]
+OVER_WINDOWS = [
+    each for each in AGGREGATE_FUNCTIONS.values() if not (each.laws.in_sketch or each.is_of_trees)
+]
 each_function = pytest.mark.parametrize("function", OVER_WINDOWS, ids=lambda each: each.name)
 VALUES = {Takes.TRUTH: ["true", "false", "true", "NULL"]}
 NUMBERS = ["1", "5", "2", "2", "NULL"]

@@ -156,8 +156,9 @@ class StreamSchema:
 
     def taking_all(self) -> StreamSchema:
         """The same stream without its say about which rows are set aside."""
-        plain = replace(self, on_bad_row="auto", max_ahead="auto")
-        return replace(plain, bad_rows_into=None, options=NO_OPTIONS)
+        return replace(
+            self, on_bad_row="auto", max_ahead="auto", bad_rows_into=None, options=NO_OPTIONS
+        )
 
     @property
     def most_ahead_us(self) -> int | None:

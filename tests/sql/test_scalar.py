@@ -9,6 +9,7 @@ from hypothesis import given
 from sqlglot import exp
 
 from support.statement_texts import expressions
+from windrow.aggregate_functions import SQL_NAMES
 from windrow.errors import QuerySyntaxError
 from windrow.sql import parse_query, place_of, print_expression
 from windrow.sql.functions import AGGREGATES, SCALARS
@@ -79,7 +80,10 @@ def test_every_aggregate_becomes_its_node_and_prints_back(name: str) -> None:
     call = parse(_call_text(name, count))
     assert not isinstance(call, exp.Anonymous)
     assert parse(print_expression(call)) == call
-    if name not in ("LISTAGG", "STRING_AGG"):  # which sqlglot does not know in Spark
+    entry = SQL_NAMES.get(name)
+    is_own = entry is not None and (entry.is_of_trees or name in entry.synonyms)
+    # Those have nodes of their own, and the two sqlglot does not know in Spark.
+    if not is_own and name not in ("LISTAGG", "STRING_AGG"):
         assert call == by_sqlglot(_call_text(name, count))
 
 

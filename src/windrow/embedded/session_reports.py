@@ -138,9 +138,10 @@ class SessionReports:
         >>> "# TYPE windrow_rows_in_total counter" in session.metrics()
         True
         """
+        ingest = self._ingest
         parts = (self._running(), self._governing, self.memory, time.time())
-        parts = (*parts, self._ingest.tables.stores.values())
-        return exposition(session_samples(self._ingest.streams, self._ingest.clock, *parts))
+        tables = ingest.tables.stores.values()
+        return exposition(session_samples(ingest.streams, ingest.clock, *parts, tables))
 
     @one_at_a_time
     def histories(self) -> pa.Table:

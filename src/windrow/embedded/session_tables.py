@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from threading import RLock
 from typing import Any
 
 import pyarrow as pa
@@ -29,6 +30,7 @@ class SessionTables:
     _catalog: Catalog
     _ingest: Ingest
     _is_stopped: bool
+    _lock: RLock
     _flush: Callable[[], None]
 
     @one_at_a_time

@@ -107,7 +107,8 @@ class Groups:
 
     def _bound(self, node: exp.AggFunc) -> Aggregate:
         function = FUNCTIONS.get(type(node))
-        if function is None or function.laws.in_sketch or function.laws.is_collected:
+        is_run = function is not None and not (function.laws.in_sketch or function.is_of_trees)
+        if function is None or not is_run or function.laws.is_collected:
             raise self._not_run(node, function)
         if node.this is None or node.expressions:
             name = function.sql_names[0]
@@ -122,7 +123,9 @@ class Groups:
 
     def _not_run(self, node: exp.AggFunc, function: AggregateFunction | None) -> Exception:
         what, hint = f"the aggregate {node.sql_name()}", RUNNING
-        if function is not None:
+        if function is not None and function.is_of_trees:
+            what = f"{function.sql_names[0]} in a single block"
+        elif function is not None:
             what = f"{function.sql_names[0]} over a window"
             hint = f"{RUNNING}; this one is supported FROM HISTORY(...), where a sketch is kept"
         return self._row.refused("WU205", what, node, hint=hint)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from windrow.aggregate_functions import SQL_NAMES, running_names
+from windrow.aggregate_functions import SQL_NAMES
 from windrow.plan.argument_kinds import bind_by_kinds
 from windrow.plan.expressions import Expr
 from windrow.plan.function_forms import FORMS
@@ -76,9 +76,6 @@ def _unknown(scope: Scope, node: exp.Expr, name: str) -> Exception:
     if not isinstance(node, exp.Func):
         form = f"the form {without_queries(node).sql('spark')!r}"
         return scope.refused("WU221", form, node, hint="write it with supported operators")
-    if name in _OTHER_AGGREGATES:
-        hint = f"{_RUNNING_AGGREGATES} are supported"
-        return scope.refused("WU205", f"the aggregate {name.upper()}", node, hint)
     if name in FUNCTIONS:
         return scope.wrong("WB230", f"there is no function {name!r}", node, hint=FUNCTIONS[name])
     names = [*SCALAR_FUNCTIONS, *(name.lower() for name in SQL_NAMES), "cast", *user_functions()]
@@ -99,12 +96,3 @@ def _counted(function: ScalarFunction) -> str:
     if most >= MANY:
         return f"{least} arguments or more"
     return f"{least} {'or' if most == least + 1 else 'to'} {most} arguments"
-
-
-_RUNNING_AGGREGATES = running_names(lambda each: not each.laws.in_sketch)
-# Aggregates that sqlglot has no class for: refused as such, not as functions that nobody knows.
-_OTHER_AGGREGATES = frozenset(
-    [
-        *("percentile", "median", "mode", "any_value", "first", "last"),
-    ]
-)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from windrow.aggregate_functions import SQL_NAMES, AggregateFunction
+from windrow.aggregate_functions import SQL_NAMES, AggregateFunction, Form
 from windrow.errors import QuerySyntaxError
 from windrow.scalar_functions import SCALAR_NAMES
 from windrow.sql.cursor import Cursor
@@ -14,10 +14,13 @@ from windrow.sql.tokens import Token
 
 __all__ = [
     "AGGREGATES",
+    "IGNORES_NULLS",
     "SCALARS",
     "WINDOW_FUNCTIONS",
+    "WITHIN_GROUP",
     "aggregate_classes",
     "build_call",
+    "without_over",
 ]
 
 AGGREGATES = frozenset(SQL_NAMES)
@@ -69,7 +72,9 @@ def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> 
     except (ValueError, IndexError, TypeError):
         raise _wrong_arguments(name, arguments, cursor) from None
     # sqlglot gives up on some calls by leaving them anonymous; COUNT() it takes, Spark does not.
-    if not arguments or isinstance(call, exp.Anonymous) or not isinstance(call, exp.Expression):
+    if isinstance(call, exp.Anonymous) or not isinstance(call, exp.Expression):
+        raise _wrong_arguments(name, arguments, cursor)
+    if not (arguments or isinstance(call, WITHIN_GROUP)):
         raise _wrong_arguments(name, arguments, cursor)
     return call
 
@@ -95,6 +100,56 @@ def _quantile(name: str, arguments: list[exp.Expression]) -> exp.Expr:
     )
 
 
+def _of_trees(name: str, arguments: list[exp.Expression]) -> exp.Expr:
+    """An aggregate that only trees run: its arguments are one list."""
+    if name.endswith("_BY_OFFSET") and len(arguments) == 1:
+        arguments = [*arguments, exp.true()]  # ksqlDB leaves NULL out unless told otherwise
+    return _CLASSES[SQL_NAMES[name].name](expressions=arguments)
+
+
+def _by_first_name(name: str, arguments: list[exp.Expression]) -> exp.Expr:
+    return _by_table(SQL_NAMES[name].sql_names[0], arguments)
+
+
+def _class_of_trees(function: AggregateFunction) -> type[exp.Expression]:
+    """A class of nodes for the aggregate; sqlglot's own would lose or move arguments."""
+    name = "".join(word.capitalize() for word in function.name.split("_"))
+    members = {
+        "arg_types": {"expressions": False},
+        "is_var_len_args": True,
+        "_sql_names": [function.sql_names[0]],
+    }
+    return type(name, (exp.Expression, exp.AggFunc), members)
+
+
+_CLASSES = {each.name: _class_of_trees(each) for each in SQL_NAMES.values() if each.is_of_trees}
+
+
+def _classes_of(*forms: Form) -> tuple[type[exp.Expression], ...]:
+    return tuple(
+        _CLASSES[each.name]
+        for each in SQL_NAMES.values()
+        if each.is_of_trees and each.form in forms
+    )
+
+
+# Calls that may have WITHIN GROUP (ORDER BY x), and those that may have IGNORE NULLS.
+WITHIN_GROUP = _classes_of(Form.RANKED, Form.MOST_FREQUENT)
+IGNORES_NULLS = _classes_of(Form.CHOSEN)
+
+
+def without_over(call: exp.Expression) -> exp.Expression:
+    """FIRST_VALUE and LAST_VALUE as the aggregates that they are where no OVER follows."""
+    if isinstance(call, exp.Filter):
+        call.set("this", without_over(call.this))
+    if not isinstance(call, exp.Anonymous) or call.name not in SQL_NAMES:
+        return call
+    found = _of_trees(call.name, call.expressions)
+    found.meta.update(call.meta)
+    assert isinstance(found, exp.Expression)
+    return found
+
+
 def _joined(name: str, arguments: list[exp.Expression]) -> exp.Expr:
     """Texts of all rows, one behind the other."""
     if len(arguments) == 1 and isinstance(arguments[0], exp.Distinct):
@@ -111,6 +166,8 @@ _BUILDERS: dict[str, Callable[[str, list[exp.Expression]], exp.Expr]] = {
     "PERCENTILE_APPROX": _quantile,
     "LISTAGG": _joined,
     "STRING_AGG": _joined,
+    **{name: _by_first_name for each in SQL_NAMES.values() for name in each.synonyms},
+    **{name: _of_trees for name, each in SQL_NAMES.items() if each.is_of_trees},
 }
 
 

@@ -6,7 +6,7 @@ behind its stream, and groups by window_start and window_end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -162,7 +162,7 @@ def _of_sizes(name: str, sizes: list[int], cursor: Cursor) -> Window:
     return hopping(cursor, cursor.before, *sizes)
 
 
-def _source_of(select: Select, calls: list[exp.Expr]) -> int:
+def _source_of(select: Select, calls: Sequence[exp.Expr]) -> int:
     """The place of the source that has the window: the one named, or the only one without."""
     alias = calls[0].expressions[0].table.lower() if calls else ""
     free = [
@@ -197,7 +197,7 @@ def _renamed(select: Select, clause: Window | None) -> Select:
     def of(expression: exp.Expression | None) -> exp.Expression | None:
         return None if expression is None else expression.transform(_bound)
 
-    def _bound(node: exp.Expr) -> exp.Expr:
+    def _bound(node: exp.Expression) -> exp.Expression:
         is_plain = isinstance(node, exp.Column) and clause is not None
         name = _PSEUDO.get(node.name.lower()) if is_plain else None
         return node if name is None else bound_column(name)
@@ -230,7 +230,7 @@ def _is_whole_window(node: exp.Expr) -> bool:
 
 
 def _wrong(
-    code: str, message: str, hint: str, select: Select, nodes: list[exp.Expr]
+    code: str, message: str, hint: str, select: Select, nodes: Sequence[exp.Expr]
 ) -> QuerySyntaxError:
     place = place_of(nodes[0], select.text) if nodes else None
     place = place or select.places.get("GROUP BY") or select.places.get("SELECT")

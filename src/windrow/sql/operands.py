@@ -12,7 +12,7 @@ from windrow.schema import ColumnType, type_meant, type_named
 from windrow.sql.call_forms import CALLABLE_WORDS, read_form
 from windrow.sql.cursor import Cursor
 from windrow.sql.elsewhere import FUNCTIONS, SIGNS
-from windrow.sql.functions import build_call
+from windrow.sql.functions import IGNORES_NULLS, WITHIN_GROUP, build_call, without_over
 from windrow.sql.group_windows import GROUP_WINDOWS, bound_column, parse_group_window
 from windrow.sql.intervals import at_interval, parse_interval
 from windrow.sql.nested_query import NestedQuery
@@ -250,11 +250,15 @@ def _lambda_names(cursor: Cursor) -> list[Token]:
 
 
 def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    if cursor.at("WITHIN", "GROUP") and isinstance(call, WITHIN_GROUP):
+        call = _within_group(cursor, call, expression)
     if cursor.at("WITHIN", "GROUP") and isinstance(call, exp.GroupConcat):
         call = _in_order(cursor, call, expression)
     if cursor.at("WITHIN", "GROUP"):
-        hint = "write APPROX_PERCENTILE(x, 0.5)"
-        raise cursor.unsupported("WU109", "WITHIN GROUP is not supported", hint)
+        hint = (
+            "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) is supported, PERCENTILE_DISC and MODE"
+        )
+        raise cursor.unsupported("WU109", "WITHIN GROUP is not supported here", hint)
     if not cursor.at("FILTER", "("):
         return call
     cursor.expect("FILTER", "(")
@@ -262,6 +266,16 @@ def _filtered(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.E
     condition = expression(cursor)
     cursor.expect(")")
     return exp.Filter(this=call, expression=exp.Where(this=condition))
+
+
+def _within_group(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    """PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)."""
+    word = cursor.expect("WITHIN", "GROUP")
+    cursor.expect("(")
+    cursor.expect("ORDER", "BY")
+    keys = parse_order_nodes(cursor, expression)
+    cursor.expect(")")
+    return mark(exp.WithinGroup(this=call, expression=exp.Order(expressions=keys)), word)
 
 
 def _in_order(cursor: Cursor, call: exp.GroupConcat, expression: Reader) -> exp.Expression:
@@ -276,11 +290,19 @@ def _in_order(cursor: Cursor, call: exp.GroupConcat, expression: Reader) -> exp.
 
 
 def _over(cursor: Cursor, call: exp.Expression, expression: Reader) -> exp.Expression:
+    if cursor.at("IGNORE", "NULLS") and isinstance(call, (*IGNORES_NULLS, exp.Anonymous)):
+        plain = without_over(call)
+        if isinstance(plain, IGNORES_NULLS) and cursor.ahead(2).upper != "OVER":
+            cursor.expect("IGNORE", "NULLS")
+            plain.set("expressions", [*plain.expressions[:1], exp.true()])
+            call = plain
     if cursor.at("IGNORE", "NULLS"):
         hint = "leave rows with NULL out in a query in FROM: WHERE x IS NOT NULL"
         raise cursor.unsupported("WU104", "IGNORE NULLS is not supported", hint)
     cursor.accept("RESPECT", "NULLS")
-    return parse_over(cursor, call, expression) if cursor.at("OVER") else call
+    if cursor.at("OVER"):
+        return parse_over(cursor, call, expression)
+    return without_over(call)
 
 
 def nested_query(cursor: Cursor) -> exp.Expression:

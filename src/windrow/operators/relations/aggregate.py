@@ -2,8 +2,10 @@
 
 Purpose: aggregates of rows that come and go, whatever makes them do so.
 Needs: changes in time order; only their sum after an instant counts.
-Time: O(1) a change for counts and sums and for different values, O(log n) amortised for extremes.
-Space: O(groups), plus the different values of each group for DISTINCT, MIN and MAX.
+Time: O(1) a change for counts and sums and for different values, O(log n) amortised for extremes
+    and for values in order (FIRST, MIN_BY, PERCENTILE, MODE).
+Space: O(groups), plus the different values of each group for DISTINCT, MIN and MAX, and the
+    different rows of what is kept in order.
 """
 
 from __future__ import annotations
@@ -22,11 +24,13 @@ from windrow.operators.relations.aggregates.distinct_values import DistinctValue
 from windrow.operators.relations.aggregates.extremes.extreme_values import ExtremeValues
 from windrow.operators.relations.aggregates.group_sums import GroupSums
 from windrow.operators.relations.aggregates.input_columns import InputColumns
+from windrow.operators.relations.aggregates.ordered.ordered_values import OrderedValues
 from windrow.operators.relations.aggregates.places import PlaceFinder, Places
-from windrow.operators.relations.aggregates.shape import ALL_ROWS, shape_of_calls
+from windrow.operators.relations.aggregates.shape import ALL_ROWS, Ordered, shape_of_calls
 from windrow.operators.relations.aggregates.state_values import state_values
 from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
 from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.order_words import KeyOrder
 from windrow.operators.relations.row_codes import RowCodes
 from windrow.operators.sum_values import too_large
 from windrow.plan.expressions import ColumnRef, Expr
@@ -60,6 +64,7 @@ class AggregateOperator(RelationOperator):
             ExtremeValues(each.argument.type.arrow, is_max=each.is_max)
             for each in self._shape.extremes
         ]
+        self._ordered = [_ordered_values(each) for each in self._shape.ordered]
         self._collected = [
             CollectedValues(
                 [part.type.arrow for part in each.read],
@@ -87,7 +92,7 @@ class AggregateOperator(RelationOperator):
         """Bytes of everything that it remembers."""
         keys = 0 if self._keys is None else self._keys.nbytes
         distincts = sum(store.nbytes for store in self._distincts)
-        extremes = sum(store.nbytes for store in self._extremes)
+        extremes = sum(store.nbytes for store in self._by_group)
         collected = sum(store.nbytes for store in self._collected)
         sums = self._finder.nbytes + self._sums.nbytes
         return keys + sums + distincts + extremes + collected
@@ -96,7 +101,7 @@ class AggregateOperator(RelationOperator):
         """Peak of additional bytes that this many changes may need."""
         keys = 0 if self._keys is None else self._keys.growth_bytes(changes)
         values = sum(store.growth_bytes(changes) for store in self._distincts)
-        values += sum(store.growth_bytes(changes) for store in self._extremes)
+        values += sum(store.growth_bytes(changes) for store in self._by_group)
         values += sum(store.growth_bytes(changes) for store in self._collected)
         lanes = 8 * self._sums.lane_count
         states = 2 * (self._finder.nbytes + self._sums.nbytes)
@@ -109,7 +114,7 @@ class AggregateOperator(RelationOperator):
         fields = self._node.input.fields
         nothing = no_changes([field.type.arrow for field in fields])
         columns = InputColumns(nothing, fields)
-        _, values, _ = self._states(columns, nothing.weight, np.empty(0, np.int32), places)
+        _, values, _ = self._states(columns, nothing, np.empty(0, np.int32), places)
         return Changes(np.array([START_OF_TIME]), np.array([1]), tuple(values))
 
     def _next_rows(self, changes: Changes) -> Changes:
@@ -121,7 +126,7 @@ class AggregateOperator(RelationOperator):
             groups, _ = self._keys.acquire(named, changes.size)
         capacity = 1 if self._keys is None else self._keys.capacity
         places = self._finder.places(changes.at, groups, capacity)
-        counts, values, lacking = self._states(columns, changes.weight, groups, places)
+        counts, values, lacking = self._states(columns, changes, groups, places)
         if self._keys is None:
             return changed_rows(places, ~lacking, [], values)
         shown = self._keys.columns(places.groups)
@@ -130,12 +135,13 @@ class AggregateOperator(RelationOperator):
         return found
 
     def _states(
-        self, columns: InputColumns, weight: Vector, groups: Codes, places: Places
+        self, columns: InputColumns, changes: Changes, groups: Codes, places: Places
     ) -> tuple[Vector, list[pa.Array], Flags]:
         """Of each group before the changes and of each place: the rows, and the values of calls.
 
         Last, which of them have no row, for want of a value.
         """
+        weight = changes.weight
         self._reserve(1 if self._keys is None else self._keys.capacity)
         weights = np.empty((1 + len(self._distincts), weight.size), np.int64)
         weights[ALL_ROWS] = weight
@@ -147,6 +153,10 @@ class AggregateOperator(RelationOperator):
             store.advance(groups, weight, columns.column(each.argument), places)
             for store, each in zip(self._extremes, self._shape.extremes, strict=True)
         ]
+        ordered = [
+            store.advance(changes, groups, *_ordered_columns(columns, each), places)
+            for store, each in zip(self._ordered, self._shape.ordered, strict=True)
+        ]
         collected = [
             store.advance(groups, weight, [columns.column(part) for part in each.read], places)
             for store, each in zip(self._collected, self._shape.collected, strict=True)
@@ -155,7 +165,7 @@ class AggregateOperator(RelationOperator):
         values = []
         lacking = np.zeros(sums.counts.size, np.bool_)
         for index, reading in enumerate(self._shape.readings):
-            column, faults = state_values(reading, sums, extremes)
+            column, faults = state_values(reading, sums, extremes, ordered)
             if faults is not None and self._node.on_error == "fail":
                 raise self._error(index, int(np.flatnonzero(faults)[0]), places)
             if faults is not None and self._node.on_error == "set_aside":
@@ -163,9 +173,14 @@ class AggregateOperator(RelationOperator):
             values.append(column)
         return sums.counts, values, lacking
 
+    @property
+    def _by_group(self) -> tuple[ExtremeValues | OrderedValues, ...]:
+        """The stores with a place for each group."""
+        return (*self._extremes, *self._ordered)
+
     def _reserve(self, groups: int) -> None:
         self._sums.reserve(groups)
-        for store in self._extremes:
+        for store in self._by_group:
             store.reserve(groups)
 
     def _error(self, index: int, state: int, places: Places) -> DataError:
@@ -188,3 +203,18 @@ class AggregateOperator(RelationOperator):
         assert isinstance(leaf, ColumnRef)
         names = {field.id: field.name for field in self._node.input.fields}
         return names[leaf.column]
+
+
+def _ordered_values(ordered: Ordered) -> OrderedValues:
+    keys = [
+        KeyOrder(key.expression.type.arrow, key.is_descending, key.nulls_first)
+        for key in ordered.kind.keys
+    ]
+    return OrderedValues(keys, ordered.picks, by_count=ordered.kind.by_count)
+
+
+def _ordered_columns(columns: InputColumns, ordered: Ordered) -> tuple[list[pa.Array], Flags]:
+    """The keys of an order, and flags of the rows that count."""
+    keys = [columns.column(key.expression) for key in ordered.kind.keys]
+    needed = columns.column(ordered.kind.needed)
+    return keys, needed.is_valid().to_numpy(zero_copy_only=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
+from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,7 @@ from windrow.operators.relations.frame_sums import (
     scaled_integers,
 )
 from windrow.operators.relations.row_codes import RowCodes
+from windrow.plan.expressions import Expr, Literal
 from windrow.plan.relations.algebra import WindowCall
 from windrow.windows.column_words import words_of_array
 from windrow.windows.order_bytes import order_bytes
@@ -249,6 +251,50 @@ def _maxima(ranks: Vector, framed: Framed) -> Vector:
     return out
 
 
+def _ranked(
+    function: AggregateFunction, call: WindowCall, values: Sequence[pa.Array], framed: Framed
+) -> pa.Array:
+    """The value at a fraction of the way through each frame; equal frames are sorted once."""
+    column = values[0]
+    fraction, is_descending = (each.value for each in call.arguments[1:] if _is_constant(each))
+    found: dict[tuple[int, int], object] = {}
+    frames = list(zip(framed.low.tolist(), framed.high.tolist(), strict=True))
+    for low, high in dict.fromkeys(frames):
+        inside = column[low:high].drop_null()
+        order = "descending" if is_descending else "ascending"
+        ordered = inside.take(pc.sort_indices(inside, sort_keys=[("", order)]))
+        if is_descending and pa.types.is_floating(inside.type):
+            ordered = _largest_first(ordered)
+        found[low, high] = _at_fraction(
+            ordered, float(str(fraction)), is_nearest=function.is_nearest
+        )
+    return pa.array([found[frame] for frame in frames], call.field.type.arrow)
+
+
+def _is_constant(argument: Expr) -> TypeGuard[Literal]:
+    return isinstance(argument, Literal)
+
+
+def _largest_first(ordered: pa.Array) -> pa.Array:
+    """Descending numbers with NaN, which Arrow puts last, before all others."""
+    is_nan = pc.is_nan(ordered)
+    return pa.concat_arrays([ordered.filter(is_nan), ordered.filter(pc.invert(is_nan))])
+
+
+def _at_fraction(ordered: pa.Array, fraction: float, *, is_nearest: bool) -> object:
+    size = len(ordered)
+    if not size:
+        return None
+    if is_nearest:
+        return ordered[max(math.ceil(fraction * size) - 1, 0)].as_py()
+    position = fraction * (size - 1)
+    below = math.floor(position)
+    part = position - below
+    low = float(ordered[below].as_py())
+    high = float(ordered[below + 1].as_py()) if part > 0 else low
+    return low if part == 0 or low == high else (1.0 - part) * low + part * high
+
+
 _FORMS: Mapping[Form, Callable[..., pa.Array]] = {
     Form.COUNT: _count,
     Form.SUM: _sum,
@@ -257,4 +303,5 @@ _FORMS: Mapping[Form, Callable[..., pa.Array]] = {
     Form.EXTREME: _extreme,
     Form.DISTINCT: _distinct,
     Form.ABOUT_DISTINCT: _distinct,
+    Form.RANKED: _ranked,
 }

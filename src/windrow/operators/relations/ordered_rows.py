@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,14 +19,13 @@ from numpy.typing import NDArray
 
 from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.numbered_rows import NumberedRows, places_of
-from windrow.operators.relations.order_words import KeyOrder, Matrix, OrderWords
-from windrow.operators.relations.ordered_kernels import (
-    EMPTY,
-    FIRST,
-    FIRST_WORD,
-    HEAD_COLUMNS,
-    LINK_COLUMNS,
-    OrderedTree,
+from windrow.operators.relations.order_words import KeyOrder, OrderWords
+from windrow.operators.relations.ordered_kernels import EMPTY, FIRST
+from windrow.operators.relations.ordered_trees import (
+    empty_tree,
+    grown_tree,
+    longer,
+    tree_bytes,
 )
 from windrow.operators.relations.row_codes import RowCodes
 from windrow.plan.expressions import Expr
@@ -39,7 +37,6 @@ from windrow.windows.codes import Codes
 __all__ = ["CodedChanges", "OrderedRows", "expression_values", "has_numbers"]
 
 _SMALLEST = 64
-_LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ class OrderedRows:
         # By number.
         self._partition_of: Codes = np.zeros(_SMALLEST if is_numbered else 0, np.int32)
         self._partitions = RowCodes([part.type.arrow for part in self._partition])
-        self.tree = _empty_tree(self._words.width, with_sizes=with_sizes)
+        self.tree = empty_tree(self._words.width, with_sizes=with_sizes)
 
     @property
     def key_width(self) -> int:
@@ -178,7 +175,7 @@ class OrderedRows:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        own = self._tree_bytes + self._partition_of.nbytes
+        own = tree_bytes(self.tree) + self._partition_of.nbytes
         return own + self._rows.nbytes + self._partitions.nbytes
 
     def growth_bytes(self, changes: int) -> int:
@@ -186,37 +183,18 @@ class OrderedRows:
         coders = self._rows.growth_bytes(changes) + self._partitions.growth_bytes(changes)
         batch = changes * (8 * self._words.width + 64)
         heads = self._partitions.grown_bytes(self.tree.heads.nbytes, changes)
-        own = self._tree_bytes + self._partition_of.nbytes
+        own = tree_bytes(self.tree) + self._partition_of.nbytes
         return coders + batch + heads + self.grown_bytes(own, changes)
 
     def grown_bytes(self, nbytes: int, changes: int) -> int:
         """Peak of additional bytes of arrays by row that have so many, with more changes."""
         return self._rows.grown_bytes(nbytes, changes)
 
-    @property
-    def _tree_bytes(self) -> int:
-        return sum(int(each.nbytes) for each in self.tree if each is not self.tree.first)
-
     def _reserve(self) -> None:
-        rows, partitions = self._rows.capacity, self._partitions.capacity
-        tree = self.tree
-        if rows > tree.counts.size:
-            links = _room_for_links(rows)
-            links[: tree.counts.size] = tree.links
-            if isinstance(self._rows, NumberedRows):
-                self._partition_of = _longer(self._partition_of, rows)
-            tree = tree._replace(
-                links=links,
-                first=_first_words(links),
-                words=_longer(tree.words, rows),
-                counts=_longer(tree.counts, rows),
-                sizes=_longer(tree.sizes, rows) if tree.sizes.size else tree.sizes,
-            )
-        if partitions > tree.heads.shape[0]:
-            heads = np.full((partitions, HEAD_COLUMNS), EMPTY, np.int32)
-            heads[: tree.heads.shape[0]] = tree.heads
-            tree = tree._replace(heads=heads)
-        self.tree = tree
+        rows = self._rows.capacity
+        if isinstance(self._rows, NumberedRows) and rows > self._partition_of.size:
+            self._partition_of = longer(self._partition_of, rows)
+        self.tree = grown_tree(self.tree, rows, self._partitions.capacity)
 
 
 def expression_values(
@@ -237,35 +215,3 @@ def _one_zero(column: pa.Array) -> pa.Array:
     if pa.types.is_floating(column.type):
         return pc.add(column, pa.scalar(0.0, column.type))
     return column
-
-
-def _empty_tree(width: int, *, with_sizes: bool) -> OrderedTree:
-    words: Matrix = np.empty((_SMALLEST, width), np.int64)
-    links = _room_for_links(_SMALLEST)
-    return OrderedTree(
-        links=links,
-        first=_first_words(links),
-        heads=np.full((_SMALLEST, HEAD_COLUMNS), EMPTY, np.int32),
-        words=words,
-        counts=np.zeros(_SMALLEST, np.int64),
-        sizes=np.zeros(_SMALLEST if with_sizes else 0, np.int64),
-    )
-
-
-def _room_for_links(size: int) -> NDArray[np.int32]:
-    # Links are written when a row is put in: to fill them here would cost as much as the tree.
-    # They begin at a line of the cache, so that none is spread over two.
-    row_bytes = LINK_COLUMNS * 4
-    memory = np.empty(size * row_bytes + _LINE_BYTES, np.uint8)
-    begin = -memory.ctypes.data % _LINE_BYTES
-    return memory[begin : begin + size * row_bytes].view(np.int32).reshape(size, LINK_COLUMNS)
-
-
-def _first_words(links: NDArray[np.int32]) -> NDArray[np.int64]:
-    return links.view(np.int64)[:, FIRST_WORD]
-
-
-def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    out = np.zeros((size, *array.shape[1:]), array.dtype)
-    out[: array.shape[0]] = array
-    return out

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from windrow.aggregate_functions import (
+    AGGREGATE_FUNCTIONS,
+    COUNT,
+    NEAREST,
     AggregateFunction,
     Form,
     Takes,
@@ -16,6 +19,7 @@ from windrow.plan.aggregates import FUNCTIONS, RUNNING
 from windrow.plan.cast_targets import can_cast
 from windrow.plan.comparable import maps_compared
 from windrow.plan.expressions import Call, Expr, Literal
+from windrow.plan.relations.tree_calls import TreeCall, tree_arguments
 from windrow.plan.scope import Scope
 from windrow.plan.types import convert, is_null
 from windrow.schema import BIGINT, BOOLEAN, DOUBLE, STRING, ColumnType
@@ -25,6 +29,8 @@ __all__ = [
     "GROUPING",
     "PARTS_BEFORE_KEYS",
     "PLACED",
+    "PLACED_FIRST",
+    "PLACED_LAST",
     "RANKING",
     "BareCall",
     "bare_call",
@@ -38,7 +44,8 @@ __all__ = [
 PARTS_BEFORE_KEYS = 3
 # They have a value for each row, and need OVER.
 RANKING = ("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile")
-PLACED = ("lag", "lead", "first_value", "last_value", "nth_value")
+PLACED_FIRST, PLACED_LAST = "first_value", "last_value"
+PLACED = ("lag", "lead", PLACED_FIRST, PLACED_LAST, "nth_value")
 GROUPING = ("grouping", "grouping_id")
 
 
@@ -61,7 +68,7 @@ def function_name(node: exp.Expr) -> str:
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether it is an aggregate: a value of all rows of a group."""
-    if isinstance(node, exp.Filter):
+    if isinstance(node, (exp.Filter, exp.WithinGroup)):
         return True
     return isinstance(node, exp.AggFunc) and function_name(node) not in (
         *RANKING,
@@ -91,7 +98,8 @@ def own_nodes(node: exp.Expr, is_wanted: Callable[[exp.Expr], bool]) -> Iterator
 def _inside_window(node: exp.Window) -> Iterator[exp.Expr]:
     for child in node.iter_expressions():
         called = child
-        while called is node.this and isinstance(called, (exp.Filter, exp.IgnoreNulls)):
+        wrapped = (exp.Filter, exp.IgnoreNulls, exp.WithinGroup)
+        while child is node.this and isinstance(called, wrapped):
             yield from (each for each in called.iter_expressions() if each is not called.this)
             called = called.this
         yield from called.iter_expressions() if child is node.this else (child,)
@@ -105,21 +113,21 @@ def bare_call(scope: Scope, node: exp.Expr, final: Callable[[Expr], Expr]) -> Ba
         written = inner.this if isinstance(inner, exp.Where) else inner
         condition = final(scope.condition(written, "FILTER"))
         node = node.this
+    order: list[exp.Expr] = []
+    if isinstance(node, exp.WithinGroup):
+        order, node = node.expression.expressions, node.this
     function = FUNCTIONS.get(type(node))
-    if function is None or function.laws.in_sketch:
-        raise _not_run(scope, node, function)
-    return _Caller(scope, final, function, node, condition).call()
+    if function is None:
+        raise _not_run(scope, node)
+    return _Caller(scope, final, function, node, condition, order).call()
 
 
-def _not_run(scope: Scope, node: exp.Expr, function: AggregateFunction | None) -> Exception:
+def _not_run(scope: Scope, node: exp.Expr) -> Exception:
     name = function_name(node).upper()
     if name not in AGGREGATES and not isinstance(node, exp.AggFunc):
         message = "FILTER belongs to an aggregate"
         return scope.wrong("WB240", message, node, hint="put the condition into CASE or WHERE")
-    what = f"the aggregate {name}"
-    if function is not None:
-        what = f"{function.sql_names[0]} over a window"
-    return scope.refused("WU205", what, node, hint=RUNNING)
+    return scope.refused("WU205", f"the aggregate {name}", node, hint=RUNNING)
 
 
 def _direction(key: exp.Expr) -> str:
@@ -140,16 +148,26 @@ class _Caller:
         function: AggregateFunction,
         node: exp.Expr,
         condition: Expr | None,
+        order: Sequence[exp.Expr],
     ) -> None:
         self._scope = scope
         self._final = final
         self._function = function
         self._node = node
         self._condition = condition
+        self._order = order
 
     def call(self) -> BareCall:
         """The call with its arguments."""
         node, function = self._node, self._function
+        if function.form is Form.QUANTILE:
+            return self._of_all_values()
+        if function.form is Form.ABOUT_DISTINCT:
+            # All values are there, so that the exact count costs no more.
+            self._function = COUNT
+            return self._distinct([node.this])
+        if function.is_of_trees:
+            return self._of_trees(function, node)
         if function.laws.is_collected:
             return self._collected()
         if node.this is None or node.expressions:
@@ -165,6 +183,21 @@ class _Caller:
         if function.star is not None and isinstance(argument, Literal) and not is_null(argument):
             return self._of_rows(function.star)
         return self._over((self._taken(argument, node.this),), is_distinct=False)
+
+    def _of_all_values(self) -> BareCall:
+        """A quantile that a sketch has elsewhere: here it is exact."""
+        node = exp.Anonymous(expressions=[self._node.this, self._node.args["quantile"]])
+        node.meta.update(self._node.meta)
+        return self._of_trees(AGGREGATE_FUNCTIONS[NEAREST], node)
+
+    def _of_trees(self, function: AggregateFunction, node: exp.Expr) -> BareCall:
+        call = TreeCall(function, node, self._order, self._condition)
+
+        def bound(part: exp.Expr) -> Expr:
+            return self._final(self._scope.bind(part))
+
+        arguments, kind = tree_arguments(self._scope, call, bound, self._taken)
+        return BareCall(function.name, arguments, False, kind)
 
     def _collected(self) -> BareCall:
         """The value, what separates texts, the directions of the keys, and the keys."""

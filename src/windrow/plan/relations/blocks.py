@@ -272,7 +272,7 @@ def _inputs(joined: _Joined) -> tuple[tuple[PlanInput, ...], Conditions]:
 def _aggregate_of(call: AggregateCall, joined: _Joined) -> PlanAggregate | None:
     """The aggregate as single queries have it; None where they have none such."""
     function = AGGREGATE_FUNCTIONS[call.function]
-    if function.laws.is_collected:
+    if function.is_of_trees or function.laws.is_collected:
         return None
     if call.is_distinct and not function.laws.is_idempotent:
         if function.distinct is None or len(call.arguments) != 1:

@@ -8,7 +8,7 @@ from itertools import chain
 
 from sqlglot import exp
 
-from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.errors import WindrowError
 from windrow.plan.expressions import AggregateRef, Call, ColumnRef, Expr, Literal, walk
 from windrow.plan.relations.aggregate_calls import (
@@ -33,6 +33,7 @@ from windrow.plan.relations.algebra import (
 from windrow.plan.relations.phase import Aliases, Phase, RowPhase
 from windrow.plan.relations.positions import at_position
 from windrow.plan.relations.reading import times_of
+from windrow.plan.relations.tree_calls import row_order
 from windrow.plan.scope import Scope
 from windrow.schema import BIGINT, STRING
 from windrow.sql.statements import Select
@@ -156,10 +157,19 @@ class GroupPhase(Phase):
         fresh = self.context.fresh
         return tuple(
             AggregateCall(
-                fresh(call.function, call.type), call.function, call.arguments, call.is_distinct
+                fresh(call.function, call.type),
+                call.function,
+                self._ordered(call),
+                call.is_distinct,
             )
             for call in self._calls
         )
+
+    def _ordered(self, call: BareCall) -> tuple[Expr, ...]:
+        """The arguments; of FIRST and LAST with what orders the rows behind them."""
+        if AGGREGATE_FUNCTIONS[call.function].form is not Form.CHOSEN:
+            return call.arguments
+        return (*call.arguments, *row_order(self._rows.relation))
 
     def _bits(self, node: exp.Expr) -> list[int]:
         """The places in GROUP BY of what GROUPING names, all of them where it names none."""

@@ -10,12 +10,15 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
 from windrow.errors import BindingError
+from windrow.plan.aggregates import FUNCTIONS
 from windrow.plan.expressions import Expr, Literal
 from windrow.plan.literals import into
 from windrow.plan.relations.aggregate_calls import (
     PLACED,
+    PLACED_FIRST,
+    PLACED_LAST,
     RANKING,
     bare_call,
     function_name,
@@ -33,6 +36,7 @@ from windrow.schema import (
     TIMESTAMP_NTZ,
     ColumnType,
 )
+from windrow.sql.functions import IGNORES_NULLS
 from windrow.sql.intervals import length_of
 
 __all__ = ["add_window_functions", "is_over", "order_key"]
@@ -107,8 +111,14 @@ class _Over:
             arguments, kind = self._ranking(name, node)
         elif name in PLACED:
             arguments, kind = self._placed(name, node)
+        elif isinstance(node, IGNORES_NULLS):
+            # FIRST and LAST of a frame are in its order.
+            name = PLACED_LAST if FUNCTIONS[type(node)].is_greatest else PLACED_FIRST
+            placed = exp.Anonymous(this=name, expressions=node.expressions)
+            arguments, kind = self._placed(name, placed)
         else:
             bare = bare_call(self._scope, node, self._phase.final)
+            self._check_framed(bare.function, node)
             if AGGREGATE_FUNCTIONS[bare.function].laws.is_collected:
                 hint = "collect values of groups: GROUP BY the columns of PARTITION BY"
                 raise self._scope.refused("WU722", f"{name.upper()} with OVER", node, hint=hint)
@@ -118,6 +128,14 @@ class _Over:
             name, arguments, kind = bare.function, bare.arguments, bare.type
         field = self._phase.context.fresh(name, kind)
         return WindowCall(field, name, arguments, self._frame())
+
+    def _check_framed(self, function: str, node: exp.Expr) -> None:
+        """Refuse what is not computed over frames."""
+        entry = AGGREGATE_FUNCTIONS[function]
+        if not entry.is_of_trees or entry.form is Form.RANKED:
+            return
+        hint = "aggregate groups of a query in FROM, by what PARTITION BY names, and join it"
+        raise self._scope.refused("WU796", f"{entry.sql_names[0]} with OVER", node, hint=hint)
 
     def _key(self, node: exp.Expr) -> OrderKey:
         if not isinstance(node, exp.Ordered):

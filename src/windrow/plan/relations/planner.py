@@ -40,7 +40,7 @@ __all__ = ["plan_block", "plan_query", "plan_view", "tree_plan"]
 # Policies that are a part of the tree; a tree that is one block is run as one.
 _IN_TREES = ("null", "set_aside")
 # What only a tree can run.
-_OF_TREES = (NestedQuery, exp.Window, exp.Filter, exp.Exists)
+_OF_TREES = (NestedQuery, exp.Window, exp.Filter, exp.Exists, exp.WithinGroup)
 
 
 def plan_query(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from windrow.plan.model import WindowSpec
 from windrow.plan.relations.algebra import Field, Relation, Scan
 from windrow.plan.relations.context import Context
-from windrow.plan.relations.window_algebra import SessionScan, WindowBound, WindowBounds
+from windrow.plan.relations.window_algebra import BoundPart, SessionScan, WindowBound, WindowBounds
 from windrow.schema import TIMESTAMP
 
 __all__ = ["BOUND_NAMES", "with_bounds"]
 
 BOUND_NAMES = ("window_start", "window_end", "window_time")
+_PARTS: tuple[BoundPart, ...] = ("start", "end", "time")
 
 
 def with_bounds(
@@ -25,7 +26,7 @@ def with_bounds(
     taken = {field.name.lower() for field in fields}
     bounds = tuple(
         WindowBound(part, context.fresh(name, TIMESTAMP))
-        for part, name in zip(("start", "end", "time"), BOUND_NAMES, strict=True)
+        for part, name in zip(_PARTS, BOUND_NAMES, strict=True)
         if name not in taken
     )
     if not bounds:

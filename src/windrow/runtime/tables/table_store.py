@@ -180,7 +180,7 @@ class TableStore:
         """The times of keys whose rows are gone, with the rest of them for good measure."""
         keys = list(self.times)
         parts = [[key] for key in keys] if len(self.schema.key) == 1 else keys
-        columns = list(zip(*parts, strict=True)) or [()] * len(self.schema.key)  # type: ignore[arg-type]
+        columns = list(zip(*parts, strict=True)) or [()] * len(self.schema.key)
         arrays = {
             f"k{i}": _key_array(self.schema.column(name).type.arrow, values)
             for i, (name, values) in enumerate(zip(self.schema.key, columns, strict=True))

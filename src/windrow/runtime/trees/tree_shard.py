@@ -155,8 +155,8 @@ class TreeShard:
             owned = [block in leaves for block in self.plan.blocks for _ in block.plan.inputs]
             found = zip(self._first_us, owned, strict=True)
             first = [time for time, is_own in found if is_own and time is not None]
-            read = {**self.view_leaves, **self.table_leaves}
-            others = (leaf.first_us for scan, leaf in read.items() if scan in leaves)
+            read = [*self.view_leaves.items(), *self.table_leaves.items()]
+            others = (leaf.first_us for scan, leaf in read if scan in leaves)
             first += [time for time in others if time is not None]
             if first:
                 window.begin(min(first))

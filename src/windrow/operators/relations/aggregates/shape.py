@@ -7,6 +7,12 @@ from typing import TypeVar
 
 from windrow.aggregate_functions import COUNT, AggregateFunction, Form
 from windrow.exact.kernels import DOUBLE, INTEGER
+from windrow.operators.relations.aggregates.ordered.ordered_shape import (
+    ORDERED_FORMS,
+    OrderedKind,
+    ordered_call,
+)
+from windrow.operators.relations.aggregates.ordered.ordered_values import Pick
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.model import Aggregate
 from windrow.plan.relations.aggregate_calls import PARTS_BEFORE_KEYS
@@ -54,6 +60,14 @@ class Extreme:
 
 
 @dataclass(frozen=True)
+class Ordered:
+    """Rows of groups in an order, and which of them are picked."""
+
+    kind: OrderedKind
+    picks: tuple[Pick, ...]
+
+
+@dataclass(frozen=True)
 class Collected:
     """All values of a call in order: its first argument, by the keys among the others."""
 
@@ -76,7 +90,8 @@ class Reading:
     """How the value of a call is read off a state: as that aggregate, from these measures.
 
     Of a spread there are three: values, squares, what the squares were rounded by. Of an extreme
-    it is the number of the extreme; of what is collected, it counts from -1 downwards.
+    it is the number of the extreme; of ordered rows, the number of the order and of the pick; of
+    what is collected, it counts from -1 downwards.
     """
 
     aggregate: Aggregate
@@ -86,12 +101,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class AggregateShape:
-    """distincts: the arguments whose different values are counted, group by group."""
+    """distincts: the arguments whose different values are counted, group by group.
+
+    ordered: rows in an order, of which some are picked.
+    """
 
     measures: tuple[Measure, ...]
     distincts: tuple[tuple[Expr, ...], ...]
     extremes: tuple[Extreme, ...]
     readings: tuple[Reading, ...]
+    ordered: tuple[Ordered, ...] = ()
     collected: tuple[Collected, ...] = ()
 
 
@@ -104,6 +123,7 @@ def shape_of_calls(calls: tuple[AggregateCall, ...]) -> AggregateShape:
         tuple(work.distincts),
         tuple(work.extremes),
         readings,
+        tuple(Ordered(kind, tuple(picks)) for kind, picks in work.ordered.items()),
         tuple(work.collected),
     )
 
@@ -115,6 +135,7 @@ class _Work:
         self.measures: list[Measure] = []
         self.distincts: list[tuple[Expr, ...]] = []
         self.extremes: list[Extreme] = []
+        self.ordered: dict[OrderedKind, list[Pick]] = {}
         self.collected: list[Collected] = []
 
     def reading(self, call: AggregateCall) -> Reading:
@@ -122,6 +143,8 @@ class _Work:
         argument = call.arguments[0] if call.arguments else None
         aggregate = Aggregate(call.function, argument, 0, call.field.type)
         function = aggregate.traits
+        if function.form in ORDERED_FORMS:
+            return Reading(aggregate, function.form, self._picked(function, call))
         if function.form is Form.COLLECTED:
             place = _place(self.collected, Collected(call))
             return Reading(aggregate, Form.COLLECTED, (-1 - place,))
@@ -140,6 +163,11 @@ class _Work:
             counted = Aggregate(COUNT.name, argument, 0, call.field.type)
             return Reading(counted, Form.COUNT, self._counted(arguments, weights))
         return Reading(aggregate, function.form, self._summed(function, measured, weights))
+
+    def _picked(self, function: AggregateFunction, call: AggregateCall) -> tuple[int, ...]:
+        kind, pick = ordered_call(function, call)
+        picks = self.ordered.setdefault(kind, [])
+        return list(self.ordered).index(kind), _place(picks, pick)
 
     def _counted(self, arguments: tuple[Expr, ...], weights: int) -> tuple[int, ...]:
         is_summed = len(arguments) == 1 and _is_word(arguments[0])

@@ -12,6 +12,7 @@ from windrow.aggregate_functions import Form
 from windrow.exact.kernels import INTEGER_LIMB, LIMB_BITS, LIMB_MASK
 from windrow.operators.lanes import Matrix, ValueLanes
 from windrow.operators.relations.aggregates.group_sums import SumStates
+from windrow.operators.relations.aggregates.ordered.ordered_shape import ORDERED_FORMS
 from windrow.operators.relations.aggregates.shape import Reading
 from windrow.operators.sum_values import Values, sum_values
 from windrow.operators.variances import variances
@@ -19,8 +20,20 @@ from windrow.operators.variances import variances
 __all__ = ["state_values"]
 
 
-def state_values(reading: Reading, sums: SumStates, extremes: Sequence[pa.Array]) -> Values:
-    """The value of a call in each state, and where its type does not hold it."""
+def state_values(
+    reading: Reading,
+    sums: SumStates,
+    extremes: Sequence[pa.Array],
+    ordered: Sequence[Sequence[pa.Array]] = (),
+) -> Values:
+    """The value of a call in each state, and where its type does not hold it.
+
+    ordered: of each order, what each of its picks shows.
+    """
+    if reading.form in ORDERED_FORMS:
+        order, pick = reading.indexes
+        # An integer beyond 53 bits is the nearest double.
+        return ordered[order][pick].cast(reading.aggregate.type.arrow, safe=False), None
     values, faults = _values(reading, sums, extremes)
     wanted = reading.aggregate.type.arrow
     return (values if values.type == wanted else values.cast(wanted)), faults

@@ -53,7 +53,7 @@ def partial_of(
         part = AggregateCall(fresh.like(call.field), call.function, call.arguments)
         whole = AggregateCall(fresh.like(call.field), call.function, (part.field.ref,))
         return PartialAggregate((part,), (whole,), Item(call.field, whole.field.ref))
-    if call.is_distinct or function.form not in _TOTALS:
+    if call.is_distinct or function.is_of_trees or function.form not in _TOTALS:
         return None
     steps = [_count_step(call, fresh, times)]
     if function.form in (Form.SUM, Form.MEAN):

@@ -57,7 +57,9 @@ class _Reading:
             return scan
         start = next((each for each in scan.bounds if each.part == "start"), None)
         start = start or WindowBound("start", self._fresh.like(Field("", "start", TIMESTAMP)))
-        names = [part.column for part in scan.scan.window.partition_by if _is_column(part)]
+        names = [
+            each.column for each in scan.scan.window.partition_by if isinstance(each, ColumnRef)
+        ]
         rows = _reading(replace(scan, bounds=(start,)), names, self._fresh)
         own = tuple(self._fresh.like(_column(rows, name)) for name in names)
         since = self._fresh.like(start.field)

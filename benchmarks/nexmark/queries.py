@@ -65,11 +65,9 @@ def _in_duckdb(text: str) -> str:
     return text
 
 
-def _dated(
-    meaning: str, text: str, streams: tuple[str, ...] = ("bid",), changed: str | None = None
-) -> Query:
-    """A query with functions of dates that DuckDB writes differently."""
-    return Query(meaning, text, streams, changed, _in_duckdb(text))
+def _dated(meaning: str, text: str, around: str | None = None) -> Query:
+    """A query with functions that DuckDB writes differently, such as those of dates."""
+    return Query(meaning, text, around=around, duckdb=_in_duckdb(text))
 
 
 QUERIES: dict[str, Query] = {
@@ -166,7 +164,7 @@ QUERIES: dict[str, Query] = {
     "q10": _dated(
         "every bid with its day and minute, to files",
         f"SELECT auction, bidder, price, dateTime, extra, {_DAY}, {_MINUTE} FROM bid {{w}}",
-        changed="no file is written",
+        around="no file is written",
     ),
     "q11": Query(
         "how often each bidder bids in a session",
@@ -186,7 +184,7 @@ QUERIES: dict[str, Query] = {
         "how often each bidder bids in 10 s of processing time",
         "SELECT bidder, COUNT(*) AS bid_count, window_start AS starttime, window_end AS endtime"
         f" FROM {_tumble('B', 'p_time')} GROUP BY bidder, window_start, window_end",
-        changed="not the text, but `PROCTIME()` is the time of the row: there is no other clock",
+        around="`PROCTIME()` is the time of the row: there is no other clock",
         duckdb="SELECT bidder, COUNT(*) AS bid_count, window_start AS starttime, window_end"
         " AS endtime FROM bid GROUP BY bidder, window_start, window_end",
         view=("B", "SELECT *, PROCTIME() AS p_time FROM bid"),
@@ -196,8 +194,7 @@ QUERIES: dict[str, Query] = {
         "SELECT B.auction, B.bidder, B.price, B.dateTime, S.value"
         " FROM (SELECT *, PROCTIME() AS p_time FROM bid {w}) AS B"
         " JOIN side_input FOR SYSTEM_TIME AS OF B.p_time AS S ON MOD(B.auction, 10000) = S.key",
-        changed="not the text, but the side table has a `PRIMARY KEY`, and `PROCTIME()` is the time"
-        " of the row",
+        around="the side table has a `PRIMARY KEY`, and `PROCTIME()` is the time of the row",
         duckdb="SELECT B.auction, B.bidder, B.price, B.dateTime, S.value"
         " FROM bid AS B JOIN side_input AS S ON B.auction % 10000 = S.key",
     ),
@@ -209,7 +206,7 @@ QUERIES: dict[str, Query] = {
         " ELSE 'otherTime' END AS bidTimeType, dateTime, extra,"
         " COUNT_CHAR(extra, 'c') AS c_counts FROM bid {w}"
         " WHERE 0.908 * price > 1000000 AND 0.908 * price < 50000000",
-        changed="not the text, but `COUNT_CHAR` is a function of Python, by `session.function`",
+        around="`count_char` is a function of Python, by `session.function`",
     ),
     "q15": _dated(
         "counts of bids, bidders and auctions by rank of price, each day",

@@ -18,20 +18,29 @@ _TABLE = re.compile(r"TABLE\(\w+\(TABLE (\w+), DESCRIPTOR\(\w+\)(?:, INTERVAL '\
 class Query:
     """One query. changed: how the text differs from the published one; None: it does not.
 
-    duckdb: what means the same there, where the text itself does not. ties: orders, and with them
-    all columns that decide between equal rows: these Windrow orders by their columns, and DuckDB
-    as it likes. view: a name, and the query that it stands for. bounded: what is asked over 10
-    seconds where a window behind each stream would ask for something else.
+    around: what differs although the text does not. duckdb: what means the same there, where the
+    text itself does not. ties: orders, and with them all columns that decide between equal rows:
+    these Windrow orders by their columns, and DuckDB as it likes. view: a name, and the query that
+    it stands for. bounded: what is asked over 10 seconds where a window behind each stream would
+    ask for something else, or is refused.
     """
 
     meaning: str
     text: str
     streams: tuple[str, ...] = ("bid",)
     changed: str | None = None
+    around: str | None = None
     duckdb: str | None = None
     ties: tuple[tuple[str, str], ...] = ()
     view: tuple[str, str] | None = None
     bounded: str | None = None
+
+    @property
+    def compared(self) -> str:
+        """How it compares with the published query, as the page on NEXMark says it."""
+        if self.changed:
+            return f"changed: {self.changed}"
+        return f"as published; {self.around}" if self.around else "as published"
 
     @property
     def reads_whole_streams(self) -> bool:

@@ -154,7 +154,7 @@ def _correlation(_: AggregateFunction, number: int, sums: Totals, exponent: int)
     if along <= 0 or across <= 0:
         return None
     found = min(_root(both * both, along * across), 1.0)
-    return math.copysign(found, both)
+    return -found if both < 0 else found
 
 
 def _determination(_: AggregateFunction, number: int, sums: Totals, exponent: int) -> float | None:
@@ -178,7 +178,8 @@ def _third(_: AggregateFunction, number: int, sums: Totals, exponent: int) -> fl
     if second <= 0:
         return None
     third = number * number * three - 3 * number * one * two + 2 * one**3
-    return math.copysign(_root(third * third, second**3), third)
+    found = _root(third * third, second**3)
+    return -found if third < 0 else found
 
 
 def _fourth(_: AggregateFunction, number: int, sums: Totals, exponent: int) -> float | None:
@@ -210,7 +211,7 @@ def _ratio(number: int, divisor: int, exponent: int = 0) -> float:
     try:
         return number / (divisor << -exponent)
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
 
 
 def _root(number: int, divisor: int) -> float:

@@ -423,7 +423,7 @@ class Ingest:
         # Where all streams have ended, a view goes as far as what reads it.
         clocks = clocks_of(step.queries, self.clock_for) if has_views else {}
         for query in step.queries:
-            if query.reading.is_running and _is_for(query, step):
+            if query.reading.is_running and step.is_for(query):
                 self._apply(query, step, clocks.get(id(query)))
             if not query.reading.is_running:
                 ended.append(query)
@@ -491,16 +491,6 @@ class Ingest:
                     raise
                 self._histories.give_up(name)
                 step.problem = step.problem or history_broken_off(name)
-
-
-def _is_for(query: EmbeddedQuery, step: Step) -> bool:
-    """Whether a step brings anything to a query: one over tables alone goes with all streams."""
-    tables = tables_of(query.plan)
-    if step.changes:
-        return bool(tables)
-    if step.moves_all or step.stream in query.plan.inputs_of:
-        return True
-    return bool(tables) and not query.plan.streams
 
 
 def _raise_first(problems: list[WindrowError | None]) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME, show_instant
+from windrow.operators.relations.aggregates.bits.bit_counts import BitCounts
 from windrow.operators.relations.aggregates.changed_rows import changed_rows
 from windrow.operators.relations.aggregates.collected_values import CollectedValues
 from windrow.operators.relations.aggregates.distinct_values import DistinctValues
@@ -65,6 +66,7 @@ class AggregateOperator(RelationOperator):
             for each in self._shape.extremes
         ]
         self._ordered = [_ordered_values(each) for each in self._shape.ordered]
+        self._bits = [BitCounts() for _ in self._shape.bits]
         self._collected = [
             CollectedValues(
                 [part.type.arrow for part in each.read],
@@ -92,8 +94,7 @@ class AggregateOperator(RelationOperator):
         """Bytes of everything that it remembers."""
         keys = 0 if self._keys is None else self._keys.nbytes
         distincts = sum(store.nbytes for store in self._distincts)
-        stores = (*self._extremes, *self._ordered)
-        extremes = sum(store.nbytes for store in stores)
+        extremes = sum(store.nbytes for store in self._by_group)
         collected = sum(store.nbytes for store in self._collected)
         sums = self._finder.nbytes + self._sums.nbytes
         return keys + sums + distincts + extremes + collected
@@ -102,8 +103,7 @@ class AggregateOperator(RelationOperator):
         """Peak of additional bytes that this many changes may need."""
         keys = 0 if self._keys is None else self._keys.growth_bytes(changes)
         values = sum(store.growth_bytes(changes) for store in self._distincts)
-        stores = (*self._extremes, *self._ordered)
-        values += sum(store.growth_bytes(changes) for store in stores)
+        values += sum(store.growth_bytes(changes) for store in self._by_group)
         values += sum(store.growth_bytes(changes) for store in self._collected)
         lanes = 8 * self._sums.lane_count
         states = 2 * (self._finder.nbytes + self._sums.nbytes)
@@ -164,10 +164,16 @@ class AggregateOperator(RelationOperator):
             for store, each in zip(self._collected, self._shape.collected, strict=True)
         ]
         extremes += reversed(collected)
+        bits = [
+            store.advance(groups, weight, columns.column(each), places)
+            for store, each in zip(self._bits, self._shape.bits, strict=True)
+        ]
         values = []
         lacking = np.zeros(sums.counts.size, np.bool_)
         for index, reading in enumerate(self._shape.readings):
-            column, faults = state_values(reading, sums, extremes, ordered)
+            column, faults = state_values(reading, sums, extremes, ordered, bits)
+            if reading.aggregate.traits.is_of_trees:
+                faults = None  # TRY_SUM is NULL where its type does not hold the sum
             if faults is not None and self._node.on_error == "fail":
                 raise self._error(index, int(np.flatnonzero(faults)[0]), places)
             if faults is not None and self._node.on_error == "set_aside":
@@ -175,9 +181,14 @@ class AggregateOperator(RelationOperator):
             values.append(column)
         return sums.counts, values, lacking
 
+    @property
+    def _by_group(self) -> tuple[ExtremeValues | OrderedValues | BitCounts, ...]:
+        """The stores with a place for each group."""
+        return (*self._extremes, *self._ordered, *self._bits)
+
     def _reserve(self, groups: int) -> None:
         self._sums.reserve(groups)
-        for store in (*self._extremes, *self._ordered):
+        for store in self._by_group:
             store.reserve(groups)
 
     def _error(self, index: int, state: int, places: Places) -> DataError:

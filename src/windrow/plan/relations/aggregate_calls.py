@@ -208,7 +208,7 @@ class _Caller:
         is_distinct = isinstance(value_node, exp.Distinct)
         if isinstance(value_node, exp.Distinct):
             value_node = value_node.expressions[0]
-        is_set = is_distinct or self._function.name == "collect_set"
+        is_set = is_distinct or self._function.only_different
         if value_node is None or (is_set and keys):
             name = self._function.sql_names[0]
             message = f"{name} of different values takes 1 argument, and no order"
@@ -269,8 +269,11 @@ class _Caller:
         if takes is Takes.ANYTHING or (takes is Takes.ORDERED and not is_null(argument)):
             return argument
         if is_null(argument):
-            argument = convert(argument, BOOLEAN if takes is Takes.TRUTH else DOUBLE)
+            kinds = {Takes.TRUTH: BOOLEAN, Takes.INTEGERS: BIGINT}
+            argument = convert(argument, kinds.get(takes, DOUBLE))
         is_right = argument.type == BOOLEAN if takes is Takes.TRUTH else argument.type.is_numeric
+        if takes is Takes.INTEGERS:
+            is_right = argument.type.is_integer
         if not is_right:
             hint = "COUNT takes any type; text becomes a number with CAST(... AS DOUBLE)"
             raise self._scope.wrong(

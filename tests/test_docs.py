@@ -195,6 +195,13 @@ def test_every_code_is_listed_once() -> None:
     assert [line for line in lines if not re.fullmatch(r"\| W\w+ (\| \S.* ){2}\|", line)] == []
 
 
+def test_every_code_is_in_the_section_of_its_kind_and_in_order() -> None:
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
+    sections = [re.findall(r"^\| (W\w\d{3}) \|", part, re.M) for part in page.split("\n## ")]
+    assert [codes for codes in sections if codes != sorted(codes)] == []
+    assert [codes for codes in sections if len({code[:2] for code in codes}) > 1] == []
+
+
 def test_a_wrong_command_is_found() -> None:
     with pytest.raises(Exception, match="No such option"):
         check_command(["demo", "--slow"])

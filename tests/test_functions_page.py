@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 from support.functions_page import written
-from windrow import schema
+from windrow import schema, type_names
+from windrow.column_types import ARROW_TYPES
 from windrow.plan.binder import bind
 from windrow.plan.cast_targets import CAST_TARGETS
 from windrow.plan.catalog import Catalog
@@ -111,13 +112,13 @@ def test_all_aggregates_are_listed() -> None:
 def test_all_types_are_listed() -> None:
     rows = table("Types")
     named = {re.split(r"[(<]", row[0].strip("`"))[0]: row for row in rows}
-    assert set(named) == {*schema._ARROW, "DECIMAL", "ARRAY", "MAP", "STRUCT"}
+    assert set(named) == {*ARROW_TYPES, "DECIMAL", "ARRAY", "MAP", "STRUCT"}
     for name, row in named.items():
         if name in ("ARRAY", "MAP", "STRUCT"):
             meant = [schema.type_named(text) for text in re.findall(r"`([^`]+)`", row[1])]
             assert {kind.name for kind in meant} == {name}
             continue
-        also = {word for word, kind in schema._NAMES.items() if kind.name == name}
+        also = {word for word, kind in type_names._NAMES.items() if kind.name == name}
         also = {"numeric", "dec"} if name == "DECIMAL" else also - {name.lower()}
         spelled = re.findall(r"`([^`]+)`", row[1])
         if time_type_named(name) is None:
@@ -125,7 +126,7 @@ def test_all_types_are_listed() -> None:
         else:
             assert {schema.type_named(word).name for word in spelled} <= {name}
         if name != "DECIMAL":
-            assert row[2] == str(schema._ARROW[name])
+            assert row[2] == str(ARROW_TYPES[name])
     assert str(schema.type_named("numeric")) == "DECIMAL(10, 0)"
 
 

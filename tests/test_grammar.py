@@ -81,6 +81,12 @@ def test_every_rule_is_reached_and_every_name_has_a_rule() -> None:
     assert used == {*GRAMMAR.rules, *re.findall(r"^\| `(\w+)` \|", words, re.M)}
 
 
+def test_no_rule_is_given_twice() -> None:
+    text = "".join(block.text for block in blocks_of(PAGE) if block.language == "ebnf")
+    names = re.findall(r"^(\w+)\s*::=", text, re.M)
+    assert sorted(names) == sorted(set(names))
+
+
 def test_the_reserved_words_are_those_of_the_parser() -> None:
     told = PAGE.read_text("utf-8").partition("Reserved words: ")[2].partition(".")[0]
     assert set(re.findall(r"[A-Z]+", told)) == RESERVED

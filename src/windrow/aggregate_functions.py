@@ -174,7 +174,7 @@ _ENTRIES = (
     ),
     AggregateFunction(
         "collect_set", Form.COLLECTED, ("COLLECT_SET",), Takes.ANYTHING, array,
-        "list(DISTINCT {})",
+        "list(DISTINCT {})", only_different=True,
     ),
     AggregateFunction(
         "listagg", Form.COLLECTED, ("LISTAGG", "STRING_AGG"), Takes.ANYTHING, _text,

@@ -19,6 +19,14 @@ from windrow.schema import ColumnType
 DAY_US = 86_400_000_000
 MIN, MAX = -(2**63), 2**63 - 1
 INFIX = {"=", "<>", "<", "<=", ">", ">=", "and", "or"}
+# What gives NULL here is no error with these.
+TRIED = {
+    "try_add": "+",
+    "try_subtract": "-",
+    "try_multiply": "*",
+    "try_divide": "/",
+    "try_mod": "%",
+}
 
 
 def print_expression(expression: Expr, leaf: Callable[[Expr], str]) -> str:
@@ -34,6 +42,9 @@ def print_expression(expression: Expr, leaf: Callable[[Expr], str]) -> str:
         return parts[0]
     if expression.function in ("cast", "try_cast"):
         return _cast(parts[0], expression.arguments[0].type, expression.type)
+    if expression.function in TRIED:
+        operator = Call(TRIED[expression.function], expression.arguments, expression.type)
+        return _arithmetic(operator, parts)
     if expression.function in ("+", "-", "*", "negate", "abs", "%", "/", "div"):
         return _arithmetic(expression, parts)
     return _call(expression, parts)

@@ -263,7 +263,7 @@ CONDITIONS = (
     "({0}.l % 2 = 0 OR {0}.d IS NULL)",
     "{0}.y >= DATE '1970-01-01'",
     "{0}.p < 1 AND NOT {0}.o",
-    "{0}.k / {0}.l < 3",
+    "TRY_DIVIDE({0}.k, {0}.l) < 3",
     "{0}.ts > TIMESTAMP '1970-01-01 00:00:00'",
 )
 GROUPS = (
@@ -277,7 +277,7 @@ AGGREGATES = (
     *("COUNT_IF({0}.o)", "COUNT_IF({0}.d > 1)", "SUM(SIGN({0}.d))"),
 )
 AROUND = (
-    *("{0}", "{0}", "{0}", "{0} * 2", "{0} / COUNT(*)", "COALESCE({0}, 0)"),
+    *("{0}", "{0}", "{0}", "{0} * 2", "TRY_DIVIDE({0}, COUNT(*))", "COALESCE({0}, 0)"),
     *("CASE WHEN COUNT(*) > 2 THEN {0} END", "ABS({0})"),
 )
 HAVINGS = ("COUNT(*) > 1", "COUNT(*) % 2 = 1", "{0} IS NOT NULL", "{0} > 1 OR COUNT(*) = 1")

@@ -28,12 +28,12 @@ from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
 from windrow.embedded.step import Step
 from windrow.embedded.stream_ingest import StreamIngest, late_bytes, wall_clock_us
+from windrow.embedded.stream_refusals import ended_stream, no_stream
 from windrow.embedded.tables import Tables
 from windrow.embedded.view_registry import clocks_of, trim_views
-from windrow.errors import AdmissionError, BindingError, DataError, WindrowError
+from windrow.errors import AdmissionError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
-from windrow.plan.nearest import nearest
 from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
@@ -100,30 +100,15 @@ class Ingest:
     def stream(self, name: str) -> StreamIngest:
         """The stream of that name."""
         found = self.streams.get(name)
-        if found is None and self.tables.get(name) is not None:
-            raise BindingError(
-                "WB710",
-                f"{name!r} is a table, not a stream",
-                hint="upsert() gives it rows, delete() takes them away",
-            )
         if found is None:
-            close = nearest(name, self.streams)
-            raise BindingError(
-                "WB106",
-                f"there is no stream {name!r}",
-                hint=f"did you mean {close!r}?" if close else "declare it with session.stream()",
-            )
+            raise no_stream(name, self.streams, is_table=self.tables.get(name) is not None)
         return found
 
     def open_stream(self, name: str) -> StreamIngest:
         """The stream of that name, which must not have ended."""
         found = self.streams.get(name) or self.stream(name)
         if found.completeness.through >= END_OF_TIME:
-            raise DataError(
-                "WD120",
-                f"stream {name!r} has ended: finish() declared that no more rows come",
-                hint="push() before finish(), or connect() a new session",
-            )
+            raise ended_stream(name)
         return found
 
     def push(self, stream: str, rows: object) -> None:
@@ -423,7 +408,7 @@ class Ingest:
         # Where all streams have ended, a view goes as far as what reads it.
         clocks = clocks_of(step.queries, self.clock_for) if has_views else {}
         for query in step.queries:
-            if query.reading.is_running and _is_for(query, step):
+            if query.reading.is_running and step.is_for(query):
                 self._apply(query, step, clocks.get(id(query)))
             if not query.reading.is_running:
                 ended.append(query)
@@ -491,16 +476,6 @@ class Ingest:
                     raise
                 self._histories.give_up(name)
                 step.problem = step.problem or history_broken_off(name)
-
-
-def _is_for(query: EmbeddedQuery, step: Step) -> bool:
-    """Whether a step brings anything to a query: one over tables alone goes with all streams."""
-    tables = tables_of(query.plan)
-    if step.changes:
-        return bool(tables)
-    if step.moves_all or step.stream in query.plan.inputs_of:
-        return True
-    return bool(tables) and not query.plan.streams
 
 
 def _raise_first(problems: list[WindrowError | None]) -> None:

@@ -88,7 +88,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         self._stopped = stopped
         self._life = life_of(plan, first_us)
         self.reading = QueryLife(self._life or NEVER)
-        inner, self._readers = None, ()
+        self._readers = ()
+        self._bounded = None
         self.views = tuple(views)
         self.tables = tuple(tables)
         self._view_instants = self._instants_of_views(plan, clock)
@@ -107,13 +108,11 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
             if not begins_full:
                 self._readers = pool.readers(run, first_algorithm(run), clock, self.reading)
             self._shard = self._new_shard(run, START_OF_TIME if begins_full else clock)
-            self._publisher = Publisher(run)
+            publisher = self._publisher = Publisher(run)
+            self._bounded = None if inner is None else BoundedAnswers(inner, publisher)
             self._preparers = preparers_of(run)
         self._told_lost = 0  # instants whose dropped answers a reader was warned about
         self._told_netted = 0  # changes of which a reader knows that they were netted
-        self._bounded = None
-        if inner is not None and isinstance(self._publisher, Publisher):
-            self._bounded = BoundedAnswers(inner, self._publisher)
         self._tolerated_us, self._tolerated_until_us = 0, START_OF_TIME
         self._pace = Pace()
         self._ledger = QueryLedger([entry.alias for entry in plan.inputs])
@@ -131,10 +130,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
         if isinstance(plan, TreePlan):
             answering = {scan.view for scan in plan.view_scans if scan in plan.entered}
             answering |= {scan.table for scan in plan.table_scans if scan in plan.entered}
-        return [
-            ViewInstants(each.log, clock, is_answering=each.name in answering)
-            for each in (*self.views, *self.tables)
-        ]
+        read: tuple[ViewRun | TableStore, ...] = (*self.views, *self.tables)
+        return [ViewInstants(each.log, clock, is_answering=each.name in answering) for each in read]
 
     def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
         tables = {table.name: table for table in self.tables}

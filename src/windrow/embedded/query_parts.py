@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.governor.bounded.answers import BoundedMark
+from windrow.output.publish import PublisherMark
 from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.rows.prepare import Preparer
 from windrow.rows.prepared_rows import PreparedRows
@@ -25,7 +26,7 @@ class QueryMark:
     """How all parts of a query were before a part of a step; publisher: once it publishes."""
 
     shard: Any
-    publisher: Any  # a mark of its publisher, or None
+    publisher: PublisherMark | None
     bounded: BoundedMark | None
     others: Mark
     missed: DeepMark | None  # None: no row was refused

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
@@ -17,9 +16,9 @@ from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.kept_for import fill, keeps_for
-from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.session_reports import SessionReports
 from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_time import SessionTime
 from windrow.embedded.session_views import SessionViews, name_taken
@@ -27,9 +26,7 @@ from windrow.embedded.unread_answers import UNREAD_FLOOR, UNREAD_PARTS
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import span_of
 from windrow.giving_functions import GivingFunctions
-from windrow.governor.window_table import query_table, window_table
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
-from windrow.metrics import exposition
 from windrow.metrics_server import MetricsServer
 from windrow.notebook.cards import session_card
 from windrow.plan.catalog import Catalog
@@ -41,10 +38,7 @@ from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
 from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
-from windrow.rows.bad_rows import BadRows
 from windrow.rows.given_rows import Rows
-from windrow.runtime.ledger import ledger_table
-from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sql import parse_query
 from windrow.sql.double_quotes import double_quotes_named, names_in_backquotes
@@ -54,7 +48,7 @@ from windrow.stream_options import Span, stream_options
 __all__ = ["EmbeddedSession"]
 
 
-class EmbeddedSession(GivingFunctions, SessionTime, SessionTables, Asking):
+class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTables, Asking):
     """Continuous queries in this process.
 
     >>> session = EmbeddedSession(memory="64 MB")
@@ -247,107 +241,6 @@ class EmbeddedSession(GivingFunctions, SessionTime, SessionTables, Asking):
         return self._lock
 
     @one_at_a_time
-    def streams(self) -> pa.Table:
-        """One row per stream: its columns, its time, how late rows may come, what is complete."""
-        self._flush()
-        return stream_table(
-            StreamRow(stream.schema, stream.completeness.through, stream.rate)
-            for stream in self._ingest.streams.values()
-        )
-
-    @one_at_a_time
-    def windows(self) -> pa.Table:
-        """One row per window: rows that one query reads, or several share.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]", name="count")
-        >>> session.windows().select(["stream", "queries", "rows"]).to_pylist()
-        [{'stream': 's', 'queries': ['count'], 'rows': 0}]
-        """
-        self._flush()
-        return window_table(self._governing.window_rows())
-
-    @one_at_a_time
-    def queries(self) -> pa.Table:
-        """One row per window that each running query reads: what it asks, how it is served.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> count = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]", name="count")
-        >>> session.queries().select(["query", "alias", "level"]).to_pylist()
-        [{'query': 'count', 'alias': 's', 'level': 'A'}]
-        """
-        self._flush()
-        return query_table(self._governing.query_rows())
-
-    @one_at_a_time
-    def decisions(self) -> pa.Table:
-        """What the governor has decided lately: when, why, and the widths before and after.
-
-        >>> EmbeddedSession(memory="1 MB").decisions().column_names[:4]
-        ['at', 'why', 'case', 'solver']
-        """
-        self._flush()
-        return self._governing.decisions()
-
-    @one_at_a_time
-    def late(self, stream: str) -> pa.Table:
-        """Rows that came after the watermark; the newest of them are kept.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> session.push("s", {"ts": "2026-01-02", "x": 1})
-        >>> session.push("s", {"ts": "2026-01-01", "x": 2})
-        >>> session.late("s")["x"].to_pylist()
-        [2]
-        """
-        self._flush()
-        return self._ingest.stream(stream).late_rows()
-
-    @one_at_a_time
-    def bad_rows(self, stream: str) -> pa.Table:
-        """Rows that were set aside because of a value or a time; the newest are kept, as text.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts", on_bad_row="set aside")
-        >>> session.push("s", {"ts": ["2026-01-01", "2026-01-02"], "x": [1, "two"]})
-        >>> session.bad_rows("s").select(["column", "line"]).to_pylist()
-        [{'column': 'x', 'line': 2}]
-        """
-        self._flush()
-        if self._ingest.tables.get(stream) is not None:
-            return BadRows().table()  # what a table cannot hold is refused
-        return self._ingest.stream(stream).bad_rows()
-
-    @one_at_a_time
-    def ledger(self) -> pa.Table:
-        """Per stream what became of its rows: applied, late, bad, rejected or waiting.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> session.push("s", {"ts": "2026-01-02", "x": 1})
-        >>> session.push("s", {"ts": "2026-01-01", "x": 2})
-        >>> session.ledger().select(["stream", "rows_in", "late"]).to_pylist()
-        [{'stream': 's', 'rows_in': 2, 'late': 1}]
-        """
-        self._flush()
-        return ledger_table(self._ingest.ledgers())
-
-    @one_at_a_time
-    def metrics(self) -> str:
-        """How the session stands, as Prometheus reads it.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> "# TYPE windrow_rows_in_total counter" in session.metrics()
-        True
-        """
-        parts = (self._running(), self._governing, self.memory, time.time())
-        parts = (*parts, self._ingest.tables.stores.values())
-        return exposition(session_samples(self._ingest.streams, self._ingest.clock, *parts))
-
-    @one_at_a_time
     def serve_metrics(self, port: int = 0, host: str = "127.0.0.1") -> MetricsServer:
         """Answers GET /metrics until the session is stopped; port 0: any that is free.
 
@@ -429,19 +322,6 @@ class EmbeddedSession(GivingFunctions, SessionTime, SessionTables, Asking):
     def past(self) -> Histories:
         """The histories themselves, for who draws them; to be used within the lock."""
         return self._histories
-
-    @one_at_a_time
-    def histories(self) -> pa.Table:
-        """One row per history: what it keeps, since when, and its bytes.
-
-        >>> session = EmbeddedSession()
-        >>> session.stream("s", "ts timestamp, x int", time="ts")
-        >>> session.history("s", measures=["x"], levels=[("1 second", "forever")])
-        >>> session.histories().select(["stream", "measures", "rows"]).to_pylist()
-        [{'stream': 's', 'measures': ['x'], 'rows': 0}]
-        """
-        self._flush()
-        return self._histories.table()
 
     @one_at_a_time
     def stop(self) -> None:

@@ -125,7 +125,14 @@ class SessionTables:
 
     @one_at_a_time
     def tables(self) -> pa.Table:
-        """One row per table: its columns, key and time, how many rows it has, and their bytes."""
+        """One row per table: its columns, key and time, how many rows it has, and their bytes.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.table("rooms", "id string, name string", key="id")
+        >>> session.tables().select(["table", "key", "rows"]).to_pylist()
+        [{'table': 'rooms', 'key': ['id'], 'rows': 0}]
+        """
         self._flush()
         return table_table(self._ingest.tables.stores.values())
 

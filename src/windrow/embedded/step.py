@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from windrow.embedded.query import EmbeddedQuery
 from windrow.errors import WindrowError
+from windrow.plan.relations.tree_plan import tables_of
 from windrow.rows.shared_rows import SharedRows, Shares, StreamRows
 from windrow.runtime.tables.table_store import TableChange
 from windrow.windows.marks import Mark
@@ -42,3 +43,12 @@ class Step:
     queries: list[EmbeddedQuery] = field(default_factory=list)  # that ran when it was decided
     is_resumed: bool = False
     problem: WindrowError | None = None
+
+    def is_for(self, query: EmbeddedQuery) -> bool:
+        """Whether it brings anything to a query: one over tables alone goes with all streams."""
+        tables = tables_of(query.plan)
+        if self.changes:
+            return bool(tables)
+        if self.moves_all or self.stream in query.plan.inputs_of:
+            return True
+        return bool(tables) and not query.plan.streams

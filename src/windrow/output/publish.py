@@ -40,9 +40,10 @@ TICKS_LIMIT = INSTANTS_LIMIT
 
 
 class PublisherMark(NamedTuple):
-    """How a publisher was before a step."""
+    """How a publisher was before a step; closed: of sessions, that of those which closed."""
 
     own: Mark
+    closed: PublisherMark | None = None
 
 
 class Publisher:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -16,11 +14,6 @@ from windrow.rows.frames import pack, unpack
 __all__ = ["SessionPublisher"]
 
 Instants = NDArray[np.int64]
-
-
-class _Mark(NamedTuple):
-    shown: PublisherMark
-    closed: PublisherMark
 
 
 class SessionPublisher:
@@ -51,13 +44,14 @@ class SessionPublisher:
     def unread_limit(self, limit_bytes: int) -> None:
         self._open.unread_limit = self._closed.unread_limit = limit_bytes
 
-    def mark(self) -> _Mark:
+    def mark(self) -> PublisherMark:
         """How it is now."""
-        return _Mark(self._open.mark(), self._closed.mark())
+        return PublisherMark(self._open.mark().own, self._closed.mark())
 
-    def rewind(self, mark: Any) -> None:
+    def rewind(self, mark: PublisherMark) -> None:
         """Roll back to the mark."""
-        self._open.rewind(mark.shown)
+        assert mark.closed is not None
+        self._open.rewind(mark)
         self._closed.rewind(mark.closed)
 
     def answer_at_turns(self, turns: tuple[int, int] | None) -> None:

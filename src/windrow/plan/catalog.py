@@ -105,7 +105,8 @@ class Catalog(Mapping[str, StreamSchema]):
         """The stream of that name, or an error that names the nearest one."""
         if name in self:
             return self[name]
-        names = [*self, *(each.name for each in (*self.tables, *self.views))]
+        tables = [each.name for each in self.tables]
+        names = [*self, *tables, *(each.name for each in self.views)]
         guess = nearest(name, names)
         known = ", ".join(names) or "none yet; declare one first"
         kinds = {"streams": True, "tables": bool(self.tables), "views": bool(self.views)}

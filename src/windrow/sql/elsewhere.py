@@ -13,7 +13,6 @@ _NO_CLOCK = (
     "answers depend on rows, not on a clock: the last ten minutes are the window s [10 MINUTES], "
     "and the column `at` is the instant of an answer"
 )
-_COLLECTED = "a query without aggregates returns the rows themselves: SELECT x FROM s [10 MINUTES]"
 
 STATEMENTS: Mapping[str, str] = {
     **dict.fromkeys(["INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY"], _ROWS_COME),
@@ -54,8 +53,7 @@ FUNCTIONS: Mapping[str, str] = {
     ),
     **dict.fromkeys(["tumble", "hop", "session", "window", "time_bucket"], _WINDOW),
     "extract": "write EXTRACT(HOUR FROM ts)",
-    **dict.fromkeys(["array_agg", "collect_list", "collect_set", "string_agg"], _COLLECTED),
-    **dict.fromkeys(["listagg", "group_concat"], _COLLECTED),
+    "group_concat": "write LISTAGG(x, ',')",
     **dict.fromkeys(
         [
             *("rand", "random", "randn", "uuid", "randstr", "uniform", "shuffle"),

@@ -72,8 +72,9 @@ def build_call(name: Token, arguments: list[exp.Expression], cursor: Cursor) -> 
     except (ValueError, IndexError, TypeError):
         raise _wrong_arguments(name, arguments, cursor) from None
     # sqlglot gives up on some calls by leaving them anonymous; COUNT() it takes, Spark does not.
-    is_wrong = isinstance(call, exp.Anonymous) or not isinstance(call, exp.Expression)
-    if is_wrong or not (arguments or isinstance(call, WITHIN_GROUP)):
+    if isinstance(call, exp.Anonymous) or not isinstance(call, exp.Expression):
+        raise _wrong_arguments(name, arguments, cursor)
+    if not (arguments or isinstance(call, WITHIN_GROUP)):
         raise _wrong_arguments(name, arguments, cursor)
     return call
 

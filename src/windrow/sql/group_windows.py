@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlglot import exp
 
@@ -195,10 +194,10 @@ def _columns(select: Select, groups: tuple[exp.Expression, ...]) -> tuple[str, .
 def _renamed(select: Select, clause: Window | None) -> Select:
     """With window_start in the place of WINDOWSTART, and both bounds in that of `window`."""
 
-    def of(expression: exp.Expression | None) -> Any:
+    def of(expression: exp.Expression | None) -> exp.Expression | None:
         return None if expression is None else expression.transform(_bound)
 
-    def _bound(node: exp.Expr) -> exp.Expr:
+    def _bound(node: exp.Expression) -> exp.Expression:
         is_plain = isinstance(node, exp.Column) and clause is not None
         name = _PSEUDO.get(node.name.lower()) if is_plain else None
         return node if name is None else bound_column(name)

@@ -92,8 +92,7 @@ class AggregateOperator(RelationOperator):
         """Bytes of everything that it remembers."""
         keys = 0 if self._keys is None else self._keys.nbytes
         distincts = sum(store.nbytes for store in self._distincts)
-        stores = (*self._extremes, *self._ordered)
-        extremes = sum(store.nbytes for store in stores)
+        extremes = sum(store.nbytes for store in self._by_group)
         collected = sum(store.nbytes for store in self._collected)
         sums = self._finder.nbytes + self._sums.nbytes
         return keys + sums + distincts + extremes + collected
@@ -102,8 +101,7 @@ class AggregateOperator(RelationOperator):
         """Peak of additional bytes that this many changes may need."""
         keys = 0 if self._keys is None else self._keys.growth_bytes(changes)
         values = sum(store.growth_bytes(changes) for store in self._distincts)
-        stores = (*self._extremes, *self._ordered)
-        values += sum(store.growth_bytes(changes) for store in stores)
+        values += sum(store.growth_bytes(changes) for store in self._by_group)
         values += sum(store.growth_bytes(changes) for store in self._collected)
         lanes = 8 * self._sums.lane_count
         states = 2 * (self._finder.nbytes + self._sums.nbytes)
@@ -175,9 +173,14 @@ class AggregateOperator(RelationOperator):
             values.append(column)
         return sums.counts, values, lacking
 
+    @property
+    def _by_group(self) -> tuple[ExtremeValues | OrderedValues, ...]:
+        """The stores with a place for each group."""
+        return (*self._extremes, *self._ordered)
+
     def _reserve(self, groups: int) -> None:
         self._sums.reserve(groups)
-        for store in (*self._extremes, *self._ordered):
+        for store in self._by_group:
             store.reserve(groups)
 
     def _error(self, index: int, state: int, places: Places) -> DataError:

@@ -208,7 +208,7 @@ class _Caller:
         is_distinct = isinstance(value_node, exp.Distinct)
         if isinstance(value_node, exp.Distinct):
             value_node = value_node.expressions[0]
-        is_set = is_distinct or self._function.name == "collect_set"
+        is_set = is_distinct or self._function.only_different
         if value_node is None or (is_set and keys):
             name = self._function.sql_names[0]
             message = f"{name} of different values takes 1 argument, and no order"

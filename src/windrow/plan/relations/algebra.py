@@ -8,13 +8,13 @@ says of the rows that its inputs hold at that instant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
-from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.expressions import Expr
 from windrow.plan.model import WindowSpec
-from windrow.schema import ColumnType, StreamSchema
+from windrow.plan.relations.leaves import Scan, TableScan, Values, VersionScan, ViewScan
+from windrow.plan.relations.relation import Field, Item, Relation, Unary, walk_relations
 from windrow.sql.statements import OnError
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "SetOperation",
     "TableScan",
     "TopRows",
+    "Unary",
     "Unnest",
     "ValidRows",
     "Values",
@@ -51,154 +52,6 @@ __all__ = [
 
 JoinKind = OneOf["inner", "left", "full", "semi", "anti"]
 ApplyKind = OneOf["scalar", "inner", "left", "semi", "anti"]
-
-
-@dataclass(frozen=True)
-class Field:
-    """A column of a relation. id: unique in the tree; name: what the text calls it."""
-
-    id: str
-    name: str
-    type: ColumnType
-
-    @property
-    def ref(self) -> ColumnRef:
-        """The expression that reads it."""
-        return ColumnRef(0, self.id, self.type)
-
-
-@dataclass(frozen=True)
-class Item:
-    """A column that is computed: its field, and from what."""
-
-    field: Field
-    expression: Expr
-
-
-@dataclass(frozen=True)
-class Relation:
-    """What all nodes have: `inputs`, the relations that they read, and `fields`, what they give."""
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations that it reads."""
-        return ()
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """Its columns."""
-        raise AssertionError(f"{type(self).__name__} has no fields")
-
-    def with_inputs(self, *inputs: Relation) -> Relation:
-        """The same node over other inputs, which have the fields that it reads."""
-        assert not inputs
-        return self
-
-
-@dataclass(frozen=True)
-class Scan(Relation):
-    """The rows of a stream in a window; columns[i] of the stream is fields[i]."""
-
-    stream: StreamSchema
-    alias: str
-    window: WindowSpec
-    columns: tuple[str, ...]
-    given: tuple[Field, ...]
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns of the stream that are read."""
-        return self.given
-
-
-@dataclass(frozen=True)
-class ViewScan(Relation):
-    """The rows of a view that runs once; places[i] of it is fields[i]. closes: as in QueryPlan."""
-
-    view: str
-    alias: str
-    streams: tuple[str, ...]
-    places: tuple[int, ...]
-    given: tuple[Field, ...]
-    tables: tuple[str, ...] = ()
-    closes: tuple[int, int] | None = None
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns of the view that are read."""
-        return self.given
-
-
-@dataclass(frozen=True)
-class TableScan(Relation):
-    """The newest row of each key of a table; column places[i] of the table is fields[i]."""
-
-    table: str
-    alias: str
-    places: tuple[int, ...]
-    given: tuple[Field, ...]
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns of the table that are read."""
-        return self.given
-
-
-@dataclass(frozen=True)
-class VersionScan(Relation):
-    """The versions of a table's rows: those that hold, and those that rows may still ask for.
-
-    since: the field with the instant from which a version holds; gone: whether from then on there
-    is no row. kept_us: for how long a version is there after the next one has come; None: for ever.
-    """
-
-    table: str
-    alias: str
-    places: tuple[int, ...]
-    given: tuple[Field, ...]
-    since: Field
-    gone: Field
-    kept_us: int | None
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns of the table that are read, then since and gone."""
-        return (*self.given, self.since, self.gone)
-
-
-@dataclass(frozen=True)
-class Values(Relation):
-    """Constant rows: each has an expression without columns for every field."""
-
-    rows: tuple[tuple[Expr, ...], ...]
-    given: tuple[Field, ...]
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The columns."""
-        return self.given
-
-
-@dataclass(frozen=True)
-class Unary(Relation):
-    """A node with one input."""
-
-    input: Relation
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The input."""
-        return (self.input,)
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """Those of the input, unless it says otherwise."""
-        return self.input.fields
-
-    def with_inputs(self, *inputs: Relation) -> Relation:
-        """The same over another input."""
-        (only,) = inputs
-        return replace(self, input=only)
 
 
 @dataclass(frozen=True)
@@ -518,10 +371,3 @@ class AnswerWindow(Unary):
     def fields(self) -> tuple[Field, ...]:
         """The time, then the columns of the input."""
         return (self.time, *self.input.fields)
-
-
-def walk_relations(relation: Relation) -> Iterator[Relation]:
-    """The relation and all that it is made of, parents first."""
-    yield relation
-    for part in relation.inputs:
-        yield from walk_relations(part)

@@ -112,7 +112,7 @@ class _Joiner:
         if kind is None or source.using or source.is_natural:
             raise UnsupportedError(
                 "WU790",
-                f"{source.join.upper()} JOIN LATERAL",
+                f"{source.join.upper()} JOIN LATERAL is not supported",
                 hint="write JOIN LATERAL (SELECT ...) ON ..., LEFT JOIN LATERAL or a comma",
                 place=source.place,
             )

@@ -8,14 +8,16 @@ from typing import Literal as OneOf
 from windrow.plan.model import WindowSpec
 from windrow.plan.relations.algebra import Field, Relation, Scan, Unary
 
-__all__ = ["SessionScan", "WindowBound", "WindowBounds"]
+__all__ = ["BoundPart", "SessionScan", "WindowBound", "WindowBounds"]
+
+BoundPart = OneOf["start", "end", "time"]
 
 
 @dataclass(frozen=True)
 class WindowBound:
     """A column with a bound of a window: its start, its end, or the last time in it ('time')."""
 
-    part: OneOf["start", "end", "time"]
+    part: BoundPart
     field: Field
 
 

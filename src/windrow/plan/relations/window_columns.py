@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal as OneOf
-
 from windrow.plan.model import WindowSpec
 from windrow.plan.relations.algebra import Field, Relation, Scan
 from windrow.plan.relations.context import Context
-from windrow.plan.relations.window_algebra import SessionScan, WindowBound, WindowBounds
+from windrow.plan.relations.window_algebra import BoundPart, SessionScan, WindowBound, WindowBounds
 from windrow.schema import TIMESTAMP
 
 __all__ = ["BOUND_NAMES", "with_bounds"]
 
-_PARTS: tuple[OneOf["start", "end", "time"], ...] = ("start", "end", "time")
 BOUND_NAMES = ("window_start", "window_end", "window_time")
+_PARTS: tuple[BoundPart, ...] = ("start", "end", "time")
 
 
 def with_bounds(

@@ -7,10 +7,9 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -23,7 +22,6 @@ from windrow.connectors.spark_times import with_instants
 from windrow.errors import BindingError, UnsupportedError
 from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.giving_functions import GivingFunctions
-from windrow.governor.window_table import query_table, window_table
 from windrow.memory_size import memory_of
 from windrow.metrics_server import MetricsServer
 from windrow.notebook.cards import session_card
@@ -36,18 +34,16 @@ from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_block
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
-from windrow.runtime.ledger import LEDGER_COUNTS
-from windrow.runtime.stream_table import StreamRow, stream_table
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sources import source_given
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint, session_mark
 from windrow.spark.cluster import check_executors, refuse_temporary
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S
 from windrow.spark.driver.bundle_registry import BundleRegistry
-from windrow.spark.driver.governed_windows import query_rows_of, window_rows_of
 from windrow.spark.driver.governing import Governing
 from windrow.spark.driver.history_registry import HistoryRegistry, refuse_history
 from windrow.spark.driver.query import SparkQuery
+from windrow.spark.driver.session_reports import SparkSessionReports
 from windrow.spark.driver.without_views import WithoutViews
 from windrow.spark.monitoring.session_metrics import SessionMetrics
 from windrow.spark.processes.leftovers import temporary_folder
@@ -60,13 +56,6 @@ from windrow.stream_options import Span, on_spark, stream_options
 
 __all__ = ["SparkSession", "SparkWindrowSession"]
 
-_LEDGER_SCHEMA = pa.schema(
-    [
-        ("stream", pa.string()),
-        *((name, pa.int64()) for name in LEDGER_COUNTS),
-        ("query", pa.string()),
-    ]
-)
 _QUERY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\Z")
 
 
@@ -77,7 +66,7 @@ class Stoppable(Protocol):
         """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
-class SparkWindrowSession(GivingFunctions, WithoutViews, Asking):
+class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, Asking):
     """What windrow.connect(spark) returns.
 
     Example::
@@ -314,94 +303,6 @@ class SparkWindrowSession(GivingFunctions, WithoutViews, Asking):
         self._bundles.finish()
         self._histories.finish()
 
-    def streams(self) -> pa.Table:
-        """One row per stream: its columns, its time, and through when all its readers have it.
-
-        Example::
-
-            session.streams()["stream"].to_pylist()
-        """
-        rows = []
-        for name in self._sources:
-            known = [each.status.complete_us.get(name) for each in self._reading(name)]
-            through_us = min((each for each in known if each is not None), default=None)
-            rows.append(StreamRow(self._catalog.stream(name), through_us, None))
-        return stream_table(rows)
-
-    def windows(self) -> pa.Table:
-        """One row for each window of each query, as of its last batch.
-
-        Example::
-
-            session.windows().select(["stream", "rows", "bytes"]).to_pylist()
-        """
-        return window_table(window_rows_of(self._queries.values()))
-
-    def queries(self) -> pa.Table:
-        """One row for each window of each query: what it asks, and how it is served.
-
-        Example::
-
-            session.queries().select(["query", "level"]).to_pylist()
-        """
-        return query_table(query_rows_of(self._queries.values()))
-
-    def decisions(self) -> pa.Table:
-        """What the governor has decided lately: when, why, and the widths before and after.
-
-        Example::
-
-            session.decisions().select(["at", "why", "width_after"]).to_pylist()
-        """
-        return self._governing.decisions()
-
-    def late(self, stream: str, query: str | None = None) -> pa.Table:
-        """Late rows of the stream that were kept, as one query saw them: by default the first.
-
-        Example::
-
-            session.late("temp", query="count").num_rows
-        """
-        reader = self._reader(stream, query)
-        return reader.late(self._catalog.stream(stream).name)
-
-    def bad_rows(self, stream: str, query: str | None = None) -> pa.Table:
-        """Rows that one query set aside because of a value, as text; some of them are kept.
-
-        Example::
-
-            session.bad_rows("temp").select(["why", "column", "row"]).to_pylist()
-        """
-        reader = self._reader(stream, query)
-        return reader.bad_rows(self._catalog.stream(stream).name)
-
-    def _reader(self, stream: str, query: str | None) -> SparkQuery:
-        """The query of that name, or the first, among those that read the stream."""
-        name = self._catalog.stream(stream).name
-        readers = [each for each in self._reading(name) if query in (None, each.name)]
-        if not readers:
-            message = f"no query {query or ''} reads stream {name!r}"
-            raise BindingError("WB421", message, hint="register one, or name another")
-        return readers[0]
-
-    def ledger(self) -> pa.Table:
-        """Per stream and query, or history, where its rows went: counts that add up to rows_in.
-
-        Example::
-
-            session.ledger().select(["stream", "query", "rows_in", "late"]).to_pylist()
-        """
-        rows: list[dict[str, Any]] = [
-            {"stream": stream, "query": query.name, **asdict(ledger)}
-            for query in self._queries.values()
-            for stream, ledger in query.status.ledgers.items()
-        ]
-        rows += [
-            {"stream": stream, "query": f"HISTORY({stream})", **asdict(ledger)}
-            for stream, ledger in self._histories.ledgers().items()
-        ]
-        return pa.Table.from_pylist(rows, schema=_LEDGER_SCHEMA)
-
     def history(
         self,
         stream: str,
@@ -446,24 +347,6 @@ class SparkWindrowSession(GivingFunctions, WithoutViews, Asking):
     def past(self) -> HistoryRegistry:
         """The histories themselves."""
         return self._histories
-
-    def histories(self) -> pa.Table:
-        """One row per history as of its last batch: what it keeps, what it knows, and its bytes.
-
-        Example::
-
-            session.histories().select(["stream", "rows", "bytes"]).to_pylist()
-        """
-        return self._histories.table()
-
-    def batches(self) -> pa.Table:
-        """Spark's latest batches, of all queries: when each began, its rows, its time.
-
-        Example::
-
-            session.batches().to_pylist()[-1]
-        """
-        return self._metrics.listener.batches()
 
     def _repr_html_(self) -> str:
         return session_card("on Spark", None, self)
@@ -513,6 +396,3 @@ class SparkWindrowSession(GivingFunctions, WithoutViews, Asking):
 
     def _running(self) -> list[SparkQuery]:
         return [query for query in self._queries.values() if query.is_running]
-
-    def _reading(self, stream: str) -> list[SparkQuery]:
-        return [query for query in self._queries.values() if stream in query.plan.streams]

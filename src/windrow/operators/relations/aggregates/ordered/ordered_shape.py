@@ -41,7 +41,7 @@ def ordered_call(function: AggregateFunction, call: AggregateCall) -> tuple[Orde
     if function.form is Form.CHOSEN_BY:
         # Of rows that are equal in what is compared, the one with the least value counts.
         compared = call.arguments[1]
-        keys = (
+        keys: tuple[OrderKey, ...] = (
             OrderKey(compared, is_descending=function.is_greatest),
             OrderKey(value, nulls_first=False),
         )

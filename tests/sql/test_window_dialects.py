@@ -58,8 +58,8 @@ TEXTS = {
     ),
     "SELECT window.start, window.end, w FROM s GROUP BY window(ts, '10 minutes', '5 minutes'), w "
     "ORDER BY window.start": (
-        "SELECT window_start AS start, window_end AS `end`, w FROM s [HOP 10 MINUTES BY 5 MINUTES] GROUP BY w, "
-        "window_start, window_end ORDER BY window_start"
+        "SELECT window_start AS start, window_end AS `end`, w FROM s [HOP 10 MINUTES BY 5 MINUTES] "
+        "GROUP BY w, window_start, window_end ORDER BY window_start"
     ),
     "SELECT window FROM s GROUP BY window(ts, '10 minutes', '10 minutes', '1 minute')": (
         "SELECT window_start, window_end FROM s [TUMBLE 10 MINUTES OFFSET 1 MINUTE] GROUP BY "

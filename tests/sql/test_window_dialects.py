@@ -67,8 +67,8 @@ TEXTS = {
     ),
     "SELECT session_window.start, window_time(window) AS t FROM s GROUP BY session_window(ts, '5 "
     "minutes'), k": (
-        "SELECT window_start, window_time AS t FROM s [SESSION 5 MINUTES PARTITION BY k] GROUP BY "
-        "k, window_start, window_end, window_time"
+        "SELECT window_start AS start, window_time AS t FROM s [SESSION 5 MINUTES PARTITION BY k] "
+        "GROUP BY k, window_start, window_end, window_time"
     ),
     "SELECT x FROM s EMIT CHANGES": "SELECT x FROM s",
     "SELECT x FROM TUMBLE(s, ts, INTERVAL '1 min') EMIT ON WINDOW CLOSE": (

@@ -79,7 +79,8 @@ def rows(*seconds: int) -> list[dict[str, object]]:
 
 def test_a_session_says_how_it_stands(session: EmbeddedSession) -> None:
     session.query("SELECT COUNT(*) AS n FROM t [10 SECONDS]", name="n")
-    session.push("t", rows(0, 5, 9, 1))
+    session.push("t", rows(0, 5, 9))
+    session.push("t", rows(1))
     session.advance("t", to=START + timedelta(seconds=9))
     session.push("t", rows(12))
     text = session.metrics()

@@ -58,6 +58,9 @@ Rows = Mapping[str, pa.Table]
 
 DATABASE = duckdb.connect(config={"threads": 1})
 DATABASE.execute("SET TimeZone = 'UTC'")
+# DuckDB has no TRY_DIVIDE, and its COUNT_IF of no rows is NULL.
+DATABASE.execute("CREATE MACRO try_divide(a, b) AS a / nullif(b, 0)")
+DATABASE.execute("CREATE MACRO count_if(a) AS count(CASE WHEN a THEN 1 END)")
 _NUMBERS = count()
 _NO_WINDOW = Window("unbounded", written=False)
 # Columns of tables: from when a version holds, and until when.

@@ -132,7 +132,77 @@ _OF_ROWS = (
         "most_frequent", Form.MOST_FREQUENT, ("MODE",), Takes.ORDERED, _same, "mode({})"
     ),
 )  # fmt: skip
-_OF_TREES = _OF_ROWS
+# Of sums of products and powers, and of counts of bits.
+_OF_SUMS = (
+    AggregateFunction(
+        "corr", Form.PAIRED, ("CORR",), Takes.NUMBERS, _double, "corr({})", formula="correlation",
+    ),
+    AggregateFunction(
+        "covar_pop", Form.PAIRED, ("COVAR_POP",), Takes.NUMBERS, _double, "covar_pop({})",
+        formula="covariance",
+    ),
+    AggregateFunction(
+        "covar_samp", Form.PAIRED, ("COVAR_SAMP",), Takes.NUMBERS, _double, "covar_samp({})",
+        formula="covariance", rows_less=1,
+    ),
+    AggregateFunction(
+        "regr_slope", Form.PAIRED, ("REGR_SLOPE",), Takes.NUMBERS, _double, "regr_slope({})",
+        formula="slope",
+    ),
+    AggregateFunction(
+        "regr_intercept", Form.PAIRED, ("REGR_INTERCEPT",), Takes.NUMBERS, _double,
+        "regr_intercept({})", formula="intercept",
+    ),
+    AggregateFunction(
+        "regr_r2", Form.PAIRED, ("REGR_R2",), Takes.NUMBERS, _double, "regr_r2({})",
+        formula="determination",
+    ),
+    AggregateFunction(
+        "regr_sxx", Form.PAIRED, ("REGR_SXX",), Takes.NUMBERS, _double, "regr_sxx({})",
+        formula="squares of x",
+    ),
+    AggregateFunction(
+        "regr_sxy", Form.PAIRED, ("REGR_SXY",), Takes.NUMBERS, _double, "regr_sxy({})",
+        formula="products",
+    ),
+    AggregateFunction(
+        "regr_syy", Form.PAIRED, ("REGR_SYY",), Takes.NUMBERS, _double, "regr_syy({})",
+        formula="squares of y",
+    ),
+    AggregateFunction(
+        "regr_count", Form.COUNT, ("REGR_COUNT",), Takes.NUMBERS, _bigint, "regr_count({})",
+        formula="y", in_trees=True,
+    ),
+    AggregateFunction(
+        "regr_avgx", Form.MEAN, ("REGR_AVGX",), Takes.NUMBERS, _double, "regr_avgx({})",
+        formula="x", in_trees=True,
+    ),
+    AggregateFunction(
+        "regr_avgy", Form.MEAN, ("REGR_AVGY",), Takes.NUMBERS, _double, "regr_avgy({})",
+        formula="y", in_trees=True,
+    ),
+    AggregateFunction(
+        "skewness", Form.MOMENT, ("SKEWNESS",), Takes.NUMBERS, _double, "skewness({})",
+        formula="third",
+    ),
+    AggregateFunction(
+        "kurtosis", Form.MOMENT, ("KURTOSIS",), Takes.NUMBERS, _double, "kurtosis_pop({})",
+        formula="fourth",
+    ),
+    AggregateFunction(
+        "bit_and", Form.BITS, ("BIT_AND",), Takes.INTEGERS, _same, "bit_and({})", formula="all"
+    ),
+    AggregateFunction(
+        "bit_or", Form.BITS, ("BIT_OR",), Takes.INTEGERS, _same, "bit_or({})", formula="some"
+    ),
+    AggregateFunction(
+        "bit_xor", Form.BITS, ("BIT_XOR",), Takes.INTEGERS, _same, "bit_xor({})", formula="odd"
+    ),
+    AggregateFunction(
+        "try_sum", Form.SUM, ("TRY_SUM",), Takes.NUMBERS, sum_type, "sum({})", in_trees=True
+    ),
+)  # fmt: skip
+_OF_TREES = (*_OF_ROWS, *_OF_SUMS)
 _ENTRIES = (
     COUNT,
     AggregateFunction("count_star", Form.ROWS, (), Takes.ANYTHING, _bigint, "count(*)"),

@@ -163,8 +163,9 @@ class AggregateFunction:
     rows_less: by how much the divisor of a spread is less than the number of values. is_root: of a
     spread. only_true: whether a value that is false adds no more than NULL does. synonyms: other
     names, which no hint lists. is_nearest: of ranked values, one of them, not one between two.
-    in_trees: whether only trees of relations run it, as all of some forms. only_different: whether
-    equal values count once.
+    formula: of sums of powers, or of counts of bits, what is made of them. in_trees: whether
+    only trees of relations run it, as all of some forms. only_different: whether equal values count
+    once.
     """
 
     name: str
@@ -181,6 +182,7 @@ class AggregateFunction:
     only_true: bool = False
     synonyms: tuple[str, ...] = ()
     is_nearest: bool = False
+    formula: str = ""
     in_trees: bool = False
     only_different: bool = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -88,6 +89,34 @@ def test_other_names() -> None:
     }  # fmt: skip
 
 
+def test_two_numbers() -> None:
+    found = one(
+        "CORR(x, d) c, COVAR_POP(x, d) p, COVAR_SAMP(x, d) s, REGR_SLOPE(d, x) l, "
+        "REGR_INTERCEPT(d, x) i, REGR_R2(d, x) r, REGR_COUNT(d, x) n, REGR_AVGX(d, x) ax, "
+        "REGR_AVGY(d, x) ay, REGR_SXX(d, x) xx, REGR_SXY(d, x) xy, REGR_SYY(d, x) yy"
+    )
+    wanted = {"c": -math.sqrt(3 / 103), "p": -1 / 3, "s": -0.5, "l": -0.5, "i": 14 / 3}
+    wanted |= {
+        "r": 3 / 103,
+        "n": 3,
+        "ax": 2.0,
+        "ay": 11 / 3,
+        "xx": 2.0,
+        "xy": -1.0,
+        "yy": 17.5 - 1 / 3,
+    }
+    assert found == pytest.approx(wanted, rel=1e-14)
+
+
+def test_moments_and_bits() -> None:
+    found = one(
+        "SKEWNESS(x) s, KURTOSIS(x) k, BIT_AND(x) a, BIT_OR(x) o, BIT_XOR(x) e, TRY_SUM(x) t, "
+        "CORR(x, k) FILTER (WHERE k = 1) c, TRY_SUM(9223372036854775807 - 0 * x) n"
+    )
+    wanted = {"s": 0.0, "k": -1.0, "a": 0, "o": 3, "e": 2, "t": 8, "c": None, "n": None}
+    assert found == wanted
+
+
 def test_groups_having_and_sets() -> None:
     (found,) = answers(
         "SELECT k, MEDIAN(x) m FROM s [10 SECONDS] GROUP BY ROLLUP (k) HAVING LAST(x) > 1 "
@@ -126,6 +155,9 @@ def test_of_a_join_by_the_times_of_both() -> None:
         ("WB796", "PERCENTILE(x, 2)"),
         ("WB796", "PERCENTILE(x, d)"),
         ("WB242", "MEDIAN(t)"),
+        ("WB242", "BIT_AND(d)"),
+        ("WB242", "CORR(t, d)"),
+        ("WB795", "CORR(d)"),
     ],
 )
 def test_wrong_arguments(code: str, items: str) -> None:

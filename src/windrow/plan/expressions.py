@@ -48,6 +48,7 @@ FUNCTIONS = frozenset(
         *("&", "|", "^", "~"),  # of integers of one type
         *("try_add", "try_subtract", "try_multiply", "try_divide", "try_mod"),  # NULL for a fault
         *("square", "square_error"),  # of doubles, for variances; no text names them
+        *("product", "product_error", "first_of_pair"),  # likewise, for correlations
         *("try", "has_value"),  # NULL for a fault, and whether there is none
         *("from_words", *WORDS),  # of exact sums
     ]

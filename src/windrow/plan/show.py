@@ -36,7 +36,7 @@ _BEHIND = {"is_null": "IS NULL", "has_value": "HAS A VALUE"}
 _HIDDEN = frozenset(
     [
         *("cast", "to_wall", "to_instant", "text_to_instant", "months_to_text", "instant_in"),
-        *("from_words", *WORDS),
+        *("from_words", "first_of_pair", *WORDS),
     ]
 )
 _DAY_US = 86_400_000_000

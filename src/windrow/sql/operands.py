@@ -16,10 +16,10 @@ from windrow.sql.functions import IGNORES_NULLS, WITHIN_GROUP, build_call, witho
 from windrow.sql.group_windows import GROUP_WINDOWS, bound_column, parse_group_window
 from windrow.sql.intervals import at_interval, parse_interval
 from windrow.sql.nested_query import NestedQuery
-from windrow.sql.time_calls import CLOCK_WORDS, clock_call, parse_time_call, with_unit
+from windrow.sql.time_calls import clock_call, parse_time_call, with_unit
 from windrow.sql.tokens import Token
 from windrow.sql.window_functions import parse_order_nodes, parse_over
-from windrow.sql.words import needs_quotes
+from windrow.sql.words import CLOCK_WORDS, needs_quotes
 from windrow.type_syntax import TypeSyntaxError, TypeWord, type_in_words
 
 __all__ = ["identifier", "mark", "nested_query", "parse_operand", "parse_type"]
@@ -73,7 +73,8 @@ def _primary(cursor: Cursor, expression: Reader) -> exp.Expression:
         return reader(cursor, expression)
     if at_interval(cursor):
         return parse_interval(cursor)
-    if token.upper in CLOCK_WORDS and cursor.ahead().text not in ("(", "."):
+    is_clock = token.kind == "word" and token.upper in CLOCK_WORDS
+    if is_clock and cursor.ahead().text not in ("(", "."):
         return mark(clock_call(cursor), token)
     if cursor.at_any(*_TIME_WORDS) and cursor.ahead().kind == "string":
         return mark(_cast_literal(cursor), token)

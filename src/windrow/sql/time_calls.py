@@ -14,12 +14,10 @@ from sqlglot import exp
 from windrow.sql.cursor import Cursor
 from windrow.sql.tokens import Token
 
-__all__ = ["CLOCK_WORDS", "clock_call", "parse_time_call", "with_unit"]
+__all__ = ["clock_call", "parse_time_call", "with_unit"]
 
 Reader = Callable[[Cursor], exp.Expression]
 
-# Names that are calls without brackets, too.
-CLOCK_WORDS = frozenset(["CURRENT_DATE", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_TIME"])
 _WITH_UNIT = frozenset(
     [
         *("DATEADD", "DATE_ADD", "TIMESTAMPADD", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"),

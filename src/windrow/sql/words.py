@@ -8,7 +8,15 @@ from collections.abc import Iterable
 
 from windrow.sql.dialect import escape_name
 
-__all__ = ["CLAUSES", "NOT_AN_ALIAS", "RESERVED", "nearest", "needs_quotes", "print_name"]
+__all__ = [
+    "CLAUSES",
+    "CLOCK_WORDS",
+    "NOT_AN_ALIAS",
+    "RESERVED",
+    "nearest",
+    "needs_quotes",
+    "print_name",
+]
 
 # A column or stream of such a name is written in backquotes.
 RESERVED = frozenset(
@@ -38,6 +46,9 @@ NOT_AN_ALIAS = RESERVED | frozenset(
     ]
 )
 
+# Names that are calls without brackets, too: a column of such a name is in backquotes.
+CLOCK_WORDS = frozenset(["CURRENT_DATE", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_TIME"])
+
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*\Z")
 
 
@@ -53,7 +64,7 @@ def nearest(word: str, possible: Iterable[str]) -> str | None:
 
 def needs_quotes(name: str) -> bool:
     """Whether the name can only be written in backquotes."""
-    return not _PLAIN_NAME.match(name) or name.upper() in NOT_AN_ALIAS
+    return not _PLAIN_NAME.match(name) or name.upper() in NOT_AN_ALIAS | CLOCK_WORDS
 
 
 def print_name(name: str) -> str:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME, show_instant
+from windrow.operators.relations.aggregates.bits.bit_counts import BitCounts
 from windrow.operators.relations.aggregates.changed_rows import changed_rows
 from windrow.operators.relations.aggregates.collected_values import CollectedValues
 from windrow.operators.relations.aggregates.distinct_values import DistinctValues
@@ -65,6 +66,7 @@ class AggregateOperator(RelationOperator):
             for each in self._shape.extremes
         ]
         self._ordered = [_ordered_values(each) for each in self._shape.ordered]
+        self._bits = [BitCounts() for _ in self._shape.bits]
         self._collected = [
             CollectedValues(
                 [part.type.arrow for part in each.read],
@@ -162,10 +164,16 @@ class AggregateOperator(RelationOperator):
             for store, each in zip(self._collected, self._shape.collected, strict=True)
         ]
         extremes += reversed(collected)
+        bits = [
+            store.advance(groups, weight, columns.column(each), places)
+            for store, each in zip(self._bits, self._shape.bits, strict=True)
+        ]
         values = []
         lacking = np.zeros(sums.counts.size, np.bool_)
         for index, reading in enumerate(self._shape.readings):
-            column, faults = state_values(reading, sums, extremes, ordered)
+            column, faults = state_values(reading, sums, extremes, ordered, bits)
+            if reading.aggregate.traits.is_of_trees:
+                faults = None  # TRY_SUM is NULL where its type does not hold the sum
             if faults is not None and self._node.on_error == "fail":
                 raise self._error(index, int(np.flatnonzero(faults)[0]), places)
             if faults is not None and self._node.on_error == "set_aside":
@@ -174,9 +182,9 @@ class AggregateOperator(RelationOperator):
         return sums.counts, values, lacking
 
     @property
-    def _by_group(self) -> tuple[ExtremeValues | OrderedValues, ...]:
+    def _by_group(self) -> tuple[ExtremeValues | OrderedValues | BitCounts, ...]:
         """The stores with a place for each group."""
-        return (*self._extremes, *self._ordered)
+        return (*self._extremes, *self._ordered, *self._bits)
 
     def _reserve(self, groups: int) -> None:
         self._sums.reserve(groups)

@@ -269,8 +269,11 @@ class _Caller:
         if takes is Takes.ANYTHING or (takes is Takes.ORDERED and not is_null(argument)):
             return argument
         if is_null(argument):
-            argument = convert(argument, BOOLEAN if takes is Takes.TRUTH else DOUBLE)
+            kinds = {Takes.TRUTH: BOOLEAN, Takes.INTEGERS: BIGINT}
+            argument = convert(argument, kinds.get(takes, DOUBLE))
         is_right = argument.type == BOOLEAN if takes is Takes.TRUTH else argument.type.is_numeric
+        if takes is Takes.INTEGERS:
+            is_right = argument.type.is_integer
         if not is_right:
             hint = "COUNT takes any type; text becomes a number with CAST(... AS DOUBLE)"
             raise self._scope.wrong(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from windrow.aggregate_functions import AGGREGATE_FUNCTIONS
 from windrow.plan.exact_terms import from_words, is_exact_sum, needs_words, words_of
 from windrow.plan.expressions import Call
 from windrow.plan.fallible import has_value
@@ -50,7 +51,8 @@ def _of_words(relation: Aggregate, fresh: FreshIds) -> Relation:
         ]
         calls += words
         whole = from_words(*(each.field.ref for each in words))
-        if relation.on_error == "null":
+        # TRY_SUM is NULL where its type does not hold the sum.
+        if relation.on_error == "null" or AGGREGATE_FUNCTIONS[call.function].in_trees:
             whole = Call("try", (whole,), BIGINT)
         wholes.append(Item(call.field, whole))
         items.append(wholes[-1])

@@ -90,6 +90,12 @@ class _TreeCaller:
             Form.CHOSEN_BY: self._chosen_by,
             Form.RANKED: self._ranked,
             Form.MOST_FREQUENT: self._most_frequent,
+            Form.PAIRED: self._paired,
+            Form.COUNT: self._one_of_pair,
+            Form.MEAN: self._one_of_pair,
+            Form.MOMENT: self._one,
+            Form.BITS: self._one,
+            Form.SUM: self._one,
         }
         return forms[self._call.function.form]()
 
@@ -136,6 +142,26 @@ class _TreeCaller:
             node, is_descending = self._nodes[0], False
         value = self._taken(self._ordered(node), node)
         return self._where_true(value), Literal(0.0, DOUBLE), Literal(is_descending, BOOLEAN)
+
+    def _paired(self) -> tuple[Expr, ...]:
+        """Both numbers, as doubles."""
+        self._check_count(2, 2, "y, x")
+        bound = (self._taken(_typed(self._bound(node)), node) for node in self._nodes)
+        first, second = (convert(each, DOUBLE) for each in bound)
+        return self._where_true(first), second
+
+    def _one_of_pair(self) -> tuple[Expr, ...]:
+        """One of two numbers, where the other is there."""
+        value, other = self._paired()
+        if self._call.function.formula == "x":
+            value, other = other, value
+        return (Call("first_of_pair", (value, other), DOUBLE),)
+
+    def _one(self) -> tuple[Expr, ...]:
+        self._check_count(1, 1, "x")
+        value = self._taken(_typed(self._bound(self._nodes[0])), self._nodes[0])
+        is_moment = self._call.function.form is Form.MOMENT
+        return (self._where_true(convert(value, DOUBLE) if is_moment else value),)
 
     def _ordered(self, node: exp.Expr) -> Expr:
         """An argument that rows are ordered by, be it where others are equal."""

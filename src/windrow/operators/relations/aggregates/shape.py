@@ -13,6 +13,7 @@ from windrow.operators.relations.aggregates.ordered.ordered_shape import (
     ordered_call,
 )
 from windrow.operators.relations.aggregates.ordered.ordered_values import Pick
+from windrow.operators.relations.aggregates.power_values import POWER_FORMS, power_parts
 from windrow.plan.expressions import Call, Expr, Literal
 from windrow.plan.model import Aggregate
 from windrow.plan.relations.aggregate_calls import PARTS_BEFORE_KEYS
@@ -32,6 +33,8 @@ __all__ = [
 
 Found = TypeVar("Found")
 ALL_ROWS = 0
+# What is read off counts of bits, in the order in which they are given.
+BIT_FORMULAS = ("all", "some", "odd")
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Reading:
 class AggregateShape:
     """distincts: the arguments whose different values are counted, group by group.
 
-    ordered: rows in an order, of which some are picked.
+    ordered: rows in an order, of which some are picked. bits: integers whose bits are counted.
     """
 
     measures: tuple[Measure, ...]
@@ -112,6 +115,7 @@ class AggregateShape:
     readings: tuple[Reading, ...]
     ordered: tuple[Ordered, ...] = ()
     collected: tuple[Collected, ...] = ()
+    bits: tuple[Expr, ...] = ()
 
 
 def shape_of_calls(calls: tuple[AggregateCall, ...]) -> AggregateShape:
@@ -125,6 +129,7 @@ def shape_of_calls(calls: tuple[AggregateCall, ...]) -> AggregateShape:
         readings,
         tuple(Ordered(kind, tuple(picks)) for kind, picks in work.ordered.items()),
         tuple(work.collected),
+        tuple(work.bits),
     )
 
 
@@ -136,6 +141,7 @@ class _Work:
         self.distincts: list[tuple[Expr, ...]] = []
         self.extremes: list[Extreme] = []
         self.ordered: dict[OrderedKind, list[Pick]] = {}
+        self.bits: list[Expr] = []
         self.collected: list[Collected] = []
 
     def reading(self, call: AggregateCall) -> Reading:
@@ -143,6 +149,13 @@ class _Work:
         argument = call.arguments[0] if call.arguments else None
         aggregate = Aggregate(call.function, argument, 0, call.field.type)
         function = aggregate.traits
+        if function.form is Form.BITS:
+            which = BIT_FORMULAS.index(function.formula)
+            return Reading(aggregate, Form.BITS, (_place(self.bits, call.arguments[0]), which))
+        if function.form in POWER_FORMS:
+            parts = power_parts(function, call.arguments)
+            places = (_place(self.measures, Measure(DOUBLE, (part,))) for part in parts)
+            return Reading(aggregate, function.form, tuple(places))
         if function.form in ORDERED_FORMS:
             return Reading(aggregate, function.form, self._picked(function, call))
         if function.form is Form.COLLECTED:

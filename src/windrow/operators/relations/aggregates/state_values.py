@@ -13,6 +13,7 @@ from windrow.exact.kernels import INTEGER_LIMB, LIMB_BITS, LIMB_MASK
 from windrow.operators.lanes import Matrix, ValueLanes
 from windrow.operators.relations.aggregates.group_sums import SumStates
 from windrow.operators.relations.aggregates.ordered.ordered_shape import ORDERED_FORMS
+from windrow.operators.relations.aggregates.power_values import POWER_FORMS, power_values
 from windrow.operators.relations.aggregates.shape import Reading
 from windrow.operators.sum_values import Values, sum_values
 from windrow.operators.variances import variances
@@ -25,11 +26,16 @@ def state_values(
     sums: SumStates,
     extremes: Sequence[pa.Array],
     ordered: Sequence[Sequence[pa.Array]] = (),
+    bits: Sequence[Sequence[pa.Array]] = (),
 ) -> Values:
     """The value of a call in each state, and where its type does not hold it.
 
-    ordered: of each order, what each of its picks shows.
+    ordered: of each order, what each of its picks shows. bits: of integers, which bits all, some
+    and an odd number of them have.
     """
+    if reading.form is Form.BITS:
+        store, which = reading.indexes
+        return bits[store][which].cast(reading.aggregate.type.arrow), None
     if reading.form in ORDERED_FORMS:
         order, pick = reading.indexes
         # An integer beyond 53 bits is the nearest double.
@@ -45,6 +51,8 @@ def _values(reading: Reading, sums: SumStates, extremes: Sequence[pa.Array]) -> 
     if reading.form in (Form.EXTREME, Form.COLLECTED):
         return extremes[reading.indexes[0]], None
     read = [sums.value(index) for index in reading.indexes]
+    if reading.form in POWER_FORMS:
+        return power_values(reading.aggregate.traits, read), None
     if reading.form is Form.SPREAD:
         return variances(reading.aggregate.traits, *read), None
     return sum_values(reading.aggregate, read[0] if len(read) == 1 else _joined(read))

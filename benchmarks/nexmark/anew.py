@@ -12,7 +12,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nexmark.queries import AT, Query
+from nexmark.query import AT, Query
+from nexmark.side_table import SIDE_TABLE
 
 __all__ = ["Bounds", "Recomputation", "as_counts", "bounds_of"]
 
@@ -35,7 +36,9 @@ class Bounds:
 
 def bounds_of(query: Query, at_us: int, *, is_windowed: bool) -> Bounds:
     """What the windows of a query hold at an instant: all windows of one query are the same."""
-    text = query.text or ""
+    text = query.wql(is_windowed=is_windowed)
+    if AT in query.sql(is_windowed=is_windowed):
+        return Bounds(None, at_us, at_us)
     if "TUMBLE(" in text or "HOP(" in text:
         slide_us = HOP_US if "HOP(" in text else TEN_SECONDS_US
         end_us = at_us // slide_us * slide_us
@@ -52,14 +55,17 @@ class Recomputation:
         self._database.execute("SET threads = 1; SET TimeZone = 'UTC'")
         self.cpu_s = 0.0
 
-    def answer(self, query: Query, tables: Mapping[str, pa.Table], bounds: Bounds) -> pa.Table:
-        """The answer over the rows in the windows."""
+    def answer(
+        self, query: Query, tables: Mapping[str, pa.Table], at_us: int, *, is_windowed: bool
+    ) -> pa.Table:
+        """The answer at an instant, over the rows in the windows."""
+        bounds = bounds_of(query, at_us, is_windowed=is_windowed)
         for name, table in tables.items():
-            # A side table is as it is at any time.
-            rows = table if name == "side_input" else _within(table, bounds)
-            self._database.register(name, rows)
+            self._database.register(name, _within(table, bounds))
+        if query.has_side_table:
+            self._database.register("side_input", SIDE_TABLE)
         began = time.process_time()
-        text = query.sql.replace(AT, str(bounds.at_us))
+        text = query.sql(is_windowed=is_windowed).replace(AT, str(bounds.at_us))
         found = self._database.sql(text).to_arrow_table()
         self.cpu_s += time.process_time() - began
         return found

@@ -1,4 +1,4 @@
-"""NEXMark's queries in WQL, each with what had to be changed, or why it cannot be said yet.
+"""NEXMark's queries in WQL, each with what differs from the published text.
 
 Where the published text reads a whole stream, {w} stands behind its name: nothing is put there for
 the published meaning, `[10 SECONDS]` for the same question over a sliding window. Windows that the
@@ -7,61 +7,26 @@ published text has are written as there.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from nexmark.query import AT, Query
 
-__all__ = ["AT", "QUERIES", "WINDOW", "Query"]
-
-WINDOW = "[10 SECONDS]"
-# Stands for the instant, in microseconds, in what DuckDB computes.
-AT = "INSTANT_US"
-# A window of 10 seconds of a stream: for DuckDB, a table of the rows in it with its bounds.
-_TABLE = re.compile(r"TABLE\(\w+\(TABLE (\w+), DESCRIPTOR\(\w+\)(?:, INTERVAL '\d+' SECOND)+\)\)")
+__all__ = ["QUERIES"]
 
 
-def _tumble(stream: str) -> str:
-    return f"TABLE(TUMBLE(TABLE {stream}, DESCRIPTOR(dateTime), INTERVAL '10' SECOND))"
+def _tumble(stream: str, time: str = "dateTime") -> str:
+    return f"TABLE(TUMBLE(TABLE {stream}, DESCRIPTOR({time}), INTERVAL '10' SECOND))"
 
 
 _HOP = "TABLE(HOP(TABLE bid, DESCRIPTOR(dateTime), INTERVAL '2' SECOND, INTERVAL '10' SECOND))"
 
+# Where the last window of 10 seconds has closed, for DuckDB.
+_CLOSED = f"make_timestamptz({AT} // 10000000 * 10000000)"
 
-@dataclass(frozen=True)
-class Query:
-    """One query. changed: how the text differs from the published one; None: it does not.
+_CHANNEL = "REGEXP_EXTRACT(url, '(&|^)channel_id=([^&]*)', 2)"
 
-    text: None where it cannot be said; then `changed` says why. duckdb: what means the same there,
-    where the text itself does not. ties: orders, and with them all columns that decide between
-    equal rows: these Windrow orders by their columns, and DuckDB as it likes.
-    """
-
-    meaning: str
-    text: str | None
-    streams: tuple[str, ...] = ("bid",)
-    changed: str | None = None
-    duckdb: str | None = None
-    ties: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def has_free_windows(self) -> bool:
-        """Whether the published text reads a stream without a window."""
-        return self.text is not None and "{w}" in self.text
-
-    def wql(self, *, is_windowed: bool) -> str:
-        """What runs, as published or over sliding windows."""
-        assert self.text is not None
-        return self.text.format(w=WINDOW if is_windowed else "")
-
-    @property
-    def sql(self) -> str:
-        """What DuckDB computes over tables that hold the rows in the windows."""
-        assert self.text is not None
-        text = self.duckdb or self.text
-        for order, whole_order in self.ties:
-            assert order in text
-            text = text.replace(order, whole_order)
-        return _TABLE.sub(r"\1", text.format(w=""))
-
+_EXPANDED = (
+    "seller, category, A.extra FROM bid {w} AS B INNER JOIN auction {w} AS A ON B.auction = A.id"
+    " WHERE A.category = 10"
+)
 
 _BETWEEN = (
     "FROM auction {w} AS A, bid {w} AS B"
@@ -87,6 +52,7 @@ _DAY = "DATE_FORMAT(dateTime, 'yyyy-MM-dd')"
 _HOUR = "HOUR(dateTime)"
 _MINUTE = "DATE_FORMAT(dateTime, 'HH:mm')"
 _IN_DUCKDB = {
+    "COUNT_CHAR(extra, 'c')": "length(extra) - length(replace(extra, 'c', ''))",
     _HOUR: "extract(hour FROM dateTime AT TIME ZONE 'UTC')",
     _MINUTE: "strftime(dateTime AT TIME ZONE 'UTC', '%H:%M')",
     _DAY: "strftime(dateTime AT TIME ZONE 'UTC', '%Y-%m-%d')",
@@ -99,11 +65,9 @@ def _in_duckdb(text: str) -> str:
     return text
 
 
-def _dated(
-    meaning: str, text: str, streams: tuple[str, ...] = ("bid",), changed: str | None = None
-) -> Query:
-    """A query with functions of dates that DuckDB writes differently."""
-    return Query(meaning, text, streams, changed, _in_duckdb(text))
+def _dated(meaning: str, text: str, around: str | None = None) -> Query:
+    """A query with functions that DuckDB writes differently, such as those of dates."""
+    return Query(meaning, text, around=around, duckdb=_in_duckdb(text))
 
 
 QUERIES: dict[str, Query] = {
@@ -117,8 +81,7 @@ QUERIES: dict[str, Query] = {
     ),
     "q2": Query(
         "bids on some auctions",
-        "SELECT auction, price FROM bid {w} WHERE auction % 123 = 0",
-        changed="`auction % 123` for `MOD(auction, 123)`",
+        "SELECT auction, price FROM bid {w} WHERE MOD(auction, 123) = 0",
     ),
     "q3": Query(
         "who sells in category 10 in three states",
@@ -129,11 +92,10 @@ QUERIES: dict[str, Query] = {
     ),
     "q4": Query(
         "the mean of closing prices, by category",
-        "SELECT Q.category, AVG(Q.final) AS mean FROM"
+        "SELECT Q.category, AVG(Q.final) FROM"
         f" (SELECT MAX(B.price) AS final, A.category {_BETWEEN} GROUP BY A.id, A.category) AS Q"
         " GROUP BY Q.category",
         ("auction", "bid"),
-        changed="the mean has a name",
     ),
     "q5": Query(
         "the auctions with most bids in 10 s, every 2 s",
@@ -156,8 +118,8 @@ QUERIES: dict[str, Query] = {
         f" (PARTITION BY A.id, A.seller ORDER BY B.price DESC) AS rownum {_BETWEEN})"
         " WHERE rownum <= 1) AS Q",
         ("auction", "bid"),
-        changed="the winning bid by `ROW_NUMBER`, since the published inner `SELECT` names"
-        " a column (`B.dateTime`) that it does not group by; Flink does not run it",
+        changed="`rownum` is computed one query further in: the published text names it, and `A`,"
+        " where they are not known; Flink does not run it",
         ties=(
             ("ORDER BY B.price DESC", "ORDER BY B.price DESC, B.dateTime"),
             ("ORDER BY Q.dateTime", "ORDER BY Q.dateTime, Q.final"),
@@ -165,12 +127,18 @@ QUERIES: dict[str, Query] = {
     ),
     "q7": Query(
         "the highest bid of each 10 s",
-        f"SELECT B.auction, B.price, B.bidder, B.dateTime, B.extra FROM {_tumble('bid')} AS B"
-        " JOIN (SELECT MAX(price) AS maxprice, window_end AS endtime"
+        "SELECT B.auction, B.price, B.bidder, B.dateTime, B.extra FROM bid AS B"
+        " JOIN (SELECT MAX(price) AS maxprice, window_end AS dateTime"
+        f" FROM {_tumble('bid')} GROUP BY window_start, window_end) AS B1 ON B.price = B1.maxprice"
+        " WHERE B.dateTime BETWEEN B1.dateTime - INTERVAL '10' SECOND AND B1.dateTime",
+        duckdb="SELECT B.auction, B.price, B.bidder, B.dateTime, B.extra FROM bid AS B"
+        f" JOIN (SELECT MAX(price) AS maxprice FROM bid WHERE dateTime >= {_CLOSED} -"
+        f" INTERVAL 10 SECOND AND dateTime < {_CLOSED}) AS B1 ON B.price = B1.maxprice"
+        f" WHERE B.dateTime BETWEEN {_CLOSED} - INTERVAL 10 SECOND AND {_CLOSED}",
+        bounded="SELECT B.auction, B.price, B.bidder, B.dateTime, B.extra"
+        f" FROM {_tumble('bid')} AS B JOIN (SELECT MAX(price) AS maxprice, window_end AS endtime"
         f" FROM {_tumble('bid')} GROUP BY window_start, window_end) AS B1"
         " ON B.price = B1.maxprice AND B.window_end = B1.endtime",
-        changed="both sides in their window: published, one side is the whole stream, with a"
-        " condition on times (which runs, too, and keeps every bid)",
     ),
     "q8": Query(
         "who registered and opened an auction in the same 10 s",
@@ -186,20 +154,17 @@ QUERIES: dict[str, Query] = {
         "the winning bid of each auction",
         "SELECT id, itemName, description, initialBid, reserve, dateTime, expires, seller,"
         " category, extra, auction, bidder, price, bid_dateTime, bid_extra FROM"
-        " (SELECT A.id, A.itemName, A.description, A.initialBid, A.reserve, A.dateTime, A.expires,"
-        " A.seller, A.category, A.extra, B.auction, B.bidder, B.price, B.dateTime AS bid_dateTime,"
+        " (SELECT A.*, B.auction, B.bidder, B.price, B.dateTime AS bid_dateTime,"
         " B.extra AS bid_extra, ROW_NUMBER() OVER"
         f" (PARTITION BY A.id ORDER BY B.price DESC, B.dateTime ASC) AS rownum {_BETWEEN})"
         " WHERE rownum <= 1",
         ("auction", "bid"),
-        changed="columns are named instead of `A.*`, of which two are called as those of `B`",
         ties=(("B.dateTime ASC", "B.dateTime ASC, B.bidder, B.extra"),),
     ),
     "q10": _dated(
         "every bid with its day and minute, to files",
-        f"SELECT auction, bidder, price, dateTime, extra, {_DAY} AS day, {_MINUTE} AS minute"
-        " FROM bid {w}",
-        changed="no file is written",
+        f"SELECT auction, bidder, price, dateTime, extra, {_DAY}, {_MINUTE} FROM bid {{w}}",
+        around="no file is written",
     ),
     "q11": Query(
         "how often each bidder bids in a session",
@@ -218,25 +183,30 @@ QUERIES: dict[str, Query] = {
     "q12": Query(
         "how often each bidder bids in 10 s of processing time",
         "SELECT bidder, COUNT(*) AS bid_count, window_start AS starttime, window_end AS endtime"
-        f" FROM {_tumble('bid')} GROUP BY bidder, window_start, window_end",
-        changed="event time for processing time, which there is none of",
+        f" FROM {_tumble('B', 'p_time')} GROUP BY bidder, window_start, window_end",
+        around="`PROCTIME()` is the time of the row: there is no other clock",
+        duckdb="SELECT bidder, COUNT(*) AS bid_count, window_start AS starttime, window_end"
+        " AS endtime FROM bid GROUP BY bidder, window_start, window_end",
+        view=("B", "SELECT *, PROCTIME() AS p_time FROM bid"),
     ),
     "q13": Query(
         "bids with a value of a side table",
         "SELECT B.auction, B.bidder, B.price, B.dateTime, S.value"
-        " FROM bid {w} AS B JOIN side_input AS S ON B.auction % 10000 = S.key",
-        ("bid", "side_input"),
-        changed="the side table is a stream, unbounded, all of whose rows come first: tables come"
-        " later; so `FOR SYSTEM_TIME` is left out",
+        " FROM (SELECT *, PROCTIME() AS p_time FROM bid {w}) AS B"
+        " JOIN side_input FOR SYSTEM_TIME AS OF B.p_time AS S ON MOD(B.auction, 10000) = S.key",
+        around="the side table has a `PRIMARY KEY`, and `PROCTIME()` is the time of the row",
+        duckdb="SELECT B.auction, B.bidder, B.price, B.dateTime, S.value"
+        " FROM bid AS B JOIN side_input AS S ON B.auction % 10000 = S.key",
     ),
     "q14": _dated(
         "bids of a range of prices, with the time of day",
         "SELECT auction, bidder, 0.908 * price AS price,"
         f" CASE WHEN {_HOUR} >= 8 AND {_HOUR} <= 18 THEN 'dayTime'"
         f" WHEN {_HOUR} <= 6 OR {_HOUR} >= 20 THEN 'nightTime'"
-        " ELSE 'otherTime' END AS bidTimeType, dateTime, extra FROM bid {w}"
+        " ELSE 'otherTime' END AS bidTimeType, dateTime, extra,"
+        " COUNT_CHAR(extra, 'c') AS c_counts FROM bid {w}"
         " WHERE 0.908 * price > 1000000 AND 0.908 * price < 50000000",
-        changed="without `count_char(extra, 'c')`, a function of the user's own",
+        around="`count_char` is a function of Python, by `session.function`",
     ),
     "q15": _dated(
         "counts of bids, bidders and auctions by rank of price, each day",
@@ -268,21 +238,28 @@ QUERIES: dict[str, Query] = {
     ),
     "q20": Query(
         "bids with their auctions of category 10",
-        "SELECT auction, bidder, price, channel, url, B.dateTime AS bid_dateTime,"
-        " B.extra AS bid_extra, itemName, description, initialBid, reserve, A.dateTime, expires,"
-        " seller, category, A.extra"
-        " FROM bid {w} AS B INNER JOIN auction {w} AS A ON B.auction = A.id WHERE A.category = 10",
+        "SELECT auction, bidder, price, channel, url, B.dateTime, B.extra,"
+        f" itemName, description, initialBid, reserve, A.dateTime, expires, {_EXPANDED}",
         ("bid", "auction"),
-        changed="columns of the same name are given others",
+        # Over sliding windows, no two columns of an answer may have one name.
+        bounded="SELECT auction, bidder, price, channel, url, B.dateTime AS bid_dateTime,"
+        " B.extra AS bid_extra, itemName, description, initialBid, reserve, A.dateTime,"
+        f" expires, {_EXPANDED}",
     ),
     "q21": Query(
         "bids with the number of their channel",
-        None,
-        changed="`REGEXP_EXTRACT` does not exist yet",
+        "SELECT auction, bidder, price, channel, CASE WHEN LOWER(channel) = 'apple' THEN '0'"
+        " WHEN LOWER(channel) = 'google' THEN '1' WHEN LOWER(channel) = 'facebook' THEN '2'"
+        f" WHEN LOWER(channel) = 'baidu' THEN '3' ELSE {_CHANNEL} END AS channel_id"
+        f" FROM bid {{w}} WHERE {_CHANNEL} <> ''"
+        " OR LOWER(channel) IN ('apple', 'google', 'facebook', 'baidu')",
+        changed="`<> ''` for `IS NOT NULL`: where nothing matches, `REGEXP_EXTRACT` gives an empty"
+        " text, as in Spark",
     ),
     "q22": Query(
         "the three folders of each bid's URL",
-        None,
-        changed="`SPLIT_INDEX` does not exist yet",
+        "SELECT auction, bidder, price, channel, SPLIT_PART(url, '/', 4) AS dir1,"
+        " SPLIT_PART(url, '/', 5) AS dir2, SPLIT_PART(url, '/', 6) AS dir3 FROM bid {w}",
+        changed="`SPLIT_PART(url, '/', 4)`, which counts from 1, for `SPLIT_INDEX(url, '/', 3)`",
     ),
 }

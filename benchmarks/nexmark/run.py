@@ -25,10 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from process_tree import machine
 
-from nexmark.anew import Recomputation, bounds_of
+from nexmark.anew import Recomputation
 from nexmark.events import BEGIN_US, streams
 from nexmark.live import checked, last_us, measured, tables_of
-from nexmark.queries import QUERIES, Query
+from nexmark.queries import QUERIES
+from nexmark.query import Query
 
 EVENTS = 400_000
 PER_SECOND = 10_000
@@ -52,7 +53,7 @@ def main() -> int:
     _show(rows)
     for row in rows:
         print(json.dumps({**facts, **row}))
-    return 0 if all(row["is_right"] is not False for row in rows) else 1
+    return 0 if all(row["is_right"] for row in rows) else 1
 
 
 def _options() -> argparse.Namespace:
@@ -65,9 +66,7 @@ def _options() -> argparse.Namespace:
 
 def _of_query(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     query = QUERIES[name]
-    if query.text is None:
-        return [{"query": name, "windows": "-", "is_right": None, "not_yet": query.changed}]
-    kinds = [False, True] if query.has_free_windows else [False]
+    kinds = [False, True] if query.reads_whole_streams else [False]
     return [_measure(name, query, is_windowed, options) for is_windowed in kinds]
 
 
@@ -104,22 +103,21 @@ def _anew(query: Query, tables: Any, is_windowed: bool) -> float | None:
     Over whole streams the result at half of the run is computed: what it costs on average. None
     where rows neither leave nor meet, and a second's own rows are all that need be computed.
     """
-    is_whole = not is_windowed and query.has_free_windows
-    if is_whole and len(query.streams) == 1 and "GROUP BY" not in query.sql + _over(query):
+    is_whole = not is_windowed and query.reads_whole_streams
+    if is_whole and not _relates_rows(query):
         return None
     last = last_us(tables)
     first = (BEGIN_US + last) // 2 if is_whole else last - SECONDS_COMPUTED * SECOND_US
     anew = Recomputation()
     for second in range(SECONDS_COMPUTED):
-        bounds = bounds_of(query, first + second * SECOND_US, is_windowed=is_windowed)
-        anew.answer(query, tables, bounds)
-    rows = sum(table.num_rows for name, table in tables.items() if name != "side_input")
+        anew.answer(query, tables, first + second * SECOND_US, is_windowed=is_windowed)
+    rows = sum(table.num_rows for table in tables.values())
     seconds = (last - BEGIN_US) / SECOND_US
     return rows / seconds * SECONDS_COMPUTED / anew.cpu_s
 
 
-def _over(query: Query) -> str:
-    return "GROUP BY" if "PARTITION BY" in query.sql else ""
+def _relates_rows(query: Query) -> bool:
+    return len(query.streams) > 1 or "JOIN" in query.text or " BY " in query.text
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
@@ -129,9 +127,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
     for heading in ("M rows / CPU-s", "M changes / CPU-s", "MB kept", "DuckDB each s", "ratio"):
         table.add_column(heading, justify="right")
     for row in rows:
-        if row["is_right"] is None:
-            table.add_row(row["query"], "not yet: " + row["not_yet"])
-        elif not row["is_right"]:
+        if not row["is_right"]:
             table.add_row(row["query"], row["windows"], "NO")
         else:
             anew, ratio = row["duckdb_each_second"], row["ratio"]

@@ -14,7 +14,7 @@ from support.streams import Action
 from support.tree_forms import CLOSING_FORMS
 from support.tree_rows import tree_actions
 from support.tree_runs import TreeRunner, shard_run, tree_plan_of
-from windrow.errors import UnsupportedError
+from windrow.errors import BindingError, UnsupportedError
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -114,6 +114,22 @@ def test_a_window_of_a_view_that_only_filters_is_that_of_its_stream() -> None:
     )
     session.finish()
     assert query.answers()["n"].to_pylist() == [2, 1]
+
+
+def test_a_window_by_proctime_is_one_by_the_time_of_the_rows() -> None:
+    session = windrow.connect()
+    session.stream("s", "ts timestamp, k int", time="ts")
+    session.view("b", "SELECT *, PROCTIME() AS p_time FROM s")
+    text = "SELECT COUNT(*) AS n, MAX(k) AS k FROM TUMBLE(TABLE {}, INTERVAL '1' MINUTE)"
+    names = ("s, DESCRIPTOR(ts)", "b, DESCRIPTOR(ts)", "b, DESCRIPTOR(P_Time)")
+    queries = [session.query(text.format(name)) for name in names]
+    session.push("s", [{"ts": START + timedelta(seconds=each), "k": each} for each in (0, 59, 60)])
+    session.finish()
+    first, *others = [query.answers().to_pylist() for query in queries]
+    assert [row["k"] for row in first] == [59, 60]
+    assert all(each == first for each in others)
+    with pytest.raises(BindingError, match="'k' is no time of 'b'"):
+        session.query(text.format("b, DESCRIPTOR(k)"))
 
 
 def undone(text: str, actions: Sequence[Action]) -> list[list[str]]:

@@ -13,6 +13,7 @@ from windrow.history.questions.bounds import Bounded, evaluate_bounded
 from windrow.plan.expressions import AggregateRef, Call, Expr, Literal
 from windrow.plan.types import arithmetic, convert
 from windrow.rows.evaluate import evaluate_or_null
+from windrow.rows.faults import FaultError
 from windrow.schema import BIGINT, DOUBLE, INT
 
 LEFT, RIGHT = AggregateRef(0, BIGINT), AggregateRef(1, DOUBLE)
@@ -58,7 +59,10 @@ def test_values_between_bounds_stay_between_them(
         LEFT: Bounded(*(pa.array([value], pa.int64()) for value in (one[0], one[0], one[1]))),
         RIGHT: Bounded(*(pa.array([value]) for value in (other[0], other[0], other[1]))),
     }
-    found = evaluate_bounded(expression, columns.__getitem__, 1)
+    try:
+        found = evaluate_bounded(expression, columns.__getitem__, 1)
+    except FaultError:
+        return  # without a value there are no bounds of it
     low, high = found.low[0].as_py(), found.high[0].as_py()
     for left in one[2]:
         for right in other[2]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -188,19 +189,16 @@ def test_an_average_is_a_double_however_large_the_sum() -> None:
 
 
 def test_a_sum_returns_when_what_overflowed_it_has_left() -> None:
-    plan = plan_of("SELECT SUM(b.k) AS s FROM b [ROWS 2]")
+    plan = replace(plan_of("SELECT SUM(b.k) AS s FROM b [ROWS 2]"), on_error="set_aside")
     runner = ShardRunner(plan)
     batches = [[2**63 - 1, 1], [5, 6]]
+    found = []
     for second, values in enumerate(batches):
         times = pa.array([second] * 2).cast(pa.timestamp("us", tz="UTC"))
         schema = plan.inputs[0].stream.arrow
         columns = {"ts": times, "k": pa.array(values)}
         arrays = [columns.get(field.name, pa.nulls(2, field.type)) for field in schema]
         batch = {"b": pa.RecordBatch.from_arrays(arrays, schema=schema)}
-        if second == 0:
-            runner.step(batch, second)
-            with pytest.raises(DataError):
-                runner.publisher.result()
-        else:
-            runner.step(batch, second)
-    assert rows_of(runner.publisher.result()) == [(11,)]
+        runner.step(batch, second)
+        found.append(rows_of(runner.publisher.result()))
+    assert found == [[], [(11,)]]

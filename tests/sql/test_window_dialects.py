@@ -58,8 +58,8 @@ TEXTS = {
     ),
     "SELECT window.start, window.end, w FROM s GROUP BY window(ts, '10 minutes', '5 minutes'), w "
     "ORDER BY window.start": (
-        "SELECT window_start, window_end, w FROM s [HOP 10 MINUTES BY 5 MINUTES] GROUP BY w, "
-        "window_start, window_end ORDER BY window_start"
+        "SELECT window_start AS start, window_end AS `end`, w FROM s [HOP 10 MINUTES BY 5 MINUTES] "
+        "GROUP BY w, window_start, window_end ORDER BY window_start"
     ),
     "SELECT window FROM s GROUP BY window(ts, '10 minutes', '10 minutes', '1 minute')": (
         "SELECT window_start, window_end FROM s [TUMBLE 10 MINUTES OFFSET 1 MINUTE] GROUP BY "
@@ -67,8 +67,8 @@ TEXTS = {
     ),
     "SELECT session_window.start, window_time(window) AS t FROM s GROUP BY session_window(ts, '5 "
     "minutes'), k": (
-        "SELECT window_start, window_time AS t FROM s [SESSION 5 MINUTES PARTITION BY k] GROUP BY "
-        "k, window_start, window_end, window_time"
+        "SELECT window_start AS start, window_time AS t FROM s [SESSION 5 MINUTES PARTITION BY k] "
+        "GROUP BY k, window_start, window_end, window_time"
     ),
     "SELECT x FROM s EMIT CHANGES": "SELECT x FROM s",
     "SELECT x FROM TUMBLE(s, ts, INTERVAL '1 min') EMIT ON WINDOW CLOSE": (

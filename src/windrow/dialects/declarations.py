@@ -11,7 +11,7 @@ from windrow.dialects.scanning import Piece, Pieces, closing, split_at_commas
 from windrow.dialects.translation import Translating
 from windrow.sql.words import print_name
 
-__all__ = ["declare_relation", "declare_schema"]
+__all__ = ["declare_relation", "declare_schema", "looked_up_columns"]
 
 _ARRIVAL = "arrival_time"
 # A time in such a column is a number of milliseconds since 1970.
@@ -47,6 +47,29 @@ def declare_relation(script: Translating, pieces: Pieces, place: int, opening: i
         script.replace(pieces[0].start, pieces[-1].end, "")
         return
     script.replace(pieces[0].start, pieces[-1].end, _written(script, declared, pieces[0]))
+
+
+def looked_up_columns(statements: Sequence[Sequence[Piece]]) -> dict[str, str]:
+    """Of `JOIN t FOR SYSTEM_TIME AS OF x AS b ON a.k = b.k` the column k of t, in small letters."""
+    found = {}
+    for pieces in statements:
+        for place in range(1, len(pieces) - 2):
+            if [each.upper for each in pieces[place : place + 2]] == ["FOR", "SYSTEM_TIME"]:
+                column = _column_found_by(pieces, place)
+                if column:
+                    found[pieces[place - 1].bare.lower()] = column.lower()
+    return found
+
+
+def _column_found_by(pieces: Sequence[Piece], place: int) -> str:
+    on = next((at for at in range(place, len(pieces)) if pieces[at].upper == "ON"), None)
+    if on is None:
+        return ""
+    alias = pieces[on - 1].bare.lower()
+    for at in range(on, len(pieces) - 2):
+        if pieces[at].bare.lower() == alias and pieces[at + 1].upper == ".":
+            return pieces[at + 2].bare
+    return ""
 
 
 def declare_schema(script: Translating, pieces: Pieces, place: int) -> None:
@@ -102,6 +125,10 @@ def _options(pieces: Sequence[Piece]) -> dict[str, str]:
 def _written(script: Translating, declared: _Declared, first: Piece) -> str:
     """The declaration in WQL."""
     columns = declared.columns
+    found_by = script.looked_up.get(declared.name.lower())
+    if not declared.key and found_by is not None:
+        declared.key = [each.name for each in columns if each.name.lower() == found_by]
+        script.note(first, f"{declared.name} is looked up by {found_by}, which is its key here")
     time = time_of(declared.columns, declared.watermark, declared.options.get("timestamp", ""))
     is_table = bool(declared.key) and _can_be_table(declared)
     in_epochs = {each.name for each in columns if each.name == time and each.kind.upper() in _WHOLE}

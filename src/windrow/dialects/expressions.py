@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from windrow.dialects.esper import translate_windows
 from windrow.dialects.ksqldb import translate_ksqldb
 from windrow.dialects.postgres import translate_postgres
-from windrow.dialects.scanning import Pieces, closing, split_at_commas
+from windrow.dialects.scanning import Piece, Pieces, closing, split_at_commas
 from windrow.dialects.translation import Translating
 
 __all__ = ["translate_expressions"]
@@ -58,7 +58,9 @@ def translate_expressions(script: Translating, pieces: Pieces) -> None:
     _drop_schemas(script, pieces)
     names, signs = _NAMES[script.dialect], _SIGNS.get(script.dialect, {})
     for place, piece in enumerate(pieces):
-        if piece.upper in signs:
+        if piece.kind == "text" and script.dialect != "spark":
+            _text(script, piece)
+        elif piece.upper in signs:
             script.swap(piece, signs[piece.upper])
         elif piece.kind == "name" and piece.written[0] == '"' and script.dialect != "spark":
             script.swap(piece, f"`{piece.bare}`")
@@ -81,6 +83,13 @@ def _word(script: Translating, pieces: Pieces, place: int, names: Mapping[str, s
     is_field = place > 0 and pieces[place - 1].upper in (".", "->")
     if piece.upper in names and (is_call or piece.upper.startswith("WINDOW")) and not is_field:
         script.swap(piece, names[piece.upper])
+
+
+def _text(script: Translating, piece: Piece) -> None:
+    """Here a backslash in a text begins an escape, and a quote needs one."""
+    if "\\" in piece.written or "''" in piece.written[1:-1]:
+        inside = piece.bare.replace("\\", "\\\\").replace("'", "\\'")
+        script.swap(piece, f"'{inside}'")
 
 
 def _drop_schemas(script: Translating, pieces: Pieces) -> None:
@@ -143,6 +152,13 @@ def _similar(script: Translating, pieces: Pieces, place: int) -> None:
     script.replace(pieces[place].start, pattern.end, f"RLIKE '^(?:{inside})$'")
 
 
+def _regexp_extract(script: Translating, pieces: Pieces, place: int, end: int) -> bool:
+    """Without a group Flink gives all that matches, where Spark gives the first group."""
+    if script.dialect == "flink" and len(_arguments(pieces, place, end)) == 2:
+        script.replace(pieces[end].start, pieces[end].end, ", 0)")
+    return False
+
+
 def _convert_tz(script: Translating, pieces: Pieces, place: int, end: int) -> bool:
     """CONVERT_TZ(text, from, to): what clocks of another zone show."""
     parts = _arguments(pieces, place, end)
@@ -165,4 +181,5 @@ _CALLS: Mapping[str, Call] = {
     "SPLIT_INDEX": _split_index,
     "TO_CHAR": _to_char,
     "CONVERT_TZ": _convert_tz,
+    "REGEXP_EXTRACT": _regexp_extract,
 }

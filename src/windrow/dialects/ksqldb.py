@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.dialects.scanning import Piece, Pieces
+from windrow.dialects.scanning import Piece, Pieces, closing, select_items
 from windrow.dialects.translation import Translating
 from windrow.sql.words import print_name
 
@@ -33,6 +33,7 @@ def pass_time_on(script: Translating, name: str, pieces: Pieces) -> None:
 
 def translate_ksqldb(script: Translating, pieces: Pieces) -> None:
     """A query, in place."""
+    _name_columns(script, pieces)
     for place, piece in enumerate(pieces):
         before = pieces[place - 1] if place else None
         after = pieces[place + 1] if place + 1 < len(pieces) else None
@@ -47,6 +48,17 @@ def translate_ksqldb(script: Translating, pieces: Pieces) -> None:
             _within(script, pieces, place)
         if piece.upper == "ROWTIME":
             _row_time(script, pieces, place)
+
+
+def _name_columns(script: Translating, pieces: Pieces) -> None:
+    """Computed columns without an alias are KSQL_COL_0, KSQL_COL_1 and so on."""
+    count = 0
+    for item in select_items(pieces):
+        is_plain = all(each.is_name or each.upper in (".", "->", "*") for each in item)
+        is_call = len(item) > 2 and item[1].upper == "(" and closing(item, 1) == len(item) - 1
+        if not is_plain and is_call and item[0].upper != "AS_VALUE":
+            script.edits.append((item[-1].end, item[-1].end, f" AS KSQL_COL_{count}"))
+            count += 1
 
 
 def _piece(script: Translating, piece: Piece, before: Piece, after: Piece) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from windrow.dialects.scanning import Piece, Pieces, closing
+from windrow.dialects.scanning import Piece, Pieces, closing, select_items
 from windrow.dialects.translation import Translating
+from windrow.sql.words import print_name
 
 __all__ = ["translate_postgres"]
 
@@ -22,6 +23,8 @@ _ARROWS = ("->", "->>")
 
 def translate_postgres(script: Translating, pieces: Pieces) -> None:
     """A query, in place."""
+    _name_calls(script, pieces)
+    _match_conditions(script, pieces)
     for place, piece in enumerate(pieces):
         before = pieces[place - 1].upper if place else ""
         if piece.kind == "text" and before == "INTERVAL":
@@ -36,6 +39,30 @@ def translate_postgres(script: Translating, pieces: Pieces) -> None:
             _regexp_match(script, pieces, place)
         elif piece.upper == "DATE_BIN":
             _date_bin(script, pieces, place)
+
+
+def _name_calls(script: Translating, pieces: Pieces) -> None:
+    """A call without an alias is named by its function: `SELECT count(*)` has a column count."""
+    items = select_items(pieces)
+    names = [item[0].bare.lower() if _is_call(item) else "" for item in items]
+    for item, name in zip(items, names, strict=True):
+        if name and names.count(name) == 1:
+            script.edits.append((item[-1].end, item[-1].end, f" AS {print_name(name)}"))
+
+
+def _is_call(item: Pieces) -> bool:
+    return len(item) > 2 and item[1].upper == "(" and closing(item, 1) == len(item) - 1
+
+
+def _match_conditions(script: Translating, pieces: Pieces) -> None:
+    """`LEFT ASOF JOIN t MATCH_CONDITION(a >= b) ON c` is `ASOF LEFT JOIN t ON a >= b AND c`."""
+    for place, piece in enumerate(pieces[:-1]):
+        if piece.upper == "LEFT" and pieces[place + 1].upper == "ASOF":
+            script.replace(piece.start, pieces[place + 1].end, "ASOF LEFT")
+        if piece.upper == "MATCH_CONDITION":
+            end = closing(pieces, place + 1)
+            inside = script.text[pieces[place + 1].end : pieces[end].start]
+            script.replace(piece.start, pieces[end + 1].end, f"ON {inside} AND")
 
 
 def _interval(script: Translating, piece: Piece) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Piece", "Pieces", "closing", "split_at_commas", "statements_of"]
+__all__ = ["Piece", "Pieces", "closing", "select_items", "split_at_commas", "statements_of"]
 
 _PIECE = re.compile(
     r"""
@@ -93,3 +93,15 @@ def split_at_commas(pieces: Pieces) -> list[list[Piece]]:
         else:
             parts[-1].append(piece)
     return [part for part in parts if part]
+
+
+def select_items(pieces: Pieces) -> list[list[Piece]]:
+    """The items of the first select list, where the statement begins with one."""
+    if not pieces or pieces[0].upper != "SELECT":
+        return []
+    depth = 0
+    for place, piece in enumerate(pieces):
+        depth += (piece.upper == "(") - (piece.upper == ")")
+        if piece.upper == "FROM" and depth == 0:
+            return split_at_commas(pieces[1:place])
+    return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.dialects.declarations import declare_relation, declare_schema
+from windrow.dialects.declarations import declare_relation, declare_schema, looked_up_columns
 from windrow.dialects.expressions import translate_expressions
 from windrow.dialects.ksqldb import pass_time_on
 from windrow.dialects.scanning import Piece, Pieces, closing, statements_of
@@ -46,6 +46,7 @@ def translate(text: str, dialect: str) -> Translation:
             hint=f"give one of {', '.join(DIALECTS)}",
         )
     script = Translating(text, dialect)
+    script.looked_up = looked_up_columns(statements_of(text))
     for statement in statements_of(text):
         _statement(script, statement)
     return script.done()

@@ -47,7 +47,8 @@ class Translating:
 
     time_columns: of each stream, table or view that was declared the column that is its time.
     sinks: of each declaration what stands behind INTO to write to it. schemas: names before a dot
-    that only sort the names of tables.
+    that only sort the names of tables. looked_up: of tables behind FOR SYSTEM_TIME AS OF the column
+    by which their rows are found.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Translating:
     sinks: dict[str, str] = field(default_factory=dict)
     schemas: set[str] = field(default_factory=set)
     arrival_timed: list[str] = field(default_factory=list)
+    looked_up: dict[str, str] = field(default_factory=dict)
 
     def replace(self, start: int, end: int, by: str) -> None:
         """The text between two places becomes another; lines that it had stay lines."""

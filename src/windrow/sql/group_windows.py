@@ -218,8 +218,7 @@ def _renamed(select: Select, clause: Window | None) -> Select:
 
 def _field_name(node: exp.Expr) -> str | None:
     """Of `window.start` the start, as Spark names it."""
-    is_field = isinstance(node, exp.Column) and node.table.lower() in ("window", "session_window")
-    return node.name if is_field else None
+    return node.meta.get("field")
 
 
 def _is_whole_window(node: exp.Expr) -> bool:

@@ -146,7 +146,9 @@ def _column(cursor: Cursor) -> exp.Expression:
         for part in ("START", "END"):
             if cursor.ahead(2).upper == part:  # window.start, as Spark has it
                 first, _, _ = cursor.consume(), cursor.consume(), cursor.consume()
-                return mark(bound_column(f"window_{part.lower()}"), first)
+                column = mark(bound_column(f"window_{part.lower()}"), first)
+                column.meta["field"] = part.lower()  # what Spark names it in an answer
+                return column
     first = cursor.consume()
     column = exp.Column(this=identifier(first))
     if cursor.accept("."):

@@ -220,6 +220,8 @@ def _of_answer(
     if rows is not None:
         relation, shown = rows
     elif source.window.written:
+        if every_us is None:
+            every_us = _own_ticks(relation)
         relation, time = _through_window(source, answer, shown, every_us, context)
         shown = (time, *shown)
         if isinstance(relation, AnswerWindow):
@@ -233,6 +235,12 @@ def _of_answer(
         )
     shown = named_columns(shown, source.columns, alias, source)
     return FromRows(relation, (Table(source.alias, shown, source.stream),), shown)
+
+
+def _own_ticks(relation: Relation) -> int | None:
+    """When a query without EVERY answers by itself: when all its windows close."""
+    closes = closes_of(relation)
+    return closes[0] if closes is not None and closes[1] == 0 else None
 
 
 def _through_window(

@@ -29,10 +29,12 @@ def windowed_rows(
     """
     if not source.window.written or not source.window.traits.has_width:
         return None
-    found = next(_timed_scans(relation, shown), None)
-    if found is None:
+    found = list(_timed_scans(relation, shown))
+    if not found:
         return None
-    scan, named = found
+    scan = found[0][0]
+    times = [field for each, field in found if each == scan]
+    named = next((each for each in times if _is_named(each, source)), times[0])
     by_name = {field.name: field for field in reversed(shown)}
     columns = tuple(Column(name, field.type) for name, field in by_name.items())
     window = bind_window(source.window, StreamSchema(source.alias, columns, named.name), 0)
@@ -42,11 +44,16 @@ def windowed_rows(
     return with_bounds(_over(relation, scan, through), window, shown, context)
 
 
+def _is_named(time: Field, source: Source) -> bool:
+    """Whether the window names this column: PROCTIME() AS p is the time once more."""
+    return time.name.lower() == source.window.time.lower()
+
+
 def _timed_scans(relation: Relation, shown: tuple[Field, ...]) -> Iterator[tuple[Scan, Field]]:
-    """The streams without a window whose rows are passed on, each with the column of its time."""
+    """The streams without a window whose rows are passed on, each with the columns of its time."""
     for scan in _passed_scans(relation):
-        time = _time_of(relation, scan)
-        yield from ((scan, field) for field in shown if field.id == time)
+        times = _times_of(relation, scan)
+        yield from ((scan, field) for field in shown if field.id in times)
 
 
 def _passed_scans(relation: Relation) -> Iterator[Scan]:
@@ -61,18 +68,19 @@ def _passed_scans(relation: Relation) -> Iterator[Scan]:
             yield from _passed_scans(relation.right)
 
 
-def _time_of(relation: Relation, scan: Scan) -> str | None:
-    """The id of the column that is the time of the stream."""
+def _times_of(relation: Relation, scan: Scan) -> set[str]:
+    """The ids of the columns that are the time of the stream."""
     if relation == scan:
         pairs = zip(scan.columns, scan.given, strict=True)
-        return next((field.id for name, field in pairs if name == scan.stream.time), None)
-    inner = next((found for part in relation.inputs if (found := _time_of(part, scan))), None)
+        return {field.id for name, field in pairs if name == scan.stream.time}
+    inner = {found for part in relation.inputs for found in _times_of(part, scan)}
     if not isinstance(relation, Project):
         return inner
-    for item in relation.items:
-        if isinstance(item.expression, ColumnRef) and item.expression.column == inner:
-            return item.field.id
-    return None
+    return {
+        item.field.id
+        for item in relation.items
+        if isinstance(item.expression, ColumnRef) and item.expression.column in inner
+    }
 
 
 def _over(relation: Relation, scan: Scan, through: Scan) -> Relation:

@@ -116,6 +116,11 @@ def test_another_dialect_is_refused() -> None:
     assert "flink" in caught.value.hint
 
 
+def test_what_a_function_of_flink_means() -> None:
+    found = translate(r"SELECT REGEXP_EXTRACT(a, '\d+') AS n FROM s", "flink")
+    assert found.text == r"SELECT nullif(REGEXP_EXTRACT(a, '\\d+', 0), '') AS n FROM s"
+
+
 def test_comments_and_quotes_hide_semicolons() -> None:
     text = "SELECT ';' AS a; -- no; end\n/* ; */ SELECT 'it''s' AS b"
     assert len(statements_of(text)) == 2

@@ -30,7 +30,6 @@ def test_limited_reads_add_up_to_one_read(
             batches = model.take(action)
             runner.step(batches, model.clock(plan))
         runner.step({}, model.last(plan))
-        runner.publisher._faults.check_changes()
     except DataError:
         return  # a row or a sum without a value: what is left is compared elsewhere
     found: list[str] = []

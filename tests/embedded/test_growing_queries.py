@@ -43,6 +43,6 @@ def test_no_warning_without_need() -> None:
 
 def two_streams() -> EmbeddedSession:
     session = EmbeddedSession()
-    session.stream("s", "ts timestamp, x int", time="ts")
-    session.stream("r", "ts timestamp, y int", time="ts")
+    session.stream("s", "ts timestamp, x int", time="ts", unit="us")
+    session.stream("r", "ts timestamp, y int", time="ts", unit="us")
     return session

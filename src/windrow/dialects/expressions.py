@@ -153,10 +153,14 @@ def _similar(script: Translating, pieces: Pieces, place: int) -> None:
 
 
 def _regexp_extract(script: Translating, pieces: Pieces, place: int, end: int) -> bool:
-    """Without a group Flink gives all that matches, where Spark gives the first group."""
-    if script.dialect == "flink" and len(_arguments(pieces, place, end)) == 2:
-        script.replace(pieces[end].start, pieces[end].end, ", 0)")
-    return False
+    """Flink gives NULL without a match, and without a group all that matches, not the first one."""
+    if script.dialect != "flink":
+        return False
+    start, stop = pieces[place].start, pieces[end].end
+    group = ", 0" if len(_arguments(pieces, place, end)) == 2 else ""
+    script.edits.append((start, start, "nullif("))
+    script.edits.append((stop - 1, stop, f"{group}), '')"))
+    return True
 
 
 def _convert_tz(script: Translating, pieces: Pieces, place: int, end: int) -> bool:

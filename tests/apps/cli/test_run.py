@@ -74,9 +74,11 @@ def test_an_explain_in_a_script_prints_the_plan(tmp_path: Path) -> None:
 
 
 def test_rows_set_aside_are_told(tmp_path: Path) -> None:
-    write_job(tmp_path)
-    with (tmp_path / "smoke.csv").open("a") as file:
-        file.write("lab,2026-01-01 00:00:01,0.9\nlab,,0.9\n")
+    # Rows of one batch never make each other late: the late one is in the next file.
+    write_job(tmp_path, SCRIPT.replace("smoke.csv", "smoke*.csv"))
+    (tmp_path / "smoke2.csv").write_text(
+        "location,ts,strength\nlab,2026-01-01 00:00:01,0.9\nlab,,0.9\n"
+    )
     done = windrow("run", "job.wql", "--embedded", "--json", folder=tmp_path)
     assert done.returncode == 0
     ledger = next(e for e in events(done.stdout) if e.get("stream") == "smoke")

@@ -62,7 +62,7 @@ def test_times_and_spans_are_microseconds_and_decimals_texts() -> None:
         (None,) * 6,
     ]
     assert [each["type"] for each in column_types(table.schema)] == [
-        *("TIMESTAMP", "TIMESTAMP", "DURATION", "DECIMAL(5, 2)", "DATE", "LIST(STRING)")
+        *("TIMESTAMP", "TIMESTAMP_NTZ", "DURATION", "DECIMAL(5, 2)", "DATE", "LIST(STRING)")
     ]
     assert plain_columns(table)["d"] == ["1.10", None]
 

@@ -51,6 +51,8 @@ EVALUATORS = {"eval", "exec", "expr", "selectExpr", "sql"}
 COLLECTIONS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
 # Kinds of windows whose names are also those of columns and counts.
 EVERYDAY_KINDS = {"time", "slide", "rows", "now", "session", "tumble", "hop", "cumulate"}
+# Scalar functions begin with it, too.
+SHARED_BEGINNING = "try_"
 # The registry of aggregates, and the table of what other systems call them.
 NAMING_AGGREGATES = {PACKAGE / "aggregate_functions.py", PACKAGE / "dialects" / "expressions.py"}
 # The registry of kinds, and the parser, which makes them of their words.
@@ -207,7 +209,7 @@ def called_name(node: ast.AST) -> str:
 def begins_a_name(node: ast.AST) -> bool:
     """Whether it asks how a name begins or ends, as in function.startswith("stddev")."""
     asked = {"startswith": str.startswith, "endswith": str.endswith}.get(called_name(node))
-    names = [name for name in AGGREGATE_FUNCTIONS if "_" in name]
+    names = [name.removeprefix(SHARED_BEGINNING) for name in AGGREGATE_FUNCTIONS if "_" in name]
     return asked is not None and any(
         len(part) > 3 and asked(name, part) for part in literals_of(node) for name in names
     )

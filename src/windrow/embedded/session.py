@@ -54,7 +54,7 @@ class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTable
     >>> session = EmbeddedSession(memory="64 MB")
     >>> session.stream("s", "ts timestamp, x int", time="ts")
     >>> query = session.query("SELECT COUNT(*) AS n FROM s [10 SECONDS]")
-    >>> session.push("s", [{"ts": datetime(2026, 1, 1), "x": 1}])
+    >>> session.push("s", [{"ts": "2026-01-01", "x": 1}])
     >>> session.finish()
     >>> query.result().to_pylist()
     [{'n': 1}]

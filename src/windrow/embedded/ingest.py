@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +52,9 @@ __all__ = ["Ingest"]
 
 # So many rows are refused before it is asked again whether there is room.
 REFUSED_AT_ONCE = 256
+
+# What views a query reads; called for every query at every step.
+_VIEWS = attrgetter("views")
 
 
 class Ingest:
@@ -404,7 +408,7 @@ class Ingest:
         if self._histories.operators and not step.changes:
             self._feed_histories(step)
         ended = []
-        has_views = any(query.views for query in step.queries)
+        has_views = any(map(_VIEWS, step.queries))
         # Where all streams have ended, a view goes as far as what reads it.
         clocks = clocks_of(step.queries, self.clock_for) if has_views else {}
         for query in step.queries:

@@ -23,7 +23,7 @@ from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer, lifetime_of
-from windrow.rows.set_aside import QueryLedger, collecting
+from windrow.rows.set_aside import NOTED_IN, QueryLedger
 from windrow.rows.shared_rows import QueryLife, RowReader
 from windrow.runtime.pace import Pace
 from windrow.runtime.run_shard import RunShard
@@ -61,6 +61,7 @@ class QueryRun:
     _taken: int  # the number of the last step whose rows were taken
     _mark: QueryMark | None  # where to go back to when a part of a step fails
     _ledger: QueryLedger  # of the rows that it took
+    _aside_now: QueryLedger | None = None  # what is set aside while rows of a step are prepared
 
     @property
     @abstractmethod
@@ -228,16 +229,24 @@ class QueryRun:
         publisher = self._publisher.mark() if publishes else None
         mark = QueryMark(self._shard.mark(taking), publisher, bounded, others, missed)
         self._mark = mark
-        with collecting(self._ledger):
+        token = NOTED_IN.set(self._ledger)
+        try:
             yield
+        finally:
+            NOTED_IN.reset(token)
         self._taken, self._mark = step or self._taken, None
         self._shard.keep(mark.shard)
 
     def _take(self, step: QueryStep, clock: int) -> None:
         """Take the rows of a step, and run as far as a part of it may go."""
-        noted = QueryLedger(self._ledger.inputs)
-        with collecting(noted):
+        noted = self._aside_now
+        if noted is None or noted.rows:  # of a step before this one
+            noted = self._aside_now = QueryLedger(self._ledger.inputs)
+        token = NOTED_IN.set(noted)
+        try:
             prepared = self._prepared(step)
+        finally:
+            NOTED_IN.reset(token)
         missed = step.missed
         if not prepared and not missed:
             return
@@ -246,7 +255,8 @@ class QueryRun:
                 self._missed = self._missed or MissedRows(self.plan)
                 self._missed.miss(input_index, times[in_life(times, self._life or NEVER)])
             changes = {}
-            self._ledger.add(noted)
+            if noted.rows:
+                self._ledger.add(noted)
             for input_index, rows in prepared.items():
                 self._ledger.rows_in[self.plan.inputs[input_index].alias] += rows.batch.num_rows
                 changes[input_index] = rows.prepared

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from windrow.plan.fallible import is_guard
 from windrow.plan.show import show_with
 from windrow.rows.evaluate import Leaf, filter_checked
 
-__all__ = ["AsideRow", "QueryLedger", "collecting", "guards_in", "note_rows", "note_words"]
+__all__ = ["NOTED_IN", "AsideRow", "QueryLedger", "guards_in", "note_rows", "note_words"]
 
 Flags = NDArray[np.bool_]
 
@@ -79,17 +78,8 @@ class QueryLedger:
         return pa.Table.from_pylist([row._asdict() for row in self.rows], schema=schema)
 
 
-_LEDGER: ContextVar[QueryLedger | None] = ContextVar("ledger", default=None)
-
-
-@contextmanager
-def collecting(ledger: QueryLedger | None) -> Iterator[None]:
-    """Rows that are set aside meanwhile are noted there."""
-    token = _LEDGER.set(ledger)
-    try:
-        yield
-    finally:
-        _LEDGER.reset(token)
+# Where rows that are set aside meanwhile are noted.
+NOTED_IN: ContextVar[QueryLedger | None] = ContextVar("ledger", default=None)
 
 
 def guards_in(condition: Expr | None) -> bool:
@@ -101,7 +91,7 @@ def note_rows(
     condition: Expr, leaf: Leaf, length: int, name: str, counts: NDArray[np.int64] | None = None
 ) -> None:
     """Note the rows that a condition sets aside; counts: how often each is there, None for once."""
-    ledger = _LEDGER.get()
+    ledger = NOTED_IN.get()
     if ledger is None:
         return
     reached = np.ones(length, np.bool_) if counts is None else counts > 0
@@ -115,7 +105,7 @@ def note_rows(
 
 def note_words(message: str, count: int) -> None:
     """Note groups that have no row, and what is wrong with the first of them."""
-    ledger = _LEDGER.get()
+    ledger = NOTED_IN.get()
     if ledger is not None:
         ledger.set_aside[INNER] += count
         ledger.rows.append(AsideRow(INNER, message, ""))

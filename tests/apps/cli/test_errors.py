@@ -134,7 +134,7 @@ CREATE STREAM smoke (location STRING, ts TIMESTAMP, strength NUMBERS) TIME ts FR
 CREATE QUERY one AS SELECT COUNT(*) AS n FROM temp [1 HOUR] WHERE celsus > 40;
 CREATE QUERY two AS SELEC 1;
 CREATE QUERY three AS SELECT COUNT(*) AS n FROM smoke [1 HOUR];
-CREATE QUERY four AS SELECT MEDIAN(celsius) AS m FROM temp [1 HOUR];
+CREATE QUERY four AS SELECT celsius FROM temp [1 HOUR] PIVOT (SUM(celsius) FOR location);
 CREATE QUERY five AS SELECT COUNT(*) AS n FROM temp [1 HOUR];
 """
     write_job(folder, script)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any
 
 from windrow.errors import BindingError
@@ -15,7 +16,7 @@ __all__ = ["GivingFunctions"]
 class GivingFunctions:
     """The functions of one session, by their names."""
 
-    _functions: dict[str, UserFunction] = {}  # noqa: RUF012 - replaced, never changed
+    _functions: Mapping[str, UserFunction] = MappingProxyType({})
 
     def function(
         self,

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windrow.event_time import END_OF_TIME
-from windrow.windows import kernels
 from windrow.windows.buffer import ColumnWindow
 from windrow.windows.completeness import Completeness, clock_of
 from windrow.windows.eviction import LastRows, LastRowsByPartition
@@ -190,16 +189,6 @@ def test_lifetimes_are_the_definitions(time: int, slide: int, slides: int, t: in
     )
     assert Lifetime.unbounded().is_endless
     assert Lifetime.unbounded().leave(times)[0] > END_OF_TIME
-
-
-@given(st.lists(st.integers(-50, 50)), st.integers(0, 20), st.integers(-60, 20))
-def test_lateness_is_judged_row_by_row(times: list[int], lateness: int, complete: int) -> None:
-    late = np.empty(len(times), np.bool_)
-    after = kernels.judge_lateness(np.array(times, np.int64), lateness, complete, late)
-    for time, is_late in zip(times, late, strict=True):
-        assert is_late == (time <= complete)
-        complete = max(complete, time - lateness - 1)
-    assert after == complete
 
 
 @given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))

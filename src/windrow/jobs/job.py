@@ -147,15 +147,7 @@ class Job:
         return [name for name in self.tables if name in read]
 
     def _table_source(self, name: str) -> Source:
-        table = self.tables[name]
-        if table.source is None:
-            raise BindingError(
-                "WB515",
-                f"the script does not say where the rows of table {name!r} come from",
-                hint="end CREATE TABLE with FROM parquet('...'), csv('...') or jsonl('...')",
-                place=table.place,
-            )
-        return table.source
+        return _source_of(self.tables[name], "table", name)
 
     def views_of(self, streams: Iterable[str]) -> list[JobView]:
         """The views that read no other streams than these, in the order of the script."""
@@ -168,15 +160,7 @@ class Job:
         return [name for name in self.streams if name in read]
 
     def _source(self, name: str) -> Source:
-        stream = self.streams[name]
-        if stream.source is None:
-            raise BindingError(
-                "WB515",
-                f"the script does not say where the rows of stream {name!r} come from",
-                hint="end CREATE STREAM with FROM parquet('...'), csv('...') or jsonl('...')",
-                place=stream.place,
-            )
-        return stream.source
+        return _source_of(self.streams[name], "stream", name)
 
     def check_runnable(self) -> None:
         """Refuses a script in which there is nothing to run, or nothing to run it on."""
@@ -234,6 +218,18 @@ class Job:
                     "SELECT of windows, inner joins and NOT EXISTS, with or without GROUP BY",
                     place=query.place,
                 )
+
+
+def _source_of(declared: JobStream | JobTable, what: str, name: str) -> Source:
+    """Where the rows of a stream or table come from."""
+    if declared.source is None:
+        raise BindingError(
+            "WB515",
+            f"the script does not say where the rows of {what} {name!r} come from",
+            hint=f"end CREATE {what.upper()} with FROM parquet('...'), csv('...') or jsonl('...')",
+            place=declared.place,
+        )
+    return declared.source
 
 
 def job_of(text: str, known: Job | None = None) -> Job:

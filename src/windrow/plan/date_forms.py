@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -337,23 +338,23 @@ def _make_interval(scope: Scope, function: ScalarFunction, nodes: list[exp.Expr]
     counts = []
     for node in nodes[:6]:
         bound = argument(scope, function, node, Kind.INT, constant=True)
-        counts.append(int(str(bound.value)) if isinstance(bound, Literal) else 0)
+        assert isinstance(bound, Literal)
+        counts.append(int(str(bound.value)))
     years, months, weeks, days, hours, minutes = [*counts, *[0] * (6 - len(counts))]
     written = nodes[6] if len(nodes) > 6 else exp.Literal.number(0)
     seconds = into(scope, written, scope.bind(written), decimal(18, 6))
-    if not isinstance(seconds, Literal) or (
-        (years or months) and (any(counts[2:]) or seconds.value)
-    ):
+    value = seconds.value if isinstance(seconds, Literal) else None
+    if not isinstance(value, Decimal) or ((years or months) and (any(counts[2:]) or value)):
         raise scope.refused(
             "WU740",
-            "an interval of months and days together, or of columns,",
+            "an interval of months and days together, of columns or of NULL,",
             nodes[0],
             hint="use MAKE_YM_INTERVAL(years, months) or MAKE_DT_INTERVAL(days, hours, ...)",
         )
     if years or months:
         return Literal(years * 12 + months, YEAR_MONTH_INTERVAL)
     total = ((weeks * 7 + days) * 24 + hours) * 60 + minutes
-    return Literal(total * 60_000_000 + int(seconds.value * 1_000_000), DAY_TIME_INTERVAL)  # type: ignore[operator]
+    return Literal(total * 60_000_000 + int(value * 1_000_000), DAY_TIME_INTERVAL)
 
 
 def _of_interval(name: str) -> Form:

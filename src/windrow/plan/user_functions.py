@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from windrow.aggregate_functions import SQL_NAMES
@@ -127,7 +128,7 @@ def _counts(function: Callable[..., Any]) -> tuple[int, int] | None:
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
-_KNOWN: ContextVar[Mapping[str, UserFunction]] = ContextVar("known", default={})  # noqa: B039
+_KNOWN: ContextVar[Mapping[str, UserFunction]] = ContextVar("known", default=MappingProxyType({}))
 
 
 @contextmanager

@@ -65,13 +65,14 @@ def _listed(schema: TableSchema, changes: Any) -> Sequence[Any]:
     if isinstance(changes, pa.RecordBatch):
         changes = pa.Table.from_batches([changes])
     try:
-        return pa.table(changes).to_pylist()  # type: ignore[no-any-return]
+        rows: list[Any] = pa.table(changes).to_pylist()
     except (TypeError, ValueError, pa.ArrowException):
         raise DataError(
             "WD717",
             f"a changelog for table {schema.name!r} cannot be read from {type(changes).__name__}",
             hint="give a list of dicts or of JSON texts, or a table with a column op",
         ) from None
+    return rows
 
 
 def _with_operation(schema: TableSchema, change: Any, op: str, number: int) -> Iterator[Event]:

@@ -103,7 +103,8 @@ def joined_given(schema: TableSchema, parts: Sequence[GivenVersions]) -> GivenVe
 
 
 def _times(column: pa.Array) -> NDArray[np.int64]:
-    return column.cast(pa.int64()).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    times: NDArray[np.int64] = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return times
 
 
 def _check_not_null(schema: TableSchema, batch: pa.RecordBatch, names: list[str]) -> None:

@@ -284,18 +284,6 @@ def largest_magnitude(values):
 
 
 @njit(cache=True)
-def judge_lateness(times, lateness, complete, late):
-    """Mark each row that comes at or below the completeness of its stream, in arrival order.
-
-    Returns the completeness after the last row.
-    """
-    for index in range(times.size):
-        late[index] = times[index] <= complete
-        complete = max(complete, times[index] - lateness - 1)
-    return complete
-
-
-@njit(cache=True)
 def rounded_up(instant, grid):
     """The first multiple of grid that is not before the instant."""
     return instant if grid == 1 else -(-instant // grid) * grid

@@ -37,7 +37,7 @@ def intrinsic(function):
     return Kernel(function, "intrinsic", {})
 
 
-class Kernel(partial):
+class Kernel(partial):  # type: ignore[type-arg]
     """Calls what Numba makes of a function, which is made when it is first asked for.
 
     A partial, as that calls on without a frame of Python.

@@ -18,6 +18,7 @@ from windrow.embedded.ingest import Ingest
 from windrow.embedded.kept_for import fill, keeps_for
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.query_events import QueryEvents
 from windrow.embedded.session_reports import SessionReports
 from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_time import SessionTime
@@ -192,6 +193,7 @@ class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTable
         begins_full = keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
         query = EmbeddedQuery(name, plan, clock, *beside, views, tables, begins_full=begins_full)
+        query.events = QueryEvents(query, self._ingest)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
         try:

@@ -132,15 +132,16 @@ class Ingest:
             row = gathered.read(rows)
         elif type(rows) is tuple:
             row = gathered.read_values(rows)
-        if row is not None:
-            if not self.is_by_arrival or self._comes_in_order(into, row):
-                if gathered.add(row):
-                    self.flush()
-                return
-        elif not self.is_by_arrival and gathered.take(rows):
-            if gathered.is_full:
+        if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
+            if gathered.add(row):
                 self.flush()
-            return
+        elif row is not None or self.is_by_arrival or not gathered.take(rows):
+            self._push_batch(into, rows)
+        elif gathered.is_full:
+            self.flush()
+
+    def _push_batch(self, into: StreamIngest, rows: object) -> None:
+        """Rows that are converted and applied by themselves."""
         self.flush()
         try:
             with self._all_or_nothing(into):

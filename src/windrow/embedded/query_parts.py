@@ -60,5 +60,6 @@ class TakenRows(NamedTuple):
 
 def preparers_of(plan: RunnablePlan) -> list[Preparer]:
     """What prepares the rows of each input."""
-    plans = [block.plan for block in plan.blocks] if isinstance(plan, TreePlan) else [plan]
+    is_tree = isinstance(plan, TreePlan)
+    plans = [each for block in plan.blocks for each in block.plans] if is_tree else [plan]
     return [Preparer(each, number) for each in plans for number in range(len(each.inputs))]

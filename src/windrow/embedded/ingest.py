@@ -39,6 +39,7 @@ from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.rows.last_close import last_close
+from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import RowPool
 from windrow.rows_warning import warn_of_rows
 from windrow.runtime.ledger import Ledger
@@ -85,6 +86,9 @@ class Ingest:
         self._is_making_room = False
         self._step: Step | None = None
         self._steps = 0
+        # By arrival: the newest time of all streams, gathered rows included, after so many steps.
+        self._newest_us, self._newest_at = START_OF_TIME, 0
+        self._are_apart = False  # by arrival, whether some streams have moved and others have not
 
     def declare(self, schema: StreamSchema) -> None:
         """One more stream."""
@@ -121,9 +125,19 @@ class Ingest:
         if self._may_be_idle:
             self.flush()
             self._idle.came(stream, wall_clock_us())
-        # By arrival the order of rows of different streams counts: each push is applied at once.
-        if not self.is_by_arrival and into.gathered.take(rows):
-            if into.gathered.is_full:
+        gathered, row = into.gathered, None
+        if type(rows) is dict:
+            row = gathered.read(rows)
+        elif type(rows) is tuple:
+            row = gathered.read_values(rows)
+        if row is not None:
+            if not self.is_by_arrival or self._comes_in_order(into, row):
+                gathered.add(row)
+                if gathered.is_full:
+                    self.flush()
+                return
+        elif not self.is_by_arrival and gathered.take(rows):
+            if gathered.is_full:
                 self.flush()
             return
         self.flush()
@@ -134,6 +148,21 @@ class Ingest:
         finally:
             if into.news and not isinstance(rows, FileRows):  # a job tells at its end
                 warn_of_rows(into.told())
+
+    def _comes_in_order(self, stream: StreamIngest, row: PlainRow) -> bool:
+        """By arrival, whether a row is later than all before it, of every stream, and believed.
+
+        Such rows can be applied together. One of equal time counts from then on: others go first.
+        """
+        if self._newest_at != self._steps:
+            self._newest_us, self._newest_at = self._newest_event(), self._steps
+        at_us = stream.plain_time(row)
+        if at_us is None or at_us < self._newest_us:
+            return False
+        if at_us == self._newest_us:
+            self.flush()
+        self._newest_us, self._newest_at = at_us, self._steps
+        return True
 
     def advance(self, stream: str, instant_us: int) -> None:
         """The stream is complete through that instant."""
@@ -156,8 +185,11 @@ class Ingest:
         with self.lock:
             if self._step is not None or self._undo is not None or self._is_making_room:
                 self._recover()
-            for stream in self.streams.values():
-                if stream.gathered.rows:
+            waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
+            if self.is_by_arrival and (waiting or self._are_apart):
+                self._take_in_order(waiting)
+            else:
+                for stream in waiting:
                     self._take_gathered(stream)
             if self._may_be_idle:
                 self._let_idle_go_on(wall_clock_us())
@@ -239,6 +271,25 @@ class Ingest:
                 found[name] = stream.ledger(self.clock(name))
         return found | {name: store.ledger for name, store in self.tables.stores.items()}
 
+    def _take_in_order(self, waiting: Sequence[StreamIngest]) -> None:
+        """By arrival: rows of several streams, each later than the one pushed before it.
+
+        A stream's own rows move that stream alone, so that those of the others are not late by
+        them; then all streams are as complete as the newest.
+        """
+        self._are_apart = True
+        problems: list[WindrowError | None] = []
+        for stream in waiting:
+            try:
+                self._take_gathered(stream)
+            except WindrowError as problem:
+                problems.append(problem)
+        newest = max(self.streams.values(), key=lambda stream: stream.completeness.newest)
+        if any(each.through < newest.completeness.newest for each in self._all_complete):
+            problems.append(self._move_to(newest, newest.completeness.newest))
+        self._are_apart = False
+        _raise_first(problems)
+
     def _take_gathered(self, stream: StreamIngest) -> None:
         """Rows that were pushed one by one; they stay where they are until they are taken."""
         try:
@@ -304,7 +355,7 @@ class Ingest:
         step.is_granted = is_granted
         is_first = stream.first_us is None
         step.rows = stream.place(*rows)
-        if self.is_by_arrival:
+        if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
             stream.gathered.forget(rows.batch.num_rows)
@@ -318,7 +369,7 @@ class Ingest:
         """Rows for which there is no room: all that reads them is told, and time goes on."""
         step = self._begin(stream.schema.name, Mark(*stream.parts, *self._all_complete))
         step.missed = stream.refuse(*rows)
-        if self.is_by_arrival:
+        if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
             stream.gathered.forget(rows.size)
@@ -330,6 +381,9 @@ class Ingest:
     ) -> None:
         """Evict what is too old by the time of rows, before there must be room for them."""
         instant_us = stream.complete_before(rows)
+        for other in self.streams.values() if self._are_apart else ():
+            if other.gathered.rows and other is not stream:
+                instant_us = min(instant_us, (other.plain_time(other.gathered.rows[0]) or 0) - 1)
         if instant_us > stream.completeness.through:
             problems.append(self._move_to(stream, instant_us))
 

@@ -226,13 +226,16 @@ class EmbeddedSession(
     def push(self, stream: str, rows: Rows) -> None:
         """Give rows to a stream: Arrow, pandas, Polars, DuckDB, dicts, or a dict of columns.
 
+        A tuple is one row: its values in the order of the stream's columns.
+
         >>> session = EmbeddedSession()
         >>> session.stream("s", "ts timestamp, x int", time="ts")
         >>> session.push("s", {"ts": "2026-01-01 00:00:01", "x": 1})
         >>> session.push("s", [{"ts": "2026-01-01 00:00:02", "x": 2}])
         >>> session.push("s", {"ts": ["2026-01-01 00:00:03"] * 2, "x": [3, 4]})
+        >>> session.push("s", ("2026-01-01 00:00:04", 5))
         >>> session.ledger()["rows_in"].to_pylist()
-        [4]
+        [5]
         """
         with self._lock:
             if self._is_stopped:

@@ -23,6 +23,7 @@ from windrow.rows.conversion import batch_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.gathered_rows import GatheredRows
 from windrow.rows.given_rows import is_columns, rows_given
+from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import StreamRows, cast_times
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
@@ -62,6 +63,7 @@ class StreamIngest:
         self, schema: StreamSchema, late_limit: int = LATE_FLOOR, *, is_by_arrival: bool = False
     ) -> None:
         self.schema = schema
+        self._time_place = [column.name for column in schema.columns].index(schema.time)
         self.completeness = Completeness(schema.lateness_us, is_by_arrival=is_by_arrival)
         self.newest_row_us: int | None = None
         self.kept = None
@@ -107,10 +109,17 @@ class StreamIngest:
         self._ledger.applied += self._times.release(clock).size
         self._times_kept = self._times.count
 
+    def plain_time(self, row: PlainRow) -> int | None:
+        """The time of a row that was read, where nothing is to be judged of it; else None."""
+        at_us: int | None = row[self._time_place]
+        if at_us is None or not MIN_EVENT_TIME <= at_us < MAX_EVENT_TIME:
+            return None
+        return at_us if at_us <= self._believed_until_us else None
+
     def converted_gathered(self) -> pa.RecordBatch:
         """The gathered rows, converted one by one: a value does not fit although its type does."""
         try:
-            return self.converted(self.gathered.rows)
+            return self.converted(self.gathered.as_dicts())
         except WindrowError:
             self.gathered.forget(len(self.gathered.rows))
             raise
@@ -337,6 +346,8 @@ def count_of(rows: Any) -> int:
     """How many rows were given; one, where nobody can say."""
     if isinstance(rows, Mapping):
         return _longest(rows) if is_columns(rows) else 1
+    if isinstance(rows, tuple) and not any(isinstance(row, Mapping) for row in rows):
+        return 1  # the values of one row
     return len(rows) if isinstance(rows, Sized) and not isinstance(rows, str) else 1
 
 

@@ -178,7 +178,7 @@ def _rows_of(
     plan: TreePlan, held: Sequence[_HeldWindow | _HeldStream], clock: int
 ) -> Iterator[PreparedRows]:
     """For each input of the plan the rows that it needs."""
-    for own in (own for block in plan.blocks for own in block.plans):
+    for own in plan.plans:
         for number, asked in enumerate(own.inputs):
             needed = needed_columns(own, number)
             usable = (each for each in held if each.has_all(asked, needed, clock))

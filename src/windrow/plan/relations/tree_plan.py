@@ -65,6 +65,11 @@ class TreePlan:
         nodes = (each for relation in whole for each in walk_relations(relation))
         return tuple(dict.fromkeys(each for each in nodes if isinstance(each, Block)))
 
+    @property
+    def plans(self) -> list[QueryPlan]:
+        """Those of its blocks, which have the inputs."""
+        return [plan for block in self.blocks for plan in block.plans]
+
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
         """All windows, those of each block together; a name that comes again has a number."""

@@ -40,6 +40,7 @@ from windrow.rows.shared_rows import QueryLife, RowPool, StreamRows
 from windrow.runtime.pace import Pace, updates_within
 from windrow.runtime.shard import Shard
 from windrow.runtime.trees.tree_shard import TreeShard
+from windrow.runtime.trees.union_shard import UnionShard
 from windrow.windows.instants import NO_INSTANTS, WaitingInstants
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
@@ -138,7 +139,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
         tables = {table.name: table for table in self.tables}
-        return TreeShard(plan, clock, {view.name: view for view in self.views}, tables)
+        kind = TreeShard if plan.combined is None else UnionShard
+        return kind(plan, clock, {view.name: view for view in self.views}, tables)
 
     def _new_shard(self, run: QueryPlan, clock: int) -> Shard:
         try:

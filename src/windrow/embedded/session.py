@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
+from typing import Any
 
 import pyarrow as pa
 
@@ -29,6 +30,7 @@ from windrow.event_time import span_of
 from windrow.giving_functions import GivingFunctions
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
 from windrow.metrics_server import MetricsServer
+from windrow.named_parts import NamedParts
 from windrow.notebook.cards import session_card
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
@@ -49,7 +51,9 @@ from windrow.stream_options import Span, stream_options
 __all__ = ["EmbeddedSession"]
 
 
-class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTables, Asking):
+class EmbeddedSession(
+    GivingFunctions, SessionReports, SessionTime, SessionTables, NamedParts, Asking
+):
     """Continuous queries in this process.
 
     >>> session = EmbeddedSession(memory="64 MB")
@@ -373,6 +377,26 @@ class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTable
         if self._is_taken(name):
             raise name_taken(name, "query" if self._catalog.view(name) is None else "view")
         return name
+
+    @one_at_a_time
+    def _queries_by_name(self) -> dict[str, Any]:
+        self._running()
+        return {**self._histories.followed(), **self._queries}
+
+    @one_at_a_time
+    def views(self) -> pa.Table:
+        """One row per view that was declared: its text, who reads it, its rows and bytes.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, k int", time="ts")
+        >>> session.view("busy", "SELECT k, COUNT(*) AS n FROM s [1 MINUTE] GROUP BY k")
+        >>> query = session.query("SELECT MAX(n) AS n FROM busy", name="most")
+        >>> session.views().select(["view", "readers", "rows"]).to_pylist()
+        [{'view': 'busy', 'readers': ['most'], 'rows': 0}]
+        """
+        self._flush()
+        return self._views.table()
 
     def _is_taken(self, name: str) -> bool:
         known = self._queries.get(name)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from windrow.governor.bounded.answers import BoundedMark
 from windrow.output.publish import PublisherMark
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.plan.model import QueryPlan
+from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.prepare import Preparer
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shared_rows import Shares, StreamRows
@@ -60,5 +61,5 @@ class TakenRows(NamedTuple):
 
 def preparers_of(plan: RunnablePlan) -> list[Preparer]:
     """What prepares the rows of each input."""
-    plans = [block.plan for block in plan.blocks] if isinstance(plan, TreePlan) else [plan]
+    plans = [plan] if isinstance(plan, QueryPlan) else plan.plans
     return [Preparer(each, number) for each in plans for number in range(len(each.inputs))]

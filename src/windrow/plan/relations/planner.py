@@ -26,6 +26,7 @@ from windrow.plan.relations.references import passed
 from windrow.plan.relations.rules.pipeline import rewritten_relation
 from windrow.plan.relations.share_parts import share_parts
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
+from windrow.plan.relations.union_blocks import with_union_blocks
 from windrow.plan.relations.whole_blocks import as_block
 from windrow.plan.relations.window_columns import BOUND_NAMES
 from windrow.plan.windows import all_sources
@@ -95,11 +96,11 @@ def _planned(bound: BoundQuery) -> TreePlan:
     closing = None
     if has_no_ticks and has_sessions(bound.relation):
         whole = _rewritten(bound, of_closing_sessions(bound.relation))
-        closing = share_parts(with_exact_sums(with_blocks(whole, grid_us, bound.text)))
+        closing = _running(whole, grid_us, bound.text)
     return TreePlan(
         bound.text,
         bound.relation,
-        share_parts(with_exact_sums(with_blocks(relation, grid_us, bound.text))),
+        _running(relation, grid_us, bound.text),
         bound.outputs,
         bound.order,
         bound.every_us,
@@ -109,6 +110,12 @@ def _planned(bound: BoundQuery) -> TreePlan:
         closing,
         bound.on_error,
     )
+
+
+def _running(relation: Relation, grid_us: int | None, text: str) -> Relation:
+    """The relation with blocks as leaves."""
+    fused = with_blocks(with_union_blocks(relation, grid_us, text), grid_us, text)
+    return share_parts(with_exact_sums(fused))
 
 
 def _rewritten(bound: BoundQuery, relation: Relation) -> Relation:

@@ -86,4 +86,3 @@ def test_rows_that_are_too_far_ahead_are_not_counted(tmp_path: Path) -> None:
     job.batch({"m": rows})
     (found,) = ledger_of(plan, job.publication.status.account).table().to_pylist()
     assert (found["rows_in"], found["set_aside"]) == (4, 4)
-

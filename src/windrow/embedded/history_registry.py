@@ -144,6 +144,10 @@ class Histories:
         query = self._queries[stream][name] = EmbeddedHistoryQuery(name, plan, *parts)
         return query
 
+    def followed(self) -> dict[str, EmbeddedHistoryQuery]:
+        """The queries that follow histories, by name."""
+        return {name: each for queries in self._queries.values() for name, each in queries.items()}
+
     def is_followed_by(self, name: str) -> bool:
         """Whether a query of that name is running."""
         return any(name in queries for queries in self._queries.values())

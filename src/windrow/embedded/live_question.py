@@ -184,14 +184,14 @@ def _rows_of(
     plan: TreePlan, held: Sequence[_HeldWindow | _HeldStream], clock: int
 ) -> Iterator[PreparedRows]:
     """For each input of the plan the rows that it needs."""
-    for block in plan.blocks:
-        for number, asked in enumerate(block.plan.inputs):
-            needed = needed_columns(block.plan, number)
+    for own in plan.plans:
+        for number, asked in enumerate(own.inputs):
+            needed = needed_columns(own, number)
             usable = (each for each in held if each.has_all(asked, needed, clock))
             found = next(usable, None)
             if found is None:
                 raise _nothing_held(asked, needed)
-            yield Preparer(block.plan, number).prepare(found.rows(asked))
+            yield Preparer(own, number).prepare(found.rows(asked))
 
 
 def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.deferred import deferred
 from windrow.output.publish import PublisherMark
+from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shared_rows import Shares, StreamRows
@@ -19,9 +19,7 @@ from windrow.windows.marks import DeepMark, Mark
 
 if TYPE_CHECKING:
     from windrow.governor.bounded.answers import BoundedMark
-    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
-else:
-    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["QueryMark", "QueryStep", "TakenRows", "preparers_of"]
 
@@ -65,5 +63,5 @@ class TakenRows(NamedTuple):
 
 def preparers_of(plan: RunnablePlan) -> list[Preparer]:
     """What prepares the rows of each input."""
-    plans = [block.plan for block in plan.blocks] if isinstance(plan, TreePlan) else [plan]
+    plans = [plan] if isinstance(plan, QueryPlan) else plan.plans
     return [Preparer(each, number) for each in plans for number in range(len(each.inputs))]

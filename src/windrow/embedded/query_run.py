@@ -315,7 +315,7 @@ class QueryRun:
             assert closed is not None
             self._publisher.absorb_sessions(partial, entered, *closed, clock)
         else:
-            self._publisher.absorb([(0, partial)], entered, clock)
+            self._publisher.absorb([*enumerate((partial, *partial.also))], entered, clock)
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         """The instants up to the clock at which rows entered."""

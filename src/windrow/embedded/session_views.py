@@ -29,6 +29,16 @@ else:
 
 __all__ = ["SessionViews", "name_taken"]
 
+_TABLE = pa.schema(
+    [
+        ("view", pa.string()),
+        ("text", pa.string()),
+        ("readers", pa.list_(pa.string())),
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
+
 
 class SessionViews:
     """catalog: gives that of the session now. running: what runs, views before their readers."""
@@ -58,6 +68,19 @@ class SessionViews:
     def runs(self) -> list[ViewRun]:
         """The views that run."""
         return self.registry.runs()
+
+    def table(self) -> pa.Table:
+        """How each view of the catalog stands; those that nobody reads hold nothing."""
+        rows = [self._standing(view) for view in self._catalog().views]
+        return pa.Table.from_pylist(rows, _TABLE)
+
+    def _standing(self, view: View) -> dict[str, object]:
+        named = {"view": view.name, "text": view.text}
+        run = self.registry.get(view.name)
+        if run is None or not run.is_running:
+            return {**named, "readers": [], "rows": 0, "bytes": 0}
+        readers = [query.name for query in self._running() if run in query.views]
+        return {**named, "readers": readers, "rows": run.row_count, "bytes": run.nbytes}
 
     def runs_for(self, plan: RunnablePlan, clock: int) -> list[ViewRun]:
         """The views that a query reads from that clock on; those that lack begin."""

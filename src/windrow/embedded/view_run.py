@@ -48,6 +48,11 @@ class ViewRun(EmbeddedQuery):
         """The time of the first row of any of its streams, if one has come."""
         return self._view_shard.first_us
 
+    @property
+    def row_count(self) -> int:
+        """The rows of its relation, equal ones as often as there are."""
+        return self._view_shard.row_count
+
     def held(self, at: int) -> Changes:
         """Its relation as it is, as if all rows had entered at that instant."""
         return self._view_shard.held(at)

@@ -101,14 +101,21 @@ class Publisher:
         self._forget_idle()
 
     def mark(self) -> PublisherMark:
-        """How it is now: rewind() goes back to it. Of one shard alone, and before anything new."""
+        """How it is now: rewind() goes back to it. Before anything new, in one process."""
         self._feed.begin_step()
-        return PublisherMark(Mark(self, self._initial, *self._feed.parts))
+        combined = [] if self._combiner is None else [self._combiner]
+        for combiner in combined:
+            combiner.begin_step()
+        return PublisherMark(Mark(self, self._initial, *combined, *self._feed.parts))
 
     def rewind(self, mark: PublisherMark) -> None:
         """Roll back to the mark: what a failed step left behind is rebuilt from the feed."""
         self._feed.undo_step()
+        if self._combiner is not None:
+            self._combiner.undo_step()
         mark.own.rewind()
+        if self._combiner is not None:
+            self._combiner.derive()
         self._feed.derive()
         if not self._takes_codes:
             self._groups.know(self._feed.groups_in_use())

@@ -117,7 +117,10 @@ class OrderedRows:
         rows = changes.numbers
         entering = np.flatnonzero(changes.weight > 0)
         index, named = pa.array(entering), rows[entering]
-        columns = tuple(_one_zero(column.take(index)) for column in changes.columns)
+        found = changes.entering
+        if found is None:
+            found = tuple(column.take(index) for column in changes.columns)
+        columns = tuple(map(_one_zero, found))
         held.hold(named, columns)
         own = self._acquire_partitions(columns, named.size)
         self._load_words(named, columns)  # makes room, too

@@ -19,6 +19,7 @@ from windrow.event_time import MIN_EVENT_TIME, START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.operator import NO_LIMIT
+from windrow.operators.relations.registry import read_by_number
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import QueryPlan
@@ -29,7 +30,9 @@ from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.closing_tree import ClosedSessions, ClosingTree
-from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
+from windrow.runtime.trees.fused_leaf import FusedLeaf
+from windrow.runtime.trees.leaf_of_block import leaf_of
+from windrow.runtime.trees.leaves import Leaf
 from windrow.runtime.trees.operator_tree import LEAVES, OperatorTree
 from windrow.runtime.trees.table_leaf import ReadTable, table_leaf
 from windrow.runtime.trees.view_leaf import ReadView, ViewLeaf
@@ -69,13 +72,15 @@ class TreeShard:
         self._ran_until = START_OF_TIME
         self._has_run = False
         self._first_us: list[int | None] = [None] * len(plan.inputs)  # of each input
+        by_number = read_by_number(plan.relation) if plan.closing is None else frozenset()
         self._leaves: dict[Relation, Leaf] = {
-            block: leaf_of(block, plan.grid_us) for block in plan.blocks
+            block: leaf_of(block, plan.grid_us, by_number=block in by_number)
+            for block in plan.blocks
         }
         self._owners = [
             (leaf, number)
             for leaf in self._leaves.values()
-            for number in range(len(leaf.plan.inputs))
+            for number in range(sum(len(plan.inputs) for plan in leaf.plans))
         ]
         self.view_leaves = {
             scan: ViewLeaf(scan, (views or {})[scan.view], plan.grid_us, clock)
@@ -152,7 +157,7 @@ class TreeShard:
         """A query inside this one answers from the first row of its own streams on."""
         for node, window in self._tree.windows.items():
             leaves = {each for each in walk_relations(node) if isinstance(each, LEAVES)}
-            owned = [block in leaves for block in self.plan.blocks for _ in block.plan.inputs]
+            owned = [block in leaves for block in self.plan.blocks for _ in block.entries]
             found = zip(self._first_us, owned, strict=True)
             first = [time for time, is_own in found if is_own and time is not None]
             read = [*self.view_leaves.items(), *self.table_leaves.items()]
@@ -329,12 +334,16 @@ class TreeShard:
 
     def held_inputs(self) -> list[tuple[QueryPlan, int]]:
         """The inputs whose rows are held: the plans that they belong to, and their numbers."""
-        return [(leaf.plan, own) for leaf, own in self._owners if leaf.holds_rows]
+        return [leaf.plan_of(own) for leaf, own in self._owners if leaf.holds_rows]
 
     def input_rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
         """The rows of an input of a block, held and waiting, as prepared rows."""
-        (leaf,) = {leaf for leaf, _ in self._owners if leaf.plan is plan}
-        return leaf.input_rows(input_index)
+        owners = ((leaf, own, *leaf.plan_of(own)) for leaf, own in self._owners)
+        return next(
+            leaf.input_rows(own)
+            for leaf, own, its, number in owners
+            if its is plan and number == input_index
+        )
 
     @property
     def windows(self) -> tuple[Window, ...]:

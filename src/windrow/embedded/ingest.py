@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.embedded.governing import Governing
-from windrow.embedded.history_registry import Histories
 from windrow.embedded.idle_streams import IdleStreams
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
@@ -35,7 +35,7 @@ from windrow.embedded.view_registry import clocks_of, trim_views
 from windrow.errors import AdmissionError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
-from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
+from windrow.plan.tables_read import tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.rows.last_close import last_close
@@ -47,6 +47,10 @@ from windrow.schema import StreamSchema
 from windrow.table_schema import TableSchema
 from windrow.windows.completeness import Completeness
 from windrow.windows.marks import Mark
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_registry import Histories
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["Ingest"]
 

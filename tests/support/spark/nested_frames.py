@@ -19,13 +19,15 @@ _IN_FILES = COLUMNS.replace("interval day to second", "bigint").replace(
 
 
 def declare_nested(session: SparkWindrowSession, files: Files) -> None:
-    """Writes the rows of both streams, and declares the streams on them."""
-    for stream, batch in batches():
-        table = pa.table(batch)
-        place = table.schema.get_field_index("day")
-        files.put(stream, table.set_column(place, "day", table.column("day").cast(pa.int64())))
+    """Writes the rows of both streams, and declares the streams on them.
+
+    A file for each: of rows of one time, those of two files have no order on Spark.
+    """
     for name in STREAMS:
-        session.stream(name, _with_intervals(files.stream(name, 99, _IN_FILES)), time="ts")
+        table = pa.Table.from_batches([rows for stream, rows in batches() if stream == name])
+        place = table.schema.get_field_index("day")
+        files.put(name, table.set_column(place, "day", table.column("day").cast(pa.int64())))
+        session.stream(name, _with_intervals(files.stream(name, 1, _IN_FILES)), time="ts")
 
 
 def _with_intervals(frame: DataFrame) -> DataFrame:

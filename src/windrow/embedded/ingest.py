@@ -28,7 +28,7 @@ from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
 from windrow.embedded.step import Step
-from windrow.embedded.stream_ingest import StreamIngest, late_bytes, wall_clock_us
+from windrow.embedded.stream_ingest import StreamIngest, count_of, late_bytes, wall_clock_us
 from windrow.embedded.stream_refusals import ended_stream, no_stream
 from windrow.embedded.tables import Tables
 from windrow.embedded.view_registry import clocks_of, trim_views
@@ -37,6 +37,7 @@ from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
 from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
 from windrow.rows.file_rows import FileRows
+from windrow.rows.gathered_batches import SMALL_ROWS
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.rows.last_close import last_close
 from windrow.rows.row_reader import PlainRow
@@ -125,6 +126,8 @@ class Ingest:
         if self._may_be_idle:
             self.flush()
             self._idle.came(stream, wall_clock_us())
+        elif self._step is not None or self._undo is not None:
+            self.flush()  # what was broken off is undone without what came after it
         gathered, row = into.gathered, None
         if type(rows) is dict:
             row = gathered.read(rows)
@@ -132,13 +135,13 @@ class Ingest:
             row = gathered.read_values(rows)
         if row is not None:
             if not self.is_by_arrival or self._comes_in_order(into, row):
+                if into.batches.pieces:
+                    self.flush()
                 gathered.add(row)
                 if gathered.is_full:
                     self.flush()
                 return
-        elif not self.is_by_arrival and gathered.take(rows):
-            if gathered.is_full:
-                self.flush()
+        elif not self.is_by_arrival and self._gathers(into, rows):
             return
         self.flush()
         try:
@@ -148,6 +151,46 @@ class Ingest:
         finally:
             if into.news and not isinstance(rows, FileRows):  # a job tells at its end
                 warn_of_rows(into.told())
+
+    def _gathers(self, stream: StreamIngest, rows: object) -> bool:
+        """Whether a push of few rows waits for others; where memory is short none does."""
+        gathered, batches = stream.gathered, stream.batches
+        batch = batches.fitting(rows)
+        if batch is None:
+            if not batches.pieces and gathered.take(rows):
+                if gathered.is_full:
+                    self.flush()
+                return True
+            if isinstance(rows, FileRows):
+                return False
+        count = batch.num_rows if batch is not None else count_of(rows)
+        if not 0 < count <= SMALL_ROWS:
+            return False
+        if not self.governing.may_wait(stream.schema.name, count + batches.count):
+            return False
+        if gathered.rows:
+            self.flush()
+        if batch is None:
+            batch = self._converted_few(stream, rows)
+        if batch.num_rows:
+            batches.add(batch)
+            if batches.is_full:
+                self.flush()
+        return True
+
+    def _converted_few(self, stream: StreamIngest, rows: object) -> pa.RecordBatch:
+        """Rows of any form as columns, before they wait."""
+        try:
+            with self._all_or_nothing(stream):
+                return stream.converted(rows)
+        finally:
+            if stream.news:
+                warn_of_rows(stream.told())
+
+    @property
+    def _is_broken_off(self) -> bool:
+        """Whether something is to be finished or undone before anything else."""
+        return self._step is not None or self._undo is not None or self._is_making_room
 
     def _comes_in_order(self, stream: StreamIngest, row: PlainRow) -> bool:
         """By arrival, whether a row is later than all before it, of every stream, and believed.
@@ -183,7 +226,7 @@ class Ingest:
     def flush(self) -> None:
         """Finish or undo what was broken off, and apply rows that were gathered."""
         with self.lock:
-            if self._step is not None or self._undo is not None or self._is_making_room:
+            if self._is_broken_off:
                 self._recover()
             waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
             if self.is_by_arrival and (waiting or self._are_apart):
@@ -191,6 +234,9 @@ class Ingest:
             else:
                 for stream in waiting:
                     self._take_gathered(stream)
+                for stream in self.streams.values():
+                    if stream.batches.pieces:
+                        self._take_batches(stream)
             if self._may_be_idle:
                 self._let_idle_go_on(wall_clock_us())
 
@@ -304,6 +350,14 @@ class Ingest:
             if stream.news:
                 warn_of_rows(stream.told())
 
+    def _take_batches(self, stream: StreamIngest) -> None:
+        """Small batches; they stay where they are until they are taken."""
+        try:
+            self._take(stream, PushedRows(*stream.batches.joined()))
+        finally:
+            if stream.news:
+                warn_of_rows(stream.told())
+
     def _take(self, stream: StreamIngest, rows: PushedRows) -> None:
         """Apply rows, in slices for which there is room; each is over before the next begins.
 
@@ -325,7 +379,7 @@ class Ingest:
         while rows.size:
             count = self._room_for(stream, rows.batch, problems)
             taken = count or min(rows.size, REFUSED_AT_ONCE)
-            rows = rows.cut_to(taken, stream.schema.time)
+            rows = self._cut_to(taken, stream, rows)
             taken = rows.whole_pushes(taken)
             if count:
                 problems.append(self._take_slice(stream, rows.slice(0, taken)))
@@ -336,6 +390,13 @@ class Ingest:
             rows = rows.slice(taken)
         self.governing.grant(name)
         _raise_first(problems)
+
+    def _cut_to(self, count: int, stream: StreamIngest, rows: PushedRows) -> PushedRows:
+        """The same rows, such that a first slice of `count` makes no other of its push late."""
+        if stream.batches.pieces and count < stream.batches.pieces[0][1]:
+            stream.batches.sort_first()
+            return PushedRows(*stream.batches.joined())
+        return rows.cut_to(count, stream.schema.time)
 
     def _room_for(
         self, stream: StreamIngest, rows: pa.RecordBatch, problems: list[WindrowError | None]
@@ -358,7 +419,7 @@ class Ingest:
         if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
-            stream.gathered.forget(rows.batch.num_rows)
+            stream.forget_gathered(rows.batch.num_rows)
         if is_first:
             self._note_first(stream)
         for shared in step.shared:
@@ -372,7 +433,7 @@ class Ingest:
         if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
-            stream.gathered.forget(rows.size)
+            stream.forget_gathered(rows.size)
         self._note_first(stream)
         return self._decide(step)
 

@@ -21,6 +21,7 @@ from windrow.governor.fading_rate import FadingRate
 from windrow.rows.bad_rows import BadRow, BadRows, cut, shown_rows
 from windrow.rows.conversion import batch_of
 from windrow.rows.file_rows import FileRows
+from windrow.rows.gathered_batches import GatheredBatches
 from windrow.rows.gathered_rows import GatheredRows
 from windrow.rows.given_rows import is_columns, rows_given
 from windrow.rows.row_reader import PlainRow
@@ -72,6 +73,7 @@ class StreamIngest:
         self.first_us: int | None = None  # the time of the first row that was neither bad nor late
         self._ledger = Ledger()
         self.gathered = GatheredRows(schema)
+        self.batches = GatheredBatches(schema, late_limit)
         self._late: Backlog[pa.Table] = Backlog(joined_rows)
         self._late_limit, self._late_from = late_limit, 0
         self._times_kept = 0
@@ -85,7 +87,8 @@ class StreamIngest:
         self._came: list[tuple[int, int, int]] = []  # earliest, latest and number of rows
         # Rows up to here are not too far ahead: the clock on the wall and the stream only move on.
         self._believed_until_us = START_OF_TIME
-        counted: tuple[object, ...] = (self._ledger, self._times, self._rate, self.gathered)
+        counted: tuple[object, ...] = (self._ledger, self._times, self._rate)
+        counted += (self.gathered, self.batches)
         if self.kept is not None:
             counted += self.kept.parts
         self._parts = (self, self.completeness, self._judge, self._late, self._bad, *counted)
@@ -97,7 +100,20 @@ class StreamIngest:
     def nbytes(self) -> int:
         """Bytes of rows that came late, are not converted yet or are kept, and of their times."""
         kept = 0 if self.kept is None else self.kept.nbytes
-        return kept + self._late.nbytes + self.gathered.nbytes + self._times.nbytes
+        gathered = self.gathered.nbytes + self.batches.nbytes
+        return kept + self._late.nbytes + gathered + self._times.nbytes
+
+    @property
+    def gathered_count(self) -> int:
+        """How many rows were pushed and wait to be taken with others."""
+        return len(self.gathered.rows) + self.batches.count
+
+    def forget_gathered(self, count: int) -> None:
+        """The first of them were taken, or refused; rows wait in one of the two forms only."""
+        if self.batches.pieces:
+            self.batches.forget(count)
+        else:
+            self.gathered.forget(count)
 
     @property
     def has_many_times(self) -> bool:

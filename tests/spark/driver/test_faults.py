@@ -12,7 +12,7 @@ from support.streams import CATALOG, batch_of, instant, plan_of
 from windrow.errors import DataError, UnsupportedError
 from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_block
+from windrow.plan.relations.lone_blocks import plan_block
 from windrow.sql import parse_query
 
 SECOND_US = 1_000_000

@@ -20,6 +20,7 @@ from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.rows.damaged_values import NOT_UTF8
+from windrow.runtime.ledger import total_ledger
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.shuffle.bad_values import BAD_TIME
 from windrow.spark.shuffle.hidden_columns import NOW
@@ -43,9 +44,11 @@ def plan_of(text: str) -> QueryPlan:
     return bind(parse_query(text), Catalog(*streams))
 
 
-def packed(plan: QueryPlan, stream: str, table: pa.Table, buckets: int = 1) -> list[list[bytes]]:
+def packed(
+    plan: QueryPlan, stream: str, table: pa.Table, buckets: int = 1, task: int = 0
+) -> list[list[bytes]]:
     """The packets of a one-task batch, per bucket."""
-    packer = Packer(plan, stream, tuple(range(buckets)))
+    packer = Packer(plan, stream, tuple(range(buckets)), task)
     for batch in table.to_batches():
         packer.add(batch)
     return [[packet] for packet in packer.take().column("packet").to_pylist()]
@@ -71,11 +74,11 @@ def stream_batches(count: int, seed: int = 7) -> list[dict[str, pa.Table]]:
 class Bucket:
     """One bucket that runs batches."""
 
-    def __init__(self, plan: QueryPlan, cache: LiveCache | None = None) -> None:
+    def __init__(self, plan: QueryPlan, cache: LiveCache | None = None, number: int = 0) -> None:
         self.plan = plan
         self.state = DictionaryState()
         self.cache = cache or LiveCache(lends=False)
-        self.step = ShardStep(plan, fingerprint(plan), "owner", 0, self.cache)
+        self.step = ShardStep(plan, fingerprint(plan), "owner", number, self.cache)
 
     def run(self, packets: Iterable[bytes]) -> ShardOutput:
         data = self.step.run_batch(packets, self.state).to_bytes()
@@ -266,7 +269,34 @@ def test_every_bucket_gets_a_packet_and_every_row_is_in_one() -> None:
     buckets = [Packet.from_bytes(one[0]) for one in packed(plan, "h", table, 8)]
     assert {packet.newest_us for packet in buckets} == {buckets[0].newest_us}
     assert [packet.times is not None for packet in buckets] == [True] + [False] * 7
-    assert {packet.rows_in for packet in buckets} == {table.num_rows}
+    assert [packet.rows_in for packet in buckets] == [table.num_rows] + [0] * 7
+
+
+@pytest.mark.parametrize("text", [JOIN, SLIDE])
+def test_buckets_take_turns_in_counting_the_rows_of_tasks(text: str) -> None:
+    plan, one = plan_of(text), Bucket(plan_of(text))
+    several = [Bucket(plan, number=number) for number in range(3)]
+    for batch in stream_batches(5):
+        whole = one.batch({stream: batch[stream] for stream in plan.streams})
+        parts = [bucket.run(of_tasks(plan, batch, 4, 3, bucket.step.bucket)) for bucket in several]
+        instants = np.unique(np.concatenate([part.instants for part in parts]))
+        assert instants.tolist() == np.unique(whole.instants).tolist()
+        for stream, ledger in whole.ledgers.items():
+            assert total_ledger(part.ledgers[stream] for part in parts) == ledger
+        late = [part.late[stream].num_rows for part in parts for stream in part.late]
+        assert sum(late) == sum(rows.num_rows for rows in whole.late.values())
+    assert all(part.ledgers["h"].applied for part in parts)
+
+
+def of_tasks(
+    plan: QueryPlan, batch: dict[str, pa.Table], tasks: int, buckets: int, bucket: int
+) -> Iterable[bytes]:
+    """What so many tasks of each stream send to one of the buckets."""
+    for place, stream in enumerate(plan.streams):
+        for task in range(tasks):
+            rows_of_task = batch[stream].take(np.arange(task, batch[stream].num_rows, tasks))
+            number = place * tasks + task
+            yield packed(plan, stream, rows_of_task, buckets, number)[bucket][0]
 
 
 def damaged(batch: pa.Table) -> pa.Table:

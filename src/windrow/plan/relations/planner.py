@@ -8,7 +8,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from windrow.errors import UnsupportedError
-from windrow.plan.algorithms import with_algorithm
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog, View
 from windrow.plan.digits import carries_words
@@ -29,13 +28,12 @@ from windrow.plan.relations.share_parts import share_parts
 from windrow.plan.relations.tree_plan import TreePlan, grid_of
 from windrow.plan.relations.whole_blocks import as_block
 from windrow.plan.relations.window_columns import BOUND_NAMES
-from windrow.plan.stores import with_store
 from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source, ValuesList
 from windrow.sql.unnesting import GENERATORS
 
-__all__ = ["plan_block", "plan_query", "plan_view", "tree_plan"]
+__all__ = ["check_policy", "plan_query", "plan_view", "tree_plan"]
 
 # Policies that are a part of the tree; a tree that is one block is run as one.
 _IN_TREES = ("null", "set_aside")
@@ -55,7 +53,7 @@ def plan_query(
 
     shares_views: views run by themselves, and are read; otherwise each is part of the query.
     """
-    _check_policy(query)
+    check_policy(query)
     if not isinstance(query, Select) or not _is_block(query, catalog):
         _check_choices(algorithm, store)
         return as_block(tree_plan(query, catalog, shares_views=shares_views))
@@ -129,31 +127,7 @@ def _on_grid(relation: Relation, grid_us: int) -> Relation:
     return replace(relation, grid_us=grid_us) if isinstance(relation, ValidRows) else relation
 
 
-def plan_block(select: Select, catalog: Catalog, algorithm: str, store: str) -> QueryPlan:
-    """The plan of a query where only single blocks run, as they do on Spark."""
-    _check_policy(select)
-    place = select.places.get("ON ERROR")
-    if select.on_error == "set_aside":
-        raise UnsupportedError(
-            "WU761",
-            "ON ERROR SET ASIDE is not supported on Spark: nothing would count the rows",
-            hint="write ON ERROR NULL or ON ERROR FAIL, or run it with windrow.connect()",
-            place=place,
-        )
-    if select.on_error != "null":
-        return bind(select, catalog, algorithm, store)
-    found = as_block(tree_plan(select, catalog))
-    if isinstance(found, QueryPlan):
-        return with_store(with_algorithm(found, algorithm), store)
-    raise UnsupportedError(
-        "WU762",
-        "ON ERROR NULL is not supported for this query on Spark: it is a tree of relations",
-        hint="write TRY_DIVIDE, TRY_ADD, TRY_CAST and the like, which are NULL for errors",
-        place=place,
-    )
-
-
-def _check_policy(query: QueryText) -> None:
+def check_policy(query: QueryText) -> None:
     """A bound of an error is known only for rows that all count."""
     if isinstance(query, ValuesList) or query.error_percent is None:
         return

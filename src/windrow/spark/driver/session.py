@@ -32,7 +32,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_block
+from windrow.plan.relations.lone_blocks import plan_block
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sources import source_given

@@ -25,7 +25,7 @@ Instants = NDArray[np.int64]
 
 @dataclass
 class StreamArrivals:
-    """What came of one stream; times and kept rows are there in the ledger bucket only."""
+    """What came of one stream; counts, times and kept rows are of the tasks it counts for."""
 
     rows_in: int = 0
     bad_time: int = 0
@@ -71,7 +71,7 @@ class Arrivals:
     rows: dict[int, pa.RecordBatch]
     order: WidthOrder | None = None
     members: list[MemberOrder] = field(default_factory=list)
-    heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys; in the ledger bucket
+    heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
     questions: list[Mapping[str, Any]] = field(default_factory=list)  # to a history, by name
 
     def leave_out(self, stream: str, inputs: Iterable[int], verdict: FarAhead) -> None:

@@ -145,20 +145,23 @@ class Packer(TaskPacker):
             self._describe(packet, times)
             packet.rows, packet.weighted = self._rows[bucket], self._weighted[bucket]
             packet.combined_above_us = self._complete_us if bucket in self._lacking else None
-            if bucket == 0:
+            if bucket == self._task % len(self._buckets):
                 self._add_ledger(packet, times)
             yield packet
 
     def _describe(self, packet: Packet, times: Instants) -> None:
         """What every bucket learns about the whole stream."""
-        packet.rows_in = times.size + self._bad_time + self._bad.count
-        packet.bad_time, packet.bad_value = self._bad_time, self._bad.count
         packet.clusters = [] if self._apart_us is None else clusters_of(times, self._apart_us)
         if times.size:
             packet.oldest_us, packet.newest_us = int(times[0]), int(times[-1])
 
     def _add_ledger(self, packet: Packet, times: Instants) -> None:
-        """What only the ledger bucket receives."""
+        """What only the bucket receives that counts the rows of this task.
+
+        Tasks take turns among the buckets, so that no bucket has the times of all rows.
+        """
+        packet.rows_in = times.size + self._bad_time + self._bad.count
+        packet.bad_time, packet.bad_value = self._bad_time, self._bad.count
         packet.times = pack_times(times)
         packet.heavy = [] if self._sampler is None else self._sampler.drain()
         if self._oldest:

@@ -29,9 +29,9 @@ _ARROW_SCHEMA = pa.schema([("bucket", pa.int32()), ("packet", pa.binary())])
 class Packet:
     """Rows of one stream for one bucket, and what the sender knows of the stream as a whole.
 
-    `task` and `sequence` order packets the same way whenever the batch is replayed. `times`, heavy
-    keys and kept rows go to the ledger bucket only. Orders to change widths or queries, and
-    questions, are of no stream: ''.
+    `task` and `sequence` order packets the same way whenever the batch is replayed. Counts,
+    `times`, heavy keys and kept rows go only to the bucket that counts the task's rows. Orders to
+    change widths or queries, and questions, are of no stream: ''.
     """
 
     stream: str

@@ -47,7 +47,7 @@ def step_of(plan_text: str, fingerprint: str, owner: str, grid_us: int, bucket: 
 
 
 class ShardStep(BucketStep):
-    """The work of one bucket in every batch; bucket 0 keeps the ledger.
+    """The work of one bucket in every batch; each keeps the ledger of some of the packing tasks.
 
     grid_us: answers are wanted at its multiples only.
     """
@@ -63,11 +63,6 @@ class ShardStep(BucketStep):
     ) -> None:
         super().__init__(fingerprint, owner, bucket)
         self.plan, self.cache, self.grid_us = plan, cache, grid_us
-
-    @property
-    def keeps_ledger(self) -> bool:
-        """Whether this bucket counts rows and reports instants."""
-        return self.bucket == 0
 
     def run_batch(self, packets: Iterable[bytes], state: BucketState) -> ShardOutput:
         """Applies the packets of one batch."""
@@ -156,7 +151,7 @@ class ShardStep(BucketStep):
         return {i: Preparer(self.plan, i).schema for i in range(len(self.plan.inputs))}
 
     def _set_far_ahead_aside(self, header: BucketHeader, arrivals: Arrivals) -> None:
-        """Takes rows out that are too far ahead; the ledger bucket counts them, by their times."""
+        """Takes rows out that are too far ahead; they are counted by their times."""
         for stream, ahead_us in self._most_ahead_us().items():
             came = arrivals.streams[stream]
             known = (header.newest_us[stream], came.now_us, header.suspects.get(stream))
@@ -251,7 +246,7 @@ class ShardStep(BucketStep):
             state_bytes=store.stored_bytes,
             segment_count=len(header.segments),
             was_rebuilt=False,
-            ledgers=header.ledgers if self.keeps_ledger else {},
+            ledgers=header.ledgers,
         )
 
 

@@ -142,49 +142,37 @@ class Ingest:
                     self.flush()
                 return
         elif not self.is_by_arrival and self._gathers(into, rows):
+            if gathered.is_full or into.batches.is_full:
+                self.flush()
             return
         self.flush()
-        try:
-            with self._all_or_nothing(into):
-                batch = into.converted(rows)
-            self._take(into, PushedRows(batch))
-        finally:
-            if into.news and not isinstance(rows, FileRows):  # a job tells at its end
-                warn_of_rows(into.told())
+        self._take(into, PushedRows(self._converted(into, rows)))
+        if into.news and not isinstance(rows, FileRows):  # a job tells at its end
+            warn_of_rows(into.told())
 
     def _gathers(self, stream: StreamIngest, rows: object) -> bool:
         """Whether a push of few rows waits for others; where memory is short none does."""
-        gathered, batches = stream.gathered, stream.batches
+        batches = stream.batches
         batch = batches.fitting(rows)
-        if batch is None:
-            if not batches.pieces and gathered.take(rows):
-                if gathered.is_full:
-                    self.flush()
-                return True
-            if isinstance(rows, FileRows):
-                return False
+        if batch is None and not batches.pieces and stream.gathered.take(rows):
+            return True
         count = batch.num_rows if batch is not None else count_of(rows)
-        if not 0 < count <= SMALL_ROWS:
+        if not 0 < count <= SMALL_ROWS or isinstance(rows, FileRows):
             return False
         if not self.governing.may_wait(stream.schema.name, count + batches.count):
             return False
-        if gathered.rows:
+        if stream.gathered.rows:
             self.flush()
-        if batch is None:
-            batch = self._converted_few(stream, rows)
-        if batch.num_rows:
-            batches.add(batch)
-            if batches.is_full:
-                self.flush()
+        batches.add(self._converted(stream, rows) if batch is None else batch)
         return True
 
-    def _converted_few(self, stream: StreamIngest, rows: object) -> pa.RecordBatch:
-        """Rows of any form as columns, before they wait."""
+    def _converted(self, stream: StreamIngest, rows: object) -> pa.RecordBatch:
+        """Rows of any form as columns, before anything else happens to them."""
         try:
             with self._all_or_nothing(stream):
                 return stream.converted(rows)
         finally:
-            if stream.news:
+            if stream.news and not isinstance(rows, FileRows):
                 warn_of_rows(stream.told())
 
     @property

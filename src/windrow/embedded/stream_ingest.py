@@ -28,7 +28,7 @@ from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import StreamRows, cast_times
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
-from windrow.windows.completeness import Completeness
+from windrow.windows.completeness import Completeness, TimeBounds
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.plausible_times import PlausibleTimes
 
@@ -229,22 +229,24 @@ class StreamIngest:
     def _placed(self, batch: pa.RecordBatch, pushes: Instants | None) -> StreamRows:
         """The rows that are neither bad nor late; the stream moves on by them."""
         self._ledger.rows_in += batch.num_rows
-        rows, is_good = _timed(batch, self.schema.time)
+        rows, bounds, is_good = _timed(batch, self.schema.time)
         if is_good is not None:
             self._set_time_aside(batch.filter(pa.array(~is_good)), NO_TIME)
             pushes = None if pushes is None else pushes[is_good]
-        if rows.times.size and int(rows.times.max()) > self._believed_until_us:
+        if rows.times.size and bounds.last_us > self._believed_until_us:
             rows, pushes = self._without_far_ahead(rows, pushes)
-        late = self.completeness.judge(rows.times, pushes)
-        if late.any():
+            bounds = TimeBounds.of(rows.times)
+        late = self.completeness.late_among(rows.times, bounds, pushes)
+        if late is not None:
             self._set_late_aside(rows.batch.filter(pa.array(late)))
             rows = rows.filtered(~late)
+            bounds = TimeBounds.of(rows.times)
         times = rows.times
         if times.size:
             if self.first_us is None:
                 self.first_us = int(times[0])
-            newest_us = int(times.max())
-            self._came.append((int(times.min()), newest_us, times.size))
+            newest_us = bounds.last_us
+            self._came.append((bounds.first_us, newest_us, times.size))
             if self.newest_row_us is None or newest_us > self.newest_row_us:
                 self.newest_row_us = newest_us
             if len(self._came) > RATES_LET_BE:
@@ -340,17 +342,20 @@ class StreamIngest:
         self._late.drop_before(self._late_from)
 
 
-def _timed(batch: pa.RecordBatch, time: str) -> tuple[StreamRows, NDArray[np.bool_] | None]:
+def _timed(
+    batch: pa.RecordBatch, time: str
+) -> tuple[StreamRows, TimeBounds, NDArray[np.bool_] | None]:
     """The rows that have a time that an event can have, and which these are, if not all."""
     if not batch.column(time).null_count:
         rows = cast_times(batch, time)
-        times = rows.times
-        if not times.size or (times.min() >= MIN_EVENT_TIME and times.max() < MAX_EVENT_TIME):
-            return rows, None
+        bounds = TimeBounds.of(rows.times)
+        if bounds.first_us >= MIN_EVENT_TIME and bounds.last_us < MAX_EVENT_TIME:
+            return rows, bounds, None
     column = batch.column(time).cast(pa.int64())
     in_range = pc.and_(pc.greater_equal(column, MIN_EVENT_TIME), pc.less(column, MAX_EVENT_TIME))
     is_good = pc.fill_null(in_range, False)
-    return cast_times(batch.filter(is_good), time), is_good.to_numpy(zero_copy_only=False)
+    rows = cast_times(batch.filter(is_good), time)
+    return rows, TimeBounds.of(rows.times), is_good.to_numpy(zero_copy_only=False)
 
 
 def wall_clock_us() -> int:

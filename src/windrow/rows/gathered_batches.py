@@ -64,7 +64,9 @@ class GatheredBatches:
         return rows
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Keep a copy of rows of the stream's types."""
+        """Keep a copy of rows of the stream's types; of none, nothing."""
+        if not batch.num_rows:
+            return
         piece = batch.serialize(), batch.num_rows
         self.pieces.append(piece)
         self.nbytes += piece[0].size

@@ -117,7 +117,7 @@ def session() -> EmbeddedSession:
 
 
 def steps_of(session: EmbeddedSession) -> int:
-    return session._ingest._steps
+    return session._ingest.steps
 
 
 def test_small_batches_are_taken_together(session: EmbeddedSession) -> None:

@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.embedded.governing import Governing
-from windrow.embedded.history_registry import Histories
 from windrow.embedded.idle_streams import IdleStreams
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
@@ -35,7 +35,7 @@ from windrow.embedded.view_registry import clocks_of, trim_views
 from windrow.errors import AdmissionError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
-from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
+from windrow.plan.tables_read import tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.gathered_batches import SMALL_ROWS
 from windrow.rows.given_table_rows import GivenVersions
@@ -48,6 +48,10 @@ from windrow.schema import StreamSchema
 from windrow.table_schema import TableSchema
 from windrow.windows.completeness import Completeness
 from windrow.windows.marks import Mark
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_registry import Histories
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["Ingest"]
 
@@ -80,13 +84,14 @@ class Ingest:
         self.streams: dict[str, StreamIngest] = {}
         self.tables = Tables()
         self.pool = RowPool()
-        self._memory = memory
+        self._memory = self.memory = memory
         beside = (lambda: histories.nbytes + self.tables.nbytes, self._set_aside_bytes)
         self.governing = Governing(memory, self.pool, running, *beside)
         self._undo: Mark | None = None
         self._is_making_room = False
         self._step: Step | None = None
-        self._steps = 0
+        self.steps = 0  # that were begun
+        self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0
         self._are_apart = False  # by arrival, whether some streams have moved and others have not
@@ -122,33 +127,41 @@ class Ingest:
 
     def push(self, stream: str, rows: object) -> None:
         """Rows in any form; a few at a time are gathered until there are enough, or one looks."""
-        into = self.open_stream(stream)
-        if self._may_be_idle:
-            self.flush()
-            self._idle.came(stream, wall_clock_us())
-        elif self._step is not None or self._undo is not None:
-            self.flush()  # what was broken off is undone without what came after it
+        into = self.streams.get(stream)
+        if into is None or into.completeness.through >= END_OF_TIME:
+            into = self.open_stream(stream)  # says why not
+        if self._may_be_idle or self._step is not None or self._undo is not None:
+            self._settle(stream)
         gathered, row = into.gathered, None
         if type(rows) is dict:
             row = gathered.read(rows)
         elif type(rows) is tuple:
             row = gathered.read_values(rows)
-        if row is not None:
-            if not self.is_by_arrival or self._comes_in_order(into, row):
-                if into.batches.pieces:
-                    self.flush()
-                gathered.add(row)
-                if gathered.is_full:
-                    self.flush()
-                return
-        elif not self.is_by_arrival and self._gathers(into, rows):
-            if gathered.is_full or into.batches.is_full:
+        if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
+            if into.batches.pieces:
                 self.flush()
-            return
+            if gathered.add(row):
+                self.flush()
+        elif row is not None or self.is_by_arrival or not self._gathers(into, rows):
+            self._push_batch(into, rows)
+        elif gathered.is_full or into.batches.is_full:
+            self.flush()
+
+    def _settle(self, stream: str) -> None:
+        """Before a push: what was broken off is undone, without what comes after it."""
         self.flush()
-        self._take(into, PushedRows(self._converted(into, rows)))
-        if into.news and not isinstance(rows, FileRows):  # a job tells at its end
-            warn_of_rows(into.told())
+        if self._may_be_idle:
+            self._idle.came(stream, wall_clock_us())
+
+    def _push_batch(self, into: StreamIngest, rows: object) -> None:
+        """Rows that are converted and applied by themselves."""
+        self.flush()
+        batch = self._converted(into, rows)
+        try:
+            self._take(into, PushedRows(batch))
+        finally:
+            if into.news and not isinstance(rows, FileRows):  # a job tells at its end
+                warn_of_rows(into.told())
 
     def _gathers(self, stream: StreamIngest, rows: object) -> bool:
         """Whether a push of few rows waits for others; where memory is short none does."""
@@ -163,7 +176,10 @@ class Ingest:
             return False
         if stream.gathered.rows:
             self.flush()
-        batches.add(self._converted(stream, rows) if batch is None else batch)
+        if batch is None:
+            batch = self._converted(stream, rows)
+        self.has_batches = True
+        batches.add(batch, is_urgent=not stream.takes_all(batch))
         return True
 
     def _converted(self, stream: StreamIngest, rows: object) -> pa.RecordBatch:
@@ -185,21 +201,20 @@ class Ingest:
 
         Such rows can be applied together. One of equal time counts from then on: others go first.
         """
-        if self._newest_at != self._steps:
-            self._newest_us, self._newest_at = self._newest_event(), self._steps
-        at_us = stream.plain_time(row)
-        if at_us is None or at_us < self._newest_us:
+        at_us, newest_us = stream.plain_time(row), self.arrived_us
+        if at_us is None or newest_us is None or at_us < newest_us:
             return False
-        if at_us == self._newest_us:
+        if at_us == newest_us:
             self.flush()
-        self._newest_us, self._newest_at = at_us, self._steps
+        self._newest_us, self._newest_at = at_us, self.steps
         return True
 
     def advance(self, stream: str, instant_us: int) -> None:
         """The stream is complete through that instant."""
         into = self.stream(stream)
         self.flush()
-        _raise_first([self._move_to(into, instant_us)])
+        with self._followed_by_runs():
+            _raise_first([self._move_to(into, instant_us)])
 
     def finish(self) -> None:
         """All streams are complete."""
@@ -217,14 +232,11 @@ class Ingest:
             if self._is_broken_off:
                 self._recover()
             waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
-            if self.is_by_arrival and (waiting or self._are_apart):
-                self._take_in_order(waiting)
-            else:
-                for stream in waiting:
-                    self._take_gathered(stream)
-                for stream in self.streams.values():
-                    if stream.batches.pieces:
-                        self._take_batches(stream)
+            if waiting or self._are_apart:
+                with self._followed_by_runs():
+                    self._take_waiting(waiting)
+            if self.has_batches:
+                self._take_batches()
             if self._may_be_idle:
                 self._let_idle_go_on(wall_clock_us())
 
@@ -305,6 +317,32 @@ class Ingest:
                 found[name] = stream.ledger(self.clock(name))
         return found | {name: store.ledger for name, store in self.tables.stores.items()}
 
+    @contextmanager
+    def _followed_by_runs(self) -> Iterator[None]:
+        """Runs beside the shards read what is applied before it is, and go on after it."""
+        followed = [query.events for query in self._running() if query.has_run]
+        for events in followed:
+            events.catch_up()
+        yield
+        for events in followed:
+            events.confirm()
+
+    @property
+    def arrived_us(self) -> int | None:
+        """By arrival, the newest time of all streams, gathered rows included."""
+        if not self.is_by_arrival:
+            return None
+        if self._newest_at != self.steps:
+            self._newest_us, self._newest_at = self._newest_event(), self.steps
+        return self._newest_us
+
+    def _take_waiting(self, waiting: Sequence[StreamIngest]) -> None:
+        if self.is_by_arrival:
+            self._take_in_order(waiting)
+            return
+        for stream in waiting:
+            self._take_gathered(stream)
+
     def _take_in_order(self, waiting: Sequence[StreamIngest]) -> None:
         """By arrival: rows of several streams, each later than the one pushed before it.
 
@@ -338,13 +376,16 @@ class Ingest:
             if stream.news:
                 warn_of_rows(stream.told())
 
-    def _take_batches(self, stream: StreamIngest) -> None:
-        """Small batches; they stay where they are until they are taken."""
-        try:
-            self._take(stream, PushedRows(*stream.batches.joined()))
-        finally:
-            if stream.news:
-                warn_of_rows(stream.told())
+    def _take_batches(self) -> None:
+        """Small batches; they stay where they are until they are taken. No run follows them."""
+        for stream in self.streams.values():
+            if stream.batches.pieces:
+                try:
+                    self._take(stream, PushedRows(*stream.batches.joined()))
+                finally:
+                    if stream.news:
+                        warn_of_rows(stream.told())
+        self.has_batches = False
 
     def _take(self, stream: StreamIngest, rows: PushedRows) -> None:
         """Apply rows, in slices for which there is room; each is over before the next begins.
@@ -468,10 +509,10 @@ class Ingest:
         self._undo = None
 
     def _begin(self, stream: str | None, undo: Mark) -> Step:
-        self._steps += 1
+        self.steps += 1
         shared = [] if stream is None else self.pool.of(stream)
         moves_all = stream is None or self.is_by_arrival
-        step = self._step = Step(self._steps, stream, moves_all, undo, shared, [])
+        step = self._step = Step(self.steps, stream, moves_all, undo, shared, [])
         for each in shared:
             step.marks.append(each.mark())
         return step

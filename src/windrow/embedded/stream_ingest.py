@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.backlog import Backlog, joined_rows
-from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
+from windrow.deferred import deferred
 from windrow.embedded.kept_rows import KeptRows
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME, START_OF_TIME
@@ -31,6 +31,11 @@ from windrow.schema import StreamSchema
 from windrow.windows.completeness import Completeness, TimeBounds
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.plausible_times import PlausibleTimes
+
+if TYPE_CHECKING:
+    from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
+else:
+    BadRowsFolder = deferred("windrow.connectors.parquet.bad_rows_folder", "BadRowsFolder")
 
 __all__ = ["LATE_ROWS_KEPT", "StreamIngest", "count_of", "late_bytes", "wall_clock_us"]
 
@@ -64,7 +69,7 @@ class StreamIngest:
         self, schema: StreamSchema, late_limit: int = LATE_FLOOR, *, is_by_arrival: bool = False
     ) -> None:
         self.schema = schema
-        self._time_place = [column.name for column in schema.columns].index(schema.time)
+        self.time_place = [column.name for column in schema.columns].index(schema.time)
         self.completeness = Completeness(schema.lateness_us, is_by_arrival=is_by_arrival)
         self.newest_row_us: int | None = None
         self.kept = None
@@ -86,7 +91,7 @@ class StreamIngest:
         self._rate = FadingRate()
         self._came: list[tuple[int, int, int]] = []  # earliest, latest and number of rows
         # Rows up to here are not too far ahead: the clock on the wall and the stream only move on.
-        self._believed_until_us = START_OF_TIME
+        self.believed_until_us = START_OF_TIME
         counted: tuple[object, ...] = (self._ledger, self._times, self._rate)
         counted += (self.gathered, self.batches)
         if self.kept is not None:
@@ -108,6 +113,18 @@ class StreamIngest:
         """How many rows were pushed and wait to be taken with others."""
         return len(self.gathered.rows) + self.batches.count
 
+    def takes_all(self, batch: pa.RecordBatch) -> bool:
+        """Whether surely no row of a batch, after those that wait, is late, bad or far ahead."""
+        column, waiting = batch.column(self.time_place), self.batches
+        if column.null_count:
+            return False
+        times = np.frombuffer(column.buffers()[1], np.int64, len(column), 8 * column.offset)
+        bounds, (ahead_us, ties_us) = TimeBounds.of(times), self.completeness.margins
+        late_us = max(self.completeness.through, waiting.newest_us - ahead_us) - ties_us
+        waiting.newest_us = max(waiting.newest_us, bounds.last_us)
+        most_us = min(self.believed_until_us, MAX_EVENT_TIME - 1)
+        return bounds.first_us > max(late_us, MIN_EVENT_TIME - 1) and bounds.last_us <= most_us
+
     def forget_gathered(self, count: int) -> None:
         """The first of them were taken, or refused; rows wait in one of the two forms only."""
         if self.batches.pieces:
@@ -127,10 +144,10 @@ class StreamIngest:
 
     def plain_time(self, row: PlainRow) -> int | None:
         """The time of a row that was read, where nothing is to be judged of it; else None."""
-        at_us: int | None = row[self._time_place]
+        at_us: int | None = row[self.time_place]
         if at_us is None or not MIN_EVENT_TIME <= at_us < MAX_EVENT_TIME:
             return None
-        return at_us if at_us <= self._believed_until_us else None
+        return at_us if at_us <= self.believed_until_us else None
 
     def converted_gathered(self) -> pa.RecordBatch:
         """The gathered rows, converted one by one: a value does not fit although its type does."""
@@ -233,7 +250,7 @@ class StreamIngest:
         if is_good is not None:
             self._set_time_aside(batch.filter(pa.array(~is_good)), NO_TIME)
             pushes = None if pushes is None else pushes[is_good]
-        if rows.times.size and bounds.last_us > self._believed_until_us:
+        if rows.times.size and bounds.last_us > self.believed_until_us:
             rows, pushes = self._without_far_ahead(rows, pushes)
             bounds = TimeBounds.of(rows.times)
         late = self.completeness.late_among(rows.times, bounds, pushes)
@@ -300,9 +317,9 @@ class StreamIngest:
         newest_us, now_us = self.completeness.newest, wall_clock_us()
         verdict = self._judge.judge(rows.times, newest_us, now_us)
         if verdict is None:
-            self._believed_until_us = self._judge.believed_until(newest_us, now_us)
+            self.believed_until_us = self._judge.believed_until(newest_us, now_us)
             return rows, pushes
-        self._believed_until_us = START_OF_TIME
+        self.believed_until_us = START_OF_TIME
         batch = pa.concat_batches([*self._suspects, rows.batch])
         waited = batch.num_rows - rows.batch.num_rows
         self._suspects = [batch.take(pa.array(verdict.waiting))]

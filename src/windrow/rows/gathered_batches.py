@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.event_time import START_OF_TIME
 from windrow.schema import StreamSchema
 
 __all__ = ["SMALL_ROWS", "GatheredBatches"]
@@ -48,6 +49,8 @@ class GatheredBatches:
         self.pieces: list[Piece] = []
         self.count = 0
         self.nbytes = 0
+        self.newest_us = START_OF_TIME  # the latest time of those that wait
+        self._is_urgent = False
 
     def fitting(self, rows: Any) -> pa.RecordBatch | None:
         """The rows as one batch where they are of the stream's types, sound and few; else None."""
@@ -63,10 +66,11 @@ class GatheredBatches:
             return None
         return rows
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Keep a copy of rows of the stream's types; of none, nothing."""
+    def add(self, batch: pa.RecordBatch, *, is_urgent: bool = False) -> None:
+        """Keep a copy of rows of the stream's types; is_urgent: somebody should be told of them."""
         if not batch.num_rows:
             return
+        self._is_urgent = is_urgent
         piece = batch.serialize(), batch.num_rows
         self.pieces.append(piece)
         self.nbytes += piece[0].size
@@ -76,7 +80,7 @@ class GatheredBatches:
     def is_full(self) -> bool:
         """Whether those that wait should be taken now."""
         is_large = self.count >= GATHERED_ROWS or self.nbytes >= self._limit_bytes
-        return is_large or len(self.pieces) >= GATHERED_BATCHES
+        return self._is_urgent or is_large or len(self.pieces) >= GATHERED_BATCHES
 
     def joined(self) -> tuple[pa.RecordBatch, NDArray[np.int64]]:
         """All rows, and the number of the push of each; they stay until they are forgotten."""
@@ -108,6 +112,8 @@ class GatheredBatches:
 
     def _keep(self, pieces: list[Piece]) -> None:
         self.pieces = pieces
+        if not pieces:
+            self.newest_us, self._is_urgent = START_OF_TIME, False
         self.count = sum(count for _, count in pieces)
         self.nbytes = sum(data.size for data, _ in pieces)
 

@@ -69,13 +69,15 @@ class GatheredRows:
                 self._count_characters(each)
         return True
 
-    def add(self, row: PlainRow) -> None:
-        """Gather one row that was read."""
+    def add(self, row: PlainRow) -> bool:
+        """Gather one row that was read; whether those that wait should be converted now."""
         self._push += 1
         self.pushes.append(self._push)
         self.rows.append(row)
         if self._texts:
             self._count_characters(row)
+            return self.is_full
+        return len(self.rows) >= GATHERED_ROWS
 
     def _count_characters(self, row: PlainRow) -> None:
         for place in self._texts:

@@ -24,6 +24,7 @@ from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.giving_functions import GivingFunctions
 from windrow.memory_size import memory_of
 from windrow.metrics_server import MetricsServer
+from windrow.named_parts import NamedParts
 from windrow.notebook.cards import session_card
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
@@ -66,7 +67,7 @@ class Stoppable(Protocol):
         """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
-class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, Asking):
+class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, NamedParts, Asking):
     """What windrow.connect(spark) returns.
 
     Example::
@@ -234,6 +235,9 @@ class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, As
             session.recorded()
         """
         return self._bundles.recorded()
+
+    def _queries_by_name(self) -> dict[str, SparkQuery]:
+        return self._queries
 
     def _named(self, name: str) -> SparkQuery:
         if name not in self._queries:

@@ -191,11 +191,6 @@ class Ingest:
             if stream.news and not isinstance(rows, FileRows):
                 warn_of_rows(stream.told())
 
-    @property
-    def _is_broken_off(self) -> bool:
-        """Whether something is to be finished or undone before anything else."""
-        return self._step is not None or self._undo is not None or self._is_making_room
-
     def _comes_in_order(self, stream: StreamIngest, row: PlainRow) -> bool:
         """By arrival, whether a row is later than all before it, of every stream, and believed.
 
@@ -229,7 +224,7 @@ class Ingest:
     def flush(self) -> None:
         """Finish or undo what was broken off, and apply rows that were gathered."""
         with self.lock:
-            if self._is_broken_off:
+            if self._step is not None or self._undo is not None or self._is_making_room:
                 self._recover()
             waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
             if waiting or self._are_apart:
@@ -448,7 +443,9 @@ class Ingest:
         if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
-            stream.forget_gathered(rows.batch.num_rows)
+            (stream.batches if stream.batches.pieces else stream.gathered).forget(
+                rows.batch.num_rows
+            )
         if is_first:
             self._note_first(stream)
         for shared in step.shared:
@@ -462,7 +459,9 @@ class Ingest:
         if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
-            stream.forget_gathered(rows.size)
+            (stream.batches if stream.batches.pieces else stream.gathered).forget(
+                rows.batch.num_rows
+            )
         self._note_first(stream)
         return self._decide(step)
 

@@ -45,7 +45,7 @@ class RowAdmission:
         # More than is held, as long as rows need no more than is foreseen; known exactly now and
         # then, as adding up all arrays at every push would cost more than the push.
         self._at_most = 0.0
-        self._is_exact = True  # whether no query has bounds of its error
+        self._lets_wait = True  # whether nothing is decided by when rows come
         self._counted = 0  # bytes when they were counted last
         self._row_costs: dict[str, float] = {}
         self._allowances: dict[str, Allowance] = {}
@@ -55,8 +55,9 @@ class RowAdmission:
         """Other queries run: rows cost something else now."""
         self._row_costs = {}
         running = self._memory.running()
-        # What bounds an error depends on when rows come.
-        self._is_exact = all(query.plan.error_percent is None for query in running)
+        # What bounds an error, or ends a query, depends on when rows come.
+        plans = [query.plan for query in running]
+        self._lets_wait = all(each.error_percent is None is each.duration for each in plans)
 
     def is_easy(self, incoming_bytes: float = 0.0) -> bool:
         """Whether memory is far from short, so that there is nothing to decide."""
@@ -73,7 +74,7 @@ class RowAdmission:
         if cost == inf:
             held, cost = self._counted, UNFORESEEN_ROW_COST
         has_room = held + rows * cost <= self._memory.budget // EASY_PARTS
-        return has_room and self._is_exact and self._governor.has_nothing_due
+        return has_room and self._lets_wait and self._governor.has_nothing_due
 
     def note_size(self, stream: str, rows: pa.RecordBatch) -> None:
         """Rows of a stream will be taken: wide ones need more room than others."""

@@ -125,13 +125,6 @@ class StreamIngest:
         most_us = min(self.believed_until_us, MAX_EVENT_TIME - 1)
         return bounds.first_us > max(late_us, MIN_EVENT_TIME - 1) and bounds.last_us <= most_us
 
-    def forget_gathered(self, count: int) -> None:
-        """The first of them were taken, or refused; rows wait in one of the two forms only."""
-        if self.batches.pieces:
-            self.batches.forget(count)
-        else:
-            self.gathered.forget(count)
-
     @property
     def has_many_times(self) -> bool:
         """Whether so many times wait that those which the clock has passed should be counted."""

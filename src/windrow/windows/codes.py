@@ -101,11 +101,13 @@ class WordCodes:
             self._look_near(words)
         done = 0
         while True:
+            slots = (self._slot_word, self._slot_code, self._word_of_code)
+            tables = (*slots, self._free, self._counters)
             if self._near.size:
-                found = (*self.tables(), self._references, self._near)
-                done = kernels.encode_near_words(words, valid, done, *found, out)
+                guesses = (self._references, self._near)
+                done = kernels.encode_near_words(words, valid, done, *tables, *guesses, out)
             else:
-                done = kernels.encode_words(words, valid, done, *self.tables(), out)
+                done = kernels.encode_words(words, valid, done, *tables, out)
             if done == words.size:
                 return out
             self.grow()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import pickle
@@ -13,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
+import numba
 import pytest
 
 from windrow.compiling import kept_code, kernels, source_stamp
@@ -231,6 +233,18 @@ def test_a_kernel_is_made_once_though_threads_call_it_together() -> None:
     with ThreadPoolExecutor(4) as threads:
         made = {id(each) for each in threads.map(lambda _: kernel.made, range(16))}
     assert (len(made), kernel(1)) == (1, 20)
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize("value", [1, "no number"])
+def test_garbage_is_looked_for_again_after_compiling(value: object) -> None:
+    assert gc.isenabled()
+    if value == 1:
+        assert loaded().outer(value) == 20
+    else:
+        with pytest.raises(numba.TypingError):
+            loaded().outer(value)
+    assert gc.isenabled()
 
 
 @pytest.mark.usefixtures("package")

@@ -6,9 +6,10 @@ that imports Windrow, or a query that needs ten kernels out of hundreds, pays fo
 
 from __future__ import annotations
 
-import importlib
 import threading
 from functools import partial, update_wrapper
+
+from windrow.deferred import imported
 
 _LOCK = threading.RLock()
 
@@ -65,7 +66,7 @@ class Kernel(partial):  # type: ignore[type-arg]
             with _LOCK:
                 if self._made is None:
                     # Numba is loaded here, at the first kernel that is called.
-                    making = getattr(importlib.import_module(_COMPILER), self._making)
+                    making = getattr(imported(_COMPILER), self._making)
                     made = making(self._plain, **self._options)
                     self._calls(made)
                     self._made = made
@@ -74,7 +75,7 @@ class Kernel(partial):  # type: ignore[type-arg]
     @property
     def _numba_type_(self):
         """As what another kernel calls it."""
-        return importlib.import_module(_COMPILER).type_of(self.made)
+        return imported(_COMPILER).type_of(self.made)
 
     @property
     def py_func(self):

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.embedded.governing import Governing
-from windrow.embedded.history_registry import Histories
 from windrow.embedded.idle_streams import IdleStreams
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
@@ -36,7 +36,7 @@ from windrow.embedded.view_registry import clocks_of, trim_views
 from windrow.errors import AdmissionError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
-from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
+from windrow.plan.tables_read import tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.rows.last_close import last_close
@@ -49,12 +49,18 @@ from windrow.table_schema import TableSchema
 from windrow.windows.completeness import Completeness
 from windrow.windows.marks import Mark
 
+if TYPE_CHECKING:
+    from windrow.embedded.history_registry import Histories
+    from windrow.plan.relations.tree_plan import RunnablePlan
+
 __all__ = ["Ingest"]
 
 
 # So many rows are refused before it is asked again whether there is room.
 REFUSED_AT_ONCE = 256
 
+# Nothing follows a step.
+_ALONE = nullcontext()
 # What views a query reads; called for every query at every step.
 _VIEWS = attrgetter("views")
 
@@ -90,6 +96,7 @@ class Ingest:
         self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0
+        self.with_runs: list[QueryEvents] = []  # of queries whose newest answer a run keeps
         self.listening: list[QueryEvents] = []  # of queries to which somebody has subscribed
         self._is_telling = False
         self._are_apart = False  # by arrival, whether some streams have moved and others have not
@@ -223,7 +230,7 @@ class Ingest:
                 self._recover()
             waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
             if waiting or self._are_apart:
-                with self._followed_by_runs():
+                with self._followed_by_runs() if self.with_runs else _ALONE:
                     self._take_waiting(waiting)
             if self._may_be_idle:
                 self._let_idle_go_on(wall_clock_us())
@@ -311,7 +318,7 @@ class Ingest:
     @contextmanager
     def _followed_by_runs(self) -> Iterator[None]:
         """Runs beside the shards read what is applied before it is, and go on after it."""
-        followed = [query.events for query in self._running() if query.has_run]
+        followed = tuple(self.with_runs)
         for events in followed:
             events.catch_up()
         yield

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from windrow.deferred import deferred
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query_parts import QueryStep, preparers_of
@@ -20,10 +21,6 @@ from windrow.events.answer import Answer
 from windrow.events.answer_queue import AnswerQueue
 from windrow.events.subscriptions import Change, Subscription
 from windrow.followers import Follower
-from windrow.governor.bounded.answers import BoundedAnswers
-from windrow.governor.bounded.inner_plan import inner_plan
-from windrow.governor.bounded.missed_rows import marked_incomplete
-from windrow.history.history import History
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
@@ -34,16 +31,12 @@ from windrow.output.session_publisher import SessionPublisher
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.plan.planned_query import PlannedQuery
-from windrow.plan.relations.explain import explain_tree
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.query import Query
 from windrow.rows.life import life_of
 from windrow.rows.set_aside import QueryLedger
 from windrow.rows.shared_rows import QueryLife, RowPool, StreamRows
 from windrow.runtime.pace import Pace, updates_within
 from windrow.runtime.shard import Shard
-from windrow.runtime.trees.tree_shard import TreeShard
-from windrow.runtime.trees.union_shard import UnionShard
 from windrow.windows.instants import NO_INSTANTS, WaitingInstants
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
@@ -51,7 +44,23 @@ from windrow.windows.window import Window
 if TYPE_CHECKING:
     from windrow.embedded.query_events import QueryEvents
     from windrow.embedded.view_run import ViewRun
+    from windrow.governor.bounded.answers import BoundedAnswers
+    from windrow.governor.bounded.inner_plan import inner_plan
+    from windrow.governor.bounded.missed_rows import marked_incomplete
+    from windrow.history.history import History
+    from windrow.plan.relations.explain import explain_tree
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
     from windrow.runtime.tables.table_store import TableStore
+    from windrow.runtime.trees.tree_shard import TreeShard
+    from windrow.runtime.trees.union_shard import UnionShard
+else:
+    BoundedAnswers = deferred("windrow.governor.bounded.answers", "BoundedAnswers")
+    inner_plan = deferred("windrow.governor.bounded.inner_plan", "inner_plan")
+    marked_incomplete = deferred("windrow.governor.bounded.missed_rows", "marked_incomplete")
+    explain_tree = deferred("windrow.plan.relations.explain", "explain_tree")
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+    TreeShard = deferred("windrow.runtime.trees.tree_shard", "TreeShard")
+    UnionShard = deferred("windrow.runtime.trees.union_shard", "UnionShard")
 
 __all__ = ["EmbeddedQuery"]
 
@@ -447,7 +456,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     @property
     def held_shard(self) -> Shard | TreeShard:
         """What holds the rows of its windows."""
-        assert isinstance(self._shard, Shard | TreeShard)
+        assert isinstance(self._shard, (Shard, TreeShard))
         return self._shard
 
     def read_until(self) -> Iterator[tuple[ViewRun, int]]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from windrow.embedded.slow_events import SlowEvents
+from windrow.event_time import START_OF_TIME
 from windrow.events.answer import Answer, answer_of
 from windrow.events.event_run import EventRun, StreamFeed
 from windrow.events.giving_up import GivesUpError
@@ -93,7 +94,7 @@ class QueryEvents:
         if subscriptions.any:
             self._ingest.tell()  # what was pushed before is not for the one that comes now
         else:
-            self._run = None
+            self._set_run(None)
             self._reader = SlowEvents(self._query, self._query.follow())
             self._ingest.listening.append(self)
         made = Subscription(call, self._leave, ended)
@@ -114,7 +115,7 @@ class QueryEvents:
         if self._reader is not None:
             self._reader.close()
             self._reader = None
-        self._run = None  # it would note what nobody is told
+        self._set_run(None)  # it would note what nobody is told
 
     @property
     def _listens_by_run(self) -> bool:
@@ -134,7 +135,7 @@ class QueryEvents:
     def _happened(self) -> list[Event]:
         self._batches = 0
         if self._ingest.has_batches:
-            self.expect_batch()
+            self.drop()
         if self._run is not None and self._reader is None:
             if self._steps == self._ingest.steps and not self._run.is_torn:
                 try:
@@ -163,15 +164,32 @@ class QueryEvents:
 
     def expect_batch(self) -> None:
         """Something is about to be applied that no run follows: what it brings is read after it."""
-        if self._reader is None and self._subscriptions.any:
-            self.drop()
+        if self._reader is None and self._subscriptions.any and self._run is not None:
+            run, told = self._run, (START_OF_TIME, self._run.told_rows, self._run.told())
+            self._set_run(None)
+            if run.is_torn:
+                self._reader = SlowEvents(
+                    self._query, self._query.follow_all(), run.clock, *told[1:]
+                )
+            else:
+                self._reader = SlowEvents(self._query, self._query.follow(), *told)
 
     def drop(self) -> None:
         """Let go of the run; the next readings are slow."""
-        run, self._run, self._slow = self._run, None, 0
+        run, self._slow = self._run, 0
+        self._set_run(None)
         if run is not None and self._subscriptions.any and self._reader is None:
             told = (run.clock, run.told_rows, run.told())
             self._reader = SlowEvents(self._query, self._query.follow_all(), *told)
+
+    def _set_run(self, run: EventRun | None) -> None:
+        """The session knows which queries have runs."""
+        listed = self._ingest.with_runs
+        self._run = run
+        if run is None and self in listed:
+            listed.remove(self)
+        elif run is not None and self not in listed:
+            listed.append(self)
 
     def catch_up(self) -> None:
         """Gathered rows are about to be applied: read them before."""
@@ -241,7 +259,8 @@ class QueryEvents:
         except GivesUpError:
             self._slow, self._patience = 0, 2 * self._patience
             return
-        self._run, self._batches = run, 0
+        self._batches = 0
+        self._set_run(run)
         self.confirm()
 
     def _feed(self, name: str) -> StreamFeed:

@@ -6,14 +6,14 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from windrow.asking import Asking
 from windrow.clocks import ARRIVAL, COMPLETE, check_lateness, clock_named
+from windrow.deferred import deferred
 from windrow.embedded.growth_warning import warn_of_growth
-from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.kept_for import fill, keeps_for
@@ -29,7 +29,6 @@ from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import span_of
 from windrow.giving_functions import GivingFunctions
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
-from windrow.metrics_server import MetricsServer
 from windrow.named_parts import NamedParts
 from windrow.notebook.cards import session_card
 from windrow.plan.catalog import Catalog
@@ -39,7 +38,6 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
-from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.rows.given_rows import Rows
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
@@ -47,6 +45,13 @@ from windrow.sql import parse_query
 from windrow.sql.double_quotes import double_quotes_named, names_in_backquotes
 from windrow.sql.statements import QueryText, Select
 from windrow.stream_options import Span, stream_options
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_query import EmbeddedHistoryQuery
+    from windrow.metrics_server import MetricsServer
+    from windrow.plan.relations.tree_plan import RunnablePlan
+else:
+    MetricsServer = deferred("windrow.metrics_server", "MetricsServer")
 
 __all__ = ["EmbeddedSession"]
 

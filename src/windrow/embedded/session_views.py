@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from windrow.deferred import deferred
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.kept_for import fill, keeps_for
 from windrow.embedded.live_question import answer_now, check_question, running_views
@@ -17,9 +19,13 @@ from windrow.errors import BindingError
 from windrow.governor.measured_window import RateOf
 from windrow.plan.catalog import Catalog, View
 from windrow.plan.relations.planner import plan_view, tree_plan
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.sql import parse_query
 from windrow.sql.statements import QueryText
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
 
 __all__ = ["SessionViews", "name_taken"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.backlog import Backlog, joined_rows
-from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
+from windrow.deferred import deferred
 from windrow.embedded.kept_rows import KeptRows
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME, START_OF_TIME
@@ -30,6 +30,11 @@ from windrow.schema import StreamSchema
 from windrow.windows.completeness import Completeness
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.plausible_times import PlausibleTimes
+
+if TYPE_CHECKING:
+    from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
+else:
+    BadRowsFolder = deferred("windrow.connectors.parquet.bad_rows_folder", "BadRowsFolder")
 
 __all__ = ["LATE_ROWS_KEPT", "StreamIngest", "count_of", "late_bytes", "wall_clock_us"]
 

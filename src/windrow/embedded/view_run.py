@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
+from windrow.deferred import deferred
 from windrow.embedded.query import EmbeddedQuery
 from windrow.errors import DataError
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes
-from windrow.plan.relations.tree_plan import TreePlan
-from windrow.runtime.trees.tree_shard import TreeShard
-from windrow.runtime.trees.view_log import ViewLog
-from windrow.runtime.trees.view_shard import ViewShard
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import TreePlan
+    from windrow.runtime.trees.tree_shard import TreeShard
+    from windrow.runtime.trees.view_log import ViewLog
+    from windrow.runtime.trees.view_shard import ViewShard
+else:
+    ViewShard = deferred("windrow.runtime.trees.view_shard", "ViewShard")
 
 __all__ = ["ViewRun"]
 

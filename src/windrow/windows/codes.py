@@ -173,8 +173,9 @@ class WordCodes:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        held = (self._slot_word, self._slot_code, self._word_of_code, self._free, self._references)
-        return sum(array.nbytes for array in held)
+        # Without a loop: every push asks for the bytes of all that is held.
+        slots = self._slot_word.nbytes + self._slot_code.nbytes
+        return slots + self._word_of_code.nbytes + self._free.nbytes + self._references.nbytes
 
     def grow(self) -> None:
         """Have room for twice as many codes."""

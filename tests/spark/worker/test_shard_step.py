@@ -23,7 +23,6 @@ from windrow.rows.damaged_values import NOT_UTF8
 from windrow.runtime.ledger import total_ledger
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.shuffle.bad_values import BAD_TIME
-from windrow.spark.shuffle.hidden_columns import NOW
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.worker import remote_shards, shard_segments
@@ -45,10 +44,16 @@ def plan_of(text: str) -> QueryPlan:
 
 
 def packed(
-    plan: QueryPlan, stream: str, table: pa.Table, buckets: int = 1, task: int = 0
+    plan: QueryPlan,
+    stream: str,
+    table: pa.Table,
+    buckets: int = 1,
+    task: int = 0,
+    now: int | None = None,
 ) -> list[list[bytes]]:
     """The packets of a one-task batch, per bucket."""
     packer = Packer(plan, stream, tuple(range(buckets)), task)
+    packer.now_us = None if now is None else now * SECOND
     for batch in table.to_batches():
         packer.add(batch)
     return [[packet] for packet in packer.take().column("packet").to_pylist()]
@@ -84,11 +89,11 @@ class Bucket:
         data = self.step.run_batch(packets, self.state).to_bytes()
         return ShardOutput.from_bytes(data)
 
-    def batch(self, tables: dict[str, pa.Table]) -> ShardOutput:
+    def batch(self, tables: dict[str, pa.Table], now: int | None = None) -> ShardOutput:
+        """now: the second at which the batch begins."""
         streams = [stream for stream in self.plan.streams if stream in tables]
-        return self.run(
-            packet for stream in streams for packet in packed(self.plan, stream, tables[stream])[0]
-        )
+        given = [packed(self.plan, stream, tables[stream], now=now)[0] for stream in streams]
+        return self.run(packet for packets in given for packet in packets)
 
 
 def updates(output: ShardOutput) -> list[tuple[object, ...]]:
@@ -344,21 +349,18 @@ def ahead_plan(span: int | str) -> QueryPlan:
                 Catalog(stream))  # fmt: skip
 
 
-def of_seconds(*seconds: int, now: int | None = None) -> pa.Table:
-    table = rows(*(("a", second * SECOND, 1.0) for second in seconds))
-    if now is None:
-        return table
-    return table.append_column(NOW, pa.array([now * SECOND] * len(seconds)))
+def of_seconds(*seconds: int) -> pa.Table:
+    return rows(*(("a", second * SECOND, 1.0) for second in seconds))
 
 
 def test_rows_a_day_ahead_of_the_clock_of_the_batch_are_set_aside() -> None:
     bucket = Bucket(ahead_plan("auto"))
     far = 2 * DAY // SECOND
-    output = bucket.batch({"h": of_seconds(10, far, 12, now=11)})
+    output = bucket.batch({"h": of_seconds(10, far, 12)}, now=11)
     assert (output.ledgers["h"].bad_time, output.clock_us) == (1, 11 * SECOND - 1)
     assert output.bad["h"].num_rows == output.unplaced["h"].num_rows == 1
     believing = Bucket(ahead_plan("off"))
-    output = believing.batch({"h": of_seconds(10, far, 12, now=11)})
+    output = believing.batch({"h": of_seconds(10, far, 12)}, now=11)
     assert output.ledgers["h"].bad_time == 0
 
 
@@ -401,5 +403,5 @@ def test_a_gap_is_believed_when_enough_rows_follow_it_in_one_batch_or_in_several
 def test_a_row_of_about_now_is_believed_at_once() -> None:
     bucket = Bucket(ahead_plan(60 * SECOND))
     bucket.batch({"h": of_seconds(1, 2)})
-    output = bucket.batch({"h": of_seconds(1000, now=1010)})
+    output = bucket.batch({"h": of_seconds(1000)}, now=1010)
     assert output.clock_us == 999 * SECOND - 1

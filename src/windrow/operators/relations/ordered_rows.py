@@ -155,6 +155,7 @@ class OrderedRows:
         """
         is_used = self.tree.heads[coded.partitions, FIRST] != EMPTY
         self._partitions.release(coded.partitions, is_used)
+        self._words.forget_ends(lambda: self.tree.words[self.tree.counts > 0])
         if isinstance(self._rows, NumberedRows):
             # A row with a number enters once and leaves once.
             gone = coded.rows[coded.weight < 0]
@@ -178,7 +179,7 @@ class OrderedRows:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        own = tree_bytes(self.tree) + self._partition_of.nbytes
+        own = tree_bytes(self.tree) + self._partition_of.nbytes + self._words.nbytes
         return own + self._rows.nbytes + self._partitions.nbytes
 
     def growth_bytes(self, changes: int) -> int:

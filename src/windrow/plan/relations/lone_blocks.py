@@ -22,13 +22,6 @@ _ELSEWHERE = "windrow.connect() without Spark, or windrow run --embedded, runs t
 def plan_block(select: Select, catalog: Catalog, algorithm: str, store: str) -> QueryPlan:
     """The plan of a query where only single blocks run, as they do on Spark."""
     check_policy(select)
-    if select.on_error == "set_aside":
-        raise UnsupportedError(
-            "WU761",
-            "ON ERROR SET ASIDE is not supported on Spark: nothing would count the rows",
-            hint="write ON ERROR NULL or ON ERROR FAIL, or run it with windrow.connect()",
-            place=select.places.get("ON ERROR"),
-        )
     if select.on_error in (None, "fail"):
         plan = _bound(select, catalog, algorithm, store)
     else:

@@ -4,35 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from windrow.deferred import deferred
 from windrow.errors import UnsupportedError
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog, View
 from windrow.plan.digits import carries_words
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
-from windrow.plan.relations.algebra import Project, Relation, ValidRows
-from windrow.plan.relations.as_of import PROCTIME
-from windrow.plan.relations.binder import bind_query, bind_view
-from windrow.plan.relations.blocks import with_blocks
-from windrow.plan.relations.bound_query import BoundQuery
-from windrow.plan.relations.closing import closes_of, has_sessions, of_closing_sessions
-from windrow.plan.relations.comparable import check_comparable
-from windrow.plan.relations.exact_sums import with_exact_sums
-from windrow.plan.relations.instants import is_instant
-from windrow.plan.relations.references import passed
-from windrow.plan.relations.rules.pipeline import rewritten_relation
-from windrow.plan.relations.share_parts import share_parts
-from windrow.plan.relations.tree_plan import TreePlan, grid_of
-from windrow.plan.relations.union_blocks import with_union_blocks
-from windrow.plan.relations.whole_blocks import as_block
-from windrow.plan.relations.window_columns import BOUND_NAMES
+from windrow.plan.relations.instants import PROCTIME, is_instant
 from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source, ValuesList
 from windrow.sql.unnesting import GENERATORS
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.algebra import Project, Relation, ValidRows
+    from windrow.plan.relations.binder import bind_query, bind_view
+    from windrow.plan.relations.blocks import with_blocks
+    from windrow.plan.relations.bound_query import BoundQuery
+    from windrow.plan.relations.closing import closes_of, has_sessions, of_closing_sessions
+    from windrow.plan.relations.comparable import check_comparable
+    from windrow.plan.relations.exact_sums import with_exact_sums
+    from windrow.plan.relations.references import passed
+    from windrow.plan.relations.rules.pipeline import rewritten_relation
+    from windrow.plan.relations.share_aggregates import share_aggregates
+    from windrow.plan.relations.share_parts import share_parts
+    from windrow.plan.relations.tree_plan import TreePlan, grid_of
+    from windrow.plan.relations.union_blocks import with_union_blocks
+    from windrow.plan.relations.whole_blocks import as_block
+    from windrow.plan.relations.window_columns import BOUND_NAMES
+else:
+    Project = deferred("windrow.plan.relations.algebra", "Project")
+    ValidRows = deferred("windrow.plan.relations.algebra", "ValidRows")
+    bind_query = deferred("windrow.plan.relations.binder", "bind_query")
+    bind_view = deferred("windrow.plan.relations.binder", "bind_view")
+    with_blocks = deferred("windrow.plan.relations.blocks", "with_blocks")
+    closes_of = deferred("windrow.plan.relations.closing", "closes_of")
+    has_sessions = deferred("windrow.plan.relations.closing", "has_sessions")
+    of_closing_sessions = deferred("windrow.plan.relations.closing", "of_closing_sessions")
+    check_comparable = deferred("windrow.plan.relations.comparable", "check_comparable")
+    with_exact_sums = deferred("windrow.plan.relations.exact_sums", "with_exact_sums")
+    passed = deferred("windrow.plan.relations.references", "passed")
+    rewritten_relation = deferred("windrow.plan.relations.rules.pipeline", "rewritten_relation")
+    share_aggregates = deferred("windrow.plan.relations.share_aggregates", "share_aggregates")
+    share_parts = deferred("windrow.plan.relations.share_parts", "share_parts")
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+    grid_of = deferred("windrow.plan.relations.tree_plan", "grid_of")
+    with_union_blocks = deferred("windrow.plan.relations.union_blocks", "with_union_blocks")
+    as_block = deferred("windrow.plan.relations.whole_blocks", "as_block")
+    BOUND_NAMES = deferred("windrow.plan.relations.window_columns", "BOUND_NAMES")
 
 __all__ = ["check_policy", "plan_query", "plan_view", "tree_plan"]
 
@@ -114,8 +138,8 @@ def _planned(bound: BoundQuery) -> TreePlan:
 
 def _running(relation: Relation, grid_us: int | None, text: str) -> Relation:
     """The relation with blocks as leaves."""
-    fused = with_blocks(with_union_blocks(relation, grid_us, text), grid_us, text)
-    return share_parts(with_exact_sums(fused))
+    unions = with_union_blocks(share_aggregates(relation), grid_us, text)
+    return share_parts(with_exact_sums(with_blocks(unions, grid_us, text)))
 
 
 def _rewritten(bound: BoundQuery, relation: Relation) -> Relation:

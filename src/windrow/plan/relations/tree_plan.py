@@ -25,7 +25,7 @@ from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import OnError
 from windrow.window_kinds import UNBOUNDED
 
-__all__ = ["RunnablePlan", "TreePlan", "grid_of", "tables_of"]
+__all__ = ["RunnablePlan", "TreePlan", "grid_of"]
 
 
 @dataclass(frozen=True)
@@ -186,11 +186,6 @@ class TreePlan:
             self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan",
             closes=self.closes,
         )  # fmt: skip
-
-
-def tables_of(plan: RunnablePlan) -> tuple[str, ...]:
-    """The tables that a plan reads, also by its views; one block reads none."""
-    return plan.tables if isinstance(plan, TreePlan) else ()
 
 
 def grid_of(relation: Relation, every_us: int | None) -> int:

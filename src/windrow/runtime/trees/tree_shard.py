@@ -100,6 +100,21 @@ class TreeShard:
         self._begin_result()
         self.entered = NO_INSTANTS
         self.most_changes = NO_LIMIT
+        # Relations are compared by all that they say: leaves are found by the nodes themselves.
+        self._leaf_of_node: dict[int, Leaf] = {}
+        # Sizes change with rows and steps only, and are asked for by every push to any stream.
+        self._held_bytes: int | None = None
+        self._growth: dict[int, int] = {}
+
+    def _leaf(self, node: Relation) -> Leaf:
+        found = self._leaf_of_node.get(id(node))
+        if found is None:
+            found = self._leaf_of_node[id(node)] = self._leaves[node]
+        return found
+
+    def _forget_sizes(self) -> None:
+        self._held_bytes = None
+        self._growth = {}
 
     def _begin_result(self) -> None:
         self._result = TreeResult(self._types)
@@ -111,6 +126,7 @@ class TreeShard:
 
     def append(self, changes: Mapping[int, PreparedRows]) -> None:
         """Prepared rows, all later than the clock, wait for it."""
+        self._forget_sizes()
         for number, rows in changes.items():
             leaf, own = self._owners[number]
             leaf.append({own: rows})
@@ -123,6 +139,7 @@ class TreeShard:
         if changes:
             self.append(changes)
         self.clock = max(self.clock, until)
+        self._forget_sizes()
         return self._run(self._last_tick(self.clock))
 
     def _last_tick(self, instant: int) -> int:
@@ -130,13 +147,14 @@ class TreeShard:
 
     def _run(self, until: int) -> Partial:
         self._begin_windows()
-        found: dict[Relation, Changes] = {}
+        found: dict[Leaf, Changes] = {}
 
         def changes_of(node: Relation) -> Changes:
             """What a leaf gives, which both trees may read."""
-            if node not in found:
-                found[node] = self._leaves[node].run(until)
-            return found[node]
+            leaf = self._leaf(node)
+            if leaf not in found:
+                found[leaf] = leaf.run(until)
+            return found[leaf]
 
         try:
             changes = self._tree.advance(changes_of, until, self.most_changes)
@@ -174,7 +192,7 @@ class TreeShard:
         found = NO_INSTANTS
         for node in self.plan.entered:
             if isinstance(node, Block):
-                found = merged(found, self._leaves[node].entered)
+                found = merged(found, self._leaf(node).entered)
         for node, window in self._tree.windows.items():
             if node in self.plan.entered:
                 found = merged(found, window.entered)
@@ -254,6 +272,7 @@ class TreeShard:
     def rewind(self, mark: TreeMark) -> None:
         """Roll back to the mark: operators are made anew from what the leaves hold."""
         mark.own.rewind()
+        self._forget_sizes()
         for leaf, own in zip(self._leaves.values(), mark.leaves, strict=True):
             leaf.rewind(own)
         for window in mark.windows:
@@ -362,6 +381,11 @@ class TreeShard:
     @property
     def nbytes(self) -> int:
         """Bytes of leaves, operators and the result."""
+        if self._held_bytes is None:
+            self._held_bytes = self._bytes_now()
+        return self._held_bytes
+
+    def _bytes_now(self) -> int:
         leaves = sum(leaf.nbytes for leaf in self._leaves.values())
         whole = 0 if self._whole is None else self._whole.nbytes
         closing = 0 if self._closing is None else self._closing.nbytes
@@ -369,6 +393,11 @@ class TreeShard:
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
+        if rows not in self._growth:
+            self._growth[rows] = self._growth_now(rows)
+        return self._growth[rows]
+
+    def _growth_now(self, rows: int) -> int:
         leaves = sum(leaf.growth_bytes(rows) for leaf in self._leaves.values())
         shown = self._result.growth_bytes(self._tree.root_changes(2 * rows))
         if self._whole is not None:

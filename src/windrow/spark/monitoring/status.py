@@ -41,6 +41,7 @@ class QueryStatus:
     batch_ms: float = 0.0
     algorithms: list[str] = field(default_factory=list)  # in use, over all buckets
     figures: dict[str, Any] | None = None  # what the cost model knows, over all buckets
+    account: dict[str, Any] = field(default_factory=dict)  # monitoring.query_account
 
     @classmethod
     def new(cls, plan: QueryPlan) -> QueryStatus:

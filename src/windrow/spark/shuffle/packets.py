@@ -56,12 +56,13 @@ class Packet:
     oldest: bytes | memoryview | None = None
     unplaced: bytes | memoryview | None = None
     bad: bytes | memoryview | None = None
+    aside: bytes | memoryview | None = None  # shuffle.aside_rows
 
     def to_bytes(self) -> bytes:
         """The packet as one frame."""
         sections: list[bytes | memoryview] = [data for _, data in self.rows]
         kept = []
-        for name in ("times", "oldest", "unplaced", "bad"):
+        for name in ("times", "oldest", "unplaced", "bad", "aside"):
             if (data := getattr(self, name)) is not None:
                 kept.append(name)
                 sections.append(data)

@@ -56,6 +56,8 @@ class ShardOutput:
     late: Mapping[str, pa.Table] = field(default_factory=dict)
     unplaced: Mapping[str, pa.Table] = field(default_factory=dict)
     bad: Mapping[str, pa.Table] = field(default_factory=dict)
+    rows_in: Mapping[str, int] = field(default_factory=dict)  # rows that the query took, by stream
+    aside: Mapping[str, Any] = field(default_factory=dict)  # shuffle.aside_rows
 
     def to_bytes(self) -> bytes:
         """The output as one frame."""
@@ -75,6 +77,8 @@ class ShardOutput:
             "running": self.running,
             "heavy": self.heavy,
             "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
+            "rows_in": self.rows_in,
+            "aside": self.aside,
             "late": list(self.late),
             "unplaced": list(self.unplaced),
             "bad": list(self.bad),

@@ -100,7 +100,8 @@ def test_a_value_that_does_not_fit_is_named_with_its_place(
 def test_lines_of_json_hold_every_type(sessions: Sessions, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     rows = [JSON_ROW, {**JSON_ROW, "a": "no array"}]
-    (tmp_path / "in" / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    texts = [json.dumps(row) + "\n" for row in rows]
+    (tmp_path / "in" / "a.jsonl").write_text("".join(texts))
     session = sessions.open(buckets=1)
     source = sources.jsonl(str(tmp_path / "in"))
     session.stream("n", ALL_TYPES, time="ts", on_bad_row="set aside", source=source)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from windrow.errors import UnsupportedError
-from windrow.plan.relations.algebra import AnswerWindow, Relation, Scan, ViewScan, walk_relations
+from windrow.plan.relations.algebra import AnswerWindow, Relation, Scan, ViewScan
 from windrow.plan.relations.window_algebra import SessionScan
 from windrow.plan.windows import common_closes
 
@@ -19,15 +20,21 @@ def closes_of(relation: Relation) -> Closes | None:
 
     None where they do not close together: then answers are due when rows enter.
     """
-    found: set[Closes | None] = set()
-    for node in walk_relations(relation):
-        if isinstance(node, Scan):
-            found.add(common_closes([node.window]))
-        elif isinstance(node, ViewScan):
-            found.add(node.closes)
-        elif isinstance(node, AnswerWindow | SessionScan):
-            found.add(None)
+    found = set(_closes(relation))
     return found.pop() if len(found) == 1 else None
+
+
+def _closes(relation: Relation) -> Iterator[Closes | None]:
+    """Those of all windows but those of queries whose answers are read through one."""
+    if isinstance(relation, Scan | AnswerWindow):
+        yield common_closes([relation.window])
+    elif isinstance(relation, ViewScan):
+        yield relation.closes
+    elif isinstance(relation, SessionScan):
+        yield None
+    else:
+        for part in relation.inputs:
+            yield from _closes(part)
 
 
 def has_sessions(relation: Relation) -> bool:

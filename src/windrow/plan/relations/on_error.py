@@ -31,6 +31,7 @@ from windrow.plan.relations.references import (
     with_expressions,
 )
 from windrow.plan.types import all_of
+from windrow.plan.relations.window_algebra import SessionScan
 from windrow.sql.statements import OnError
 
 __all__ = ["with_policy"]
@@ -86,6 +87,8 @@ def _guarded(relation: Relation) -> Relation:
         return _guarded_filter(relation)
     if isinstance(relation, Join | Apply):
         return _guarded_join(relation)
+    if isinstance(relation, SessionScan):
+        return _guarded_sessions(relation)
     if isinstance(relation, Unary):
         return relation.with_inputs(_with_values(relation.input, expressions_of(relation)))
     return relation
@@ -106,6 +109,17 @@ def _guarded_filter(relation: Filter) -> Relation:
     condition = all_of([*safe, *others])
     assert condition is not None
     return replace(relation, condition=condition)
+
+
+def _guarded_sessions(relation: SessionScan) -> Relation:
+    """Rows without a value are in no session."""
+    guards = [has_value(each.expression) for each in relation.computed if can_fail(each.expression)]
+    found = all_of([*conjuncts_of(relation.condition), *guards])
+    if found is None:
+        return relation
+    guarded = _guarded_filter(Filter(relation.scan, found))
+    assert isinstance(guarded, Filter)
+    return replace(relation, condition=guarded.condition)
 
 
 def _guarded_join(relation: Join | Apply) -> Relation:

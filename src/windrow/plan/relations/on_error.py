@@ -30,8 +30,8 @@ from windrow.plan.relations.references import (
     read_ids,
     with_expressions,
 )
-from windrow.plan.types import all_of
 from windrow.plan.relations.window_algebra import SessionScan
+from windrow.plan.types import all_of
 from windrow.sql.statements import OnError
 
 __all__ = ["with_policy"]

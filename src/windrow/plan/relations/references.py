@@ -25,8 +25,8 @@ from windrow.plan.relations.algebra import (
     WindowFunctions,
     walk_relations,
 )
-from windrow.plan.types import all_of
 from windrow.plan.relations.window_algebra import SessionScan
+from windrow.plan.types import all_of
 from windrow.schema import BOOLEAN
 
 __all__ = [
@@ -135,6 +135,10 @@ def with_expressions(relation: Relation, rewrite: Rewrite) -> Relation:
         partition = tuple(rewrite(part) for part in relation.partition)
         order = _keys(relation.order, rewrite)
         return replace(relation, partition=partition, order=order, calls=window_calls)
+    return _leaf(relation, rewrite)
+
+
+def _leaf(relation: Relation, rewrite: Rewrite) -> Relation:
     if isinstance(relation, SessionScan):
         condition = None if relation.condition is None else rewrite(relation.condition)
         return replace(relation, condition=condition, computed=_items(relation.computed, rewrite))

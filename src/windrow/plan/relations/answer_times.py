@@ -1,4 +1,4 @@
-"""Windows over the answers of windows, timed by a bound of these: TUMBLE over TUMBLE by window_time.
+"""Windows over the answers of windows, timed by a bound of these: TUMBLE over TUMBLE by rowtime.
 
 At every close the rows of the inner query enter with the time that the named column has then, which
 is that of the close or a fixed span before it.

@@ -167,6 +167,16 @@ def test_an_error_in_the_condition_of_a_view_follows_the_policy() -> None:
     assert found["NULL"] == found["SET ASIDE"] == [(0, 1), (6, 1)]
 
 
+def test_rows_that_are_set_aside_behind_sessions_are_counted_once() -> None:
+    session = connected()
+    text = "SELECT window_end AS e, COUNT(*) AS n FROM s [SESSION 4 SECONDS] WHERE 6 DIV x > 1 "
+    query = session.query(f"{text} GROUP BY window_start, window_end ON ERROR SET ASIDE")
+    push(session, [(0, "a", 1), (3, "a", 0), (6, "a", 2)])
+    session.finish()
+    assert [plain(row, "e", "n") for row in query.answers().to_pylist()] == [(10, 2)]
+    assert sum(row["set_aside"] for row in query.ledger().to_pylist()) == 1
+
+
 CHAINS: dict[str, tuple[str, int, int, int]] = {
     "TVF over TVF": (
         "SELECT window_start AS b, window_end AS e, SUM(n) AS n, SUM(t) AS t FROM TABLE(TUMBLE("

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from windrow.errors import UnsupportedError
-from windrow.plan.relations.algebra import AnswerWindow, Relation, Scan, ViewScan
+from windrow.plan.fallible import uncounted
+from windrow.plan.relations.algebra import AnswerWindow, Filter, Relation, Scan, ViewScan
 from windrow.plan.relations.window_algebra import SessionScan
 from windrow.plan.windows import common_closes
 
@@ -47,7 +48,8 @@ def has_sessions(relation: Relation) -> bool:
 def of_closing_sessions(relation: Relation) -> Relation:
     """The same over the sessions that end at this very instant: what is final of it."""
     if isinstance(relation, SessionScan):
-        return replace(relation, mode="closing")
+        condition = None if relation.condition is None else uncounted(relation.condition)
+        return replace(relation, mode="closing", condition=condition)
     if isinstance(relation, AnswerWindow):
         raise UnsupportedError(
             "WU700",
@@ -55,4 +57,8 @@ def of_closing_sessions(relation: Relation) -> Relation:
             hint="write EVERY (10 SECONDS) at the end of the query: it then answers at these ticks",
         )
     parts = [of_closing_sessions(part) for part in relation.inputs]
-    return relation.with_inputs(*parts) if parts else relation
+    relation = relation.with_inputs(*parts) if parts else relation
+    if isinstance(relation, Filter):
+        # Rows that are set aside are counted once: where sessions are open.
+        return replace(relation, condition=uncounted(relation.condition))
+    return relation

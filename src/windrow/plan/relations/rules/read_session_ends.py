@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from windrow.plan.expressions import Call, ColumnRef, Expr
+from windrow.plan.fallible import uncounted
 from windrow.plan.relations.algebra import (
     Aggregate,
     Field,
@@ -99,7 +100,7 @@ class _Reading:
             Item(own[each.field.id], substituted(each.expression, refs)) for each in scan.computed
         )
         condition = scan.condition
-        condition = None if condition is None else substituted(condition, refs)
+        condition = None if condition is None else uncounted(substituted(condition, refs))
         return replace(scan, scan=inner, computed=computed, condition=condition), own
 
     def _aggregated(self, node: Aggregate) -> Relation:

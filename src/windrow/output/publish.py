@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.deferred import deferred
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
@@ -22,7 +23,6 @@ from windrow.output.initial_rows import InitialRows
 from windrow.output.kernels import is_increasing
 from windrow.output.known_groups import KnownGroups
 from windrow.output.result_rows import FoundRows, ResultRows
-from windrow.output.selects.select_feed import SelectFeed
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.output.whole_feed import WholeFeed
 from windrow.plan.fingerprint import fingerprint
@@ -32,6 +32,11 @@ from windrow.rows.frames import pack, unpack
 from windrow.rows.set_aside import note_words
 from windrow.rows.shape import shape_of
 from windrow.windows.marks import Mark
+
+if TYPE_CHECKING:
+    from windrow.output.selects.select_feed import SelectFeed
+else:
+    SelectFeed = deferred("windrow.output.selects.select_feed", "SelectFeed")
 
 __all__ = ["Publisher", "PublisherMark"]
 
@@ -96,14 +101,21 @@ class Publisher:
         self._forget_idle()
 
     def mark(self) -> PublisherMark:
-        """How it is now: rewind() goes back to it. Of one shard alone, and before anything new."""
+        """How it is now: rewind() goes back to it. Before anything new, in one process."""
         self._feed.begin_step()
-        return PublisherMark(Mark(self, self._initial, *self._feed.parts))
+        combined = [] if self._combiner is None else [self._combiner]
+        for combiner in combined:
+            combiner.begin_step()
+        return PublisherMark(Mark(self, self._initial, *combined, *self._feed.parts))
 
     def rewind(self, mark: PublisherMark) -> None:
         """Roll back to the mark: what a failed step left behind is rebuilt from the feed."""
         self._feed.undo_step()
+        if self._combiner is not None:
+            self._combiner.undo_step()
         mark.own.rewind()
+        if self._combiner is not None:
+            self._combiner.derive()
         self._feed.derive()
         if not self._takes_codes:
             self._groups.know(self._feed.groups_in_use())

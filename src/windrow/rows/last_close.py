@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from windrow.deferred import deferred
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import WindowSpec
-from windrow.plan.relations.algebra import AnswerWindow, Relation, Scan, ViewScan
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
-from windrow.plan.relations.window_algebra import SessionScan
 from windrow.rows.prepare import lifetime_of
 
-__all__ = ["last_close"]
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+    from windrow.rows.last_answers import last_of_answers
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+    last_of_answers = deferred("windrow.rows.last_answers", "last_of_answers")
+
+__all__ = ["last_close", "last_end"]
 
 
 def last_close(plan: RunnablePlan, newest_us: Mapping[str, int]) -> int:
@@ -22,32 +28,14 @@ def last_close(plan: RunnablePlan, newest_us: Mapping[str, int]) -> int:
     for entry in plan.inputs:
         newest = newest_us[entry.stream.name]
         if newest > START_OF_TIME:
-            found = max(found, _last_end(entry.window, newest))
+            found = max(found, last_end(entry.window, newest))
     if isinstance(plan, TreePlan) and plan.answer_windows:
-        found = max(found, _last_of(plan.bound, newest_us))
+        found = max(found, last_of_answers(plan.bound, newest_us))
     return found
 
 
-def _last_of(relation: Relation, newest_us: Mapping[str, int]) -> int:
-    """The last end of windows over streams, and of those over answers that these give."""
-    if isinstance(relation, SessionScan):
-        relation = relation.scan
-    if isinstance(relation, Scan):
-        newest = newest_us.get(relation.stream.name, START_OF_TIME)
-        return newest if newest == START_OF_TIME else _last_end(relation.window, newest)
-    if isinstance(relation, ViewScan):
-        newest = max(newest_us.get(name, START_OF_TIME) for name in relation.streams)
-        step, phase = relation.closes or (1, 0)
-        # The first close behind the newest row.
-        return newest if step == 1 else (newest - phase) // step * step + step + phase
-    found = max([START_OF_TIME, *(_last_of(part, newest_us) for part in relation.inputs)])
-    if isinstance(relation, AnswerWindow) and found > START_OF_TIME:
-        tick = found // relation.every_us * relation.every_us
-        return max(found, _last_end(relation.window, tick + relation.offset_us))
-    return found
-
-
-def _last_end(window: WindowSpec, newest: int) -> int:
+def last_end(window: WindowSpec, newest: int) -> int:
+    """When the last window closes in which a row of that time is."""
     if window.traits.is_session:
         return newest + window.length_us
     if not window.traits.closes:

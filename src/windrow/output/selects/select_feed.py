@@ -155,7 +155,7 @@ class SelectFeed(ToldUpdates[RowUpdates]):
     def answers(self) -> pa.Table:
         """The answers at all instants due since the last call."""
         instants, due = self._due.all(), self._due.after_all()
-        updates = RowUpdates.joined(self._updates.since(self._answered_to))
+        updates = self._viewed(self._updates.since(self._answered_to))
         table = self._answers_at(instants, updates)
         self._answered_to, self._due = self._updates.end, due
         return table

@@ -237,7 +237,8 @@ class GroupFeed(ToldUpdates[GroupRowUpdates], StateFeed):
 
     def groups_shown(self) -> NDArray[np.bool_]:
         """Which groups have a row now."""
-        return self._now.row != kernels.ABSENT
+        shown: NDArray[np.bool_] = self._now.row != kernels.ABSENT
+        return shown
 
     def groups_in_use(self) -> NDArray[np.bool_]:
         """Which groups something still refers to."""

@@ -15,7 +15,7 @@ from windrow.operators.lanes import LaneLayout, Vector
 from windrow.operators.partial import Partial
 from windrow.output.change_limit import cut_between_instants, first_instants
 from windrow.output.combine import CodedUpdates, Combiner, with_gone
-from windrow.output.due_instants import INSTANTS_LIMIT
+from windrow.output.due_instants import INSTANTS_LIMIT, distinct_instants
 from windrow.output.feed import Feed, StateFeed
 from windrow.output.group_feed import GroupFeed
 from windrow.output.initial_rows import InitialRows
@@ -88,7 +88,7 @@ class Publisher:
         each.
         """
         if not is_increasing(instants):
-            instants = _distinct(instants)
+            instants = distinct_instants(instants)
         if self._selects is not None:
             if len(partials) == 1:
                 partials = [(partials[0][0], self._dated(partials[0][1], instants, until))]
@@ -481,14 +481,6 @@ class Publisher:
         size = max(flags.size for flags in used)
         padded = [np.pad(flags, (0, size - flags.size)) for flags in used]
         return np.logical_or.reduce(padded), np.logical_or.reduce(padded[1:])
-
-
-def _distinct(instants: Vector) -> Vector:
-    """Each instant once, in order; mostly they are in order, and only some are equal."""
-    is_later = np.ones(instants.size, np.bool_)
-    np.not_equal(instants[1:], instants[:-1], out=is_later[1:])
-    found = instants[is_later]
-    return found if is_increasing(found) else np.unique(found)
 
 
 def _rows_of_groups(

@@ -88,6 +88,8 @@ bench: $(STAMPS)/java $(STAMPS)/dev  ## The anchor query and every algorithm bes
 	@$(BIN)/python benchmarks/spark_pipeline.py
 	@$(BIN)/python benchmarks/pipeline_stages.py
 	@$(BIN)/python benchmarks/algorithms.py
+	@$(BIN)/python benchmarks/throughput.py
+	@$(BIN)/python benchmarks/throughput.py --pushes
 	@$(BIN)/python benchmarks/live_selects.py
 	@$(BIN)/python benchmarks/nexmark/run.py
 	@$(BIN)/python benchmarks/governor.py

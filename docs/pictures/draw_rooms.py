@@ -9,7 +9,7 @@ __all__ = ["rooms"]
 
 def rooms() -> Picture:
     """Folders of src/windrow in layers, and what flows between them."""
-    picture = Picture(860, 668, "The folders of the source; imports go only downwards")
+    picture = Picture(860, 706, "The folders of the source; imports go only downwards")
     layers = [
         (
             ("apps/", "cli, shell, console, terminal, demo: what people use"),
@@ -18,6 +18,7 @@ def rooms() -> Picture:
         (("embedded/", "session in this process"), ("spark/", "session on Spark"), "orange"),
         (("jobs/", "script → job"), "plain"),
         (("connectors/", "files, Kafka, PostgreSQL, Delta, ...: sources and sinks"), "plain"),
+        (("events/", "rows one by one → the newest answer, beside the shard"), "blue"),
         (("runtime/", "shards: batches in, group updates out; the ledger of rows"), "blue"),
         (("governor/", "widths and turns under a budget; bounds of answers"), "green"),
         (("history/", "the past at coarser and coarser grain"), "green"),

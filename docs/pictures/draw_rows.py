@@ -66,7 +66,7 @@ def on_spark() -> Picture:
         tone="orange",
     )
 
-    buckets = [(44, "bucket 0 · ledger"), (166, "bucket 1"), (288, "bucket 2")]
+    buckets = [(44, "bucket 0"), (166, "bucket 1"), (288, "bucket 2")]
     for y, name in buckets:
         picture.frame(400, y, 258, 108, name, "green")
         picture.box(412, y + 34, 96, 62, "shard", "live, cached", tone="green")

@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any, overload
 
 from windrow import starting  # noqa: F401 # isort: skip - before all that takes long to load
 from windrow import dataframes, notebook, sinks, sources
 from windrow.clocks import COMPLETE, refuse_arrival
+from windrow.deferred import imported
 from windrow.errors import (
     AdmissionError,
     BindingError,
@@ -99,6 +99,7 @@ def connect(
     67108864
     >>> connect(spark, memory="1 GB", checkpoint="checkpoint")  # doctest: +SKIP
     """
+    # Spark is an extra, and what runs queries takes its time to import.
     if spark is None:
         if checkpoint is not None:
             raise UnsupportedError(
@@ -112,13 +113,13 @@ def connect(
                 "a session in this process has no buckets",
                 hint="omit buckets=, or connect to Spark: windrow.connect(spark, ...)",
             )
-        made = _load("windrow.embedded.session").EmbeddedSession(
+        made = imported("windrow.embedded.session").EmbeddedSession(
             memory, clock, time_zone, double_quotes
         )
         embedded: EmbeddedSession = made
         return embedded
     refuse_arrival(clock)
-    session: SparkWindrowSession = _load("windrow.spark.driver.session").SparkWindrowSession(
+    session: SparkWindrowSession = imported("windrow.spark.driver.session").SparkWindrowSession(
         spark,
         memory=memory,
         checkpoint=checkpoint,
@@ -127,8 +128,3 @@ def connect(
         double_quotes=double_quotes,
     )
     return session
-
-
-def _load(module: str) -> Any:
-    """A part that only those who use it import: Spark is an extra, and Numba takes its time."""
-    return importlib.import_module(module)

@@ -202,6 +202,11 @@ class AggregateFunction:
         return _LAWS_OF_FORM[self.form]
 
     @property
+    def is_of_blocks(self) -> bool:
+        """Whether a single block runs it; a tree runs others too."""
+        return not (self.laws.in_sketch or self.is_of_trees or self.laws.is_collected)
+
+    @property
     def is_count(self) -> bool:
         """Whether it is a number of something, and so 0 where there is nothing."""
         return self.form in _COUNTS

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from windrow.dataframes import Frame, converter
 from windrow.errors import WindrowError
+from windrow.events.answer import Answer, answer_of
 from windrow.followers import Followed, Follower
 from windrow.notebook.cards import query_card
 from windrow.notebook.charting import chart
@@ -102,6 +103,26 @@ class Query(ABC):
         [('a', 2)]
         """
         return converter(to)(self._result())
+
+    def latest(self) -> Answer:
+        """The newest answer as a list of dicts, one for each row of result(): cheap after a push.
+
+        Its attributes at, level and error_bound are those of answers(). A row that has not changed
+        is the same dict as before: leave it as it is. On Spark the sink must be 'memory'.
+
+        >>> import windrow
+        >>> session = windrow.connect(clock="arrival")
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> total = session.query("SELECT COUNT(*) AS n, SUM(x) AS x FROM s [1 MINUTE]")
+        >>> session.push("s", {"ts": "2026-01-01", "x": 3})
+        >>> total.latest()
+        [{'n': 1, 'x': 3}]
+        >>> session.push("s", ("2026-01-01 00:00:30", 4))
+        >>> answer = total.latest()
+        >>> answer, answer.at.second
+        ([{'n': 2, 'x': 7}], 30)
+        """
+        return answer_of(self._result().to_pylist())
 
     @overload
     def changes(self, limit: int | None = None, to: None = None) -> pa.Table: ...

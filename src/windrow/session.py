@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 import pyarrow as pa
 
 from windrow.connectors.contract import Source
-from windrow.metrics_server import MetricsServer
+from windrow.deferred import deferred
 from windrow.query import Query
 
 if TYPE_CHECKING:
+    from windrow.metrics_server import MetricsServer
     from windrow.plan.history_schema import LevelSpans
+else:
+    MetricsServer = deferred("windrow.metrics_server", "MetricsServer")
 
 __all__ = ["Session"]
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
+import pickle
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
+import numba
 import pytest
 
-from windrow.compiling import kernels
+from windrow.compiling import kept_code, kernels, source_stamp
 from windrow.compiling.places import kept_in, places_of
 from windrow.private_folder import temporary_cache
 
@@ -33,7 +37,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A package with a kernel that calls one of another file."""
     monkeypatch.syspath_prepend(str(tmp_path / "path"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(kernels.numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(kept_code.numba.config, "CACHE_DIR", "")
     folder = tmp_path / "path" / PACKAGE
     write(folder, step=1)
     forget()
@@ -52,7 +56,8 @@ def forget() -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == PACKAGE]:
         del sys.modules[name]
     importlib.invalidate_caches()
-    kernels.source_stamp.cache_clear()
+    source_stamp.source_stamp.cache_clear()
+    source_stamp._source.cache_clear()
     places_of.cache_clear()
 
 
@@ -108,6 +113,7 @@ def test_damaged_code_is_compiled_again(package: Path, damage: bytes | None) -> 
 
 def test_a_folder_that_is_lost_while_a_program_runs_costs_no_query(package: Path) -> None:
     outer = loaded().outer
+    assert outer.made.stats.cache_path == str(package / "outside" / "__pycache__")
     cache = package / "outside" / "__pycache__"
     cache.rmdir()
     cache.write_text("a file where the folder was", encoding="utf-8")
@@ -171,6 +177,7 @@ def test_code_in_a_folder_that_was_opened_to_others_is_not_loaded(
     assert loaded().outer(1) == 20
     forget()
     outer = loaded().outer
+    assert outer.made.stats.cache_path is not None
     temporary_cache().chmod(0o777)
     assert (outer(1), was_compiled(outer)) == (20, True)
 
@@ -202,14 +209,48 @@ def test_a_folder_that_was_named_is_the_only_one(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     named = tmp_path / "named"
-    monkeypatch.setattr(kernels.numba.config, "CACHE_DIR", str(named))
+    monkeypatch.setattr(kept_code.numba.config, "CACHE_DIR", str(named))
     assert loaded().outer(1) == 20
     assert list(named.rglob("*.nbi"))
     assert list(package.rglob("*.nbi")) == []
     assert kept_in(str(named)) == named
     forget()
-    monkeypatch.setattr(kernels.numba.config, "CACHE_DIR", str(tmp_path / "another"))
+    monkeypatch.setattr(kept_code.numba.config, "CACHE_DIR", str(tmp_path / "another"))
     assert (loaded().outer(1), was_compiled(loaded().outer)) == (20, True)
+
+
+@pytest.mark.usefixtures("package")
+def test_nothing_is_made_of_a_kernel_before_its_first_call() -> None:
+    kernel = loaded().outer
+    assert kernel._made is None
+    assert (kernel(1), kernel._made.py_func) == (20, kernel.py_func)
+    assert kernel.func is kernel.made
+
+
+@pytest.mark.usefixtures("package")
+def test_a_kernel_is_made_once_though_threads_call_it_together() -> None:
+    kernel = loaded().outer
+    with ThreadPoolExecutor(4) as threads:
+        made = {id(each) for each in threads.map(lambda _: kernel.made, range(16))}
+    assert (len(made), kernel(1)) == (1, 20)
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize("value", [1, "no number"])
+def test_garbage_is_looked_for_again_after_compiling(value: object) -> None:
+    assert gc.isenabled()
+    if value == 1:
+        assert loaded().outer(value) == 20
+    else:
+        with pytest.raises(numba.TypingError):
+            loaded().outer(value)
+    assert gc.isenabled()
+
+
+@pytest.mark.usefixtures("package")
+def test_a_kernel_is_pickled_by_its_name() -> None:
+    kernel = loaded().outer
+    assert pickle.loads(pickle.dumps(kernel)) is kernel
 
 
 def test_every_kernel_is_compiled_this_way() -> None:

@@ -209,6 +209,7 @@ REFUSED = {
     ),
     "columns of different lengths": ("WD105", {"ts": TIMES, "k": [1, 2]}, 3),
     "a value beside columns": ("WD105", {"ts": TIMES, "k": 1}, 3),
+    "a tuple too long": ("WD106", (MOMENT, 1, 2), 1),
     "a column too few": ("WD102", {"ts": TIMES}, 3),
     "a column too many": ("WD102", {"ts": TIMES, "k": [1] * 3, "x": [1] * 3}, 3),
     "a column twice": ("WD102", pa.table([TIMES, [1] * 3, [2] * 3], ["ts", "k", "k"]), 3),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from decimal import Decimal
 
@@ -24,8 +25,10 @@ from windrow.rows.evaluate import (
     evaluate_or_null,
     filter_checked,
 )
+from windrow.rows.scalar import registry
 from windrow.rows.scalar.lambdas import HIGHER_ORDER
 from windrow.rows.scalar.registry import FUNCTIONS as IMPLEMENTED
+from windrow.rows.scalar.values import TAKE_FUNCTIONS
 from windrow.schema import BOOLEAN, DOUBLE, StreamSchema, columns_of
 from windrow.sql import parse_query
 
@@ -403,6 +406,15 @@ def test_nan_is_found_in_a_list() -> None:
 def test_every_function_of_the_language_runs() -> None:
     # TRY and HAS_VALUE look at faults, not at values; bodies of functions are no values either.
     assert {*IMPLEMENTED, *HIGHER_ORDER, "try", "has_value"} == FUNCTIONS
+    assert set(HIGHER_ORDER) == TAKE_FUNCTIONS
+
+
+def test_no_function_is_in_two_families() -> None:
+    tables = [
+        getattr(importlib.import_module(f"windrow.rows.scalar.{file}"), table)
+        for file, table in registry._FAMILIES
+    ]
+    assert len(IMPLEMENTED) == sum(len(each) for each in tables)
 
 
 def test_a_plain_column_is_not_copied() -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.scripted import Scripted
+from windrow.rows.json_texts import with_texts
 
 if TYPE_CHECKING:
     from windrow.plan.model import QueryPlan
@@ -46,7 +47,7 @@ class ConsoleWriter(Writer):
         """Prints the batch."""
         answers = tables["answers"]
         if answers.num_rows:
-            shown = answers.slice(0, CONSOLE_ROWS).to_pandas().to_string(index=False)
+            shown = with_texts(answers.slice(0, CONSOLE_ROWS)).to_pandas().to_string(index=False)
             more = answers.num_rows - CONSOLE_ROWS
             rest = f"... and {more} more\n" if more > 0 else ""
             sys.stdout.write(f"batch {batch_id}\n{shown}\n{rest}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from windrow.errors import BindingError
-from windrow.schema import TIMESTAMP, Column, ColumnType, StreamSchema, type_named
+from windrow.errors import BindingError, Place, UnsupportedError
+from windrow.schema import STRING, TIMESTAMP, Column, ColumnType, StreamSchema, type_named
 
-__all__ = ["columns_ddl", "columns_of_frame", "spark_type"]
+__all__ = ["check_text_types", "columns_ddl", "columns_of_frame", "spark_type"]
 
 
 def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
@@ -30,6 +30,28 @@ def columns_of_frame(name: str, source: object) -> tuple[Column, ...]:
     )
 
 
+def check_text_types(schema: StreamSchema, format_: str, place: Place | None) -> None:
+    """Refuses columns that Spark does not read from text: its maps have texts as keys there."""
+    for column in schema.columns:
+        if format_ == "csv" and column.type.is_nested:
+            what, hint = "CSV has no nested values", "read JSON lines or Parquet"
+        elif _has_other_keys(column.type):
+            what, hint = "on Spark maps of JSON have keys of STRING", "declare MAP<STRING, ...>"
+        else:
+            continue
+        raise UnsupportedError(
+            "WU723",
+            f"{what}, but column {column.name!r} of stream {schema.name!r} is {column.type}",
+            hint=f"{hint}, or declare the column as STRING",
+            place=place,
+        )
+
+
+def _has_other_keys(kind: ColumnType) -> bool:
+    is_other = kind.name == "MAP" and kind.key != STRING
+    return is_other or any(_has_other_keys(part) for _, part in kind.parts)
+
+
 def columns_ddl(schema: StreamSchema) -> str:
     """The columns of a stream in Spark's DDL."""
     return ", ".join(f"`{each.name}` {_read_type(schema, each)}" for each in schema.columns)
@@ -44,10 +66,17 @@ def _read_type(schema: StreamSchema, column: Column) -> str:
 def spark_type(kind: ColumnType) -> str:
     """Spark's name of a type; what it calls a timestamp depends on a setting of the session.
 
-    >>> spark_type(type_named("timestamp"))
-    'timestamp_ltz'
+    >>> spark_type(type_named("array<timestamp>"))
+    'array<timestamp_ltz>'
     """
-    return "timestamp_ltz" if kind == TIMESTAMP else kind.spark
+    if kind == TIMESTAMP:
+        return "timestamp_ltz"
+    if kind.name == "STRUCT":
+        fields = (f"`{name.replace('`', '``')}`:{spark_type(part)}" for name, part in kind.parts)
+        return f"struct<{','.join(fields)}>"
+    if kind.is_nested:
+        return f"{kind.name.lower()}<{','.join(spark_type(part) for _, part in kind.parts)}>"
+    return kind.spark
 
 
 def _column(stream: str, name: str, kind: str) -> Column:

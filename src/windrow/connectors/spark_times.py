@@ -1,10 +1,12 @@
-"""Times of a streaming DataFrame that are numbers since 1970, as timestamps."""
+"""Values of a streaming DataFrame as Arrow carries them: times as such, months as numbers."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
+from pyspark.sql.types import YearMonthIntervalType
 
+from windrow.errors import UnsupportedError
 from windrow.schema import StreamSchema
 
 __all__ = ["with_instants"]
@@ -15,13 +17,35 @@ _MOST_SECONDS = 10**11
 
 
 def with_instants(frame: DataFrame, schema: StreamSchema) -> DataFrame:
-    """The frame with its time column as timestamps, where the stream has a unit for numbers."""
+    """The frame with its time column as timestamps, where the stream has a unit for numbers.
+
+    Intervals of months become numbers, as columns of that type hold them.
+    """
+    frame = _with_months(frame, schema)
     unit = schema.options.unit
     numbers = ("tinyint", "smallint", "int", "bigint", "float", "double")
     if unit is None or dict(frame.dtypes).get(schema.time) not in numbers:
         return frame
     name = schema.time.replace("`", "``")
     return frame.withColumn(schema.time, _instant(frame[f"`{name}`"], unit))
+
+
+def _with_months(frame: DataFrame, schema: StreamSchema) -> DataFrame:
+    for field in frame.schema:
+        kind = field.dataType
+        if isinstance(kind, YearMonthIntervalType):
+            value = frame[f"`{field.name.replace('`', '``')}`"]
+            months = sql.extract(sql.lit("YEAR"), value) * 12
+            months += sql.extract(sql.lit("MONTH"), value)
+            frame = frame.withColumn(field.name, months.cast("int"))
+        elif "interval year" in kind.simpleString() or "interval month" in kind.simpleString():
+            raise UnsupportedError(
+                "WU724",
+                f"column {field.name!r} of stream {schema.name!r} has months within "
+                f"{kind.simpleString()}, which Spark does not give to Python",
+                hint="select the months as a number of their own, or drop the column",
+            )
+    return frame
 
 
 def _instant(number: Column, unit: str) -> Column:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from windrow.deferred import deferred
 from windrow.embedded.governed_windows import EmbeddedWindow
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.row_admission import RowAdmission
@@ -21,9 +23,13 @@ from windrow.governor.tables import Demand
 from windrow.governor.whole_ranges import WholeRanges
 from windrow.governor.window_governor import WindowGovernor
 from windrow.governor.window_table import QueryRow, WindowRow
-from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.shared_rows import RowPool
 from windrow.service_levels import INCOMPLETE, LEVELS
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import TreePlan
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
 
 __all__ = ["Governing"]
 

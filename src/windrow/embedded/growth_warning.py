@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.deferred import deferred
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+
 
 __all__ = ["warn_of_growth"]
 

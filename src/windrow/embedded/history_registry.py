@@ -5,25 +5,41 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from threading import RLock
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.embedded.history_query import EmbeddedHistoryQuery
+from windrow.deferred import deferred
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.stream_ingest import StreamIngest
 from windrow.errors import BindingError, DataError, WindrowError
 from windrow.event_time import START_OF_TIME
-from windrow.history.declared_histories import HistoryRow, archive_folder, history_table
-from windrow.history.operator import HistoryOperator, spec_of
-from windrow.history.parquet_archive import ParquetArchive
-from windrow.history.questions.ask import ask, ask_progressively
-from windrow.history.questions.series import group_keys, series_of, shape_table
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_schema import HistorySchema
 from windrow.windows.completeness import clock_of
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_query import EmbeddedHistoryQuery
+    from windrow.history.declared_histories import HistoryRow, archive_folder, history_table
+    from windrow.history.operator import HistoryOperator, spec_of
+    from windrow.history.parquet_archive import ParquetArchive
+    from windrow.history.questions.ask import ask, ask_progressively
+    from windrow.history.questions.series import group_keys, series_of, shape_table
+else:
+    EmbeddedHistoryQuery = deferred("windrow.embedded.history_query", "EmbeddedHistoryQuery")
+    archive_folder = deferred("windrow.history.declared_histories", "archive_folder")
+    history_table = deferred("windrow.history.declared_histories", "history_table")
+    HistoryOperator = deferred("windrow.history.operator", "HistoryOperator")
+    spec_of = deferred("windrow.history.operator", "spec_of")
+    ParquetArchive = deferred("windrow.history.parquet_archive", "ParquetArchive")
+    ask = deferred("windrow.history.questions.ask", "ask")
+    ask_progressively = deferred("windrow.history.questions.ask", "ask_progressively")
+    group_keys = deferred("windrow.history.questions.series", "group_keys")
+    series_of = deferred("windrow.history.questions.series", "series_of")
+    shape_table = deferred("windrow.history.questions.series", "shape_table")
 
 __all__ = ["Histories"]
 
@@ -127,6 +143,10 @@ class Histories:
         parts = (self._operator(stream), flush, lock, self._ended, self._unread_bytes)
         query = self._queries[stream][name] = EmbeddedHistoryQuery(name, plan, *parts)
         return query
+
+    def followed(self) -> dict[str, EmbeddedHistoryQuery]:
+        """The queries that follow histories, by name."""
+        return {name: each for queries in self._queries.values() for name, each in queries.items()}
 
     def is_followed_by(self, name: str) -> bool:
         """Whether a query of that name is running."""

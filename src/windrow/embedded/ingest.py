@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from windrow.embedded.governing import Governing
-from windrow.embedded.history_registry import Histories
 from windrow.embedded.idle_streams import IdleStreams
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
@@ -35,10 +35,11 @@ from windrow.embedded.view_registry import clocks_of, trim_views
 from windrow.errors import AdmissionError, WindrowError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
-from windrow.plan.relations.tree_plan import RunnablePlan, tables_of
+from windrow.plan.tables_read import tables_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.rows.last_close import last_close
+from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import RowPool
 from windrow.rows_warning import warn_of_rows
 from windrow.runtime.ledger import Ledger
@@ -46,6 +47,10 @@ from windrow.schema import StreamSchema
 from windrow.table_schema import TableSchema
 from windrow.windows.completeness import Completeness
 from windrow.windows.marks import Mark
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_registry import Histories
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["Ingest"]
 
@@ -78,13 +83,16 @@ class Ingest:
         self.streams: dict[str, StreamIngest] = {}
         self.tables = Tables()
         self.pool = RowPool()
-        self._memory = memory
+        self._memory = self.memory = memory
         beside = (lambda: histories.nbytes + self.tables.nbytes, self._set_aside_bytes)
         self.governing = Governing(memory, self.pool, running, *beside)
         self._undo: Mark | None = None
         self._is_making_room = False
         self._step: Step | None = None
-        self._steps = 0
+        self.steps = 0  # that were begun
+        # By arrival: the newest time of all streams, gathered rows included, after so many steps.
+        self._newest_us, self._newest_at = START_OF_TIME, 0
+        self._are_apart = False  # by arrival, whether some streams have moved and others have not
 
     def declare(self, schema: StreamSchema) -> None:
         """One more stream."""
@@ -117,15 +125,27 @@ class Ingest:
 
     def push(self, stream: str, rows: object) -> None:
         """Rows in any form; a few at a time are gathered until there are enough, or one looks."""
-        into = self.open_stream(stream)
+        into = self.streams.get(stream)
+        if into is None or into.completeness.through >= END_OF_TIME:
+            into = self.open_stream(stream)  # says why not
         if self._may_be_idle:
             self.flush()
             self._idle.came(stream, wall_clock_us())
-        # By arrival the order of rows of different streams counts: each push is applied at once.
-        if not self.is_by_arrival and into.gathered.take(rows):
-            if into.gathered.is_full:
+        gathered, row = into.gathered, None
+        if type(rows) is dict:
+            row = gathered.read(rows)
+        elif type(rows) is tuple:
+            row = gathered.read_values(rows)
+        if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
+            if gathered.add(row):
                 self.flush()
-            return
+        elif row is not None or self.is_by_arrival or not gathered.take(rows):
+            self._push_batch(into, rows)
+        elif gathered.is_full:
+            self.flush()
+
+    def _push_batch(self, into: StreamIngest, rows: object) -> None:
+        """Rows that are converted and applied by themselves."""
         self.flush()
         try:
             with self._all_or_nothing(into):
@@ -135,11 +155,25 @@ class Ingest:
             if into.news and not isinstance(rows, FileRows):  # a job tells at its end
                 warn_of_rows(into.told())
 
+    def _comes_in_order(self, stream: StreamIngest, row: PlainRow) -> bool:
+        """By arrival, whether a row is later than all before it, of every stream, and believed.
+
+        Such rows can be applied together. One of equal time counts from then on: others go first.
+        """
+        at_us, newest_us = stream.plain_time(row), self.arrived_us
+        if at_us is None or newest_us is None or at_us < newest_us:
+            return False
+        if at_us == newest_us:
+            self.flush()
+        self._newest_us, self._newest_at = at_us, self.steps
+        return True
+
     def advance(self, stream: str, instant_us: int) -> None:
         """The stream is complete through that instant."""
         into = self.stream(stream)
         self.flush()
-        _raise_first([self._move_to(into, instant_us)])
+        with self._followed_by_runs():
+            _raise_first([self._move_to(into, instant_us)])
 
     def finish(self) -> None:
         """All streams are complete."""
@@ -156,9 +190,10 @@ class Ingest:
         with self.lock:
             if self._step is not None or self._undo is not None or self._is_making_room:
                 self._recover()
-            for stream in self.streams.values():
-                if stream.gathered.rows:
-                    self._take_gathered(stream)
+            waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
+            if waiting or self._are_apart:
+                with self._followed_by_runs():
+                    self._take_waiting(waiting)
             if self._may_be_idle:
                 self._let_idle_go_on(wall_clock_us())
 
@@ -239,6 +274,51 @@ class Ingest:
                 found[name] = stream.ledger(self.clock(name))
         return found | {name: store.ledger for name, store in self.tables.stores.items()}
 
+    @contextmanager
+    def _followed_by_runs(self) -> Iterator[None]:
+        """Runs beside the shards read what is applied before it is, and go on after it."""
+        followed = [query.events for query in self._running() if query.has_run]
+        for events in followed:
+            events.catch_up()
+        yield
+        for events in followed:
+            events.confirm()
+
+    @property
+    def arrived_us(self) -> int | None:
+        """By arrival, the newest time of all streams, gathered rows included."""
+        if not self.is_by_arrival:
+            return None
+        if self._newest_at != self.steps:
+            self._newest_us, self._newest_at = self._newest_event(), self.steps
+        return self._newest_us
+
+    def _take_waiting(self, waiting: Sequence[StreamIngest]) -> None:
+        if self.is_by_arrival:
+            self._take_in_order(waiting)
+            return
+        for stream in waiting:
+            self._take_gathered(stream)
+
+    def _take_in_order(self, waiting: Sequence[StreamIngest]) -> None:
+        """By arrival: rows of several streams, each later than the one pushed before it.
+
+        A stream's own rows move that stream alone, so that those of the others are not late by
+        them; then all streams are as complete as the newest.
+        """
+        self._are_apart = True
+        problems: list[WindrowError | None] = []
+        for stream in waiting:
+            try:
+                self._take_gathered(stream)
+            except WindrowError as problem:
+                problems.append(problem)
+        newest = max(self.streams.values(), key=lambda stream: stream.completeness.newest)
+        if any(each.through < newest.completeness.newest for each in self._all_complete):
+            problems.append(self._move_to(newest, newest.completeness.newest))
+        self._are_apart = False
+        _raise_first(problems)
+
     def _take_gathered(self, stream: StreamIngest) -> None:
         """Rows that were pushed one by one; they stay where they are until they are taken."""
         try:
@@ -304,7 +384,7 @@ class Ingest:
         step.is_granted = is_granted
         is_first = stream.first_us is None
         step.rows = stream.place(*rows)
-        if self.is_by_arrival:
+        if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
             stream.gathered.forget(rows.batch.num_rows)
@@ -318,7 +398,7 @@ class Ingest:
         """Rows for which there is no room: all that reads them is told, and time goes on."""
         step = self._begin(stream.schema.name, Mark(*stream.parts, *self._all_complete))
         step.missed = stream.refuse(*rows)
-        if self.is_by_arrival:
+        if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
             stream.gathered.forget(rows.size)
@@ -330,6 +410,9 @@ class Ingest:
     ) -> None:
         """Evict what is too old by the time of rows, before there must be room for them."""
         instant_us = stream.complete_before(rows)
+        for other in self.streams.values() if self._are_apart else ():
+            if other.gathered.rows and other is not stream:
+                instant_us = min(instant_us, (other.plain_time(other.gathered.rows[0]) or 0) - 1)
         if instant_us > stream.completeness.through:
             problems.append(self._move_to(stream, instant_us))
 
@@ -365,10 +448,10 @@ class Ingest:
         self._undo = None
 
     def _begin(self, stream: str | None, undo: Mark) -> Step:
-        self._steps += 1
+        self.steps += 1
         shared = [] if stream is None else self.pool.of(stream)
         moves_all = stream is None or self.is_by_arrival
-        step = self._step = Step(self._steps, stream, moves_all, undo, shared, [])
+        step = self._step = Step(self.steps, stream, moves_all, undo, shared, [])
         for each in shared:
             step.marks.append(each.mark())
         return step

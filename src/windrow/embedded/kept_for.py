@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.stream_ingest import StreamIngest
 from windrow.event_time import START_OF_TIME
-from windrow.plan.relations.tree_plan import RunnablePlan
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["fill", "keeps_for"]
 

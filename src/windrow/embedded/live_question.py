@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from windrow.deferred import deferred
 from windrow.embedded.kept_rows import KeptRows
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.view_registry import ViewRegistry
@@ -20,16 +22,20 @@ from windrow.event_time import START_OF_TIME, show_instant, show_span
 from windrow.output.ordered_result import in_order
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import PlanInput, QueryPlan, WindowSpec
-from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.life import ALWAYS
 from windrow.rows.prepare import Preparer, lifetime_of, needed_columns, prepared_columns
 from windrow.rows.prepared_names import TIME
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import shape_of
 from windrow.runtime.shard import Shard
-from windrow.runtime.tables.table_store import TableStore
-from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.windows.lifetime import Lifetime
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import TreePlan
+    from windrow.runtime.tables.table_store import TableStore
+    from windrow.runtime.trees.tree_shard import TreeShard
+else:
+    TreeShard = deferred("windrow.runtime.trees.tree_shard", "TreeShard")
 
 __all__ = ["answer_now", "check_question", "running_views"]
 
@@ -178,14 +184,14 @@ def _rows_of(
     plan: TreePlan, held: Sequence[_HeldWindow | _HeldStream], clock: int
 ) -> Iterator[PreparedRows]:
     """For each input of the plan the rows that it needs."""
-    for block in plan.blocks:
-        for number, asked in enumerate(block.plan.inputs):
-            needed = needed_columns(block.plan, number)
+    for own in plan.plans:
+        for number, asked in enumerate(own.inputs):
+            needed = needed_columns(own, number)
             usable = (each for each in held if each.has_all(asked, needed, clock))
             found = next(usable, None)
             if found is None:
                 raise _nothing_held(asked, needed)
-            yield Preparer(block.plan, number).prepare(found.rows(asked))
+            yield Preparer(own, number).prepare(found.rows(asked))
 
 
 def _nothing_held(asked: PlanInput, needed: Sequence[str]) -> BindingError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from windrow.embedded.governing import Governing
 from windrow.embedded.query import EmbeddedQuery
@@ -16,7 +17,9 @@ from windrow.runtime.metric_samples import (
     level_samples,
     window_samples,
 )
-from windrow.runtime.tables.table_store import TableStore
+
+if TYPE_CHECKING:
+    from windrow.runtime.tables.table_store import TableStore
 
 __all__ = ["session_samples"]
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from windrow.connectors.contract import Writer, not_written_here
-from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.session import EmbeddedSession
 from windrow.errors import DataError
 from windrow.jobs.job import JobQuery
 from windrow.jobs.watcher import Standing
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_query import EmbeddedHistoryQuery
 
 __all__ = ["Outlet", "check_sink", "standings"]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from windrow.deferred import deferred
 from windrow.embedded.failing import Failing
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query_parts import QueryStep, preparers_of
@@ -16,10 +17,7 @@ from windrow.embedded.query_run import NEVER, QueryRun
 from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant
-from windrow.governor.bounded.answers import BoundedAnswers
-from windrow.governor.bounded.inner_plan import inner_plan
-from windrow.governor.bounded.missed_rows import marked_incomplete
-from windrow.history.history import History
+from windrow.events.answer import Answer
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
@@ -30,22 +28,36 @@ from windrow.output.session_publisher import SessionPublisher
 from windrow.plan.explain import explain
 from windrow.plan.model import QueryPlan
 from windrow.plan.planned_query import PlannedQuery
-from windrow.plan.relations.explain import explain_tree
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.query import Query
 from windrow.rows.life import life_of
 from windrow.rows.set_aside import QueryLedger
 from windrow.rows.shared_rows import QueryLife, RowPool, StreamRows
 from windrow.runtime.pace import Pace, updates_within
 from windrow.runtime.shard import Shard
-from windrow.runtime.trees.tree_shard import TreeShard
 from windrow.windows.instants import NO_INSTANTS, WaitingInstants
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import Window
 
 if TYPE_CHECKING:
+    from windrow.embedded.query_events import QueryEvents
     from windrow.embedded.view_run import ViewRun
+    from windrow.governor.bounded.answers import BoundedAnswers
+    from windrow.governor.bounded.inner_plan import inner_plan
+    from windrow.governor.bounded.missed_rows import marked_incomplete
+    from windrow.history.history import History
+    from windrow.plan.relations.explain import explain_tree
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
     from windrow.runtime.tables.table_store import TableStore
+    from windrow.runtime.trees.tree_shard import TreeShard
+    from windrow.runtime.trees.union_shard import UnionShard
+else:
+    BoundedAnswers = deferred("windrow.governor.bounded.answers", "BoundedAnswers")
+    inner_plan = deferred("windrow.governor.bounded.inner_plan", "inner_plan")
+    marked_incomplete = deferred("windrow.governor.bounded.missed_rows", "marked_incomplete")
+    explain_tree = deferred("windrow.plan.relations.explain", "explain_tree")
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+    TreeShard = deferred("windrow.runtime.trees.tree_shard", "TreeShard")
+    UnionShard = deferred("windrow.runtime.trees.union_shard", "UnionShard")
 
 __all__ = ["EmbeddedQuery"]
 
@@ -66,6 +78,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     """
 
     plan: RunnablePlan
+    events: QueryEvents  # set by the session, once it is registered
 
     def __init__(
         self,
@@ -135,7 +148,8 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
 
     def _new_tree(self, plan: TreePlan, clock: int) -> TreeShard:
         tables = {table.name: table for table in self.tables}
-        return TreeShard(plan, clock, {view.name: view for view in self.views}, tables)
+        kind = TreeShard if plan.combined is None else UnionShard
+        return kind(plan, clock, {view.name: view for view in self.views}, tables)
 
     def _new_shard(self, run: QueryPlan, clock: int) -> Shard:
         try:
@@ -181,6 +195,22 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
                 lacking = self.lacking(answers.column("at").cast(pa.int64()).to_numpy())
                 return marked_incomplete(answers, lacking) if lacking.any() else answers
             return answers if self._missed is None else self._missed.marked(answers, self.clock)
+
+    def latest(self) -> Answer:  # noqa: D102 - as of every query; one call less
+        with self._lock:
+            return self.events.latest()
+
+    @property
+    def has_run(self) -> bool:
+        """Whether a run beside the shard keeps its newest answer."""
+        events = self.__dict__.get("events")
+        return events is not None and events.run is not None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its shard does what the plan says: nothing is narrowed, missing or undone."""
+        has_all = self._failure is None and self._mark is None and not self._has_missed
+        return has_all and isinstance(self._shard, Shard) and self._shard.is_plain
 
     @one_at_a_time
     def _result(self) -> pa.Table:
@@ -374,7 +404,9 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     @property
     def state_bytes(self) -> int:
         """Bytes of its windows, keys and sums, and of what is known about arrivals."""
-        return self._shard.nbytes + (0 if self._bounded is None else self._bounded.watch.nbytes)
+        beside = self.events.nbytes if self.has_run else 0
+        watched = 0 if self._bounded is None else self._bounded.watch.nbytes
+        return self._shard.nbytes + watched + beside
 
     @property
     def published_bytes(self) -> int:
@@ -396,7 +428,7 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     @property
     def held_shard(self) -> Shard | TreeShard:
         """What holds the rows of its windows."""
-        assert isinstance(self._shard, Shard | TreeShard)
+        assert isinstance(self._shard, (Shard, TreeShard))
         return self._shard
 
     def read_until(self) -> Iterator[tuple[ViewRun, int]]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from windrow.governor.bounded.answers import BoundedMark
 from windrow.output.publish import PublisherMark
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import Preparer
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shared_rows import Shares, StreamRows
 from windrow.windows.marks import DeepMark, Mark
+
+if TYPE_CHECKING:
+    from windrow.governor.bounded.answers import BoundedMark
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["QueryMark", "QueryStep", "TakenRows", "preparers_of"]
 
@@ -60,5 +63,5 @@ class TakenRows(NamedTuple):
 
 def preparers_of(plan: RunnablePlan) -> list[Preparer]:
     """What prepares the rows of each input."""
-    plans = [block.plan for block in plan.blocks] if isinstance(plan, TreePlan) else [plan]
+    plans = [plan] if isinstance(plan, QueryPlan) else plan.plans
     return [Preparer(each, number) for each in plans for number in range(len(each.inputs))]

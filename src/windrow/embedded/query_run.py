@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from windrow.deferred import deferred
 from windrow.embedded.query_parts import QueryMark, QueryStep, TakenRows
 from windrow.errors import DataError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.governor.bounded.answers import BoundedAnswers
-from windrow.governor.bounded.missed_rows import MissedRows
 from windrow.operators.partial import Partial
 from windrow.operators.relations.operator import StepTooLargeError
 from windrow.output.publish import Publisher
 from windrow.output.session_publisher import SessionPublisher
-from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.faults import FaultError
 from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer, lifetime_of
 from windrow.rows.set_aside import NOTED_IN, QueryLedger
 from windrow.rows.shared_rows import QueryLife, RowReader
 from windrow.runtime.pace import Pace
-from windrow.runtime.run_shard import RunShard
 from windrow.windows.instants import WaitingInstants, merged
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.marks import DeepMark, Mark
@@ -34,6 +31,12 @@ from windrow.windows.marks import DeepMark, Mark
 if TYPE_CHECKING:
     from windrow.embedded.view_instants import ViewInstants
     from windrow.embedded.view_run import ViewRun
+    from windrow.governor.bounded.answers import BoundedAnswers
+    from windrow.governor.bounded.missed_rows import MissedRows
+    from windrow.plan.relations.tree_plan import RunnablePlan
+    from windrow.runtime.run_shard import RunShard
+else:
+    MissedRows = deferred("windrow.governor.bounded.missed_rows", "MissedRows")
 
 __all__ = ["NEVER", "QueryRun"]
 
@@ -312,7 +315,7 @@ class QueryRun:
             assert closed is not None
             self._publisher.absorb_sessions(partial, entered, *closed, clock)
         else:
-            self._publisher.absorb([(0, partial)], entered, clock)
+            self._publisher.absorb([*enumerate((partial, *partial.also))], entered, clock)
 
     def _entered(self, clock: int) -> NDArray[np.int64]:
         """The instants up to the clock at which rows entered."""

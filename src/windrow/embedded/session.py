@@ -6,18 +6,20 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from windrow.asking import Asking
 from windrow.clocks import ARRIVAL, COMPLETE, check_lateness, clock_named
+from windrow.deferred import deferred
 from windrow.embedded.growth_warning import warn_of_growth
-from windrow.embedded.history_query import EmbeddedHistoryQuery
 from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.kept_for import fill, keeps_for
 from windrow.embedded.one_at_a_time import one_at_a_time
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.query_events import QueryEvents
 from windrow.embedded.session_reports import SessionReports
 from windrow.embedded.session_tables import SessionTables
 from windrow.embedded.session_time import SessionTime
@@ -27,7 +29,7 @@ from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import span_of
 from windrow.giving_functions import GivingFunctions
 from windrow.memory_size import DEFAULT_MEMORY, memory_of
-from windrow.metrics_server import MetricsServer
+from windrow.named_parts import NamedParts
 from windrow.notebook.cards import session_card
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
@@ -36,7 +38,6 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.refusals import one_select
 from windrow.plan.relations.planner import plan_query
-from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.rows.given_rows import Rows
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
@@ -45,10 +46,19 @@ from windrow.sql.double_quotes import double_quotes_named, names_in_backquotes
 from windrow.sql.statements import QueryText, Select
 from windrow.stream_options import Span, stream_options
 
+if TYPE_CHECKING:
+    from windrow.embedded.history_query import EmbeddedHistoryQuery
+    from windrow.metrics_server import MetricsServer
+    from windrow.plan.relations.tree_plan import RunnablePlan
+else:
+    MetricsServer = deferred("windrow.metrics_server", "MetricsServer")
+
 __all__ = ["EmbeddedSession"]
 
 
-class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTables, Asking):
+class EmbeddedSession(
+    GivingFunctions, SessionReports, SessionTime, SessionTables, NamedParts, Asking
+):
     """Continuous queries in this process.
 
     >>> session = EmbeddedSession(memory="64 MB")
@@ -192,6 +202,7 @@ class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTable
         begins_full = keeps_for(self._ingest.streams, plan)
         tables = self._ingest.tables.read_by(plan)
         query = EmbeddedQuery(name, plan, clock, *beside, views, tables, begins_full=begins_full)
+        query.events = QueryEvents(query, self._ingest)
         query.limit_unread(self._governing.unread.limit)
         query.limit_steps(self._governing.memory_budget)
         try:
@@ -222,13 +233,16 @@ class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTable
     def push(self, stream: str, rows: Rows) -> None:
         """Give rows to a stream: Arrow, pandas, Polars, DuckDB, dicts, or a dict of columns.
 
+        A tuple is one row: its values in the order of the stream's columns.
+
         >>> session = EmbeddedSession()
         >>> session.stream("s", "ts timestamp, x int", time="ts")
         >>> session.push("s", {"ts": "2026-01-01 00:00:01", "x": 1})
         >>> session.push("s", [{"ts": "2026-01-01 00:00:02", "x": 2}])
         >>> session.push("s", {"ts": ["2026-01-01 00:00:03"] * 2, "x": [3, 4]})
+        >>> session.push("s", ("2026-01-01 00:00:04", 5))
         >>> session.ledger()["rows_in"].to_pylist()
-        [4]
+        [5]
         """
         with self._lock:
             if self._is_stopped:
@@ -368,6 +382,26 @@ class EmbeddedSession(GivingFunctions, SessionReports, SessionTime, SessionTable
         if self._is_taken(name):
             raise name_taken(name, "query" if self._catalog.view(name) is None else "view")
         return name
+
+    @one_at_a_time
+    def _queries_by_name(self) -> dict[str, Any]:
+        self._running()
+        return {**self._histories.followed(), **self._queries}
+
+    @one_at_a_time
+    def views(self) -> pa.Table:
+        """One row per view that was declared: its text, who reads it, its rows and bytes.
+
+        >>> import windrow
+        >>> session = windrow.connect()
+        >>> session.stream("s", "ts timestamp, k int", time="ts")
+        >>> session.view("busy", "SELECT k, COUNT(*) AS n FROM s [1 MINUTE] GROUP BY k")
+        >>> query = session.query("SELECT MAX(n) AS n FROM busy", name="most")
+        >>> session.views().select(["view", "readers", "rows"]).to_pylist()
+        [{'view': 'busy', 'readers': ['most'], 'rows': 0}]
+        """
+        self._flush()
+        return self._views.table()
 
     def _is_taken(self, name: str) -> bool:
         known = self._queries.get(name)

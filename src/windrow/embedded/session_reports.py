@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from windrow.embedded.governing import Governing
-from windrow.embedded.history_registry import Histories
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.metrics import session_samples
 from windrow.embedded.one_at_a_time import one_at_a_time
@@ -19,6 +19,9 @@ from windrow.metrics import exposition
 from windrow.rows.bad_rows import BadRows
 from windrow.runtime.ledger import ledger_table
 from windrow.runtime.stream_table import StreamRow, stream_table
+
+if TYPE_CHECKING:
+    from windrow.embedded.history_registry import Histories
 
 __all__ = ["SessionReports"]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from windrow.deferred import deferred
 from windrow.embedded.ingest import Ingest
 from windrow.embedded.kept_for import fill, keeps_for
 from windrow.embedded.live_question import answer_now, check_question, running_views
@@ -17,11 +19,25 @@ from windrow.errors import BindingError
 from windrow.governor.measured_window import RateOf
 from windrow.plan.catalog import Catalog, View
 from windrow.plan.relations.planner import plan_view, tree_plan
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 from windrow.sql import parse_query
 from windrow.sql.statements import QueryText
 
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+
 __all__ = ["SessionViews", "name_taken"]
+
+_TABLE = pa.schema(
+    [
+        ("view", pa.string()),
+        ("text", pa.string()),
+        ("readers", pa.list_(pa.string())),
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
 
 
 class SessionViews:
@@ -52,6 +68,19 @@ class SessionViews:
     def runs(self) -> list[ViewRun]:
         """The views that run."""
         return self.registry.runs()
+
+    def table(self) -> pa.Table:
+        """How each view of the catalog stands; those that nobody reads hold nothing."""
+        rows = [self._standing(view) for view in self._catalog().views]
+        return pa.Table.from_pylist(rows, _TABLE)
+
+    def _standing(self, view: View) -> dict[str, object]:
+        named = {"view": view.name, "text": view.text}
+        run = self.registry.get(view.name)
+        if run is None or not run.is_running:
+            return {**named, "readers": [], "rows": 0, "bytes": 0}
+        readers = [query.name for query in self._running() if run in query.views]
+        return {**named, "readers": readers, "rows": run.row_count, "bytes": run.nbytes}
 
     def runs_for(self, plan: RunnablePlan, clock: int) -> list[ViewRun]:
         """The views that a query reads from that clock on; those that lack begin."""

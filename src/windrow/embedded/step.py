@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.embedded.query import EmbeddedQuery
 from windrow.errors import WindrowError
-from windrow.plan.relations.tree_plan import tables_of
+from windrow.plan.tables_read import tables_of
 from windrow.rows.shared_rows import SharedRows, Shares, StreamRows
-from windrow.runtime.tables.table_store import TableChange
 from windrow.windows.marks import Mark
 from windrow.windows.row_store import StoreMark
+
+if TYPE_CHECKING:
+    from windrow.runtime.tables.table_store import TableChange
 
 __all__ = ["Step"]
 

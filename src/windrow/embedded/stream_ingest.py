@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from windrow.backlog import Backlog, joined_rows
-from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
+from windrow.deferred import deferred
 from windrow.embedded.kept_rows import KeptRows
 from windrow.errors import WindrowError
 from windrow.event_time import MAX_EVENT_TIME, MIN_EVENT_TIME, START_OF_TIME
@@ -23,12 +23,18 @@ from windrow.rows.conversion import batch_of
 from windrow.rows.file_rows import FileRows
 from windrow.rows.gathered_rows import GatheredRows
 from windrow.rows.given_rows import is_columns, rows_given
+from windrow.rows.row_reader import PlainRow
 from windrow.rows.shared_rows import StreamRows, cast_times
 from windrow.runtime.ledger import Ledger
 from windrow.schema import StreamSchema
 from windrow.windows.completeness import Completeness
 from windrow.windows.instants import WaitingInstants
 from windrow.windows.plausible_times import PlausibleTimes
+
+if TYPE_CHECKING:
+    from windrow.connectors.parquet.bad_rows_folder import BadRowsFolder
+else:
+    BadRowsFolder = deferred("windrow.connectors.parquet.bad_rows_folder", "BadRowsFolder")
 
 __all__ = ["LATE_ROWS_KEPT", "StreamIngest", "count_of", "late_bytes", "wall_clock_us"]
 
@@ -62,6 +68,7 @@ class StreamIngest:
         self, schema: StreamSchema, late_limit: int = LATE_FLOOR, *, is_by_arrival: bool = False
     ) -> None:
         self.schema = schema
+        self.time_place = [column.name for column in schema.columns].index(schema.time)
         self.completeness = Completeness(schema.lateness_us, is_by_arrival=is_by_arrival)
         self.newest_row_us: int | None = None
         self.kept = None
@@ -82,7 +89,7 @@ class StreamIngest:
         self._rate = FadingRate()
         self._came: list[tuple[int, int, int]] = []  # earliest, latest and number of rows
         # Rows up to here are not too far ahead: the clock on the wall and the stream only move on.
-        self._believed_until_us = START_OF_TIME
+        self.believed_until_us = START_OF_TIME
         counted: tuple[object, ...] = (self._ledger, self._times, self._rate, self.gathered)
         if self.kept is not None:
             counted += self.kept.parts
@@ -107,10 +114,17 @@ class StreamIngest:
         self._ledger.applied += self._times.release(clock).size
         self._times_kept = self._times.count
 
+    def plain_time(self, row: PlainRow) -> int | None:
+        """The time of a row that was read, where nothing is to be judged of it; else None."""
+        at_us: int | None = row[self.time_place]
+        if at_us is None or not MIN_EVENT_TIME <= at_us < MAX_EVENT_TIME:
+            return None
+        return at_us if at_us <= self.believed_until_us else None
+
     def converted_gathered(self) -> pa.RecordBatch:
         """The gathered rows, converted one by one: a value does not fit although its type does."""
         try:
-            return self.converted(self.gathered.rows)
+            return self.converted(self.gathered.as_dicts())
         except WindrowError:
             self.gathered.forget(len(self.gathered.rows))
             raise
@@ -208,7 +222,7 @@ class StreamIngest:
         if is_good is not None:
             self._set_time_aside(batch.filter(pa.array(~is_good)), NO_TIME)
             pushes = None if pushes is None else pushes[is_good]
-        if rows.times.size and int(rows.times.max()) > self._believed_until_us:
+        if rows.times.size and int(rows.times.max()) > self.believed_until_us:
             rows, pushes = self._without_far_ahead(rows, pushes)
         late = self.completeness.judge(rows.times, pushes)
         if late.any():
@@ -273,9 +287,9 @@ class StreamIngest:
         newest_us, now_us = self.completeness.newest, wall_clock_us()
         verdict = self._judge.judge(rows.times, newest_us, now_us)
         if verdict is None:
-            self._believed_until_us = self._judge.believed_until(newest_us, now_us)
+            self.believed_until_us = self._judge.believed_until(newest_us, now_us)
             return rows, pushes
-        self._believed_until_us = START_OF_TIME
+        self.believed_until_us = START_OF_TIME
         batch = pa.concat_batches([*self._suspects, rows.batch])
         waited = batch.num_rows - rows.batch.num_rows
         self._suspects = [batch.take(pa.array(verdict.waiting))]
@@ -337,6 +351,8 @@ def count_of(rows: Any) -> int:
     """How many rows were given; one, where nobody can say."""
     if isinstance(rows, Mapping):
         return _longest(rows) if is_columns(rows) else 1
+    if isinstance(rows, tuple) and not any(isinstance(row, Mapping) for row in rows):
+        return 1  # the values of one row
     return len(rows) if isinstance(rows, Sized) and not isinstance(rows, str) else 1
 
 

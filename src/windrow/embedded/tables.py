@@ -10,20 +10,30 @@ up to there; if that has passed, it holds from the instant after it on, and coun
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from windrow.deferred import deferred
 from windrow.embedded.query import EmbeddedQuery
 from windrow.errors import AdmissionError, BindingError
 from windrow.event_time import MIN_EVENT_TIME, START_OF_TIME
 from windrow.memory_size import show_memory
 from windrow.operators.relations.changes import Vector
 from windrow.plan.nearest import nearest
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan, tables_of
+from windrow.plan.tables_read import tables_of
 from windrow.rows.given_table_rows import GivenVersions
-from windrow.runtime.tables.table_store import TableChange, TableStore
-from windrow.runtime.tables.versions import Versions, no_versions
 from windrow.table_schema import TableSchema
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+    from windrow.runtime.tables.table_store import TableChange, TableStore
+    from windrow.runtime.tables.versions import Versions, no_versions
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+    TableStore = deferred("windrow.runtime.tables.table_store", "TableStore")
+    Versions = deferred("windrow.runtime.tables.versions", "Versions")
+    no_versions = deferred("windrow.runtime.tables.versions", "no_versions")
 
 __all__ = ["Tables"]
 

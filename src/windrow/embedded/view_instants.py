@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from windrow.runtime.trees.view_log import ViewLog
+if TYPE_CHECKING:
+    from windrow.runtime.trees.view_log import ViewLog
+
 
 __all__ = ["ViewInstants"]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from windrow.embedded.query import EmbeddedQuery
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.query_run import QueryRun
 from windrow.embedded.view_run import ViewRun
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
 
 __all__ = ["ViewRegistry", "clocks_of", "trim_views"]
 

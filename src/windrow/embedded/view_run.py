@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
+from windrow.deferred import deferred
 from windrow.embedded.query import EmbeddedQuery
 from windrow.errors import DataError
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes
-from windrow.plan.relations.tree_plan import TreePlan
-from windrow.runtime.trees.tree_shard import TreeShard
-from windrow.runtime.trees.view_log import ViewLog
-from windrow.runtime.trees.view_shard import ViewShard
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import TreePlan
+    from windrow.runtime.trees.tree_shard import TreeShard
+    from windrow.runtime.trees.view_log import ViewLog
+    from windrow.runtime.trees.view_shard import ViewShard
+else:
+    ViewShard = deferred("windrow.runtime.trees.view_shard", "ViewShard")
 
 __all__ = ["ViewRun"]
 
@@ -40,6 +47,11 @@ class ViewRun(EmbeddedQuery):
     def first_us(self) -> int | None:
         """The time of the first row of any of its streams, if one has come."""
         return self._view_shard.first_us
+
+    @property
+    def row_count(self) -> int:
+        """The rows of its relation, equal ones as often as there are."""
+        return self._view_shard.row_count
 
     def held(self, at: int) -> Changes:
         """Its relation as it is, as if all rows had entered at that instant."""

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from windrow.plan.model import WindowSpec
-from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.prepare import lifetime_of
 from windrow.windows.lifetime import Lifetime
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["GovernedInput", "width_us_of"]
 

@@ -28,6 +28,7 @@ class Partial:
     updates at this instant name every group that the shard holds rows of; any other has gone.
     codes: what the shard itself calls each of the groups, in the process of the shard only; a code
     means the same group until an update says that the group is gone.
+    also: what other shards of the same query give for the step, in this process only.
     """
 
     at: Vector
@@ -40,6 +41,7 @@ class Partial:
     extras: Matrix = field(default_factory=lambda: NO_EXTRAS)
     complete_at: int | None = None
     codes: NDArray[np.int32] | None = None
+    also: tuple[Partial, ...] = ()
 
     @property
     def size(self) -> int:

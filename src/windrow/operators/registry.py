@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from windrow.deferred import deferred
 from windrow.operators.keyed.operator import FactorisedOperator
 from windrow.operators.operator import Operator
-from windrow.operators.pairs.operator import PairOperator
-from windrow.operators.tree.operator import TreeOperator
-from windrow.operators.unbounded.operator import UnboundedOperator
 from windrow.plan.cost import cheapest
 from windrow.plan.figures import assumed_figures
 from windrow.plan.model import QueryPlan
 from windrow.plan.update_pattern import keeps_results
 from windrow.rows.shape import QueryShape
 from windrow.rows.shared_rows import RowReader
+
+if TYPE_CHECKING:
+    from windrow.operators.pairs.operator import PairOperator
+    from windrow.operators.tree.operator import TreeOperator
+    from windrow.operators.unbounded.operator import UnboundedOperator
+else:
+    PairOperator = deferred("windrow.operators.pairs.operator", "PairOperator")
+    TreeOperator = deferred("windrow.operators.tree.operator", "TreeOperator")
+    UnboundedOperator = deferred("windrow.operators.unbounded.operator", "UnboundedOperator")
 
 __all__ = ["first_algorithm", "operator_for"]
 

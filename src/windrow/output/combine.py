@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from windrow.operators.group_updates import NO_EXTRAS
 from windrow.operators.lanes import LaneLayout, Matrix, Vector, moved
 from windrow.output import kernels
+from windrow.windows.marks import Copies, set_back
 
 __all__ = ["CodedUpdates", "Combiner", "with_gone"]
 
@@ -92,6 +93,29 @@ class Combiner:
             np.zeros((0, 0, layout.lane_count), np.int64),
             np.zeros((0, 0, tallies + 2 * extremes), np.int64),
         )
+        self.derive()
+        self._written: Copies | None = None  # what a step has written over, if it may be undone
+
+    def derive(self) -> None:
+        """What follows from the last states: totals, and room for the groups of an instant."""
+        groups = self._last.row_count.shape[1]
+        self._totals = (self._last.row_count.sum(axis=0), self._last.lanes.sum(axis=0))
+        self._is_updated = np.zeros(groups, np.bool_)
+        self._updated = np.empty(groups, np.int32)
+
+    def begin_step(self) -> None:
+        """What a step writes over is noted from now on."""
+        self._written = []
+
+    def undo_step(self) -> None:
+        """Write back what a step has written over."""
+        set_back((self._written or [])[::-1])
+
+    def _note_old(self, groups: NDArray[np.int32]) -> None:
+        if self._written is None:
+            return
+        for states in self._last:
+            self._written.append((states, (slice(None), groups), states[:, groups]))
 
     def combine(self, parts: Sequence[tuple[int, CodedUpdates]]) -> CodedUpdates:
         """One state per instant and group, over all shards."""
@@ -101,8 +125,8 @@ class Combiner:
             max((int(updates.group.max(initial=-1)) + 1 for _, updates in parts), default=0),
         )
         updates, owner = self._joined(parts)
-        size, groups = updates.at.size, self._last.row_count.shape[1]
-        totals = (self._last.row_count.sum(axis=0), self._last.lanes.sum(axis=0))
+        size = updates.at.size
+        self._note_old(np.unique(updates.group))
         out = UpdateColumns(
             np.empty(size, np.int64),
             np.empty(size, np.int32),
@@ -111,8 +135,8 @@ class Combiner:
             np.empty(updates.extras.shape, np.int64),
         )
         used = kernels.add_up(
-            updates, owner, self._tallies, self._extremes, self._last, totals,
-            np.zeros(groups, np.bool_), np.empty(groups, np.int32), out,
+            updates, owner, self._tallies, self._extremes, self._last, self._totals,
+            self._is_updated, self._updated, out,
         )  # fmt: skip
         states = (out.row_count[:used], out.lanes[:used], self.layout, out.extras[:used])
         return CodedUpdates(out.at[:used], out.group[:used], *states)
@@ -120,7 +144,8 @@ class Combiner:
     @property
     def nbytes(self) -> int:
         """Bytes of the last states of all buckets."""
-        return sum(array.nbytes for array in self._last)
+        beside = (*self._totals, self._is_updated, self._updated)
+        return sum(array.nbytes for array in (*self._last, *beside))
 
     def header(self) -> dict[str, Any]:
         """Layout and buckets, for saving."""
@@ -157,6 +182,7 @@ class Combiner:
             for extra in range(combiner._last.extras.shape[2]):
                 saved = table.column(f"extra{place}_{extra}").to_numpy()
                 combiner._last.extras[place, codes, extra] = saved
+        combiner.derive()
         return combiner
 
     @staticmethod
@@ -221,6 +247,7 @@ class Combiner:
         flat = moved(self._last.lanes.reshape(row_count.size, shape[2]), counts, old, layout)
         lanes = flat.reshape(shape[0], shape[1], layout.lane_count)
         self._last = self._last._replace(lanes=lanes)
+        self.derive()
 
     def _reserve(self, buckets: list[int], groups: int) -> None:
         new = [bucket for bucket in buckets if bucket not in self._buckets]
@@ -237,3 +264,4 @@ class Combiner:
         lanes[:rows, :columns] = self._last.lanes
         extras[:rows, :columns] = self._last.extras
         self._last = LastStates(count, lanes, extras)
+        self.derive()

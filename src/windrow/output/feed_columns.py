@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.windows.value_bytes import bytes_of_values
+
 __all__ = [
     "STARTS_OVER",
     "anew",
@@ -79,6 +81,9 @@ def _repeated(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 
 def _equal(left: pa.ChunkedArray, right: pa.ChunkedArray) -> NDArray[np.bool_]:
+    if pa.types.is_nested(left.type):
+        # Arrow compares no nested values; equal ones have equal bytes.
+        left, right = map(_bytes, (left, right))
     equal = pc.fill_null(pc.equal(left, right), False).to_numpy()
     equal = equal | (left.is_null().to_numpy() & right.is_null().to_numpy())
     if pa.types.is_floating(left.type):
@@ -86,6 +91,10 @@ def _equal(left: pa.ChunkedArray, right: pa.ChunkedArray) -> NDArray[np.bool_]:
         equal = equal | pc.fill_null(both_nan, False).to_numpy()
     out: NDArray[np.bool_] = equal
     return out
+
+
+def _bytes(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([bytes_of_values(part) for part in column.chunks], pa.binary())
 
 
 @lru_cache(maxsize=1)

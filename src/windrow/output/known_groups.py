@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from windrow.windows.codes import KeyCoder
 from windrow.windows.kernels import renumber
+from windrow.windows.order_bytes import order_bytes
 
 __all__ = ["IDLE_GROUPS", "KnownGroups"]
 
@@ -150,7 +151,7 @@ def _sorted(values: list[pa.Array]) -> NDArray[np.int64]:
     for column in values:
         if pa.types.is_floating(column.type):
             columns.append(pc.is_nan(column))
-        columns.append(column)
+        columns.append(order_bytes(column) if pa.types.is_nested(column.type) else column)
     names = [str(number) for number in range(len(columns))]
     keys = [(name, "ascending", "at_start") for name in names]
     numbered = pa.Table.from_arrays(columns, names=names)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.deferred import deferred
 from windrow.operators.ranks import ranks_of_values
 from windrow.plan.expressions import ColumnRef, Expr
-from windrow.plan.relations.algebra import OrderKey
-from windrow.plan.relations.tree_plan import TreePlan
 from windrow.rows.evaluate import evaluate
 from windrow.windows.order_bytes import order_bytes
 from windrow.windows.value_bytes import is_coded
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.algebra import OrderKey
+    from windrow.plan.relations.tree_plan import TreePlan
+else:
+    OrderKey = deferred("windrow.plan.relations.algebra", "OrderKey")
 
 __all__ = ["in_order"]
 

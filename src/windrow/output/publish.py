@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from windrow.deferred import deferred
 from windrow.errors import CheckpointError
 from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.operators.lanes import LaneLayout, Vector
@@ -21,9 +22,8 @@ from windrow.output.group_feed import GroupFeed
 from windrow.output.initial_rows import InitialRows
 from windrow.output.kernels import is_increasing
 from windrow.output.known_groups import KnownGroups
-from windrow.output.result_rows import FoundRows, ResultRows
+from windrow.output.result_rows import FoundRows, ResultRows, rows_of_groups
 from windrow.output.row_log import RowLog
-from windrow.output.selects.select_feed import SelectFeed
 from windrow.output.state_log import StateLog, states_of
 from windrow.output.unread_limit import UNREAD_BYTES
 from windrow.output.whole_feed import WholeFeed
@@ -34,6 +34,11 @@ from windrow.rows.frames import pack, unpack
 from windrow.rows.set_aside import note_words
 from windrow.rows.shape import shape_of
 from windrow.windows.marks import Mark
+
+if TYPE_CHECKING:
+    from windrow.output.selects.select_feed import SelectFeed
+else:
+    SelectFeed = deferred("windrow.output.selects.select_feed", "SelectFeed")
 
 __all__ = ["Publisher", "PublisherMark"]
 
@@ -102,14 +107,21 @@ class Publisher:
         self._forget_idle()
 
     def mark(self) -> PublisherMark:
-        """How it is now: rewind() goes back to it. Of one shard alone, and before anything new."""
+        """How it is now: rewind() goes back to it. Before anything new, in one process."""
         self._feed.begin_step()
-        return PublisherMark(Mark(self, self._initial, *self._feed.parts))
+        combined = [] if self._combiner is None else [self._combiner]
+        for combiner in combined:
+            combiner.begin_step()
+        return PublisherMark(Mark(self, self._initial, *combined, *self._feed.parts))
 
     def rewind(self, mark: PublisherMark) -> None:
         """Roll back to the mark: what a failed step left behind is rebuilt from the feed."""
         self._feed.undo_step()
+        if self._combiner is not None:
+            self._combiner.undo_step()
         mark.own.rewind()
+        if self._combiner is not None:
+            self._combiner.derive()
         self._feed.derive()
         if not self._takes_codes:
             self._groups.know(self._feed.groups_in_use())
@@ -148,7 +160,7 @@ class Publisher:
         if self._takes_codes and partial.codes is not None:
             self._note_instants(partial.at, instants)
             code, copies = partial.codes[partial.group], self._shown(partial.count)
-            rows_of = _rows_of_groups(partial, self._select_table)
+            rows_of = rows_of_groups(partial, self._select_table)
             feed.record(partial.at, code, partial.group, copies, rows_of)
             return
         updates = self._updates(partials)
@@ -227,7 +239,7 @@ class Publisher:
             return found.table.slice(0, int(found.many[0]))
         waiting = self._initial.waiting
         if waiting is not None:
-            rows = _rows_of_groups(waiting, self._select_table)
+            rows = rows_of_groups(waiting, self._select_table)
             return rows(np.repeat(waiting.group, waiting.count))
         return self._feed.result()
 
@@ -481,18 +493,3 @@ class Publisher:
         size = max(flags.size for flags in used)
         padded = [np.pad(flags, (0, size - flags.size)) for flags in used]
         return np.logical_or.reduce(padded), np.logical_or.reduce(padded[1:])
-
-
-def _rows_of_groups(
-    partial: Partial, table_of: Callable[[list[pa.Array], int], pa.Table]
-) -> Callable[[NDArray[np.int32]], pa.Table]:
-    """How to get the rows of the groups of a partial result."""
-
-    def rows(groups: NDArray[np.int32]) -> pa.Table:
-        columns = partial.groups.columns
-        if groups.size == partial.group_count and is_increasing(groups):
-            return table_of(columns, groups.size)
-        index = pa.array(groups)
-        return table_of([column.take(index) for column in columns], groups.size)
-
-    return rows

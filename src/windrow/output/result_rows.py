@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from windrow.aggregate_functions import Form
 from windrow.event_time import show_instant
 from windrow.operators.lanes import LaneLayout, Vector
+from windrow.operators.partial import Partial
 from windrow.operators.sum_values import too_large
 from windrow.output.aggregate_values import aggregate_values
 from windrow.output.combine import CodedUpdates
+from windrow.output.kernels import is_increasing
 from windrow.output.known_groups import KnownGroups
 from windrow.output.state_log import States
 from windrow.plan.expressions import AggregateRef, Call, Expr, GroupRef
@@ -24,7 +26,7 @@ from windrow.rows.evaluate import culprit_in, evaluate, evaluate_checked, filter
 from windrow.rows.faults import hint_for, show_fault
 from windrow.rows.shape import QueryShape
 
-__all__ = ["FoundRows", "ResultRows", "Words"]
+__all__ = ["FoundRows", "ResultRows", "Words", "rows_of_groups"]
 
 Flags = NDArray[np.bool_]
 # Text of an error: code, message, hint.
@@ -181,3 +183,18 @@ class ResultRows:
 
 def _no_leaf(part: Expr) -> pa.Array:
     raise AssertionError(f"{part} in a constant")
+
+
+def rows_of_groups(
+    partial: Partial, table_of: Callable[[list[pa.Array], int], pa.Table]
+) -> Callable[[NDArray[np.int32]], pa.Table]:
+    """How to get the rows of the groups of a partial result."""
+
+    def rows(groups: NDArray[np.int32]) -> pa.Table:
+        columns = partial.groups.columns
+        if groups.size == partial.group_count and is_increasing(groups):
+            return table_of(columns, groups.size)
+        index = pa.array(groups)
+        return table_of([column.take(index) for column in columns], groups.size)
+
+    return rows

@@ -18,7 +18,7 @@ from windrow.aggregate_functions import (
     running_names,
 )
 from windrow.errors import WindrowError
-from windrow.plan.digits import check_digits
+from windrow.plan.digits import check_words
 from windrow.plan.expressions import AggregateRef, Expr, GroupRef, Literal, inputs_of
 from windrow.plan.model import Aggregate
 from windrow.plan.names import Names
@@ -35,6 +35,7 @@ __all__ = ["FUNCTIONS", "IDEMPOTENT", "RUNNING", "Groups"]
 FUNCTIONS = aggregate_classes()
 # What stands in hints: the aggregates that run.
 RUNNING = f"{running_names(lambda each: not each.laws.in_sketch)} are supported"
+_IN_BLOCKS = f"{running_names(lambda each: each.is_of_blocks)} are supported"
 IDEMPOTENT = running_names(lambda each: each.laws.is_idempotent)
 
 
@@ -107,8 +108,7 @@ class Groups:
 
     def _bound(self, node: exp.AggFunc) -> Aggregate:
         function = FUNCTIONS.get(type(node))
-        is_run = function is not None and not (function.laws.in_sketch or function.is_of_trees)
-        if function is None or not is_run or function.laws.is_collected:
+        if function is None or not function.is_of_blocks:
             raise self._not_run(node, function)
         if node.this is None or node.expressions:
             name = function.sql_names[0]
@@ -122,12 +122,12 @@ class Groups:
         return self._over(function, node.this)
 
     def _not_run(self, node: exp.AggFunc, function: AggregateFunction | None) -> Exception:
-        what, hint = f"the aggregate {node.sql_name()}", RUNNING
-        if function is not None and function.is_of_trees:
+        what, hint = f"the aggregate {node.sql_name()}", _IN_BLOCKS
+        if function is not None and (function.is_of_trees or function.laws.is_collected):
             what = f"{function.sql_names[0]} in a single block"
         elif function is not None:
             what = f"{function.sql_names[0]} over a window"
-            hint = f"{RUNNING}; this one is supported FROM HISTORY(...), where a sketch is kept"
+            hint = f"{_IN_BLOCKS}; this one is supported FROM HISTORY(...), where a sketch is kept"
         return self._row.refused("WU205", what, node, hint=hint)
 
     def _over_distinct(
@@ -149,7 +149,8 @@ class Groups:
         if function.star is not None and is_value:
             return _of_rows(function.star)
         reads = sorted(inputs_of(argument))
-        check_digits(self._argument, node, argument)
+        if function.form is not Form.COUNT:
+            check_words(self._argument, function, node, argument)
         source = None if len(reads) > 1 else next(iter(reads), 0)
         argument = self._taken(function, argument, node)
         return Aggregate(function.name, argument, source, function.type_of(argument.type))

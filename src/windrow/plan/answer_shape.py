@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from windrow.deferred import deferred
 from windrow.plan.expressions import GroupRef
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan, TreePlan
+else:
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
 
 __all__ = ["AnswerShape", "answer_shape"]
 

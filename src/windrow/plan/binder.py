@@ -13,7 +13,6 @@ from windrow.plan.algorithms import check_algorithm, with_algorithm
 from windrow.plan.alignment import aligned
 from windrow.plan.catalog import Catalog
 from windrow.plan.conditions import Conditions, split
-from windrow.plan.digits import check_digits
 from windrow.plan.expressions import Expr, inputs_of
 from windrow.plan.model import SEVERAL, Negation, PlanInput, QueryPlan
 from windrow.plan.names import NamedInput, Names
@@ -129,9 +128,8 @@ def _inputs(select: Select, names: Names, conditions: Conditions) -> tuple[PlanI
 def _select_plan(
     select: Select, names: Names, inputs: tuple[PlanInput, ...], conditions: Conditions
 ) -> QueryPlan:
-    carried = select.distinct or len(inputs) > 1
     scope = row_scope(names, "SELECT")
-    items = bind_items(select, names, scope, grouped=False, carried=carried)
+    items = bind_items(select, names, scope, grouped=False)
     return QueryPlan(
         select.text,
         "select",
@@ -181,7 +179,6 @@ def _group_by(scope: Scope, nodes: Sequence[exp.Expr]) -> tuple[Expr, ...]:
                 hint="positions are not supported: write the expression itself",
             )
         bound = scope.bind(node)
-        check_digits(scope, node, bound)
         if bound not in found:
             found.append(bound)
     return tuple(found)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from windrow.plan.digits import check_digits
 from windrow.plan.equalities import JoinVariable, join_variables
 from windrow.plan.expressions import Call, Expr, inputs_of
 from windrow.plan.scope import Scope
@@ -42,8 +41,6 @@ def split(scope: Scope, clauses: Sequence[exp.Expr], inputs: int) -> Conditions:
     found: list[Expr] = []
     for node in (part for clause in clauses for part in conjuncts(clause)):
         bound = scope.condition(node, "WHERE")
-        if len(inputs_of(bound)) > 1:
-            check_digits(scope, node, bound)
         found.append(bound)
     return split_bound(found, inputs)
 

@@ -1,4 +1,4 @@
-"""What rows carry from their input to a join or a group: words of 64 bits, and codes of texts."""
+"""What rows carry from their input to a join or a group: words of 64 bits, or codes of values."""
 
 from __future__ import annotations
 
@@ -6,31 +6,29 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from windrow.aggregate_functions import AggregateFunction
 from windrow.plan.expressions import Call, Expr, inputs_of
 from windrow.plan.model import QueryPlan
 from windrow.plan.scope import Scope
 from windrow.schema import MAX_DECIMAL_DIGITS
 
-__all__ = ["carries_words", "check_digits", "too_wide"]
+__all__ = ["carries_words", "check_words", "too_wide"]
 
 
-def check_digits(scope: Scope, node: exp.Expr, expression: Expr) -> None:
-    """Refuses an expression over several inputs that compares them in too many digits.
+def check_words(scope: Scope, function: AggregateFunction, node: exp.Expr, argument: Expr) -> None:
+    """Refuses an aggregate of a block whose argument is no word of 64 bits.
 
-    The largest parts of one input are computed before the join and kept in 64 bits each.
+    Keys, groups and rows are coded where they are wider; sums and orders of values are not.
     """
-    part = too_wide(expression)
-    if part is not None and part.type.name != "DECIMAL":
-        hint = "omit the algorithm, the store and ERROR: a tree of relations carries it"
-        raise scope.refused("WU720", f"{part.type} in a query of one block", node, hint=hint)
-    if part is not None:
-        raise scope.refused(
-            "WU220",
-            f"comparing values of several inputs as {part.type}",
-            node,
-            hint="CAST both sides to DOUBLE, to BIGINT, "
-            f"or to a DECIMAL of at most {MAX_DECIMAL_DIGITS} digits",
-        )
+    part = too_wide(argument)
+    if part is None:
+        return
+    what = f"{function.show('...')} of {part.type}"
+    if part.type.name == "DECIMAL":
+        hint = f"CAST it to DOUBLE, or to a DECIMAL of at most {MAX_DECIMAL_DIGITS} digits"
+        raise scope.refused("WU220", f"{what} in one block", node, hint=hint)
+    hint = "aggregate a field of it, or its text: TO_JSON(x), HEX(x); COUNT(x) takes any value"
+    raise scope.refused("WU720", f"{what} in one block", node, hint=hint)
 
 
 def too_wide(expression: Expr) -> Expr | None:

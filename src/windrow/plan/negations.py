@@ -15,7 +15,6 @@ from sqlglot import exp
 from windrow.errors import UnsupportedError
 from windrow.plan.catalog import Catalog
 from windrow.plan.conditions import conjuncts, equality
-from windrow.plan.digits import check_digits
 from windrow.plan.equalities import join_variables
 from windrow.plan.expressions import Expr, inputs_of
 from windrow.plan.model import Negation, PlanInput
@@ -126,7 +125,6 @@ class _Match:
             self.filters.append(bound)
             return
         self._check_one(node, others)
-        check_digits(self._scope, node, bound)
         pair = equality(bound)
         if pair is None:
             self.residual.append(bound)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from windrow.errors import BindingError, Place
-from windrow.plan.digits import check_digits
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.model import OutputColumn
 from windrow.plan.names import Names
@@ -23,12 +22,9 @@ RESERVED_NAMES = frozenset(["at", "level", "error_bound", "change"])
 
 
 def bind_items(
-    select: Select, names: Names, scope: Scope, *, grouped: bool, carried: bool = False
+    select: Select, names: Names, scope: Scope, *, grouped: bool
 ) -> tuple[OutputColumn, ...]:
-    """The columns of the answer, each under a name of its own.
-
-    carried: whether values of single inputs are kept until a joined row is made of them.
-    """
+    """The columns of the answer, each under a name of its own."""
     found: list[OutputColumn] = []
     for item in select.items:
         place = item.place or place_of(item.expression, select.text)
@@ -38,8 +34,6 @@ def bind_items(
             hint = "name the columns instead of *, and give one of them another name with AS"
         else:
             bound = scope.bind(item.expression)
-            if carried:
-                check_digits(scope, item.expression, bound)
             columns = [OutputColumn(item_name(item), bound, bound.type)]
         for column in columns:
             _check_name(column.name, found, place, hint)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from windrow.plan.answer_shape import AnswerShape, answer_shape
 from windrow.plan.history_plan import HistoryPlan
-from windrow.plan.relations.tree_plan import RunnablePlan
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["PlannedQuery"]
 

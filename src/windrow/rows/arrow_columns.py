@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
+from windrow.rows.interval_values import interval_column
 from windrow.rows.nested_columns import nested_as
 from windrow.schema import DATE, DAY_TIME_INTERVAL, TIMESTAMP, TIMESTAMP_NTZ, ColumnType
 
@@ -38,6 +39,8 @@ def column_as(kind: ColumnType, given: pa.Array | pa.ChunkedArray) -> pa.Array:
     _check_can_be_held(column.type, kind)
     if kind in (TIMESTAMP, TIMESTAMP_NTZ) and not pa.types.is_null(column.type):
         return _times(column).cast(kind.arrow)
+    if kind.is_interval and pa.types.is_string(column.type):
+        return interval_column(kind, column)
     if kind == DAY_TIME_INTERVAL and pa.types.is_duration(column.type):
         # Finer than a microsecond is cut off, as it is of times.
         return pc.cast(column, kind.arrow, safe=column.type.unit != "ns")

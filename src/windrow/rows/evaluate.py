@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from windrow.deferred import deferred
 from windrow.plan.expressions import WORDS, Call, Expr, Literal, UserCall
 from windrow.rows.exact_integers import exact_word
 from windrow.rows.faults import (
@@ -28,11 +29,16 @@ from windrow.rows.faults import (
     own_faults,
     where_reached,
 )
-from windrow.rows.scalar.lambdas import HIGHER_ORDER, higher_order, outer_leaves
 from windrow.rows.scalar.registry import FUNCTIONS
-from windrow.rows.scalar.values import Checked, Leaf, as_array
+from windrow.rows.scalar.values import TAKE_FUNCTIONS, Checked, Leaf, as_array
 from windrow.rows.user_calls import call_user, why_it_failed
 from windrow.schema import ColumnType
+
+if TYPE_CHECKING:
+    from windrow.rows.scalar.lambdas import higher_order, outer_leaves
+else:
+    higher_order = deferred("windrow.rows.scalar.lambdas", "higher_order")
+    outer_leaves = deferred("windrow.rows.scalar.lambdas", "outer_leaves")
 
 __all__ = [
     "Leaf",
@@ -109,7 +115,7 @@ def _value(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
         return pa.scalar(expression.value, expression.type.arrow), None
     if not isinstance(expression, Call):
         return leaf(expression), known.get(expression)
-    if expression.function in HIGHER_ORDER:
+    if expression.function in TAKE_FUNCTIONS:
         return _of_functions(expression, leaf, known)
     if expression.function == "has_value":
         return _has_value(*_value(expression.arguments[0], leaf, known)), None
@@ -139,7 +145,7 @@ def _called(call: Call, leaf: Leaf, known: Known) -> tuple[Any, Faults, Faults]:
 
 def _tried(expression: Expr, leaf: Leaf, known: Known) -> tuple[Any, Faults]:
     """NULL where the expression itself has no value; what it reads is not tried, as in Spark."""
-    apart = ("try", "has_value", *HIGHER_ORDER)
+    apart = ("try", "has_value", *TAKE_FUNCTIONS)
     if not isinstance(expression, Call) or expression.function in apart:
         value, own = _value(expression, leaf, known)
         inner = None
@@ -197,7 +203,7 @@ def _why(culprit: Expr, leaf: Leaf) -> str | None:
 
 def culprit_in(expression: Expr, leaf: Leaf) -> Expr:
     """The innermost part that has no value in the one row that `leaf` gives."""
-    if isinstance(expression, Call) and expression.function not in HIGHER_ORDER:
+    if isinstance(expression, Call) and expression.function not in TAKE_FUNCTIONS:
         parts = [_value(part, leaf, _NO_FAULTS) for part in expression.arguments]
         for part, (_, faults) in zip(expression.arguments, parts, strict=True):
             if at_rows(faults, 1) is not None:

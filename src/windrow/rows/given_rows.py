@@ -1,4 +1,4 @@
-"""Rows as people hold them: Arrow, data frames, what speaks Arrow, dicts, whole columns."""
+"""Rows as people hold them: Arrow, data frames, dicts, tuples, whole columns."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ Rows = (
     | _LazyFrame
     | Sequence[Mapping[str, Any]]
     | Mapping[str, Any]
+    | tuple[Any, ...]
 )
 
 
@@ -64,12 +65,16 @@ def rows_given(stream: StreamSchema, rows: Any) -> pa.Table | Sequence[Any] | Ma
     >>> stream = StreamSchema("s", columns_of("ts timestamp, x int"), "ts")
     >>> rows_given(stream, {"ts": 0, "x": 1})
     [{'ts': 0, 'x': 1}]
+    >>> rows_given(stream, (0, 1))
+    [{'ts': 0, 'x': 1}]
     """
     if isinstance(rows, Mapping):
         # A list in an ARRAY column may be one value: the other columns, such as the time, tell.
         nested = {column.name for column in stream.columns if column.type.is_nested}
         plain = {name: value for name, value in rows.items() if name not in nested}
         return rows if is_columns(plain or rows) else [rows]
+    if isinstance(rows, tuple) and rows and not any(isinstance(row, Mapping) for row in rows):
+        return [_of_values(stream, rows)]
     if isinstance(rows, (list, tuple)):
         return rows
     try:
@@ -94,6 +99,19 @@ def rows_given(stream: StreamSchema, rows: Any) -> pa.Table | Sequence[Any] | Ma
         hint="push a pyarrow Table or RecordBatch, a pandas or Polars DataFrame, a DuckDB "
         "relation, a list of dicts, or a dict of columns",
     )
+
+
+def _of_values(stream: StreamSchema, values: tuple[Any, ...]) -> dict[str, Any]:
+    """A tuple is one row: a value for each column, in their order."""
+    names = [column.name for column in stream.columns]
+    if len(values) != len(names):
+        raise DataError(
+            "WD106",
+            f"a tuple of {len(values)} values is no row of stream {stream.name!r}, which has "
+            f"{len(names)} columns",
+            hint=f"give a value for each of them, in this order: {', '.join(names)}",
+        )
+    return dict(zip(names, values, strict=True))
 
 
 def is_columns(rows: Mapping[str, Any]) -> bool:

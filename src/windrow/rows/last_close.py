@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import WindowSpec
-from windrow.plan.relations.tree_plan import RunnablePlan
 from windrow.rows.prepare import lifetime_of
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["last_close"]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from windrow.event_time import END_OF_TIME, START_OF_TIME
-from windrow.plan.relations.tree_plan import RunnablePlan
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.tree_plan import RunnablePlan
 
 __all__ = ["ALWAYS", "in_life", "life_of"]
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from windrow.errors import BindingError
 from windrow.event_time import instant_of
 from windrow.rows.arrow_columns import column_as
+from windrow.rows.interval_values import interval_value
 from windrow.rows.nested_columns import nested_of_python
 from windrow.schema import BINARY, DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, ColumnType
 
@@ -39,6 +40,8 @@ def array_of(kind: ColumnType, values: list[Any]) -> pa.Array:
         values = [_in_utc(value) for value in values]
     elif kind.is_integer:
         _check_whole(values)
+    elif kind.is_interval:
+        values = [interval_value(kind, x) if isinstance(x, str) else x for x in values]
     try:
         return pa.array(values, kind.arrow)
     except (pa.ArrowException, TypeError):

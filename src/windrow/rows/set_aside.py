@@ -16,7 +16,15 @@ from windrow.plan.fallible import is_guard
 from windrow.plan.show import show_with
 from windrow.rows.evaluate import Leaf, filter_checked
 
-__all__ = ["NOTED_IN", "AsideRow", "QueryLedger", "guards_in", "note_rows", "note_words"]
+__all__ = [
+    "MAX_ASIDE_ROWS",
+    "NOTED_IN",
+    "AsideRow",
+    "QueryLedger",
+    "guards_in",
+    "note_rows",
+    "note_words",
+]
 
 Flags = NDArray[np.bool_]
 
@@ -51,6 +59,17 @@ class QueryLedger:
         for name, count in other.set_aside.items():
             self.set_aside[name] += count
         self.rows.extend(other.rows)
+
+    def note(
+        self,
+        name: str,
+        places: NDArray[np.int64],  # noqa: ARG002 - for ledgers that note more of a row
+        count: int,
+        rows: Sequence[AsideRow],
+    ) -> None:
+        """Rows at these places of a batch are set aside; rows: the last of them, to be shown."""
+        self.set_aside[name] += count
+        self.rows.extend(rows)
 
     @property
     def nbytes(self) -> int:
@@ -123,12 +142,14 @@ def _note(
     if not places.size:
         return
     name = name if name in ledger.set_aside else INNER
-    ledger.set_aside[name] += int(places.size if counts is None else counts[places].sum())
     columns = dict.fromkeys(part for part in walk(expression) if isinstance(part, ColumnRef))
+    rows = []
     for place in places[-MAX_ASIDE_ROWS:].tolist():
         values = {part.column: leaf(part)[place].as_py() for part in columns}
         shown = ", ".join(f"{_bare(column)} = {value}" for column, value in values.items())
-        ledger.rows.append(AsideRow(name, _shown(expression), shown))
+        rows.append(AsideRow(name, _shown(expression), shown))
+    count = int(places.size if counts is None else counts[places].sum())
+    ledger.note(name, places, count, rows)
 
 
 def _shown(expression: Expr) -> str:

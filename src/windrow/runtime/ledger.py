@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
 import pyarrow as pa
 
-__all__ = ["LEDGER_COUNTS", "Ledger", "ledger_table"]
+__all__ = ["LEDGER_COUNTS", "Ledger", "ledger_table", "total_ledger"]
 
 
 @dataclass
@@ -24,6 +24,16 @@ class Ledger:
 
 
 LEDGER_COUNTS = tuple(each.name for each in fields(Ledger))
+
+
+def total_ledger(parts: Iterable[Ledger]) -> Ledger:
+    """What became of the rows of several parts of a stream.
+
+    >>> total_ledger([Ledger(rows_in=2, applied=2), Ledger(rows_in=1, late=1)])
+    Ledger(rows_in=3, applied=2, late=1, bad_time=0, bad_value=0, rejected=0, waiting=0)
+    """
+    given = list(parts)
+    return Ledger(**{name: sum(getattr(each, name) for each in given) for name in LEDGER_COUNTS})
 
 
 def ledger_table(ledgers: Mapping[str, Ledger]) -> pa.Table:

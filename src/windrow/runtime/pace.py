@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from windrow.operators.partial import Partial
 from windrow.operators.relations.operator import NO_LIMIT, StepTooLargeError
-from windrow.runtime.run_shard import RunShard
+
+if TYPE_CHECKING:
+    from windrow.runtime.run_shard import RunShard
 
 __all__ = ["STEP_UPDATES", "Pace", "updates_within"]
 

@@ -228,6 +228,11 @@ class Shard:
             self._operator.change_lifetime(input_index, lifetime)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it holds all rows that the windows of its plan do."""
+        return not self._lifetimes and not self._operator.is_endless
+
+    @property
     def fixes_lifetimes(self) -> bool:
         """Whether lifetimes cannot change without another algorithm."""
         return self.algorithm in FORETELLING or self._shape.is_select

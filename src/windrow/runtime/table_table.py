@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from windrow.runtime.tables.table_store import TableStore
+if TYPE_CHECKING:
+    from windrow.runtime.tables.table_store import TableStore
+
 
 __all__ = ["TABLE_SCHEMA", "table_table"]
 

@@ -33,6 +33,7 @@ __all__ = [
     "TextCodes",
     "WordCodes",
     "WordTables",
+    "needs_codes",
 ]
 
 NO_CODE = kernels.EMPTY
@@ -44,6 +45,15 @@ _LOW_MASK = (1 << _HIGH) - 1
 _TEXT = pa.string()
 
 Codes = NDArray[np.int32]
+
+
+def needs_codes(kind: pa.DataType) -> bool:
+    """Whether a value of the type is no word of 64 bits, so that it is known by a code.
+
+    >>> needs_codes(pa.string()), needs_codes(pa.decimal128(38, 2)), needs_codes(pa.int64())
+    (True, True, False)
+    """
+    return is_coded(kind) or is_wide_decimal(kind)
 
 
 class WordTables(NamedTuple):
@@ -163,8 +173,9 @@ class WordCodes:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        held = (self._slot_word, self._slot_code, self._word_of_code, self._free, self._references)
-        return sum(array.nbytes for array in held)
+        # Without a loop: every push asks for the bytes of all that is held.
+        slots = self._slot_word.nbytes + self._slot_code.nbytes
+        return slots + self._word_of_code.nbytes + self._free.nbytes + self._references.nbytes
 
     def grow(self) -> None:
         """Have room for twice as many codes."""

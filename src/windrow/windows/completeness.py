@@ -86,6 +86,11 @@ class Completeness:
         self.through = END_OF_TIME
 
     @property
+    def margins(self) -> tuple[int, int]:
+        """By how much a row is ahead of what it completes, and the last late time likewise."""
+        return self._ahead_us, self._ties_us
+
+    @property
     def final(self) -> int:
         """The instant through which no row can come any more: not that of rows of equal time."""
         return self.through if self.is_finished else self.through - self._ties_us

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy import uint64
 
-from windrow.compiling.kernels import njit
+from windrow.compiling.kernels import intrinsic, njit
 
 EMPTY = -1
 # Golden-ratio multiplier of Fibonacci hashing: spreads runs of integers over the whole table.
@@ -23,30 +19,25 @@ AHEAD = 16
 LARGE_TABLE = 1 << 15
 
 
-def _prefetch(typing_context, array, index):
+@intrinsic
+def prefetch(numba, array, index):
     """Have row `index` of the array brought into the cache; any index will do, nothing is read."""
-    del typing_context
+    ir = numba.ir
 
     def emit(context, builder, signature, arguments):
-        view = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
-        place = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        view = numba.cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
+        place = context.cast(builder, arguments[1], signature.args[1], numba.types.intp)
         byte = ir.IntType(8).as_pointer()
         offset = builder.mul(place, builder.extract_value(view.strides, 0))
         address = builder.gep(builder.bitcast(view.data, byte), [offset])
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        module = builder.module
+        function = numba.cgutils.get_or_insert_function(module, kind, "llvm.prefetch.p0")
         # For writing, into all levels of the cache, as data.
         builder.call(function, [address, number(1), number(3), number(1)])
 
-    return types.void(array, index), emit
-
-
-def _leave_it(array, index):
-    """Without compiled code there is nothing to fetch ahead."""
-
-
-prefetch = _leave_it if config.DISABLE_JIT else intrinsic(_prefetch)
+    return numba.types.void(array, index), emit
 
 
 @njit(cache=True)

@@ -20,7 +20,7 @@ __all__ = ["order_bytes"]
 Words = NDArray[np.int64]
 _SIGN = np.int64(-(1 << 63))
 _ALL_BUT_SIGN = np.int64((1 << 63) - 1)
-_NULL, _VALUE = pa.scalar(b"\x00", pa.binary()), pa.scalar(b"\x01", pa.binary())
+_NULL, _VALUE = b"\x00", b"\x01"
 _END, _MORE = _NULL, _VALUE  # behind the last entry of a list, and before each
 
 
@@ -62,20 +62,20 @@ def _body(column: pa.Array) -> pa.Array:
 
 def _part(column: pa.Array) -> pa.Array:
     """A value within another: whether it is NULL comes first."""
-    body = _joined([pa.repeat(_VALUE, len(column)), _body(column)])
+    body = _joined([_repeated(_VALUE, len(column)), _body(column)])
     if not column.null_count:
         return body
-    return pc.if_else(column.is_valid(), body, _NULL)
+    return pc.if_else(column.is_valid(), body, pa.scalar(_NULL, pa.binary()))
 
 
 def _of_lists(column: pa.Array) -> pa.Array:
     lengths, children = list_parts(column)
     size = int(lengths.sum())
-    entries = _joined([pa.repeat(_MORE, size), *(_part(child) for child in children)])
+    entries = _joined([_repeated(_MORE, size), *(_part(child) for child in children)])
     offsets = np.zeros(lengths.size + 1, np.int32)
     np.cumsum(lengths, out=offsets[1:])
     lists = pa.ListArray.from_arrays(pa.array(offsets), entries)
-    return _joined([pc.binary_join(lists, b""), pa.repeat(_END, len(column))])
+    return _joined([pc.binary_join(lists, b""), _repeated(_END, len(column))])
 
 
 def _of_texts(column: pa.Array) -> pa.Array:
@@ -97,3 +97,7 @@ def _of_words(words: Words) -> pa.Array:
 
 def _joined(parts: list[pa.Array]) -> pa.Array:
     return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, b"")
+
+
+def _repeated(mark: bytes, size: int) -> pa.Array:
+    return pa.repeat(pa.scalar(mark, pa.binary()), size)

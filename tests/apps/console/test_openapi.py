@@ -79,6 +79,7 @@ def requests() -> list[tuple[str, str, Any]]:
         ("get", "/api/v1/session", None),
         ("get", "/api/v1/streams", None),
         ("get", "/api/v1/windows", None),
+        ("get", "/api/v1/views", None),
         ("get", "/api/v1/decisions", None),
         ("get", "/api/v1/batches", None),
         ("get", "/api/v1/queries", None),

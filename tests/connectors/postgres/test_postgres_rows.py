@@ -99,6 +99,42 @@ def test_every_type_arrives_exactly(database: Database, tmp_path: Path, feed: st
     assert len(found) == len(VALUES)
 
 
+NESTED = (
+    "ts timestamp, bin binary, big decimal(38, 10), day interval day to second, "
+    "months interval year to month, local timestamp_ntz, a array<int>, b array<decimal(20, 2)>, "
+    "m map<string, int>, st struct<x: decimal(38, 2), y: struct<z: string, w: double>>, "
+    "ar array<struct<p: timestamp>>"
+)
+
+
+def test_nested_values_arrive_as_arrays_and_json(database: Database, tmp_path: Path) -> None:
+    driven = Driven("SELECT * FROM s [9 SECONDS]", NESTED)
+    writer = driven.writer(database, tmp_path, feed="changes")
+    row = {
+        "ts": START,
+        "bin": b"\x00\xff",
+        "big": Decimal("1234567890123456789012345678.5"),
+        "day": timedelta(days=1, microseconds=1),
+        "months": 14,
+        "local": datetime(2026, 1, 1, 12),  # noqa: DTZ001 - it has no zone
+        "a": [1, None],
+        "b": [Decimal("1.50")],
+        "m": [("k", 1)],
+        "st": {"x": Decimal("12345678901234567890.12"), "y": {"z": "é", "w": float("nan")}},
+        "ar": [{"p": START}],
+    }
+    writer.write(driven.batch([row, {"ts": START}], through=START), 0)
+    found, empty = database.rows("SELECT * FROM t ORDER BY bin")
+    assert found[3:10] == tuple(list(row.values())[1:8])
+    (json,) = database.rows("SELECT m::text, st::text, ar::text FROM t WHERE m IS NOT NULL")
+    assert json == (
+        '{"k": 1}',
+        '{"x": 12345678901234567890.12, "y": {"w": "NaN", "z": "é"}}',
+        '[{"p": "2026-01-01T00:00:00.000000Z"}]',
+    )
+    assert set(empty[3:]) == {None}
+
+
 def test_a_sum_of_38_digits_arrives_exactly(database: Database, tmp_path: Path) -> None:
     driven = Driven("SELECT SUM(m) AS total FROM s [1 HOUR]", "ts timestamp, m decimal(18, 9)")
     writer = driven.writer(database, tmp_path)

@@ -62,8 +62,10 @@ MORE = {
         "SELECT b.k, COUNT(*) AS n FROM a [9] LEFT JOIN b [9] ON a.k = b.k GROUP BY b.k",
     ],
     "aggregate_parts_of_unions": [
-        "SELECT k, COUNT(*) AS n, SUM(l) AS t, MIN(l) AS m FROM"
-        " (SELECT k, l FROM a [9] UNION ALL SELECT k, l FROM b [9]) AS u GROUP BY k",
+        "SELECT k, COUNT(*) AS n, SUM(l) AS t, MIN(l) AS m FROM (SELECT a.k, b.l FROM a [9]"
+        " LEFT JOIN b [9] ON a.k = b.k UNION ALL SELECT k, l FROM c [9]) AS u GROUP BY k",
+        "SELECT k, s, COUNT(*) AS n, SUM(l) AS t FROM (SELECT 'a' AS s, k, l FROM a [9]"
+        " UNION ALL SELECT 'b', k, l FROM b [9]) AS u GROUP BY k, s",
         "SELECT COUNT(l) AS n, MAX(s) AS m, AVG(l) AS a FROM"
         " (SELECT l, s FROM a [9] UNION ALL SELECT l, s FROM b [9] WHERE FALSE) AS u",
         "SELECT COUNT(DISTINCT l) AS n, BOOL_AND(l > 0) AS w FROM"

@@ -12,7 +12,7 @@ from support.streams import CATALOG, batch_of, instant, plan_of
 from windrow.errors import DataError, UnsupportedError
 from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_block
+from windrow.plan.relations.lone_blocks import plan_block
 from windrow.sql import parse_query
 
 SECOND_US = 1_000_000
@@ -46,13 +46,13 @@ def test_a_row_without_a_value_ends_the_batch(tmp_path: Path) -> None:
     assert job.publication.last_saved == -1
 
 
-def test_on_spark_rows_are_not_set_aside() -> None:
-    def planned(text: str) -> QueryPlan:
-        return plan_block(one_select(parse_query(text)), CATALOG, "auto", "auto")
+def planned(text: str) -> QueryPlan:
+    return plan_block(one_select(parse_query(text)), CATALOG, "auto", "auto")
 
+
+def test_a_policy_of_a_tree_is_refused() -> None:
     assert planned("SELECT 1 / k AS x FROM a [9] ON ERROR NULL").on_error == "null"
-    with pytest.raises(UnsupportedError, match="WU761"):
-        planned("SELECT 1 / k AS x FROM a [9] ON ERROR SET ASIDE")
-    tree = "SELECT COUNT(*) AS n FROM a [9] LEFT ANTI JOIN b [9] ON a.k = 1 / b.k ON ERROR NULL"
-    with pytest.raises(UnsupportedError, match="WU762"):
-        planned(tree)
+    tree = "SELECT COUNT(*) AS n FROM a [9] LEFT ANTI JOIN b [9] ON a.k = 1 / b.k ON ERROR"
+    for policy in ("NULL", "SET ASIDE"):
+        with pytest.raises(UnsupportedError, match=f"WU762.*{policy}"):
+            planned(f"{tree} {policy}")

@@ -57,6 +57,9 @@ def test_queries_that_cannot_be(files: Files, sessions: Sessions) -> None:
             with pytest.raises(UnsupportedError, match="WU231") as refused:
                 call(form)
             assert "windrow.connect() without Spark" in (refused.value.hint or "")
+    assert session[query.name] is query
+    with pytest.raises(BindingError, match="WB107"):
+        session["nothing"]
     with pytest.raises(UnsupportedError, match="WU249"):
         session.view("v", COUNT)
     query.stop()

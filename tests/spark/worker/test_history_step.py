@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,9 +22,10 @@ from support.spark.stream_files import COLUMNS, SECOND, rows
 from support.streams import STREAMS, Action, Heartbeat, Push, batch_of, scenarios
 from windrow.embedded import EmbeddedSession
 from windrow.errors import CheckpointError
+from windrow.runtime.ledger import Ledger, total_ledger
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.worker import history_segments, segment_store
-from windrow.spark.worker.history_output import total_ledger
+from windrow.spark.worker.history_output import HistoryOutput
 
 keys_kept = st.sampled_from([(), ("s",), ("y",), ("s", "o"), KEYS])
 levels_kept = st.sampled_from(LEVELS)
@@ -131,6 +133,11 @@ def kept_of_h(count: int, archive: Path | None = None, max_ahead: int | str = "a
     )  # fmt: skip
 
 
+def total_of(outputs: Sequence[HistoryOutput]) -> Ledger:
+    """What all buckets have counted."""
+    return total_ledger(each.ledger for each in outputs)
+
+
 def in_order(table: pa.Table) -> list[Any]:
     return sorted(table.to_pylist(), key=repr)
 
@@ -190,7 +197,7 @@ def test_every_row_is_counted(count: int) -> None:
     buckets = kept_of_h(count)
     given = 0
     for number, table in enumerate(batches_of_h(8)):
-        ledger = total_ledger(buckets.push(table))
+        ledger = total_of(buckets.push(table))
         given += table.num_rows
         assert ledger.rows_in == given
         assert ledger.bad_time == 2 * (number + 1)
@@ -198,10 +205,10 @@ def test_every_row_is_counted(count: int) -> None:
         assert ledger.waiting > 0
         parts = [ledger.applied, ledger.late, ledger.bad_time, ledger.waiting]
         assert sum(parts) == given
-    ledger = total_ledger(buckets.finish())
+    ledger = total_of(buckets.finish())
     assert ledger.waiting == 0
     assert ledger.applied == given - ledger.late - ledger.bad_time
-    after = total_ledger(buckets.push(rows(("r0", 1_000 * SECOND, 1.0))))
+    after = total_of(buckets.push(rows(("r0", 1_000 * SECOND, 1.0))))
     assert after.late == ledger.late + 1
 
 
@@ -263,9 +270,9 @@ def test_damaged_rows_are_set_aside_and_counted(count: int) -> None:
         room = damaged_columns.texts([b"\xff", *table["room"].cast(pa.binary()).to_pylist()])
         longer = pa.concat_tables([table.slice(0, 1), table])
         place = longer.schema.get_field_index("room")
-        ledger = total_ledger(buckets.push(longer.set_column(place, "room", room)))
+        ledger = total_of(buckets.push(longer.set_column(place, "room", room)))
         assert replace(ledger, bad_value=0, rows_in=ledger.rows_in - ledger.bad_value) == (
-            total_ledger(twin.push(table))
+            total_of(twin.push(table))
         )
     assert ledger.bad_value == 3
     assert in_order(buckets.ask(BY_ROOM)) == in_order(twin.ask(BY_ROOM))
@@ -277,8 +284,8 @@ def test_rows_far_ahead_of_the_others_are_set_aside_and_counted(count: int) -> N
     for number in range(3):
         good = [("r0", (10 * number + second) * SECOND, 1.0) for second in range(10)]
         strange = [] if number == 0 else [("r0", 10_000 * number * SECOND, 1.0)]
-        ledger = total_ledger(buckets.push(rows(*good, *strange)))
-        other = total_ledger(twin.push(rows(*good)))
+        ledger = total_of(buckets.push(rows(*good, *strange)))
+        other = total_of(twin.push(rows(*good)))
         assert replace(ledger, bad_time=0, rows_in=ledger.rows_in - ledger.bad_time) == other
     assert ledger.bad_time == 2
     assert in_order(buckets.ask(BY_ROOM)) == in_order(twin.ask(BY_ROOM))

@@ -20,9 +20,9 @@ from windrow.plan.fingerprint import fingerprint
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_from_json, plan_to_json
 from windrow.rows.damaged_values import NOT_UTF8
+from windrow.runtime.ledger import total_ledger
 from windrow.schema import StreamSchema, columns_of
 from windrow.spark.shuffle.bad_values import BAD_TIME
-from windrow.spark.shuffle.hidden_columns import NOW
 from windrow.spark.shuffle.packer import Packer
 from windrow.spark.shuffle.packets import Packet
 from windrow.spark.worker import remote_shards, shard_segments
@@ -43,9 +43,17 @@ def plan_of(text: str) -> QueryPlan:
     return bind(parse_query(text), Catalog(*streams))
 
 
-def packed(plan: QueryPlan, stream: str, table: pa.Table, buckets: int = 1) -> list[list[bytes]]:
+def packed(
+    plan: QueryPlan,
+    stream: str,
+    table: pa.Table,
+    buckets: int = 1,
+    task: int = 0,
+    now: int | None = None,
+) -> list[list[bytes]]:
     """The packets of a one-task batch, per bucket."""
-    packer = Packer(plan, stream, tuple(range(buckets)))
+    packer = Packer(plan, stream, tuple(range(buckets)), task)
+    packer.now_us = None if now is None else now * SECOND
     for batch in table.to_batches():
         packer.add(batch)
     return [[packet] for packet in packer.take().column("packet").to_pylist()]
@@ -71,21 +79,21 @@ def stream_batches(count: int, seed: int = 7) -> list[dict[str, pa.Table]]:
 class Bucket:
     """One bucket that runs batches."""
 
-    def __init__(self, plan: QueryPlan, cache: LiveCache | None = None) -> None:
+    def __init__(self, plan: QueryPlan, cache: LiveCache | None = None, number: int = 0) -> None:
         self.plan = plan
         self.state = DictionaryState()
         self.cache = cache or LiveCache(lends=False)
-        self.step = ShardStep(plan, fingerprint(plan), "owner", 0, self.cache)
+        self.step = ShardStep(plan, fingerprint(plan), "owner", number, self.cache)
 
     def run(self, packets: Iterable[bytes]) -> ShardOutput:
         data = self.step.run_batch(packets, self.state).to_bytes()
         return ShardOutput.from_bytes(data)
 
-    def batch(self, tables: dict[str, pa.Table]) -> ShardOutput:
+    def batch(self, tables: dict[str, pa.Table], now: int | None = None) -> ShardOutput:
+        """now: the second at which the batch begins."""
         streams = [stream for stream in self.plan.streams if stream in tables]
-        return self.run(
-            packet for stream in streams for packet in packed(self.plan, stream, tables[stream])[0]
-        )
+        given = [packed(self.plan, stream, tables[stream], now=now)[0] for stream in streams]
+        return self.run(packet for packets in given for packet in packets)
 
 
 def updates(output: ShardOutput) -> list[tuple[object, ...]]:
@@ -266,7 +274,34 @@ def test_every_bucket_gets_a_packet_and_every_row_is_in_one() -> None:
     buckets = [Packet.from_bytes(one[0]) for one in packed(plan, "h", table, 8)]
     assert {packet.newest_us for packet in buckets} == {buckets[0].newest_us}
     assert [packet.times is not None for packet in buckets] == [True] + [False] * 7
-    assert {packet.rows_in for packet in buckets} == {table.num_rows}
+    assert [packet.rows_in for packet in buckets] == [table.num_rows] + [0] * 7
+
+
+@pytest.mark.parametrize("text", [JOIN, SLIDE])
+def test_buckets_take_turns_in_counting_the_rows_of_tasks(text: str) -> None:
+    plan, one = plan_of(text), Bucket(plan_of(text))
+    several = [Bucket(plan, number=number) for number in range(3)]
+    for batch in stream_batches(5):
+        whole = one.batch({stream: batch[stream] for stream in plan.streams})
+        parts = [bucket.run(of_tasks(plan, batch, 4, 3, bucket.step.bucket)) for bucket in several]
+        instants = np.unique(np.concatenate([part.instants for part in parts]))
+        assert instants.tolist() == np.unique(whole.instants).tolist()
+        for stream, ledger in whole.ledgers.items():
+            assert total_ledger(part.ledgers[stream] for part in parts) == ledger
+        late = [part.late[stream].num_rows for part in parts for stream in part.late]
+        assert sum(late) == sum(rows.num_rows for rows in whole.late.values())
+    assert all(part.ledgers["h"].applied for part in parts)
+
+
+def of_tasks(
+    plan: QueryPlan, batch: dict[str, pa.Table], tasks: int, buckets: int, bucket: int
+) -> Iterable[bytes]:
+    """What so many tasks of each stream send to one of the buckets."""
+    for place, stream in enumerate(plan.streams):
+        for task in range(tasks):
+            rows_of_task = batch[stream].take(np.arange(task, batch[stream].num_rows, tasks))
+            number = place * tasks + task
+            yield packed(plan, stream, rows_of_task, buckets, number)[bucket][0]
 
 
 def damaged(batch: pa.Table) -> pa.Table:
@@ -314,21 +349,18 @@ def ahead_plan(span: int | str) -> QueryPlan:
                 Catalog(stream))  # fmt: skip
 
 
-def of_seconds(*seconds: int, now: int | None = None) -> pa.Table:
-    table = rows(*(("a", second * SECOND, 1.0) for second in seconds))
-    if now is None:
-        return table
-    return table.append_column(NOW, pa.array([now * SECOND] * len(seconds)))
+def of_seconds(*seconds: int) -> pa.Table:
+    return rows(*(("a", second * SECOND, 1.0) for second in seconds))
 
 
 def test_rows_a_day_ahead_of_the_clock_of_the_batch_are_set_aside() -> None:
     bucket = Bucket(ahead_plan("auto"))
     far = 2 * DAY // SECOND
-    output = bucket.batch({"h": of_seconds(10, far, 12, now=11)})
+    output = bucket.batch({"h": of_seconds(10, far, 12)}, now=11)
     assert (output.ledgers["h"].bad_time, output.clock_us) == (1, 11 * SECOND - 1)
     assert output.bad["h"].num_rows == output.unplaced["h"].num_rows == 1
     believing = Bucket(ahead_plan("off"))
-    output = believing.batch({"h": of_seconds(10, far, 12, now=11)})
+    output = believing.batch({"h": of_seconds(10, far, 12)}, now=11)
     assert output.ledgers["h"].bad_time == 0
 
 
@@ -371,5 +403,5 @@ def test_a_gap_is_believed_when_enough_rows_follow_it_in_one_batch_or_in_several
 def test_a_row_of_about_now_is_believed_at_once() -> None:
     bucket = Bucket(ahead_plan(60 * SECOND))
     bucket.batch({"h": of_seconds(1, 2)})
-    output = bucket.batch({"h": of_seconds(1000, now=1010)})
+    output = bucket.batch({"h": of_seconds(1000)}, now=1010)
     assert output.clock_us == 999 * SECOND - 1

@@ -64,6 +64,7 @@ def _routes(standing: Standing, api: dict[str, Any]) -> list[BaseRoute]:
         Route(f"{API}/session", session.session, methods=["GET"]),
         Route(f"{API}/streams", session.streams, methods=["GET"]),
         Route(f"{API}/windows", session.windows, methods=["GET"]),
+        Route(f"{API}/views", session.views, methods=["GET"]),
         Route(f"{API}/decisions", session.decisions, methods=["GET"]),
         Route(f"{API}/batches", session.batches, methods=["GET"]),
         Route(f"{API}/queries", queries.list_all, methods=["GET"]),

@@ -55,6 +55,11 @@ class EmbeddedRunner:
         """None: there are no batches in this process."""
         return []
 
+    def views(self) -> list[dict[str, Any]]:
+        """The views that were declared, with what those that are read hold."""
+        rows: list[dict[str, Any]] = self.session.views().to_pylist()
+        return [{"name": row.pop("view"), **row} for row in rows]
+
     @property
     def nbytes(self) -> int:
         """Bytes of all windows and histories."""

@@ -68,6 +68,7 @@ class Pictures:
                 "queries": queries,
                 "windows": self._windows(asked, followed),
                 "batches": registry.runner.batches(),
+                "views": registry.runner.views(),
             }
 
     def _session(self) -> dict[str, Any]:

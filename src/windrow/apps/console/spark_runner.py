@@ -79,6 +79,10 @@ class SparkRunner:
         names = ["at_us" if name == "at" else name for name in table.column_names]
         return [dict(zip(names, row, strict=True)) for row in plain_rows(table)]
 
+    def views(self) -> list[dict[str, Any]]:
+        """None: there are no views on Spark."""
+        return []
+
     @property
     def nbytes(self) -> int:
         """Bytes of all windows, after the last batches."""

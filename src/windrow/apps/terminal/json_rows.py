@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +34,7 @@ def as_json(table: pa.Table, **more: object) -> Iterator[str]:
 
 
 def json_line(values: Mapping[str, object]) -> str:
-    """One line of NDJSON: times in ISO form, spans in seconds; decimals and NaN as text."""
+    """One line of NDJSON: times in ISO form, spans in seconds; decimals, NaN and bytes as text."""
     return _text({name: _plain(value) for name, value in values.items()})
 
 
@@ -62,7 +63,7 @@ def _texts(column: pa.ChunkedArray) -> list[str]:
         short = pc.replace_substring(shown, pattern=f'.000000{zone}"', replacement=f'{zone}"')
         texts: list[str] = pc.fill_null(short, "null").to_pylist()
         return texts
-    values = column.to_pylist()
+    values = column.to_pylist(maps_as_pydicts="lossy")
     if pa.types.is_integer(column.type):
         return ["null" if value is None else str(value) for value in values]
     if pa.types.is_string(column.type):
@@ -80,15 +81,22 @@ _ENDS_OF_LINES = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
+def _name(key: object) -> str:
+    """Keys of maps are texts in JSON."""
+    return key if isinstance(key, str) else _text(_plain(key)).strip('"')
+
+
 def _plain(value: object) -> Any:
     if isinstance(value, datetime):
-        return value.replace(tzinfo=None).isoformat() + "Z"
+        return value.replace(tzinfo=None).isoformat() + ("Z" if value.tzinfo else "")
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {_name(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     return str(value) if isinstance(value, (date, Decimal)) else value

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.cells import cell_len
 
+from windrow.rows.json_texts import shown_nested
+
 __all__ = ["as_lines", "has_numbers", "on_one_line", "shown_column", "shown_value"]
 
 
@@ -45,6 +47,8 @@ _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 
 def shown_column(column: pa.ChunkedArray) -> list[str]:
     """Each value as people read it."""
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+        return [shown_value(text) for text in shown_nested(column)]
     if not pa.types.is_timestamp(column.type):
         return [shown_value(value) for value in column.to_pylist()]
     # There may be millions of times, and Arrow writes them quickly; without a zone it needs no

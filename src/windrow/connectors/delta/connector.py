@@ -9,6 +9,8 @@ from windrow.connectors.contract import Replay, Sink, SinkCheckpoint, Writer
 from windrow.connectors.feeds import FEEDS, check_feed
 from windrow.connectors.loading import loaded_with_client
 from windrow.connectors.scripted import Scripted
+from windrow.errors import UnsupportedError
+from windrow.schema import DAY_TIME_INTERVAL, ColumnType
 
 if TYPE_CHECKING:
     from windrow.connectors.options import Options
@@ -35,8 +37,21 @@ class Delta(Sink):
 
     def open_on_spark(self, plan: QueryPlan, checkpoint: SinkCheckpoint) -> Writer:
         """A writer of one commit a batch."""
+        for column in plan.select:
+            if _has_span(column.type):
+                raise UnsupportedError(
+                    "WU725",
+                    f"column {column.name!r} is {column.type}, which Delta tables cannot hold",
+                    hint="select its text, CAST(x AS STRING), or a number, such as the seconds "
+                    "between two times",
+                )
         part = loaded_with_client("delta.writer", "Delta tables", "delta")
         return cast("Writer", part.DeltaWriter(self, checkpoint))
+
+
+def _has_span(kind: ColumnType) -> bool:
+    """Whether the type is or holds a length of time; months are numbers."""
+    return kind == DAY_TIME_INTERVAL or any(_has_span(part) for _, part in kind.parts)
 
 
 def _described(options: Options) -> Delta:

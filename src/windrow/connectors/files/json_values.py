@@ -1,4 +1,4 @@
-"""Values of JSON that Arrow's reader does not know: objects as maps, and base64 text as bytes."""
+"""Values of JSON that Arrow's reader does not know: maps, base64 text as bytes, intervals."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ __all__ = ["is_beyond_arrow", "json_columns"]
 
 
 def is_beyond_arrow(kind: ColumnType) -> bool:
-    """Whether a column of the type is read by Python: it is or holds a map or bytes."""
-    return kind.name in ("MAP", "BINARY") or any(is_beyond_arrow(part) for _, part in kind.parts)
+    """Whether a column of the type is read by Python: it is or holds a map, bytes or intervals."""
+    is_beyond = kind.name in ("MAP", "BINARY") or kind.is_interval
+    return is_beyond or any(is_beyond_arrow(part) for _, part in kind.parts)
 
 
 def json_columns(data: bytes, columns: list[Column]) -> dict[str, pa.Array]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.connectors.files.connector import FileSource
-from windrow.connectors.spark_columns import columns_ddl
+from windrow.connectors.spark_columns import check_text_types, columns_ddl
 from windrow.connectors.spark_text import READ_OPTIONS, all_read, damage_told
 from windrow.errors import DataError
 from windrow.schema import StreamSchema
@@ -23,6 +23,8 @@ _GLOB_SIGNS = re.compile(r"[][{}*?\\]")
 
 def file_frame(spark: SparkSession, schema: StreamSchema, source: FileSource) -> DataFrame:
     """The rows of all files, and of those that come later."""
+    if source.is_text:
+        check_text_types(schema, source.format, source.place)
     ddl, options = columns_ddl(schema), _FILE_OPTIONS
     if schema.sets_aside and source.is_text:
         ddl, told = damage_told(schema)

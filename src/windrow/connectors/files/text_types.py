@@ -23,14 +23,18 @@ def read_type(kind: ColumnType) -> pa.DataType:
         return pa.list_(read_type(kind.element))
     if kind.name == "STRUCT":
         return pa.struct([(name, read_type(part)) for name, part in kind.parts])
-    return pa.string() if kind.name in _READ_AS_TEXT else kind.arrow
+    return pa.string() if kind.name in _READ_AS_TEXT or kind.is_interval else kind.arrow
 
 
 def dated(schema: StreamSchema, table: pa.Table) -> pa.Table:
     """Texts of times and dates as what they say."""
     for index, name in enumerate(table.schema.names):
         kind = schema.column(name).type
-        if kind.name in _READ_AS_TEXT and table.schema.field(index).type == pa.string():
+        if table.schema.field(index).type != pa.string():
+            continue
+        if kind.is_interval:
+            table = table.set_column(index, name, column_as(kind, table.column(index)))
+        elif kind.name in _READ_AS_TEXT:
             unit = schema.options.unit if name == schema.time else None
             table = table.set_column(index, name, _dated(kind, table.column(index), unit))
     return table

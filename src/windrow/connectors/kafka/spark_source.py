@@ -17,7 +17,7 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from windrow.connectors.kafka.connector import KafkaSource
 from windrow.connectors.kafka.spark_jars import require_avro, require_kafka
-from windrow.connectors.spark_columns import spark_type
+from windrow.connectors.spark_columns import check_text_types, spark_type
 from windrow.errors import BindingError
 from windrow.schema import StreamSchema
 
@@ -59,6 +59,7 @@ def _reader_options(source: KafkaSource) -> dict[str, Any]:
 
 
 def _from_json(records: DataFrame, schema: StreamSchema, source: KafkaSource) -> DataFrame:
+    check_text_types(schema, "json", source.place)
     fields = [StructField(name, _kinds(schema)[name]) for name in _value_columns(schema, source)]
     # Spark puts the text of what it cannot read here, though it read some of its fields.
     damage = "damage"

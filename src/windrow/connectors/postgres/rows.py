@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pyarrow as pa
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
 from windrow.connectors.postgres.table import Cursor, TargetTable, listed, typed_columns
+from windrow.rows.json_texts import json_texts
 
 __all__ = ["add_rows", "put_rows", "remove_rows"]
 
@@ -93,10 +96,19 @@ def _copy(cursor: Cursor, table: TargetTable, into: sql.Identifier, rows: pa.Tab
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)")
     with cursor.copy(statement.format(into, listed(table.columns))) as copy:
         # Binary values must have the type of their column to the byte; digits are not part of it.
-        copy.set_types([kind.partition("(")[0] for kind in table.types])
+        copy.set_types([re.sub(r"\(.*\)", "", kind) for kind in table.types])
         for batch in rows.select(table.columns).to_batches(ROWS_AT_ONCE):
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            pairs = zip(batch.columns, table.types, strict=True)
+            for row in zip(*(_values(column, kind) for column, kind in pairs), strict=True):
                 copy.write_row(row)
+
+
+def _values(column: pa.Array, kind: str) -> list[object]:
+    """The values of a column as the driver takes them; nested ones as JSON."""
+    if kind != "jsonb":
+        return list(column.to_pylist())
+    texts = json_texts(column)
+    return [None if text is None else Jsonb(text, dumps=str) for text in texts]
 
 
 def _quoted(names: Sequence[str]) -> list[sql.Identifier]:

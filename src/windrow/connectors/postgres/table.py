@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ _TYPES = {
     pa.float32(): "real",
     pa.float64(): "double precision",
     pa.string(): "text",
+    pa.binary(): "bytea",
     pa.date32(): "date",
     pa.duration("us"): "interval",
 }
@@ -59,7 +61,9 @@ def _sql_type(kind: pa.DataType) -> str:
         return f"numeric({kind.precision},{kind.scale})"
     if pa.types.is_timestamp(kind):
         return f"timestamp {'with' if kind.tz else 'without'} time zone"
-    return _TYPES[kind]
+    if pa.types.is_list(kind) and not pa.types.is_nested(kind.value_type):
+        return f"{_sql_type(kind.value_type)}[]"
+    return "jsonb" if pa.types.is_nested(kind) else _TYPES[kind]
 
 
 def prepare_table(
@@ -120,7 +124,7 @@ def _check_columns(cursor: Cursor, table: TargetTable) -> None:
     for name, kind in zip(table.columns, table.types, strict=True):
         if name not in found:
             raise _unfit(table, f"it has no column {name!r}", f"add one of type {kind}")
-        plain = "numeric" if kind.startswith("numeric(") else kind
+        plain = re.sub(r"^numeric\(\d+,\d+\)", "numeric", kind)
         if found[name] not in (kind, plain, *_WIDER.get(kind, ())):
             problem = f"its column {name!r} is {found[name]}, which cannot hold all of {kind}"
             raise _unfit(table, problem, f"make it {kind}")

@@ -31,7 +31,8 @@ def first_fit(turning: TurningWindows) -> Longs:
     array([0, 1, 0])
     """
     groups = np.full(turning.size, -1, np.int64)
-    kernels.place_rest(turning.growth_us, turning.period_us, turning.exchange, groups)
+    if turning.size:
+        kernels.place_rest(turning.growth_us, turning.period_us, turning.exchange, groups)
     return groups
 
 

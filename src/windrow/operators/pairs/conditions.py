@@ -114,7 +114,7 @@ def _comparison(part: Expr) -> Comparison | None:
     left, right = part.arguments
     if not isinstance(left, ColumnRef) or not isinstance(right, ColumnRef):
         return None
-    if left.type != right.type or left.type == STRING:
+    if left.type != right.type or left.type == STRING or not left.type.is_word:
         return None
     is_equality, is_swapped, is_negated = _FORMS[part.function]
     if is_swapped:

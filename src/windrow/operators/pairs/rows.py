@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from windrow.operators.lanes import Vector
 from windrow.operators.pairs.index_kernels import gather_words
 from windrow.rows.prepared_rows import PreparedColumns
-from windrow.windows.codes import Codes, KeyCoder
+from windrow.windows.codes import Codes, KeyCoder, needs_codes
 from windrow.windows.column_words import array_of_words, words_of_array
 from windrow.windows.kernels import EMPTY
 
@@ -27,17 +27,15 @@ Flags = NDArray[np.uint8]
 
 
 class SlotRows:
-    """The columns of prepared rows but times and partitions, a word a value; texts by code."""
+    """The columns of prepared rows but times and partitions: words, or codes of wider values."""
 
     def __init__(self, columns: PreparedColumns) -> None:
         listed = list(columns.schema)
         kept = (columns.keys, columns.groups, columns.negated_keys, columns.values)
         self._fields = [field for part in kept for field in listed[part]]
         self._place = {field.name: i for i, field in enumerate(self._fields)}
-        self._texts = {
-            field.name: KeyCoder([field.type])
-            for field in self._fields
-            if pa.types.is_string(field.type)
+        self._coded = {
+            field.name: KeyCoder([field.type]) for field in self._fields if needs_codes(field.type)
         }
         self._words = np.zeros((len(self._fields), SMALLEST), np.int64)
         self._valid = np.ones((len(self._fields), SMALLEST), np.uint8)
@@ -55,10 +53,10 @@ class SlotRows:
         slots = self._take(rows.num_rows)
         for place, field in enumerate(self._fields):
             column = rows.column(field.name)
-            if field.name in self._texts:
-                self._words[place, slots] = self._texts[field.name].acquire([column])
-                continue
-            self._words[place, slots] = raw_words(column)
+            if field.name in self._coded:
+                self._words[place, slots] = self._coded[field.name].acquire([column])
+            else:
+                self._words[place, slots] = raw_words(column)
             if column.null_count and not self._has_nulls[place]:
                 self._has_nulls[place] = True
             if self._has_nulls[place]:
@@ -67,7 +65,7 @@ class SlotRows:
 
     def release(self, slots: Vector) -> None:
         """Rows have left."""
-        for name, coder in self._texts.items():
+        for name, coder in self._coded.items():
             coder.release(self._words[self._place[name], slots].astype(np.int32))
         self._free[self._free_count : self._free_count + slots.size] = slots
         self._free_count += slots.size
@@ -95,9 +93,9 @@ class SlotRows:
     def column(self, name: str, slots: NDArray[np.int32]) -> pa.Array:
         """The column of rows, a row as often as its slot is named."""
         words = self.words(name, slots)
-        if name in self._texts:
+        if name in self._coded:
             codes, places = np.unique(words, return_inverse=True)
-            return self._texts[name].columns(codes.astype(np.int32))[0].take(pa.array(places))
+            return self._coded[name].columns(codes.astype(np.int32))[0].take(pa.array(places))
         valid = self.valid(name, slots)
         kind = self._fields[self._place[name]].type
         if valid is None and kind in _OF_WORDS:
@@ -113,7 +111,7 @@ class SlotRows:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        texts = sum(coder.nbytes for coder in self._texts.values())
+        texts = sum(coder.nbytes for coder in self._coded.values())
         return texts + self._words.nbytes + self._valid.nbytes + self._free.nbytes
 
     def _take(self, count: int) -> Vector:

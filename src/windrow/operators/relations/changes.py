@@ -27,12 +27,14 @@ class Changes:
     columns: the rows, one array for each field of the relation, in exactly its Arrow type.
     numbers: those of a window have one for each row, which no other row has while this is there or
     in the same step; all weights are 1 or -1 then.
+    entering: in the place of columns the rows that enter alone, for whoever knows others by number.
     """
 
     at: Vector
     weight: Vector
     columns: tuple[pa.Array, ...]
     numbers: Codes | None = None
+    entering: tuple[pa.Array, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -42,7 +44,7 @@ class Changes:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        columns = sum(int(each.nbytes) for each in self.columns)
+        columns = sum(int(each.nbytes) for each in (*self.columns, *(self.entering or ())))
         numbers = 0 if self.numbers is None else self.numbers.nbytes
         return int(self.at.nbytes + self.weight.nbytes) + columns + numbers
 

@@ -117,7 +117,10 @@ class OrderedRows:
         rows = changes.numbers
         entering = np.flatnonzero(changes.weight > 0)
         index, named = pa.array(entering), rows[entering]
-        columns = tuple(_one_zero(column.take(index)) for column in changes.columns)
+        found = changes.entering
+        if found is None:
+            found = tuple(column.take(index) for column in changes.columns)
+        columns = tuple(map(_one_zero, found))
         held.hold(named, columns)
         own = self._acquire_partitions(columns, named.size)
         self._load_words(named, columns)  # makes room, too
@@ -152,6 +155,7 @@ class OrderedRows:
         """
         is_used = self.tree.heads[coded.partitions, FIRST] != EMPTY
         self._partitions.release(coded.partitions, is_used)
+        self._words.forget_ends(lambda: self.tree.words[self.tree.counts > 0])
         if isinstance(self._rows, NumberedRows):
             # A row with a number enters once and leaves once.
             gone = coded.rows[coded.weight < 0]
@@ -175,7 +179,7 @@ class OrderedRows:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        own = tree_bytes(self.tree) + self._partition_of.nbytes
+        own = tree_bytes(self.tree) + self._partition_of.nbytes + self._words.nbytes
         return own + self._rows.nbytes + self._partitions.nbytes
 
     def growth_bytes(self, changes: int) -> int:

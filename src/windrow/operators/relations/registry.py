@@ -12,7 +12,9 @@ from windrow.operators.relations.at_most_one import AtMostOneOperator
 from windrow.operators.relations.distinct import DistinctOperator
 from windrow.operators.relations.filter import FilterOperator
 from windrow.operators.relations.join import JoinOperator
+from windrow.operators.relations.neighbour_values import is_shifted
 from windrow.operators.relations.operator import RelationOperator
+from windrow.operators.relations.ordered_rows import has_numbers
 from windrow.operators.relations.project import ProjectOperator, ValuesOperator
 from windrow.operators.relations.set_operations import set_operator
 from windrow.operators.relations.top_rows import TopRowsOperator
@@ -36,10 +38,11 @@ from windrow.plan.relations.algebra import (
     ValidRows,
     Values,
     WindowFunctions,
+    walk_relations,
 )
 from windrow.plan.relations.window_algebra import WindowBounds
 
-__all__ = ["OPERATORS", "operator_of"]
+__all__ = ["OPERATORS", "operator_of", "read_by_number"]
 
 # Any: an operator is made of its own kind of node.
 OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
@@ -64,3 +67,17 @@ OPERATORS: dict[type[Relation], Callable[[Any], RelationOperator]] = {
 def operator_of(node: Relation) -> RelationOperator:
     """A new operator for the node, which holds nothing yet."""
     return OPERATORS[type(node)](node)
+
+
+def read_by_number(relation: Relation) -> frozenset[Relation]:
+    """The windows whose rows all operators that read them know by number once they have entered."""
+    nodes = list(walk_relations(relation))
+    by_number = {part for node in nodes if _knows_numbers(node) for part in node.inputs}
+    others = {part for node in nodes if not _knows_numbers(node) for part in node.inputs}
+    return frozenset(part for part in by_number - others if has_numbers(part))
+
+
+def _knows_numbers(node: Relation) -> bool:
+    return isinstance(node, TopRows) or (
+        isinstance(node, WindowFunctions) and all(map(is_shifted, node.calls))
+    )

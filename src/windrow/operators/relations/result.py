@@ -54,6 +54,11 @@ class TreeResult:
         weight = self._rows.counts[codes, 0]
         return self._rows.changes(np.full(codes.size, at, np.int64), codes, weight)
 
+    @property
+    def row_count(self) -> int:
+        """How many rows there are, equal ones counted as often."""
+        return int(self._rows.counts[:, 0].sum())
+
     def rows(self) -> list[pa.Array]:
         """All rows, equal ones as often as there are."""
         counts = self._rows.counts[:, 0]

@@ -36,11 +36,18 @@ class WindowScan:
     """One window; plan: a select of it alone. grid_us: rows come and go at its multiples only.
 
     sessions: where it is one of sessions, which rows of them, and which bounds they have.
+    by_number: nobody reads what rows that leave were.
     """
 
     def __init__(
-        self, plan: QueryPlan, grid_us: int = 1, sessions: SessionBounds | None = None
+        self,
+        plan: QueryPlan,
+        grid_us: int = 1,
+        sessions: SessionBounds | None = None,
+        *,
+        by_number: bool = False,
     ) -> None:
+        self._by_number = by_number
         self._prepared = prepared_columns(plan, 0)
         self._sessions = sessions
         self.entered = _NO_INSTANTS  # when rows entered in the last step, where that is noted
@@ -117,6 +124,8 @@ class WindowScan:
             self.entered = np.unique(at[weight > 0])
         if not live.all():
             at, row, weight, numbers = at[live], row[live], weight[live], numbers[live]
+        if self._by_number:
+            return Changes(at, weight, (), numbers, self._rows_at(row[weight > 0]))
         columns = (*self._rows_at(row), *self._bounds(row, at, weight))
         return Changes(at, weight, columns, numbers)
 

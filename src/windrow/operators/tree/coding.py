@@ -15,7 +15,7 @@ from windrow.rows.evaluate import evaluate
 from windrow.rows.prepared_names import GROUP, KEY, PARTITION, VALUE, column_name, part_of
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.rows.shape import QueryShape
-from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, KeyCoder, WordCodes
+from windrow.windows.codes import NO_CODE, NO_FLAGS, Codes, KeyCoder, WordCodes, needs_codes
 from windrow.windows.column_words import array_of_words, words_of_array
 
 __all__ = ["TreeCoding", "argument_column"]
@@ -47,7 +47,7 @@ class TreeCoding:
             {
                 i: KeyCoder([kind])
                 for i, kind in enumerate(input_shape.value_types)
-                if _is_text(kind)
+                if needs_codes(kind)
             }
             for input_shape in shape.inputs
         ]
@@ -142,7 +142,7 @@ class TreeCoding:
             if pa.types.is_floating(kind):
                 plain = column.cast(pa.float64()).fill_null(0.0)
                 words[index] = plain.to_numpy(zero_copy_only=False).view(np.int64)
-            elif not _is_text(kind):
+            elif not needs_codes(kind):
                 words[index] = words_of_array(column)[0]
             if column.null_count:
                 if not valid.size:
@@ -240,7 +240,3 @@ class TreeCoding:
 def argument_column(argument: Expr, rows: PreparedRows) -> pa.Array:
     """The argument of an aggregate in each of the prepared rows."""
     return evaluate(argument, rows.column, rows.size)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind))

@@ -11,6 +11,7 @@ from windrow.plan.expressions import Call, ColumnRef, Expr
 from windrow.plan.relations.aggregate_calls import function_name
 from windrow.plan.relations.algebra import AsOfJoin, Relation, VersionScan
 from windrow.plan.relations.context import Context, Environment
+from windrow.plan.relations.instants import PROCTIME
 from windrow.plan.relations.nested import has_query
 from windrow.plan.relations.phase import RowPhase
 from windrow.plan.relations.references import conjuncts_of, ids_of, is_pair, read_ids
@@ -23,9 +24,8 @@ from windrow.sql.places import place_of
 from windrow.sql.statements import Source
 from windrow.table_schema import TableSchema
 
-__all__ = ["PROCTIME", "AsOfBinder", "is_as_of"]
+__all__ = ["AsOfBinder", "is_as_of"]
 
-PROCTIME = "proctime"
 # How an inequality reads with its sides exchanged, and which of them say "not later".
 _MIRRORED = {">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 

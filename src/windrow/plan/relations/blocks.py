@@ -55,6 +55,16 @@ class Block(Relation):
         return self.given
 
     @property
+    def plans(self) -> tuple[QueryPlan, ...]:
+        """What has windows: one plan, but of a union one for each part."""
+        return (self.plan,)
+
+    @property
+    def entries(self) -> tuple[PlanInput, ...]:
+        """The windows of all its plans."""
+        return tuple(entry for plan in self.plans for entry in plan.inputs)
+
+    @property
     def is_scan(self) -> bool:
         """Whether it is a window alone, whose rows come and go as they are."""
         plan = self.plan

@@ -86,7 +86,7 @@ def _windows(plan: TreePlan) -> int:
     """How many windows the text has; those of sessions may be read in several ways."""
     blocks = {each for each in walk_relations(plan.relation) if isinstance(each, Block)}
     read_again = {each for each in blocks if isinstance(each, SessionBlock) and each.mode != "rows"}
-    return sum(len(block.plan.inputs) for block in blocks - read_again)
+    return sum(len(block.entries) for block in blocks - read_again)
 
 
 def _closing(plan: TreePlan, noted: Callable[[Relation], str]) -> list[str]:

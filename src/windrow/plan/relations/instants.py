@@ -16,7 +16,19 @@ from windrow.plan.time_arithmetic import negated_interval
 from windrow.plan.types import convert
 from windrow.schema import DAY_TIME_INTERVAL, TIMESTAMP
 
-__all__ = ["INSTANT", "Bounds", "bounds_of", "is_instant", "later", "reads_instant", "span_after"]
+__all__ = [
+    "INSTANT",
+    "PROCTIME",
+    "Bounds",
+    "bounds_of",
+    "is_instant",
+    "later",
+    "reads_instant",
+    "span_after",
+]
+
+# The function that is the time at which a row is processed: its own.
+PROCTIME = "proctime"
 
 INSTANT = Call("instant", (), TIMESTAMP)
 _NAMES = ("now", "current_timestamp", "localtimestamp", "mz_now", "transaction_timestamp")

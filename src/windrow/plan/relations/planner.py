@@ -4,38 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from windrow.deferred import deferred
 from windrow.errors import UnsupportedError
-from windrow.plan.algorithms import with_algorithm
 from windrow.plan.binder import bind
 from windrow.plan.catalog import Catalog, View
 from windrow.plan.digits import carries_words
 from windrow.plan.model import QueryPlan
 from windrow.plan.relations.aggregate_calls import PLACED, RANKING, function_name
-from windrow.plan.relations.algebra import Project, Relation, ValidRows
-from windrow.plan.relations.as_of import PROCTIME
-from windrow.plan.relations.binder import bind_query, bind_view
-from windrow.plan.relations.blocks import with_blocks
-from windrow.plan.relations.bound_query import BoundQuery
-from windrow.plan.relations.closing import closes_of, has_sessions, of_closing_sessions
-from windrow.plan.relations.comparable import check_comparable
-from windrow.plan.relations.exact_sums import with_exact_sums
-from windrow.plan.relations.instants import is_instant
-from windrow.plan.relations.references import passed
-from windrow.plan.relations.rules.pipeline import rewritten_relation
-from windrow.plan.relations.share_parts import share_parts
-from windrow.plan.relations.tree_plan import TreePlan, grid_of
-from windrow.plan.relations.whole_blocks import as_block
-from windrow.plan.relations.window_columns import BOUND_NAMES
-from windrow.plan.stores import with_store
+from windrow.plan.relations.instants import PROCTIME, is_instant
 from windrow.plan.windows import all_sources
 from windrow.sql.nested_query import NestedQuery
 from windrow.sql.statements import QueryText, Select, Source, ValuesList
 from windrow.sql.unnesting import GENERATORS
 
-__all__ = ["plan_block", "plan_query", "plan_view", "tree_plan"]
+if TYPE_CHECKING:
+    from windrow.plan.relations.algebra import Project, Relation, ValidRows
+    from windrow.plan.relations.binder import bind_query, bind_view
+    from windrow.plan.relations.blocks import with_blocks
+    from windrow.plan.relations.bound_query import BoundQuery
+    from windrow.plan.relations.closing import closes_of, has_sessions, of_closing_sessions
+    from windrow.plan.relations.comparable import check_comparable
+    from windrow.plan.relations.exact_sums import with_exact_sums
+    from windrow.plan.relations.references import passed
+    from windrow.plan.relations.rules.pipeline import rewritten_relation
+    from windrow.plan.relations.share_parts import share_parts
+    from windrow.plan.relations.tree_plan import TreePlan, grid_of
+    from windrow.plan.relations.union_blocks import with_union_blocks
+    from windrow.plan.relations.whole_blocks import as_block
+    from windrow.plan.relations.window_columns import BOUND_NAMES
+else:
+    Project = deferred("windrow.plan.relations.algebra", "Project")
+    ValidRows = deferred("windrow.plan.relations.algebra", "ValidRows")
+    bind_query = deferred("windrow.plan.relations.binder", "bind_query")
+    bind_view = deferred("windrow.plan.relations.binder", "bind_view")
+    with_blocks = deferred("windrow.plan.relations.blocks", "with_blocks")
+    closes_of = deferred("windrow.plan.relations.closing", "closes_of")
+    has_sessions = deferred("windrow.plan.relations.closing", "has_sessions")
+    of_closing_sessions = deferred("windrow.plan.relations.closing", "of_closing_sessions")
+    check_comparable = deferred("windrow.plan.relations.comparable", "check_comparable")
+    with_exact_sums = deferred("windrow.plan.relations.exact_sums", "with_exact_sums")
+    passed = deferred("windrow.plan.relations.references", "passed")
+    rewritten_relation = deferred("windrow.plan.relations.rules.pipeline", "rewritten_relation")
+    share_parts = deferred("windrow.plan.relations.share_parts", "share_parts")
+    TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
+    grid_of = deferred("windrow.plan.relations.tree_plan", "grid_of")
+    with_union_blocks = deferred("windrow.plan.relations.union_blocks", "with_union_blocks")
+    as_block = deferred("windrow.plan.relations.whole_blocks", "as_block")
+    BOUND_NAMES = deferred("windrow.plan.relations.window_columns", "BOUND_NAMES")
+
+__all__ = ["check_policy", "plan_query", "plan_view", "tree_plan"]
 
 # Policies that are a part of the tree; a tree that is one block is run as one.
 _IN_TREES = ("null", "set_aside")
@@ -55,7 +76,7 @@ def plan_query(
 
     shares_views: views run by themselves, and are read; otherwise each is part of the query.
     """
-    _check_policy(query)
+    check_policy(query)
     if not isinstance(query, Select) or not _is_block(query, catalog):
         _check_choices(algorithm, store)
         return as_block(tree_plan(query, catalog, shares_views=shares_views))
@@ -97,11 +118,11 @@ def _planned(bound: BoundQuery) -> TreePlan:
     closing = None
     if has_no_ticks and has_sessions(bound.relation):
         whole = _rewritten(bound, of_closing_sessions(bound.relation))
-        closing = share_parts(with_exact_sums(with_blocks(whole, grid_us, bound.text)))
+        closing = _running(whole, grid_us, bound.text)
     return TreePlan(
         bound.text,
         bound.relation,
-        share_parts(with_exact_sums(with_blocks(relation, grid_us, bound.text))),
+        _running(relation, grid_us, bound.text),
         bound.outputs,
         bound.order,
         bound.every_us,
@@ -111,6 +132,12 @@ def _planned(bound: BoundQuery) -> TreePlan:
         closing,
         bound.on_error,
     )
+
+
+def _running(relation: Relation, grid_us: int | None, text: str) -> Relation:
+    """The relation with blocks as leaves."""
+    fused = with_blocks(with_union_blocks(relation, grid_us, text), grid_us, text)
+    return share_parts(with_exact_sums(fused))
 
 
 def _rewritten(bound: BoundQuery, relation: Relation) -> Relation:
@@ -129,31 +156,7 @@ def _on_grid(relation: Relation, grid_us: int) -> Relation:
     return replace(relation, grid_us=grid_us) if isinstance(relation, ValidRows) else relation
 
 
-def plan_block(select: Select, catalog: Catalog, algorithm: str, store: str) -> QueryPlan:
-    """The plan of a query where only single blocks run, as they do on Spark."""
-    _check_policy(select)
-    place = select.places.get("ON ERROR")
-    if select.on_error == "set_aside":
-        raise UnsupportedError(
-            "WU761",
-            "ON ERROR SET ASIDE is not supported on Spark: nothing would count the rows",
-            hint="write ON ERROR NULL or ON ERROR FAIL, or run it with windrow.connect()",
-            place=place,
-        )
-    if select.on_error != "null":
-        return bind(select, catalog, algorithm, store)
-    found = as_block(tree_plan(select, catalog))
-    if isinstance(found, QueryPlan):
-        return with_store(with_algorithm(found, algorithm), store)
-    raise UnsupportedError(
-        "WU762",
-        "ON ERROR NULL is not supported for this query on Spark: it is a tree of relations",
-        hint="write TRY_DIVIDE, TRY_ADD, TRY_CAST and the like, which are NULL for errors",
-        place=place,
-    )
-
-
-def _check_policy(query: QueryText) -> None:
+def check_policy(query: QueryText) -> None:
     """A bound of an error is known only for rows that all count."""
     if isinstance(query, ValuesList) or query.error_percent is None:
         return

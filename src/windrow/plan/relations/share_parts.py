@@ -16,6 +16,7 @@ from typing import Any
 from windrow.plan.expressions import ColumnRef
 from windrow.plan.relations.algebra import Field, Item, Project, Relation, Values
 from windrow.plan.relations.blocks import Block, SessionBlock
+from windrow.plan.relations.union_blocks import UnionBlock
 
 __all__ = ["count_readers", "share_parts"]
 
@@ -107,6 +108,8 @@ def _form_of_block(block: Block, ids: Mapping[str, str]) -> Block:
     form = replace(block, plan=replace(plan, select=select), given=given)
     if isinstance(form, SessionBlock):
         return replace(form, bounds=_renamed(form.bounds, ids))
+    if isinstance(form, UnionBlock):
+        return replace(form, parts=tuple(_form_of_block(part, ids) for part in form.parts))
     return form
 
 

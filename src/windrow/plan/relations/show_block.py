@@ -34,6 +34,10 @@ def block_lines(block: Block) -> Iterator[str]:
     """What stands below the line of a block that is more than a window."""
     if block.is_scan:
         return
+    if len(block.plans) > 1:
+        yield "union all"
+        yield from (f"  {line}" for plan in block.plans for line in window_lines(plan))
+        return
     plan = block.plan
     indent = "  " if len(plan.inputs) > 1 else ""
     if indent:

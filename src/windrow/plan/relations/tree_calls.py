@@ -10,17 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from windrow.aggregate_functions import AggregateFunction, Form
+from windrow.deferred import deferred
 from windrow.plan.comparable import maps_compared
 from windrow.plan.expressions import Call, Expr, Literal
-from windrow.plan.relations.algebra import Relation
-from windrow.plan.relations.reading import times_of
 from windrow.plan.scope import Scope
 from windrow.plan.types import convert, is_null
 from windrow.schema import BOOLEAN, DOUBLE, ColumnType
+
+if TYPE_CHECKING:
+    from windrow.plan.relations.algebra import Relation
+    from windrow.plan.relations.reading import times_of
+else:
+    times_of = deferred("windrow.plan.relations.reading", "times_of")
 
 __all__ = ["KEYS_OF_CHOSEN", "TreeCall", "row_order", "tree_arguments"]
 

@@ -25,7 +25,7 @@ from windrow.schema import TIMESTAMP, Column, StreamSchema
 from windrow.sql.statements import OnError
 from windrow.window_kinds import UNBOUNDED
 
-__all__ = ["RunnablePlan", "TreePlan", "grid_of", "tables_of"]
+__all__ = ["RunnablePlan", "TreePlan", "grid_of"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class TreePlan:
     behind these that only the order reads. closes: as QueryPlan has it.
     closing: with sessions and without EVERY, what the answers are: the query over the sessions that
     end at an instant, with blocks as leaves.
+    combined: where it is nothing but a union block, how the states of its parts are published.
     """
 
     text: str
@@ -50,6 +51,7 @@ class TreePlan:
     closes: tuple[int, int] | None = None
     closing: Relation | None = None
     on_error: OnError = "fail"
+    combined: QueryPlan | None = None
 
     kind = "tree"
     algorithm = "tree"
@@ -63,12 +65,17 @@ class TreePlan:
         nodes = (each for relation in whole for each in walk_relations(relation))
         return tuple(dict.fromkeys(each for each in nodes if isinstance(each, Block)))
 
+    @property
+    def plans(self) -> list[QueryPlan]:
+        """Those of its blocks, which have the inputs."""
+        return [plan for block in self.blocks for plan in block.plans]
+
     @cached_property
     def inputs(self) -> tuple[PlanInput, ...]:
         """All windows, those of each block together; a name that comes again has a number."""
         found: list[PlanInput] = []
         seen: dict[str, int] = {}
-        for entry in (entry for block in self.blocks for entry in block.plan.inputs):
+        for entry in (entry for block in self.blocks for entry in block.entries):
             count = seen[entry.alias] = seen.get(entry.alias, 0) + 1
             alias = entry.alias if count == 1 else f"{entry.alias}#{count}"
             found.append(replace(entry, alias=alias))
@@ -93,7 +100,7 @@ class TreePlan:
         return tuple(
             block in self.entered and not entry.window.traits.enters_later
             for block in self.blocks
-            for entry in block.plan.inputs
+            for entry in block.entries
         )
 
     @cached_property
@@ -131,7 +138,7 @@ class TreePlan:
         found: list[str] = []
         for node in walk_relations(self.relation):
             if isinstance(node, Block):
-                found += [entry.stream.name for entry in node.plan.inputs]
+                found += [entry.stream.name for entry in node.entries]
             elif isinstance(node, ViewScan):
                 found += node.streams
         return tuple(dict.fromkeys(found))
@@ -169,6 +176,8 @@ class TreePlan:
     @cached_property
     def published(self) -> QueryPlan:
         """How its rows are published: as those of a select, counted."""
+        if self.combined is not None:
+            return self.combined
         columns = [Column(field.name, field.type) for field in self.outputs]
         # No column of an answer has an empty name.
         rows = StreamSchema("rows", (*columns, Column("", TIMESTAMP)), "")
@@ -177,11 +186,6 @@ class TreePlan:
             self.text, "select", (entry,), self.select, every_us=self.every_us, algorithm="scan",
             closes=self.closes,
         )  # fmt: skip
-
-
-def tables_of(plan: RunnablePlan) -> tuple[str, ...]:
-    """The tables that a plan reads, also by its views; one block reads none."""
-    return plan.tables if isinstance(plan, TreePlan) else ()
 
 
 def grid_of(relation: Relation, every_us: int | None) -> int:

@@ -11,16 +11,17 @@ from windrow.plan.digits import too_wide
 from windrow.plan.expressions import Call, Expr
 from windrow.plan.fallible import is_guard
 from windrow.plan.model import OutputColumn, QueryPlan
-from windrow.plan.relations.algebra import Filter, Project, Relation
+from windrow.plan.relations.algebra import Filter, Project, Relation, walk_relations
 from windrow.plan.relations.blocks import Block
 from windrow.plan.relations.references import conjuncts_of, substituted
 from windrow.plan.relations.tree_plan import TreePlan
+from windrow.plan.relations.union_blocks import UnionBlock
 
 __all__ = ["as_block"]
 
 
 def as_block(plan: TreePlan) -> QueryPlan | TreePlan:
-    """The plan of the block that the tree is, or the tree itself."""
+    """The plan of the block that the tree is, or the tree itself: so of a union of blocks."""
     if plan.order or plan.hidden:
         return plan
     found = _folded(plan.relation)
@@ -29,7 +30,7 @@ def as_block(plan: TreePlan) -> QueryPlan | TreePlan:
     named = zip(plan.outputs, found.select, strict=True)
     select = tuple(replace(column, name=field.name) for field, column in named)
     policy = plan.on_error if found.on_error == "fail" else found.on_error
-    return replace(
+    whole = replace(
         found,
         select=select,
         every_us=plan.every_us,
@@ -37,6 +38,8 @@ def as_block(plan: TreePlan) -> QueryPlan | TreePlan:
         closes=plan.closes,
         on_error=policy,
     )
+    is_union = any(isinstance(node, UnionBlock) for node in walk_relations(plan.relation))
+    return replace(plan, combined=whole) if is_union else whole
 
 
 def _folded(relation: Relation) -> QueryPlan | None:

@@ -2,61 +2,71 @@
 
 from __future__ import annotations
 
-from windrow.rows.scalar.arithmetic import ARITHMETIC
-from windrow.rows.scalar.arrays import ARRAYS
-from windrow.rows.scalar.bits import BITS
-from windrow.rows.scalar.casts import CASTS
-from windrow.rows.scalar.codes import CODES
-from windrow.rows.scalar.comparisons import COMPARISONS
-from windrow.rows.scalar.conditions import CONDITIONS
-from windrow.rows.scalar.date_formats import DATE_FORMATS
-from windrow.rows.scalar.dates import DATES
-from windrow.rows.scalar.digits import DIGITS
-from windrow.rows.scalar.formats import FORMATS
-from windrow.rows.scalar.hashes import HASHES
-from windrow.rows.scalar.intervals import INTERVALS
-from windrow.rows.scalar.json_values import JSON
-from windrow.rows.scalar.maps import MAPS
-from windrow.rows.scalar.maths import MATHS
-from windrow.rows.scalar.numbers_in_text import NUMBERS_IN_TEXT
-from windrow.rows.scalar.patterns import PATTERNS
-from windrow.rows.scalar.quotients import QUOTIENTS
-from windrow.rows.scalar.rounding import ROUNDING
-from windrow.rows.scalar.squares import SQUARES
-from windrow.rows.scalar.structs import STRUCTS
-from windrow.rows.scalar.texts import TEXTS
-from windrow.rows.scalar.timestamps import TIMESTAMPS
-from windrow.rows.scalar.urls import URLS
+import importlib
+from collections.abc import Iterator, Mapping
+
 from windrow.rows.scalar.values import Function
-from windrow.rows.scalar.words import WORDS
 
 __all__ = ["FUNCTIONS"]
 
-FUNCTIONS: dict[str, Function] = {
-    **ARITHMETIC,
-    **QUOTIENTS,
-    **COMPARISONS,
-    **CASTS,
-    **ROUNDING,
-    **SQUARES,
-    **STRUCTS,
-    **ARRAYS,
-    **MAPS,
-    **CONDITIONS,
-    **MATHS,
-    **BITS,
-    **DIGITS,
-    **TEXTS,
-    **WORDS,
-    **DATES,
-    **DATE_FORMATS,
-    **INTERVALS,
-    **JSON,
-    **TIMESTAMPS,
-    **PATTERNS,
-    **FORMATS,
-    **NUMBERS_IN_TEXT,
-    **CODES,
-    **HASHES,
-    **URLS,
-}
+# A file and its table for each family, what queries use most first; no name is in two of them.
+_FAMILIES = (
+    ("comparisons", "COMPARISONS"),
+    ("arithmetic", "ARITHMETIC"),
+    ("conditions", "CONDITIONS"),
+    ("casts", "CASTS"),
+    ("quotients", "QUOTIENTS"),
+    ("rounding", "ROUNDING"),
+    ("squares", "SQUARES"),
+    ("structs", "STRUCTS"),
+    ("arrays", "ARRAYS"),
+    ("maps", "MAPS"),
+    ("maths", "MATHS"),
+    ("bits", "BITS"),
+    ("digits", "DIGITS"),
+    ("texts", "TEXTS"),
+    ("words", "WORDS"),
+    ("dates", "DATES"),
+    ("date_formats", "DATE_FORMATS"),
+    ("intervals", "INTERVALS"),
+    ("json_values", "JSON"),
+    ("timestamps", "TIMESTAMPS"),
+    ("patterns", "PATTERNS"),
+    ("formats", "FORMATS"),
+    ("numbers_in_text", "NUMBERS_IN_TEXT"),
+    ("codes", "CODES"),
+    ("hashes", "HASHES"),
+    ("urls", "URLS"),
+)
+
+
+class _Functions(Mapping[str, Function]):
+    """Families are imported one after another, until one has the name."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Function] = {}
+        self._waiting = list(_FAMILIES)
+
+    def __getitem__(self, name: str) -> Function:
+        while name not in self._found and self._waiting:
+            self._import_next()
+        return self._found[name]
+
+    def _import_next(self) -> None:
+        file, table = self._waiting[0]
+        family = getattr(importlib.import_module(f"windrow.rows.scalar.{file}"), table)
+        self._found.update(family)
+        # Behind the import: whoever looks meanwhile, in another thread, imports it too.
+        if self._waiting and self._waiting[0] == (file, table):
+            del self._waiting[0]
+
+    def __iter__(self) -> Iterator[str]:
+        while self._waiting:
+            self._import_next()
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+FUNCTIONS: Mapping[str, Function] = _Functions()

@@ -15,6 +15,7 @@ from windrow.plan.expressions import Expr
 from windrow.schema import ColumnType
 
 __all__ = [
+    "TAKE_FUNCTIONS",
     "Checked",
     "Function",
     "Leaf",
@@ -28,6 +29,14 @@ __all__ = [
     "per_value",
     "true_where",
 ]
+
+# Functions that are given functions: lambdas.py has them.
+TAKE_FUNCTIONS = frozenset(
+    {
+        "transform", "filter", "exists", "forall", "aggregate", "zip_with", "map_filter",
+        "transform_keys", "transform_values",
+    }
+)  # fmt: skip
 
 Value = pa.Array | pa.Scalar
 Function = Callable[[list[Any], ColumnType], Any]

@@ -1,51 +1,46 @@
 """The leaves of a tree: what has windows. Rows in, changes of a relation out.
 
-A window alone is scanned; any other block is a shard of its own with its publisher.
+A window alone is scanned, here; any other block is a fused leaf.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from windrow.errors import DataError
 from windrow.event_time import START_OF_TIME
 from windrow.operators.partial import one_batch
-from windrow.operators.relations.changes import Changes, Vector, merged_changes, no_changes
+from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.scan import WindowScan
 from windrow.operators.relations.session_bounds import SessionBounds
-from windrow.output.publish import Publisher, PublisherMark
 from windrow.plan.model import QueryPlan
-from windrow.plan.relations.blocks import Block, SessionBlock
-from windrow.rows.faults import FaultError
 from windrow.rows.prepare import lifetime_of, prepared_columns
 from windrow.rows.prepared_rows import PreparedRows
-from windrow.runtime.shard import Shard, ShardMark
 from windrow.windows.lifetime import Lifetime
 from windrow.windows.window import OperatorMark, Window
 
-__all__ = ["FusedLeaf", "Leaf", "leaf_of"]
+__all__ = ["Leaf", "ScanLeaf"]
 
 _NO_INSTANTS: Vector = np.empty(0, np.int64)
-
-
-def leaf_of(block: Block, grid_us: int) -> Leaf:
-    """An empty leaf; grid_us > 1: its relation changes at multiples of it only."""
-    if isinstance(block, SessionBlock):
-        gap_us = block.plan.inputs[0].window.length_us
-        return ScanLeaf(block.plan, grid_us, SessionBounds(block.mode, gap_us, block.bounds))
-    return ScanLeaf(block.plan, grid_us) if block.is_scan else FusedLeaf(block.plan, grid_us)
 
 
 class Leaf(ABC):
     """What a tree asks of a leaf; inputs are those of its own plan."""
 
     plan: QueryPlan
+
+    @property
+    def plans(self) -> tuple[QueryPlan, ...]:
+        """What has windows, whose inputs are numbered one after the other."""
+        return (self.plan,)
+
+    def plan_of(self, input_index: int) -> tuple[QueryPlan, int]:
+        """The plan that an input belongs to, and its number there."""
+        return self.plan, input_index
 
     @property
     def entered(self) -> Vector:
@@ -114,11 +109,12 @@ class Leaf(ABC):
 
     def prepared(self, input_index: int, batch: pa.RecordBatch) -> PreparedRows:
         """Rows of an input that were saved or shuffled as a batch."""
-        return prepared_columns(self.plan, input_index).rows(batch)
+        return prepared_columns(*self.plan_of(input_index)).rows(batch)
 
     def lifetime(self, input_index: int) -> Lifetime:
         """How long rows of an input stay."""
-        return lifetime_of(self.plan.inputs[input_index].window)
+        plan, own = self.plan_of(input_index)
+        return lifetime_of(plan.inputs[own].window)
 
     def next_stop(self, until: int, events: int) -> int:
         """How far it may go, at most to `until`, for about so many events of a window."""
@@ -140,12 +136,21 @@ class ScanLeaf(Leaf):
     """A window whose rows come and go as they are."""
 
     def __init__(
-        self, plan: QueryPlan, grid_us: int, sessions: SessionBounds | None = None
+        self,
+        plan: QueryPlan,
+        grid_us: int,
+        sessions: SessionBounds | None = None,
+        *,
+        by_number: bool = False,
     ) -> None:
         self.plan = plan
-        self._grid_us, self._sessions = grid_us, sessions
-        self._scan = WindowScan(plan, grid_us, sessions)
+        self._grid_us, self._sessions, self._by_number = grid_us, sessions, by_number
+        self._scan = self._empty()
         self._ran_until = START_OF_TIME
+
+    def _empty(self) -> WindowScan:
+        grid_us, sessions = self._grid_us, self._sessions
+        return WindowScan(self.plan, grid_us, sessions, by_number=self._by_number)
 
     @property
     def entered(self) -> Vector:
@@ -195,7 +200,7 @@ class ScanLeaf(Leaf):
     def _with(self, rows: pa.RecordBatch, held: int) -> WindowScan:
         """A scan that holds the first rows, and for which the others wait."""
         prepared = prepared_columns(self.plan, 0)
-        scan = WindowScan(self.plan, self._grid_us, self._sessions)
+        scan = self._empty()
         scan.append(prepared.rows(rows.slice(0, held)))
         if self.plan.inputs[0].window.traits.is_scheduled:
             scan.run(self._ran_until)
@@ -227,137 +232,3 @@ class ScanLeaf(Leaf):
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes beside the window."""
         return self._scan.growth_bytes(rows)
-
-
-class FusedLeaf(Leaf):
-    """A block that a shard runs; the changes of its result are those of the relation."""
-
-    def __init__(self, plan: QueryPlan, grid_us: int) -> None:
-        self.plan = plan
-        self._grid_us = grid_us
-        self._shard = Shard(plan, grid_us)
-        self._publisher = Publisher(plan)
-        # An aggregate without groups has a row before anything has come.
-        self._shows_nothing: bool | None = None
-
-    @property
-    def algorithm(self) -> str:
-        """The algorithm that it runs by now."""
-        return self._shard.algorithm
-
-    @property
-    def _is_whole(self) -> bool:
-        return self.plan.kind == "aggregate" and not self.plan.group_by
-
-    def append(self, rows: Mapping[int, PreparedRows]) -> None:
-        """Rows wait for the clock."""
-        self._shard.append(rows)
-
-    def run(self, until: int) -> Changes:
-        """What changes in the result."""
-        parts = []
-        if self._is_whole and self._shows_nothing is None:
-            parts.append(self._nothing(START_OF_TIME, 1))
-            self._shows_nothing = True
-        partial = self._shard.advance({}, until)
-        self._publisher.absorb([(0, partial)], _NO_INSTANTS, until)
-        self._publisher.drop_answers()
-        found = self._told()
-        if found.size and self._shows_nothing:
-            parts.append(self._nothing(int(found.at[0]), -1))
-            self._shows_nothing = False
-        return merged_changes([*parts, found], self.types)
-
-    def _nothing(self, at: int, weight: int) -> Changes:
-        """The row of an aggregate over nothing, which comes or goes."""
-        table = Publisher(self.plan).result()
-        return replace(_changes_of(table, at), weight=np.array([weight], np.int64))
-
-    def _told(self) -> Changes:
-        try:
-            table = self._publisher.changes()
-        except DataError as error:
-            # A group without a value (a sum beyond its digits) leaves the relation without a row.
-            raise FaultError(error.code, error.message, hint=error.hint) from None
-        if not table.num_rows:
-            return no_changes(self.types)
-        at, change, *columns = (column.combine_chunks() for column in table.columns)
-        weight = change.to_numpy(zero_copy_only=False).astype(np.int64)
-        return Changes(at.cast(pa.int64()).to_numpy(), weight, tuple(columns))
-
-    def held(self, at: int) -> Changes:
-        """The result."""
-        return _changes_of(self._publisher.result(), at)
-
-    @property
-    def holds_rows(self) -> bool:
-        """Not those of UNBOUNDED aggregates."""
-        return bool(self._shard.held_inputs())
-
-    def input_rows(self, input_index: int) -> pa.RecordBatch:
-        """Those of the shard."""
-        return self._shard.input_rows(self.plan, input_index)
-
-    @property
-    def windows(self) -> tuple[Window, ...]:
-        """Those of the shard."""
-        return self._shard.windows
-
-    def mark(self, appending: Iterable[int]) -> tuple[ShardMark, PublisherMark, bool | None]:
-        """The shard, and what it has published."""
-        return self._shard.mark(appending), self._publisher.mark(), self._shows_nothing
-
-    def keep(self, mark: tuple[ShardMark, PublisherMark, bool | None]) -> None:
-        """The step is whole."""
-        self._shard.keep(mark[0])
-
-    def rewind(self, mark: tuple[ShardMark, PublisherMark, bool | None]) -> None:
-        """Back to the mark."""
-        shard, publisher, self._shows_nothing = mark
-        self._publisher.rewind(publisher)
-        self._shard.rewind(shard)
-        self._shard.keep(shard)
-
-    def saved(self) -> dict[str, pa.Table | pa.RecordBatch]:
-        """The shard and the publisher, as bytes."""
-        begun = {"begun": [self._shows_nothing]}
-        return {
-            "shard": _as_table(self._shard.snapshot()),
-            "publisher": _as_table(self._publisher.snapshot()),
-            "begun": pa.table(begun, schema=pa.schema([("begun", pa.bool_())])),
-        }
-
-    def load(self, tables: Mapping[str, pa.Table], clock: int) -> None:
-        """Back from saved()."""
-        del clock
-        self._shard = Shard.restore(self.plan, _bytes_of(tables["shard"]), self._grid_us)
-        self._publisher = Publisher.restore(self.plan, _bytes_of(tables["publisher"]))
-        self._shows_nothing = tables["begun"].column(0)[0].as_py()
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of windows, sums and the result."""
-        return self._shard.nbytes + self._publisher.nbytes
-
-    def growth_bytes(self, rows: int) -> int:
-        """Peak bytes beside the windows."""
-        return self._shard.growth_bytes(rows) + self._publisher.growth_bytes(rows)
-
-    def close(self) -> None:
-        """Nothing is run any more."""
-        self._shard.close()
-
-
-def _changes_of(table: pa.Table, at: int) -> Changes:
-    size = table.num_rows
-    columns = tuple(column.combine_chunks() for column in table.columns)
-    return Changes(np.full(size, at, np.int64), np.ones(size, np.int64), columns)
-
-
-def _as_table(data: bytes) -> pa.Table:
-    return pa.table({"bytes": pa.array([data], pa.large_binary())})
-
-
-def _bytes_of(table: pa.Table) -> bytes:
-    data: bytes = table.column(0)[0].as_py()
-    return data

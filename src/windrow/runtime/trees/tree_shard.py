@@ -19,6 +19,7 @@ from windrow.event_time import MIN_EVENT_TIME, START_OF_TIME
 from windrow.operators.partial import Partial
 from windrow.operators.relations.changes import Changes, Vector
 from windrow.operators.relations.operator import NO_LIMIT
+from windrow.operators.relations.registry import read_by_number
 from windrow.operators.relations.result import TreeResult
 from windrow.plan.expressions import ColumnRef, Expr
 from windrow.plan.model import QueryPlan
@@ -29,7 +30,9 @@ from windrow.rows.faults import FaultError
 from windrow.rows.frames import pack, unpack
 from windrow.rows.prepared_rows import PreparedRows
 from windrow.runtime.trees.closing_tree import ClosedSessions, ClosingTree
-from windrow.runtime.trees.leaves import FusedLeaf, Leaf, leaf_of
+from windrow.runtime.trees.fused_leaf import FusedLeaf
+from windrow.runtime.trees.leaf_of_block import leaf_of
+from windrow.runtime.trees.leaves import Leaf
 from windrow.runtime.trees.operator_tree import LEAVES, OperatorTree
 from windrow.runtime.trees.table_leaf import ReadTable, table_leaf
 from windrow.runtime.trees.view_leaf import ReadView, ViewLeaf
@@ -69,13 +72,15 @@ class TreeShard:
         self._ran_until = START_OF_TIME
         self._has_run = False
         self._first_us: list[int | None] = [None] * len(plan.inputs)  # of each input
+        by_number = read_by_number(plan.relation) if plan.closing is None else frozenset()
         self._leaves: dict[Relation, Leaf] = {
-            block: leaf_of(block, plan.grid_us) for block in plan.blocks
+            block: leaf_of(block, plan.grid_us, by_number=block in by_number)
+            for block in plan.blocks
         }
         self._owners = [
             (leaf, number)
             for leaf in self._leaves.values()
-            for number in range(len(leaf.plan.inputs))
+            for number in range(sum(len(plan.inputs) for plan in leaf.plans))
         ]
         self.view_leaves = {
             scan: ViewLeaf(scan, (views or {})[scan.view], plan.grid_us, clock)
@@ -95,6 +100,21 @@ class TreeShard:
         self._begin_result()
         self.entered = NO_INSTANTS
         self.most_changes = NO_LIMIT
+        # Relations are compared by all that they say: leaves are found by the nodes themselves.
+        self._leaf_of_node: dict[int, Leaf] = {}
+        # Sizes change with rows and steps only, and are asked for by every push to any stream.
+        self._held_bytes: int | None = None
+        self._growth: dict[int, int] = {}
+
+    def _leaf(self, node: Relation) -> Leaf:
+        found = self._leaf_of_node.get(id(node))
+        if found is None:
+            found = self._leaf_of_node[id(node)] = self._leaves[node]
+        return found
+
+    def _forget_sizes(self) -> None:
+        self._held_bytes = None
+        self._growth = {}
 
     def _begin_result(self) -> None:
         self._result = TreeResult(self._types)
@@ -106,6 +126,7 @@ class TreeShard:
 
     def append(self, changes: Mapping[int, PreparedRows]) -> None:
         """Prepared rows, all later than the clock, wait for it."""
+        self._forget_sizes()
         for number, rows in changes.items():
             leaf, own = self._owners[number]
             leaf.append({own: rows})
@@ -118,6 +139,7 @@ class TreeShard:
         if changes:
             self.append(changes)
         self.clock = max(self.clock, until)
+        self._forget_sizes()
         return self._run(self._last_tick(self.clock))
 
     def _last_tick(self, instant: int) -> int:
@@ -125,13 +147,14 @@ class TreeShard:
 
     def _run(self, until: int) -> Partial:
         self._begin_windows()
-        found: dict[Relation, Changes] = {}
+        found: dict[Leaf, Changes] = {}
 
         def changes_of(node: Relation) -> Changes:
             """What a leaf gives, which both trees may read."""
-            if node not in found:
-                found[node] = self._leaves[node].run(until)
-            return found[node]
+            leaf = self._leaf(node)
+            if leaf not in found:
+                found[leaf] = leaf.run(until)
+            return found[leaf]
 
         try:
             changes = self._tree.advance(changes_of, until, self.most_changes)
@@ -152,7 +175,7 @@ class TreeShard:
         """A query inside this one answers from the first row of its own streams on."""
         for node, window in self._tree.windows.items():
             leaves = {each for each in walk_relations(node) if isinstance(each, LEAVES)}
-            owned = [block in leaves for block in self.plan.blocks for _ in block.plan.inputs]
+            owned = [block in leaves for block in self.plan.blocks for _ in block.entries]
             found = zip(self._first_us, owned, strict=True)
             first = [time for time, is_own in found if is_own and time is not None]
             read = [*self.view_leaves.items(), *self.table_leaves.items()]
@@ -169,7 +192,7 @@ class TreeShard:
         found = NO_INSTANTS
         for node in self.plan.entered:
             if isinstance(node, Block):
-                found = merged(found, self._leaves[node].entered)
+                found = merged(found, self._leaf(node).entered)
         for node, window in self._tree.windows.items():
             if node in self.plan.entered:
                 found = merged(found, window.entered)
@@ -249,6 +272,7 @@ class TreeShard:
     def rewind(self, mark: TreeMark) -> None:
         """Roll back to the mark: operators are made anew from what the leaves hold."""
         mark.own.rewind()
+        self._forget_sizes()
         for leaf, own in zip(self._leaves.values(), mark.leaves, strict=True):
             leaf.rewind(own)
         for window in mark.windows:
@@ -329,12 +353,16 @@ class TreeShard:
 
     def held_inputs(self) -> list[tuple[QueryPlan, int]]:
         """The inputs whose rows are held: the plans that they belong to, and their numbers."""
-        return [(leaf.plan, own) for leaf, own in self._owners if leaf.holds_rows]
+        return [leaf.plan_of(own) for leaf, own in self._owners if leaf.holds_rows]
 
     def input_rows(self, plan: QueryPlan, input_index: int) -> pa.RecordBatch:
         """The rows of an input of a block, held and waiting, as prepared rows."""
-        (leaf,) = {leaf for leaf, _ in self._owners if leaf.plan is plan}
-        return leaf.input_rows(input_index)
+        owners = ((leaf, own, *leaf.plan_of(own)) for leaf, own in self._owners)
+        return next(
+            leaf.input_rows(own)
+            for leaf, own, its, number in owners
+            if its is plan and number == input_index
+        )
 
     @property
     def windows(self) -> tuple[Window, ...]:
@@ -353,6 +381,11 @@ class TreeShard:
     @property
     def nbytes(self) -> int:
         """Bytes of leaves, operators and the result."""
+        if self._held_bytes is None:
+            self._held_bytes = self._bytes_now()
+        return self._held_bytes
+
+    def _bytes_now(self) -> int:
         leaves = sum(leaf.nbytes for leaf in self._leaves.values())
         whole = 0 if self._whole is None else self._whole.nbytes
         closing = 0 if self._closing is None else self._closing.nbytes
@@ -360,6 +393,11 @@ class TreeShard:
 
     def growth_bytes(self, rows: int) -> int:
         """Peak bytes, in addition to the windows, that this many rows may need."""
+        if rows not in self._growth:
+            self._growth[rows] = self._growth_now(rows)
+        return self._growth[rows]
+
+    def _growth_now(self, rows: int) -> int:
         leaves = sum(leaf.growth_bytes(rows) for leaf in self._leaves.values())
         shown = self._result.growth_bytes(self._tree.root_changes(2 * rows))
         if self._whole is not None:

@@ -61,6 +61,11 @@ class ViewShard(TreeShard):
         names = [field.name for field in self.plan.outputs]
         return pa.Table.from_arrays(self._result.rows(), names=names)
 
+    @property
+    def row_count(self) -> int:
+        """How many rows the relation has."""
+        return self._result.row_count
+
     def held(self, at: int) -> Changes:
         """The relation as it is, as if all rows had entered at that instant."""
         return self._result.held(at)

@@ -12,7 +12,7 @@ import re
 from windrow.errors import CheckpointError
 from windrow.storage import Storage
 
-__all__ = ["check_spark_part", "checkpoint_trouble", "last_offsets"]
+__all__ = ["batch_time_us", "check_spark_part", "checkpoint_trouble", "last_offsets"]
 
 _HINT = "restore the checkpoint directory from a copy, or start with a new one"
 _COMPACT = ".compact"
@@ -32,6 +32,16 @@ _REFUSED = re.compile(r"[^\n]*(?:Read-only file system|Permission denied)[^\n]*"
 def last_offsets(spark: Storage) -> int:
     """The newest batch of which Spark has written what it reads; -1 before the first."""
     return max(_numbers(spark.under("offsets")), default=-1)
+
+
+def batch_time_us(spark: Storage, batch: int) -> int | None:
+    """When Spark began a batch, as it has recorded with the offsets; None where it has not."""
+    data = spark.under("offsets").read(str(batch))
+    lines = (data or b"").decode(errors="replace").splitlines()
+    try:
+        return int(json.loads(lines[1])["batchTimestampMs"]) * 1_000
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
 
 
 def check_spark_part(spark: Storage, published: int) -> None:

@@ -32,7 +32,7 @@ def clock_steps(
     next_stop: how far a step that would go to an instant may go, asked before each step.
     """
     buckets = [Bucket(each) for each in outputs]
-    instants = np.concatenate([each.instants for each in outputs])
+    instants = np.unique(np.concatenate([each.instants for each in outputs]))
     last_us = outputs[0].clock_us
     ends = {piece.until_us for bucket in buckets for piece in bucket.pieces}
     after_us = None

@@ -16,7 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from windrow.errors import BindingError
 from windrow.plan.history_plan import HistoryPlan
 from windrow.plan.history_schema import HistorySchema
-from windrow.runtime.ledger import Ledger
+from windrow.runtime.ledger import Ledger, total_ledger
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.driver.gathered_history import GatheredHistory
 from windrow.spark.driver.pipeline import history_outputs
@@ -24,7 +24,7 @@ from windrow.spark.driver.streaming_run import Batch, StreamingRun
 from windrow.spark.driver.triggers import interval_options
 from windrow.spark.shuffle.control import order_question
 from windrow.spark.shuffle.history_question import BucketReply, HistoryQuestion
-from windrow.spark.worker.history_output import HistoryOutput, total_ledger
+from windrow.spark.worker.history_output import HistoryOutput
 
 __all__ = ["HistoryRun"]
 
@@ -115,7 +115,7 @@ class HistoryRun(StreamingRun):
     @property
     def ledger(self) -> Ledger:
         """Where the rows went, as of the last batch."""
-        return total_ledger(self._given)
+        return total_ledger(output.ledger for output in self._given)
 
     def _started(self) -> StreamingQuery:
         """The stream at work: a history has none when it was stopped."""

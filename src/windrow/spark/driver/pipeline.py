@@ -18,7 +18,6 @@ from windrow.plan.history_schema import HistorySchema
 from windrow.plan.model import QueryPlan
 from windrow.plan.serialise import plan_to_json
 from windrow.plan.shipped_plan import shipped
-from windrow.schema import StreamSchema
 from windrow.spark.checkpoint.history_checkpoint import HistoryCheckpoint
 from windrow.spark.checkpoint.history_declaration import columns_kept, history_of_text, history_text
 from windrow.spark.checkpoint.query_checkpoint import QueryCheckpoint
@@ -67,8 +66,7 @@ def shard_outputs(
         return make
 
     packed = [
-        _packed(sources[name], columns_read(plan, name), _stream_of(plan, name), packer_of(name))
-        for name in plan.streams
+        _packed(sources[name], columns_read(plan, name), packer_of(name)) for name in plan.streams
     ]
     operator = BucketOperator("shard_step", (text, fingerprint, owner, grid_us), buckets)
     return _given_by(operator, [*packed, control_packets(session, checkpoint.control.uri, buckets)])
@@ -92,7 +90,6 @@ def bundle_outputs(
         _packed(
             sources[name],
             carried_columns(carrier, input_index),
-            _stream_of(carrier, name),
             packer_of(name),
         )
         for input_index, name in enumerate(carrier.streams)
@@ -116,16 +113,14 @@ def history_outputs(
     def packer_of(task: int, _: TaskContext | None) -> TaskPacker:
         return HistoryPacker(history_of_text(text), buckets, task)
 
-    packed = _packed(source, columns_kept(schema), schema.stream, packer_of)
+    packed = _packed(source, columns_kept(schema), packer_of)
     operator = BucketOperator("history_step", (text, checkpoint.spark_location, archive), buckets)
     return _given_by(operator, [packed, control_packets(session, checkpoint.control.uri, buckets)])
 
 
-def _packed(
-    source: DataFrame, columns: Iterable[str], stream: StreamSchema, packer_of: PackerOf
-) -> DataFrame:
+def _packed(source: DataFrame, columns: Iterable[str], packer_of: PackerOf) -> DataFrame:
     """The rows of a stream as packets for the buckets."""
-    return checked(source, columns, stream).mapInArrow(packing(packer_of), PACKET_SCHEMA)
+    return checked(source, columns).mapInArrow(packing(packer_of), PACKET_SCHEMA)
 
 
 def started_stream(
@@ -147,7 +142,3 @@ def _given_by(operator: BucketOperator, packed: list[DataFrame]) -> DataFrame:
         .groupBy("bucket")
         .transformWithStateInPandas(operator, OUTPUT_SCHEMA, OUTPUT_MODE, "None")
     )
-
-
-def _stream_of(plan: QueryPlan, name: str) -> StreamSchema:
-    return next(entry.stream for entry in plan.inputs if entry.stream.name == name)

@@ -24,7 +24,9 @@ from windrow.governor.measured_rates import measured_rate
 from windrow.output.publish import Publisher
 from windrow.plan.model import QueryPlan
 from windrow.rows.frames import read_frame, write_frame
+from windrow.rows.set_aside import NOTED_IN
 from windrow.spark.driver.clock_steps import clock_steps
+from windrow.spark.monitoring.query_account import account_after, new_ledger
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.worker.shard_output import ShardOutput
 from windrow.storage import Storage
@@ -61,8 +63,14 @@ class Publication:
             if self._batch_id != batch_id - 1 or batch_id <= self.status.batch_id:
                 self._load(batch_id - 1)
             self._batch_id = _NOWHERE
-            tables = self._published(outputs, feeds)
+            noted = new_ledger(self._plan)
+            token = NOTED_IN.set(noted)
+            try:
+                tables = self._published(outputs, feeds)
+            finally:
+                NOTED_IN.reset(token)
             status = replace(self.status)
+            status.account = account_after(self._plan, self.status.account, outputs, noted)
             status.absorb(batch_id, outputs, sum(map(len, tables.values())))
             if "result" in feeds:
                 tables["result"] = self._source.result()

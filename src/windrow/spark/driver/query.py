@@ -27,6 +27,7 @@ from windrow.spark.driver.query_widths import QueryWidths
 from windrow.spark.driver.streaming_run import StreamingRun
 from windrow.spark.driver.triggers import trigger_options
 from windrow.spark.monitoring.progress import progress_of
+from windrow.spark.monitoring.query_account import ledger_of
 from windrow.spark.monitoring.status import QueryStatus
 from windrow.spark.shuffle.splitting import Split
 from windrow.windows.lifetime import Lifetime
@@ -217,6 +218,26 @@ class SparkQuery(PlannedQuery, Query):
             query.bad_rows("temp")["why"].to_pylist()
         """
         return self._outlet.bad_rows(stream)
+
+    def ledger(self) -> pa.Table:
+        """What became of the rows of each input: those that came on time, applied, set aside.
+
+        Joined rows and groups that ON ERROR SET ASIDE left out have a row with an empty name.
+
+        Example::
+
+            query.ledger()["set_aside"].to_pylist()
+        """
+        return ledger_of(self.plan, self.status.account).table()
+
+    def rows_set_aside(self) -> pa.Table:
+        """The newest rows that ON ERROR SET ASIDE left out: which expression had no value, of what.
+
+        Example::
+
+            query.rows_set_aside()["expression"].to_pylist()
+        """
+        return ledger_of(self.plan, self.status.account).aside_table()
 
     def explain(self) -> str:
         """The plan, the algorithm and what it costs, from what running shards have measured.

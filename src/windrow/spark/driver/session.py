@@ -24,6 +24,7 @@ from windrow.event_time import instant_of, is_plausible, span_of
 from windrow.giving_functions import GivingFunctions
 from windrow.memory_size import memory_of
 from windrow.metrics_server import MetricsServer
+from windrow.named_parts import NamedParts
 from windrow.notebook.cards import session_card
 from windrow.plan.catalog import Catalog
 from windrow.plan.history_binder import bind_history
@@ -32,7 +33,7 @@ from windrow.plan.history_refusals import reads_history
 from windrow.plan.history_schema import LevelSpans, declared_history
 from windrow.plan.model import QueryPlan
 from windrow.plan.refusals import one_select
-from windrow.plan.relations.planner import plan_block
+from windrow.plan.relations.lone_blocks import plan_block
 from windrow.plan.session_zone import DEFAULT_ZONE, checked_zone
 from windrow.schema import StreamSchema, columns_of, max_ahead_of
 from windrow.sources import source_given
@@ -66,7 +67,7 @@ class Stoppable(Protocol):
         """Stops it; timeout: how many seconds it waits for batches in flight."""
 
 
-class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, Asking):
+class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, NamedParts, Asking):
     """What windrow.connect(spark) returns.
 
     Example::
@@ -234,6 +235,9 @@ class SparkWindrowSession(GivingFunctions, SparkSessionReports, WithoutViews, As
             session.recorded()
         """
         return self._bundles.recorded()
+
+    def _queries_by_name(self) -> dict[str, SparkQuery]:
+        return self._queries
 
     def _named(self, name: str) -> SparkQuery:
         if name not in self._queries:

@@ -20,6 +20,7 @@ from windrow.connectors.files.spark_files_read import check_files_read
 from windrow.connectors.spark_frames import addresses_behind, check_reached
 from windrow.errors import BindingError, WindrowError
 from windrow.spark.checkpoint.driver_lease import DriverLease
+from windrow.spark.checkpoint.spark_part import batch_time_us
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S, BatchGate
 from windrow.spark.driver.failures import SPARK_FAILURES, failure_of
 from windrow.spark.driver.first_start import FirstStart
@@ -28,6 +29,7 @@ from windrow.spark.driver.triggers import AVAILABLE, trigger_options
 from windrow.spark.processes.shipped_errors import shipping_errors
 from windrow.spark.processes.usable import refuse_stopped
 from windrow.spark.settings import query_settings, settings_applied
+from windrow.spark.shuffle.batch_time import tell_time
 from windrow.spark.shuffle.buckets import bucket_ids
 from windrow.spark.shuffle.control import check_orders, order_advance, order_finish
 from windrow.storage import Storage
@@ -84,6 +86,7 @@ class StreamingRun(ABC):
         self._spark = spark
         self._control = checkpoint.control
         self._directories = checkpoint
+        self._spark_part = checkpoint.storage.under("spark")
         self._label = label
         self._wanted_buckets = buckets
         self._trigger: str | None = None
@@ -179,7 +182,9 @@ class StreamingRun(ABC):
             self._first.batch_came()
             began_s = time.perf_counter()
             try:
-                column = frame.select("output").toArrow().column("output")
+                now_us = batch_time_us(self._spark_part, batch_id)
+                tell_time(self._spark.sparkContext, batch_id, now_us)
+                column = frame.toArrow().column("output")
                 check_files_read(self._spark)
                 given = [bytes(each.as_buffer()) for each in column]
                 self._take(Batch(batch_id, given, began_s))

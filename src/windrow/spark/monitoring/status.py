@@ -9,7 +9,7 @@ from typing import Any
 from windrow.event_time import START_OF_TIME
 from windrow.plan.figures import Figures, combined_figures
 from windrow.plan.model import QueryPlan
-from windrow.runtime.ledger import Ledger
+from windrow.runtime.ledger import Ledger, total_ledger
 from windrow.spark.shuffle.heavy_keys import faded
 from windrow.spark.shuffle.window_limits import WindowLimits
 from windrow.spark.worker.shard_output import ShardOutput
@@ -20,7 +20,7 @@ __all__ = ["QueryStatus"]
 
 @dataclass
 class QueryStatus:
-    """The sums over all buckets; the ledgers come from the one that keeps them."""
+    """The sums over all buckets."""
 
     batch_id: int = -1
     clock_us: int | None = None
@@ -41,6 +41,7 @@ class QueryStatus:
     batch_ms: float = 0.0
     algorithms: list[str] = field(default_factory=list)  # in use, over all buckets
     figures: dict[str, Any] | None = None  # what the cost model knows, over all buckets
+    account: dict[str, Any] = field(default_factory=dict)  # monitoring.query_account
 
     @classmethod
     def new(cls, plan: QueryPlan) -> QueryStatus:
@@ -55,7 +56,10 @@ class QueryStatus:
         self.batch_id = batch_id
         self.clock_us = outputs[0].clock_us
         self.complete_us = outputs[0].complete_us
-        self.ledgers = next(each.ledgers for each in outputs if each.ledgers)
+        self.ledgers = {
+            stream: total_ledger(each.ledgers[stream] for each in outputs)
+            for stream in outputs[0].ledgers
+        }
         reports = [window for each in outputs for window in each.windows]
         self.windows = [WindowReport.total(each.position, reports) for each in self.windows]
         self.limits, self.first_us = outputs[0].limits, outputs[0].first_us

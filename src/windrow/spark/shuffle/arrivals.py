@@ -25,7 +25,7 @@ Instants = NDArray[np.int64]
 
 @dataclass
 class StreamArrivals:
-    """What came of one stream; times and kept rows are there in the ledger bucket only."""
+    """What came of one stream; counts, times and kept rows are of the tasks it counts for."""
 
     rows_in: int = 0
     bad_time: int = 0
@@ -37,6 +37,7 @@ class StreamArrivals:
     oldest: list[pa.Table] = field(default_factory=list)
     unplaced: list[pa.Table] = field(default_factory=list)
     bad: list[pa.Table] = field(default_factory=list)
+    aside: list[pa.Table] = field(default_factory=list)  # shuffle.aside_rows
     combined_above_us: list[int] = field(default_factory=list)  # as packets say
     now_us: int | None = None
     clusters: list[Cluster] = field(default_factory=list)  # shuffle.far_ahead
@@ -61,6 +62,8 @@ class StreamArrivals:
             self.unplaced.append(table_of(packet.unplaced))
         if packet.bad is not None:
             self.bad.append(table_of(packet.bad))
+        if packet.aside is not None:
+            self.aside.append(table_of(packet.aside))
 
 
 @dataclass
@@ -71,7 +74,7 @@ class Arrivals:
     rows: dict[int, pa.RecordBatch]
     order: WidthOrder | None = None
     members: list[MemberOrder] = field(default_factory=list)
-    heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys; in the ledger bucket
+    heavy: list[list[Any]] = field(default_factory=list)  # shuffle.heavy_keys
     questions: list[Mapping[str, Any]] = field(default_factory=list)  # to a history, by name
 
     def leave_out(self, stream: str, inputs: Iterable[int], verdict: FarAhead) -> None:
@@ -85,6 +88,10 @@ class Arrivals:
         asides = [is_in(times, verdict.aside) for times in came.times]
         came.bad_time += sum(int(np.count_nonzero(aside)) for aside in asides)
         came.times = [times[~aside] for times, aside in zip(came.times, asides, strict=True)]
+        came.aside = [
+            table.filter(pa.array(~is_in(table.column("ts").to_numpy(), verdict.aside)))
+            for table in came.aside
+        ]
         came.newest_us = verdict.newest_us
         if came.newest_us is None:
             came.oldest_us = None

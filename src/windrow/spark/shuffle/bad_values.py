@@ -31,22 +31,20 @@ class BadValues:
     def __init__(self, stream: StreamSchema) -> None:
         self._stream = stream
         self.count = 0
-        self.now_us: int | None = None
         self._kept = BadRows(BAD_BYTES_PER_TASK)
 
     def taken(self, given: pa.RecordBatch, names: Sequence[str] = ()) -> pa.RecordBatch:
         """The rows that can be held, in the stream's types; names: of these columns (all)."""
         rows = given_rows(given)
-        self.now_us = rows.now_us
         self.add([BadRow("it cannot be read", row=cut(text)) for text in rows.unread])
         batch = rows.batch.select(names) if names else rows.batch
         return self._without_damage(in_stream_types(batch, self._stream))
 
-    def placed(self, times_us: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of these times, of the rows that were taken last, can be believed."""
+    def placed(self, times_us: NDArray[np.int64], now_us: int | None) -> NDArray[np.bool_]:
+        """Which of these times can be believed in a batch that began then."""
         latest, ahead_us = MAX_EVENT_TIME - 1, self._stream.most_ahead_us
-        if self.now_us is not None and ahead_us is not None:
-            latest = min(latest, self.now_us + ahead_us)
+        if now_us is not None and ahead_us is not None:
+            latest = min(latest, now_us + ahead_us)
         placed: NDArray[np.bool_] = (times_us >= MIN_EVENT_TIME) & (times_us <= latest)
         return placed
 

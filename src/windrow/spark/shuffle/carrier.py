@@ -67,12 +67,15 @@ class SharedPartitioning:
 
 def shared_partitioning(plan: QueryPlan) -> SharedPartitioning | str:
     """How a query may be partitioned with others, or why it needs an operator of its own."""
-    if plan.error_percent is not None:
-        return "its windows are governed (ERROR)"
-    if plan.duration is not None:
-        return "it has its own lifetime (DURATION)"
-    if plan.negations:
-        return "it negates an input"
+    reasons = {
+        "its windows are governed (ERROR)": plan.error_percent is not None,
+        "it has its own lifetime (DURATION)": plan.duration is not None,
+        "it negates an input": bool(plan.negations),
+        "its rows are set aside where they are packed (ON ERROR)": plan.on_error == "set_aside",
+    }
+    reason = next((each for each, holds in reasons.items() if holds), None)
+    if reason is not None:
+        return reason
     for entry in plan.inputs:
         if not entry.window.traits.has_width:
             return f"the window of {entry.alias} is not a time window"

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pyspark import SparkContext, TaskContext
 
 from windrow.event_time import START_OF_TIME
+from windrow.spark.shuffle.batch_time import BATCH
 
 __all__ = ["known_completeness", "tell_completeness"]
 
 _PROPERTY = "windrow.complete"
-_BATCH = "streaming.sql.batchId"  # set by Spark for the tasks of a streaming query
 
 
 def tell_completeness(
@@ -30,7 +30,7 @@ def tell_completeness(
 
 def known_completeness(task: TaskContext | None, owner: str, stream: str) -> int | None:
     """Through which instant the stream was complete when the batch began, if the task knows."""
-    batch = None if task is None else task.getLocalProperty(_BATCH)
+    batch = None if task is None else task.getLocalProperty(BATCH)
     if task is None or batch is None:
         return None
     if int(batch) == 0:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from windrow.plan.model import QueryPlan
 from windrow.rows.frames import table_bytes
 from windrow.rows.prepare import Preparer
+from windrow.rows.set_aside import NOTED_IN
 from windrow.rows.weighted_rows import WEIGHT
+from windrow.spark.shuffle.aside_rows import TaskLedger
 from windrow.spark.shuffle.combining import PaneCombiner, can_combine
 from windrow.spark.shuffle.event_times import pack_times
 from windrow.spark.shuffle.far_ahead import clusters_of
@@ -97,14 +99,20 @@ class Packer(TaskPacker):
         self._times: list[Instants] = []
         self._oldest: list[pa.RecordBatch] = []
         self._unplaced: list[pa.RecordBatch] = []
+        self._aside = TaskLedger([entry.alias for entry in self._plan.inputs])
 
     def _gather(self, batch: pa.RecordBatch, times_us: Instants) -> None:
         # Looking whether times are in order takes a tenth of sorting them, and most are.
         ordered = times_us if (times_us[1:] >= times_us[:-1]).all() else np.sort(times_us)
         self._times.append(ordered)
         self._oldest.append(_oldest(batch, times_us, ordered))
-        for input_index, preparer in self._preparers.items():
-            self._spread(input_index, preparer.prepared_batch(batch))
+        self._aside.times_us = times_us
+        token = NOTED_IN.set(self._aside)
+        try:
+            for input_index, preparer in self._preparers.items():
+                self._spread(input_index, preparer.prepared_batch(batch))
+        finally:
+            NOTED_IN.reset(token)
 
     def _set_aside(self, rows: pa.RecordBatch) -> None:
         kept = sum(batch.num_rows for batch in self._unplaced)
@@ -145,25 +153,28 @@ class Packer(TaskPacker):
             self._describe(packet, times)
             packet.rows, packet.weighted = self._rows[bucket], self._weighted[bucket]
             packet.combined_above_us = self._complete_us if bucket in self._lacking else None
-            if bucket == 0:
+            if bucket == self._task % len(self._buckets):
                 self._add_ledger(packet, times)
             yield packet
 
     def _describe(self, packet: Packet, times: Instants) -> None:
         """What every bucket learns about the whole stream."""
-        packet.rows_in = times.size + self._bad_time + self._bad.count
-        packet.bad_time, packet.bad_value = self._bad_time, self._bad.count
         packet.clusters = [] if self._apart_us is None else clusters_of(times, self._apart_us)
         if times.size:
             packet.oldest_us, packet.newest_us = int(times[0]), int(times[-1])
 
     def _add_ledger(self, packet: Packet, times: Instants) -> None:
-        """What only the ledger bucket receives."""
+        """What only the bucket receives that counts the rows of this task.
+
+        Tasks take turns among the buckets, so that no bucket has the times of all rows.
+        """
+        packet.rows_in = times.size + self._bad_time + self._bad.count
+        packet.bad_time, packet.bad_value = self._bad_time, self._bad.count
         packet.times = pack_times(times)
         packet.heavy = [] if self._sampler is None else self._sampler.drain()
         if self._oldest:
             packet.oldest = table_bytes(pa.Table.from_batches(self._oldest))
-        packet.bad = self._bad.to_bytes()
+        packet.bad, packet.aside = self._bad.to_bytes(), self._aside.to_bytes()
         if self._unplaced:
             packet.unplaced = table_bytes(pa.Table.from_batches(self._unplaced))
 

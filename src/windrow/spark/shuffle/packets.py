@@ -29,9 +29,9 @@ _ARROW_SCHEMA = pa.schema([("bucket", pa.int32()), ("packet", pa.binary())])
 class Packet:
     """Rows of one stream for one bucket, and what the sender knows of the stream as a whole.
 
-    `task` and `sequence` order packets the same way whenever the batch is replayed. `times`, heavy
-    keys and kept rows go to the ledger bucket only. Orders to change widths or queries, and
-    questions, are of no stream: ''.
+    `task` and `sequence` order packets the same way whenever the batch is replayed. Counts,
+    `times`, heavy keys and kept rows go only to the bucket that counts the task's rows. Orders to
+    change widths or queries, and questions, are of no stream: ''.
     """
 
     stream: str
@@ -56,12 +56,13 @@ class Packet:
     oldest: bytes | memoryview | None = None
     unplaced: bytes | memoryview | None = None
     bad: bytes | memoryview | None = None
+    aside: bytes | memoryview | None = None  # shuffle.aside_rows
 
     def to_bytes(self) -> bytes:
         """The packet as one frame."""
         sections: list[bytes | memoryview] = [data for _, data in self.rows]
         kept = []
-        for name in ("times", "oldest", "unplaced", "bad"):
+        for name in ("times", "oldest", "unplaced", "bad", "aside"):
             if (data := getattr(self, name)) is not None:
                 kept.append(name)
                 sections.append(data)

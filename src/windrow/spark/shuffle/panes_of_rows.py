@@ -9,8 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from windrow.windows.codes import needs_codes
 from windrow.windows.column_words import words_of_array
 from windrow.windows.lifetime import Lifetime
+from windrow.windows.value_bytes import bytes_of_values
 
 __all__ = ["LEAST_RATIO", "Words", "dense", "identity", "panes_of"]
 
@@ -36,8 +38,9 @@ def identity(rows: pa.RecordBatch, left_out: Container[str]) -> list[Words]:
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         if name == "ts" or name in left_out:
             continue
-        if pa.types.is_string(column.type):
-            encoded = pc.dictionary_encode(column, null_encoding="encode")
+        if needs_codes(column.type):
+            values = bytes_of_values(column) if pa.types.is_nested(column.type) else column
+            encoded = pc.dictionary_encode(values, null_encoding="encode")
             words.append(encoded.indices.cast(pa.int64()).to_numpy(zero_copy_only=False))
             continue
         found, valid = words_of_array(column)

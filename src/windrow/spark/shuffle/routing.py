@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from windrow.event_time import START_OF_TIME
 from windrow.plan.model import QueryPlan
 from windrow.rows.prepare import buckets_of_words, can_shard, key_words, mixed_words
+from windrow.windows.codes import needs_codes
 
 __all__ = ["NO_ROUTING", "HotKey", "Router", "Routing", "rows_by_bucket"]
 
@@ -101,7 +102,7 @@ class Router:
         # By what they hold and not by their number: a task that is run again spreads them alike,
         # in whatever order it reads its rows.
         rows = prepared.take(pa.array(chosen))
-        columns = [column for column in rows.columns if not pa.types.is_string(column.type)]
+        columns = [column for column in rows.columns if not needs_codes(column.type)]
         owners[chosen] = buckets_of_words(mixed_words(columns), self._buckets)
 
     def _copied(

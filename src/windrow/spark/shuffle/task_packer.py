@@ -19,6 +19,7 @@ from windrow.schema import StreamSchema
 from windrow.spark.processes.python_worker import prepare_worker
 from windrow.spark.processes.shipped_errors import shipping_errors
 from windrow.spark.shuffle.bad_values import BadValues
+from windrow.spark.shuffle.batch_time import known_time
 from windrow.spark.shuffle.packets import Packet, packets_batch
 
 __all__ = ["TaskPacker", "packing"]
@@ -43,6 +44,7 @@ def packing(
         with shipping_errors():
             context = TaskContext.get()
             packer = packer_of(context.partitionId() if context is not None else 0, context)
+            packer.now_us = known_time(context)
             for batch in batches:
                 packer.add(batch)
                 if packer.held_bytes > TASK_BYTES_LIMIT:
@@ -62,6 +64,7 @@ class TaskPacker(ABC):
         self._names = names
         self._apart_us = schema.most_ahead_of_rows_us
         self._buckets = buckets
+        self.now_us: int | None = None  # when the batch began, where that is known
         self._task = task
         self._sequence = 0
         self._start()
@@ -79,7 +82,7 @@ class TaskPacker(ABC):
         batch = self._bad.taken(given, self._names)
         column = batch.column(self._schema.time).cast(pa.int64())
         times = column.fill_null(MAX_EVENT_TIME).to_numpy(zero_copy_only=False)
-        placed = self._bad.placed(times)
+        placed = self._bad.placed(times, self.now_us)
         if not placed.all():
             self._set_aside(batch.filter(pa.array(~placed)))
             batch, times = batch.filter(pa.array(placed)), times[placed]
@@ -111,5 +114,5 @@ class TaskPacker(ABC):
             stream=self._schema.name,
             task=self._task,
             sequence=self._sequence,
-            now_us=self._bad.now_us,
+            now_us=self.now_us,
         )

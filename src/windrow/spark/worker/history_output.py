@@ -10,7 +10,7 @@ from windrow.rows.frames import read_frame, write_frame
 from windrow.runtime.ledger import Ledger
 from windrow.spark.shuffle.history_question import BucketReply
 
-__all__ = ["HistoryOutput", "total_ledger"]
+__all__ = ["HistoryOutput"]
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,3 @@ class HistoryOutput:
             for header, count in facts["replies"]
         ]
         return cls(**facts)
-
-
-def total_ledger(outputs: Sequence[HistoryOutput]) -> Ledger:
-    """The counts of all buckets."""
-    ledgers = [asdict(output.ledger) for output in outputs]
-    return Ledger(**{name: sum(each[name] for each in ledgers) for name in asdict(Ledger())})

@@ -39,14 +39,13 @@ Rows = Mapping[str, pa.RecordBatch]  # by stream, as the stream has them
 
 
 class LiveBundle:
-    """What one bucket of a bundle holds in memory; the ledger bucket has the times that wait."""
+    """What one bucket of a bundle holds in memory, and the times that wait."""
 
-    def __init__(self, carrier: QueryPlan, clock_us: int, keeps_ledger: bool) -> None:
+    def __init__(self, carrier: QueryPlan, clock_us: int) -> None:
         self._carried = [CarriedRows(carrier, i) for i in range(len(carrier.inputs))]
         self._streams = carrier.streams
         self._times_of = {each.stream.name: each.stream.time for each in carrier.inputs}
         self._clock_us = clock_us
-        self._keeps_ledger = keeps_ledger
         self._times = WaitingTimes(dict.fromkeys(carrier.streams, _no_instants))
         self._pool = RowPool()
         self._members: dict[int, _LiveMember] = {}
@@ -60,7 +59,7 @@ class LiveBundle:
         plans: Mapping[int, QueryPlan],
     ) -> LiveBundle:
         """The bundle that the stored segments, the header and the plans of its queries describe."""
-        live = cls(carrier, START_OF_TIME, header.bucket == 0)
+        live = cls(carrier, START_OF_TIME)
         members = map(Member.from_json, header.members)
         waiting = sorted(members, key=lambda each: (each.first_sequence, each.number))
         for segment, entry in segments:
@@ -93,8 +92,6 @@ class LiveBundle:
             {"members": [header for header, _ in given]},
             [section for _, sections in given for section in sections],
         )
-        if not self._keeps_ledger:
-            return StepResult(partial, np.empty(0, np.int64))
         applied, _ = self._times.release(step.until_us, step.reached_us)
         waiting = {stream: self._times.waiting(stream) for stream in applied}
         newest = [member.times.newest_instant_us for member in self._members.values()]

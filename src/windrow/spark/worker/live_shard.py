@@ -1,4 +1,4 @@
-"""A live shard: a bucket's shard in memory, with the times that wait when it keeps the ledger.
+"""A live shard: a bucket's shard in memory, with the times that wait of the rows it counts.
 
 It is only ever a cache of what the state store holds: it can be dropped and rebuilt.
 """
@@ -83,13 +83,13 @@ class Live(Protocol):
 
 
 class LiveShard:
-    """The shard of one bucket and, in the ledger bucket, the times that wait."""
+    """The shard of one bucket, and the times that wait of the rows that it counts."""
 
-    def __init__(self, plan: QueryPlan, shard: Shard, keeps_ledger: bool) -> None:
+    def __init__(self, plan: QueryPlan, shard: Shard) -> None:
         self._plan = plan
         self._shard = shard
         self._pace = Pace(PIECE_UPDATES)
-        self._times = WaitingTimes(instants_of(plan)) if keeps_ledger else None
+        self._times = WaitingTimes(instants_of(plan))
 
     @classmethod
     def rebuild(
@@ -101,16 +101,15 @@ class LiveShard:
     ) -> LiveShard:
         """The live shard that the stored segments and the header describe."""
         stored = list(segments)
-        live = cls(plan, _shard_of(plan, stored, header, grid_us), header.bucket == 0)
-        if live._times is not None:
-            life = life_of(plan, header.first_us) or NEVER
-            for segment, entry in stored:
-                is_known = entry.sequence >= header.life_sequence
-                for stream, times in segment.times.items():
-                    live._times.add(stream, times, life if is_known else NEVER)
-                if segment.instants is not None:
-                    live._times.add_instants(segment.instants)
-            live._times.release(header.clock_us, header.reached_us)
+        live = cls(plan, _shard_of(plan, stored, header, grid_us))
+        life = life_of(plan, header.first_us) or NEVER
+        for segment, entry in stored:
+            is_known = entry.sequence >= header.life_sequence
+            for stream, times in segment.times.items():
+                live._times.add(stream, times, life if is_known else NEVER)
+            if segment.instants is not None:
+                live._times.add_instants(segment.instants)
+        live._times.release(header.clock_us, header.reached_us)
         return live
 
     def advance(self, step: StepInput) -> StepResult:
@@ -122,8 +121,6 @@ class LiveShard:
             trim(self._shard)  # it may take turns, and become narrow again without an order
         windows = window_reports(self._shard)
         running = {"algorithm": self._shard.algorithm, "figures": asdict(self._shard.figures())}
-        if self._times is None:
-            return StepResult(partial, np.empty(0, np.int64), windows=windows, running=running)
         for stream, added in step.times.items():
             self._times.add(stream, added, step.life)
         applied, instants = self._times.release(step.until_us, step.reached_us)
@@ -140,8 +137,6 @@ class LiveShard:
 
     def snapshot(self) -> Segment:
         """Everything that it holds, as one segment."""
-        if self._times is None:
-            return Segment(snapshot=self._shard.snapshot())
         times, instants = self._times.held()
         return Segment(times=times, snapshot=self._shard.snapshot(), instants=instants)
 

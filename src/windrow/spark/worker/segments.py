@@ -24,7 +24,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 @dataclass
 class Segment:
-    """Prepared rows per input in order of arrival; in the ledger bucket also times per stream.
+    """Prepared rows per input in order of arrival; also times per stream, of the rows it counts.
 
     A segment with a snapshot stands for everything before it; `instants` are those still due then.
     """

@@ -29,13 +29,13 @@ Instants = NDArray[np.int64]
 class ShardOutput:
     """The partial answers of one bucket, and how it stands.
 
-    Ledgers, instants, heavy keys and kept rows come from the ledger bucket only. arrivals: rows of
-    a query with ERROR, counted. has_order: the limits of its windows are new, from the clock on
-    with which the batch began. begun: the numbers of the queries of a bundle that began with the
-    batch, at the clock before it.
+    Ledgers, instants, heavy keys and kept rows are of the packing tasks that the bucket counts for.
+    arrivals: rows of a query with ERROR, counted. has_order: the limits of its windows are new,
+    from the clock on with which the batch began. begun: the numbers of the queries of a bundle
+    that began with the batch, at the clock before it.
     """
 
-    bucket: int  # its index, 0 for the ledger bucket
+    bucket: int  # its index
     clock_us: int
     complete_us: dict[str, int]
     partial: Parts
@@ -56,6 +56,8 @@ class ShardOutput:
     late: Mapping[str, pa.Table] = field(default_factory=dict)
     unplaced: Mapping[str, pa.Table] = field(default_factory=dict)
     bad: Mapping[str, pa.Table] = field(default_factory=dict)
+    rows_in: Mapping[str, int] = field(default_factory=dict)  # rows that the query took, by stream
+    aside: Mapping[str, Any] = field(default_factory=dict)  # shuffle.aside_rows
 
     def to_bytes(self) -> bytes:
         """The output as one frame."""
@@ -75,6 +77,8 @@ class ShardOutput:
             "running": self.running,
             "heavy": self.heavy,
             "ledgers": {stream: asdict(ledger) for stream, ledger in self.ledgers.items()},
+            "rows_in": self.rows_in,
+            "aside": self.aside,
             "late": list(self.late),
             "unplaced": list(self.unplaced),
             "bad": list(self.bad),

@@ -9,6 +9,7 @@ import contextlib
 import uuid
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from windrow.rows.life import ALWAYS, in_life, life_of
 from windrow.rows.prepare import Preparer
 from windrow.spark.processes.python_worker import plan_of
 from windrow.spark.shuffle.arrivals import Arrivals, StreamArrivals, gather
+from windrow.spark.shuffle.aside_rows import counted_aside
 from windrow.spark.shuffle.far_ahead import far_ahead
 from windrow.spark.shuffle.member_orders import MemberOrder
 from windrow.spark.worker.bucket_header import SHARD, BucketHeader
@@ -47,7 +49,7 @@ def step_of(plan_text: str, fingerprint: str, owner: str, grid_us: int, bucket: 
 
 
 class ShardStep(BucketStep):
-    """The work of one bucket in every batch; bucket 0 keeps the ledger.
+    """The work of one bucket in every batch; each keeps the ledger of some of the packing tasks.
 
     grid_us: answers are wanted at its multiples only.
     """
@@ -64,11 +66,6 @@ class ShardStep(BucketStep):
         super().__init__(fingerprint, owner, bucket)
         self.plan, self.cache, self.grid_us = plan, cache, grid_us
 
-    @property
-    def keeps_ledger(self) -> bool:
-        """Whether this bucket counts rows and reports instants."""
-        return self.bucket == 0
-
     def run_batch(self, packets: Iterable[bytes], state: BucketState) -> ShardOutput:
         """Applies the packets of one batch."""
         header = self._read_header(state, self.plan.streams, SHARD)
@@ -78,6 +75,7 @@ class ShardStep(BucketStep):
         late = self._late_rows(arrivals, header)
         life = self._begin_life(header, arrivals)
         segment = self._timely(arrivals, header, life)
+        rows_in, aside = self._rows_in(segment, life), self._aside(arrivals, header, life)
         lifetimes, members = self._take_orders(header, arrivals, state)
         move_clock(header, self._lateness_us(), arrivals.streams, life[1], self.plan)
         is_last = before.clock_us < life[1] <= header.clock_us
@@ -95,7 +93,7 @@ class ShardStep(BucketStep):
         output.begun = [order.number for order in members if not order.ends]
         output.arrivals = self._counted(segment)
         output.was_rebuilt, output.heavy = was_rebuilt, arrivals.heavy
-        output.late = late
+        output.late, output.rows_in, output.aside = late, rows_in, aside
         output.unplaced, output.bad = _joined(arrivals, "unplaced"), _joined(arrivals, "bad")
         return output
 
@@ -156,7 +154,7 @@ class ShardStep(BucketStep):
         return {i: Preparer(self.plan, i).schema for i in range(len(self.plan.inputs))}
 
     def _set_far_ahead_aside(self, header: BucketHeader, arrivals: Arrivals) -> None:
-        """Takes rows out that are too far ahead; the ledger bucket counts them, by their times."""
+        """Takes rows out that are too far ahead; they are counted by their times."""
         for stream, ahead_us in self._most_ahead_us().items():
             came = arrivals.streams[stream]
             known = (header.newest_us[stream], came.now_us, header.suspects.get(stream))
@@ -194,6 +192,26 @@ class ShardStep(BucketStep):
             if came.times:
                 times[stream] = _above(came, header.complete_us[stream])
         return Segment(rows, times)
+
+    def _rows_in(self, segment: Segment, life: tuple[int, int]) -> dict[str, int]:
+        """How many rows the query takes of each stream, of those that this bucket counts."""
+        return {
+            stream: int(np.count_nonzero(in_life(times_us, life)))
+            for stream, times_us in segment.times.items()
+        }
+
+    def _aside(
+        self, arrivals: Arrivals, header: BucketHeader, life: tuple[int, int]
+    ) -> dict[str, Any]:
+        """What ON ERROR SET ASIDE leaves out of the rows that the query takes."""
+        if self.plan.on_error != "set_aside":
+            return {}
+        timely = {
+            entry.alias: (max(header.complete_us[entry.stream.name], life[0] - 1), life[1])
+            for entry in self.plan.inputs
+        }
+        given = [table for came in arrivals.streams.values() for table in came.aside]
+        return counted_aside(given, timely)
 
     def _late_rows(self, arrivals: Arrivals, header: BucketHeader) -> dict[str, pa.Table]:
         late = {}
@@ -251,7 +269,7 @@ class ShardStep(BucketStep):
             state_bytes=store.stored_bytes,
             segment_count=len(header.segments),
             was_rebuilt=False,
-            ledgers=header.ledgers if self.keeps_ledger else {},
+            ledgers=header.ledgers,
         )
 
 

@@ -1,6 +1,6 @@
 """Times of rows above the clock: how many wait, and at which instants answers are due.
 
-Only the ledger bucket has them, so that no instant is reported twice.
+A bucket has those of the packing tasks that it counts for; two may report the same instant.
 """
 
 from __future__ import annotations

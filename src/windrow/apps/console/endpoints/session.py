@@ -30,6 +30,10 @@ class SessionEndpoints:
         """Its windows, and the budget that they share."""
         return json_answer(self._pictures.current()["windows"])
 
+    def views(self, request: Request) -> Response:  # noqa: ARG002 - all endpoints take it
+        """Its views."""
+        return json_answer({"views": self._pictures.current()["views"]})
+
     def batches(self, request: Request) -> Response:  # noqa: ARG002 - all endpoints take it
         """Spark's latest batches."""
         return json_answer({"batches": self._pictures.current()["batches"]})

@@ -31,6 +31,7 @@ def operations() -> dict[str, dict[str, Operation]]:
         f"{_API}/session": {"get": _get("The session", "Session")},
         f"{_API}/streams": {"get": _get("Streams and what happened to their rows", "Streams")},
         f"{_API}/windows": {"get": _get("Windows and their budget", "Windows")},
+        f"{_API}/views": {"get": _get("Views and the queries that read them", "Views")},
         f"{_API}/decisions": {"get": _get("The governor's log", "Table", arrow=True)},
         f"{_API}/batches": {"get": _get("Spark's latest batches", "Batches")},
         f"{_API}/queries": {

@@ -161,6 +161,16 @@ SCHEMAS: dict[str, Schema] = {
     "Windows": _object(
         {"windows": _list(reference("Window")), "budget_bytes": COUNT, "bytes": COUNT}
     ),
+    "View": _object(
+        {
+            "name": TEXT,
+            "text": TEXT,
+            "readers": NAMES,
+            "rows": COUNT,
+            "bytes": COUNT,
+        }
+    ),
+    "Views": _object({"views": _list(reference("View"))}),
     "HistoryLevel": _object({"grain_us": SPAN, "kept_us": _or_null(SPAN)}),
     "History": _object(
         {
@@ -233,6 +243,7 @@ SCHEMAS: dict[str, Schema] = {
             "session": reference("Session"),
             "queries": _list(reference("Query")),
             "windows": reference("Windows"),
+            "views": _list(reference("View")),
             "streams": _list(reference("Stream")),
             "batches": _list(reference("Batch")),
             "histories": _list(reference("History")),
@@ -241,7 +252,7 @@ SCHEMAS: dict[str, Schema] = {
             "error": reference("Error"),
         },
         optional=(
-            *("session", "queries", "windows", "streams", "batches", "histories"),
+            *("session", "queries", "windows", "views", "streams", "batches", "histories"),
             *("answers", "changes", "error"),
         ),
     ),

@@ -6,6 +6,7 @@ import { Connection } from "./panels/connection.js";
 import { Trouble } from "./panels/trouble.js";
 import { QueryList } from "./panels/query_list.js";
 import { StreamList } from "./panels/stream_list.js";
+import { ViewList } from "./panels/view_list.js";
 import { Workbench } from "./panels/workbench.js";
 import { QueryView } from "./panels/query_view.js";
 import { Windows } from "./panels/windows.js";
@@ -44,8 +45,9 @@ export function App() {
     <${Connection} connection=${state.connection} heardAt=${state.heardAt} retry=${live.retryNow} />
     <${Trouble} session=${state.session} streams=${state.streams} queries=${state.queries} />
     <div class=${`columns view-${route.view}`}>
-      <aside class="side" aria-label="Queries and streams">
+      <aside class="side" aria-label="Queries, views and streams">
         <${QueryList} queries=${state.queries} selected=${route.view === "queries" ? selected : null} />
+        <${ViewList} views=${state.views} />
         <${StreamList} streams=${state.streams} />
       </aside>
       <main id="main" tabindex="-1"><${View} route=${route} state=${state} selected=${selected} query=${query} /></main>

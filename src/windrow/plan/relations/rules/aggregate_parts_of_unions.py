@@ -1,7 +1,7 @@
 """An aggregate over a UNION ALL adds up the aggregates of its parts.
 
-Every part is then a block of its own, which a fused operator runs, and only what changes in its
-groups goes on.
+Parts that a fused operator can run are blocks of their own then, and only what changes in their
+groups goes on. Where all of them are windows the union is one block, which adds up exact states.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from windrow.plan.relations.algebra import (
 )
 from windrow.plan.relations.references import FreshIds, passed, substituted
 from windrow.plan.relations.rules.partial_aggregates import PartialAggregate, partial_of
+from windrow.plan.relations.union_blocks import union_block
 
 __all__ = ["aggregate_parts_of_unions"]
 
@@ -39,6 +40,8 @@ class _Splitting:
             return relation
         types = [field.type for field in union.given]
         if any([field.type for field in part.fields] != types for part in union.parts):
+            return relation
+        if union_block(relation, None, "") is not None:
             return relation
         found = [partial_of(call, self._fresh) for call in relation.calls]
         steps = [each for each in found if each is not None]

@@ -1,7 +1,8 @@
 """Rows whose ROW_NUMBER is at most n are the top n of their partition.
 
 WHERE number <= 10 over ROW_NUMBER() would number every row of a partition anew with each change;
-of the ten rows in front, which an ordered store finds, only those ten are.
+of the ten rows in front, which an ordered store finds, only those ten are. Where nothing else reads
+the number, nobody numbers them.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.plan.expressions import Call, ColumnRef, Expr, Literal
-from windrow.plan.relations.algebra import Filter, Relation, TopRows, WindowFunctions
-from windrow.plan.relations.references import conjuncts_of
+from windrow.plan.relations.algebra import Filter, Project, Relation, TopRows, WindowFunctions
+from windrow.plan.relations.references import conjuncts_of, read_ids
+from windrow.plan.types import all_of
 
 __all__ = ["limit_row_numbers"]
 
@@ -21,22 +23,43 @@ def limit_row_numbers(relation: Relation) -> Relation:
     """The relation with top rows below such conditions."""
     parts = [limit_row_numbers(part) for part in relation.inputs]
     relation = relation.with_inputs(*parts) if parts else relation
+    if isinstance(relation, Project):
+        return _without_numbers(relation)
     if not isinstance(relation, Filter) or not isinstance(relation.input, WindowFunctions):
         return relation
     windowed = relation.input
     names = [call.function for call in windowed.calls]
     if names != ["row_number"] or not windowed.order:
         return relation
-    limit = _limit(relation.condition, windowed.calls[0].field.id)
+    number = windowed.calls[0].field.id
+    conditions = conjuncts_of(relation.condition)
+    found = [_at_most(each, number) for each in conditions]
+    limit = min((each for each in found if each is not None), default=None)
     if limit is None:
         return relation
     top = TopRows(windowed.input, windowed.partition, windowed.order, limit)
-    return replace(relation, input=replace(windowed, input=top))
+    numbered = replace(windowed, input=top)
+    pairs = zip(conditions, found, strict=True)
+    others = all_of([each for each, most in pairs if not _is_implied(each, most, limit)])
+    return numbered if others is None else Filter(numbered, others)
 
 
-def _limit(condition: Expr, column: str) -> int | None:
-    found = [_at_most(each, column) for each in conjuncts_of(condition)]
-    return min((each for each in found if each is not None), default=None)
+def _without_numbers(relation: Project) -> Relation:
+    """The projection without the numbers of top rows below it, where it does not read them."""
+    numbered = relation.input
+    if not isinstance(numbered, WindowFunctions) or not isinstance(numbered.input, TopRows):
+        return relation
+    reads = frozenset().union(*(read_ids(item.expression) for item in relation.items))
+    is_read = any(call.field.id in reads for call in numbered.calls)
+    return relation if is_read else replace(relation, input=numbered.input)
+
+
+def _is_implied(condition: Expr, most: int | None, limit: int) -> bool:
+    """Whether all of the first rows meet a condition; most: the highest number that does."""
+    if most is None or most < limit:
+        return False
+    is_equality = isinstance(condition, Call) and condition.function == "="
+    return not is_equality or limit == 1
 
 
 def _at_most(condition: Expr, column: str) -> int | None:

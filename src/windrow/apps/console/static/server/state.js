@@ -11,6 +11,7 @@ export function followServer(onChange) {
     session: null,
     queries: null,
     windows: null,
+    views: null,
     streams: null,
     batches: null,
     widths: new WidthLog(),
@@ -81,7 +82,7 @@ function isNewOfOldName({ queries, watched }, message) {
 }
 
 function merge(state, message) {
-  for (const section of ["session", "queries", "streams", "windows", "batches"]) {
+  for (const section of ["session", "queries", "views", "streams", "windows", "batches"]) {
     if (section in message) state[section] = message[section];
   }
   if ("windows" in message) state.widths.append(state.windows.windows);

@@ -84,6 +84,8 @@ class OrderedValues:
         ]
         used = rows[present]
         self._rows.release(used, self._tree.counts[used] > 0)
+        skipped = int(self._by_count)
+        self._words.forget_ends(lambda: self._tree.words[self._tree.counts > 0, skipped:])
         return found
 
     def reserve(self, groups: int) -> None:
@@ -96,7 +98,8 @@ class OrderedValues:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return tree_bytes(self._tree) + self._rows.nbytes + self._net.nbytes
+        own = tree_bytes(self._tree) + self._words.nbytes
+        return own + self._rows.nbytes + self._net.nbytes
 
     def growth_bytes(self, changes: int) -> int:
         """Peak of additional bytes that this many changes may need."""

@@ -1,0 +1,130 @@
+"""A row of the answer from a cell, or from the totals: aggregates, HAVING and the select list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from windrow.aggregate_functions import Form
+from windrow.events.cell_layout import CellLayout, others
+from windrow.events.expression_text import Namespace, Texts
+from windrow.events.giving_up import GivesUpError, gives_up
+from windrow.events.values import sum_of_parts, to_python
+from windrow.plan.expressions import AggregateRef, Expr, GroupRef
+from windrow.plan.model import Aggregate
+from windrow.schema import ColumnType
+
+__all__ = ["RowMaker", "row_maker"]
+
+Row = dict[str, Any]
+# Of a key and its cell, or of None and the totals; None where the answer has no such row.
+RowMaker = Callable[[Any, list[Any]], "Row | None"]
+_LONG = 1 << 63
+
+
+def row_maker(layout: CellLayout) -> RowMaker:
+    """Makes rows of the answer."""
+    namespace: Namespace = {"gives_up": gives_up, "sum_of_parts": sum_of_parts}
+    lines = ["def make(key, c):\n"]
+    lines += [f"    {line}\n" for line in _lines(layout, namespace)]
+    exec("".join(lines), namespace)
+    make: RowMaker = namespace["make"]
+    return make
+
+
+def _lines(layout: CellLayout, namespace: Namespace) -> Iterator[str]:
+    plan, count = layout.plan, len(layout.inputs)
+    has_totals = layout.is_whole and not layout.is_one_cell
+    yield "n = c[0]" if has_totals else f"n = {others(count)}"
+    if not layout.is_whole:
+        yield "if not n: return None"
+    texts = Texts(_leaf_of(layout), namespace)
+    if layout.shape.is_select:
+        yield f"return {_listed(layout, texts, namespace, _select_leaves(layout))}"
+        return
+    for index, aggregate in enumerate(plan.aggregates):
+        yield f"a{index} = {_aggregate(layout, index, aggregate, has_totals=has_totals)}"
+    if plan.having is not None:
+        yield f"if not {texts.true(plan.having)}: return None"
+    expressions = [texts.value(column.expression) for column in plan.select]
+    yield f"return {_listed(layout, texts, namespace, expressions)}"
+
+
+def _listed(layout: CellLayout, texts: Texts, namespace: Namespace, expressions: list[str]) -> str:
+    """The select list as a dict."""
+    del texts
+    items = []
+    for index, (column, text) in enumerate(zip(layout.plan.select, expressions, strict=True)):
+        made = to_python(column.type)
+        if made is not None:
+            namespace[f"out{index}"] = made
+            text = f"out{index}({text})"
+        items.append(f"{column.name!r}: {text}")
+    return f"{{{', '.join(items)}}}"
+
+
+def _select_leaves(layout: CellLayout) -> list[str]:
+    """The columns of a select, which is grouped by its list; constants are written out."""
+    if any(place.kind == "constant" for place in layout.shape.group_places):
+        raise GivesUpError("a select with constants")
+    return [_of_key(layout, place.index) for place in layout.shape.group_places]
+
+
+def _of_key(layout: CellLayout, index: int) -> str:
+    return "key" if len(layout.keys[0]) == 1 else f"key[{index}]"
+
+
+def _leaf_of(layout: CellLayout) -> Callable[[Expr], str]:
+    def leaf(part: Expr) -> str:
+        if isinstance(part, AggregateRef):
+            return f"a{part.index}"
+        assert isinstance(part, GroupRef)
+        place = layout.shape.group_places[part.index]
+        if place.kind == "constant":
+            raise GivesUpError("a group that is a constant")
+        kind = _kind_of_group(layout, place.index)
+        if kind != part.type and not (kind.is_integer and part.type.is_integer):
+            raise GivesUpError("a group in another type than its key")
+        return _of_key(layout, place.index)
+
+    return leaf
+
+
+def _kind_of_group(layout: CellLayout, index: int) -> ColumnType:
+    """The type in which a part of the key is kept."""
+    first, names = layout.inputs[0], list(layout.inputs[0].places)
+    return first.kinds[names[layout.keys[0][index] - 1]]
+
+
+def _aggregate(layout: CellLayout, index: int, aggregate: Aggregate, *, has_totals: bool) -> str:
+    reading, count = layout.shape.readings[index], len(layout.inputs)
+    if reading.form is Form.ROWS:
+        return "n"
+    number = reading.indexes[0]
+    if reading.form is Form.EXTREME:
+        return f"c[{layout.extremes[number].slot}].first"
+    if reading.form is Form.DISTINCT:
+        return f"len(c[{layout.distincts[number].slot}])"
+    kept = layout.measures[number]
+    slot = kept.slot - count + 1 if has_totals else kept.slot
+    many = "" if has_totals or count == 1 else f" * {others(count, kept.source)}"
+    valid, total = f"(c[{slot}]{many})", f"(c[{slot + 1}]{many})"
+    if reading.form is Form.COUNT:
+        return valid
+    if kept.is_double:
+        total = f"sum_of_parts{total}"
+    if reading.form is Form.MEAN:
+        return f"{_mean(aggregate, total, kept.is_double)} / {valid} if c[{slot}] else None"
+    if kept.is_double:
+        return f"{total} if c[{slot}] else None"
+    most = 10**aggregate.type.precision if aggregate.type.name == "DECIMAL" else _LONG
+    least = -most if aggregate.type.name != "DECIMAL" else -most + 1
+    within = f"(s{index} if {least} <= (s{index} := {total}) < {most} else gives_up())"
+    return f"{within} if c[{slot}] else None"
+
+
+def _mean(aggregate: Aggregate, total: str, is_double: bool) -> str:
+    argument = aggregate.argument
+    if argument is not None and argument.type.name == "DECIMAL":
+        return f"float({total}) / {float(10**argument.type.scale)!r}"
+    return total if is_double else f"float({total})"

@@ -1,0 +1,86 @@
+"""Cells with their rows: the state of a run, and the rows of its answer."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from windrow.events.answer_text import row_maker
+from windrow.events.cell_layout import cell_layout
+from windrow.events.cell_text import Cells, Waiting, cell_maker, mover
+from windrow.events.row_text import EventRow
+from windrow.events.shown_rows import ShownRows
+from windrow.plan.model import QueryPlan
+
+__all__ = ["CellRun"]
+
+# About what Python takes for a row that is kept, and for each of its values.
+ROW_BYTES, VALUE_BYTES = 80, 40
+# For a cell with its key and its row of the answer, and for each number in it.
+CELL_BYTES, NUMBER_BYTES = 600, 40
+
+
+class CellRun:
+    """The windows of a plan and its answer at the clock."""
+
+    def __init__(self, plan: QueryPlan) -> None:
+        layout = self.layout = cell_layout(plan)
+        self.waiting: Waiting = [deque() for _ in layout.inputs]
+        self._live: list[deque[EventRow]] = [deque() for _ in layout.inputs]
+        self._cells: Cells = {}
+        self._totals: list[Any] = [0] * (1 + 2 * len(layout.measures))
+        self._changed: set[Any] = set()
+        self._shown = ShownRows()
+        self._copies: dict[Any, int] = {}  # of a select: rows that it has more than once
+        self._make = row_maker(layout)
+        if layout.is_one_cell:
+            self._totals = self._cells[None] = cell_maker(layout)()
+        state = (self.waiting, self._live, self._cells, self._totals, self._changed)
+        self.move = mover(layout, *state)
+        self.is_whole = layout.is_whole
+        self._is_counted = layout.shape.is_select and not plan.distinct
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of the answer at the clock; those of before are the same objects."""
+        if self.is_whole:
+            row = self._make(None, self._totals)
+            return [] if row is None else [row]
+        if self._changed:
+            self._settle()
+        if not self._copies:
+            return self._shown.rows
+        found = list(self._shown.rows)
+        for key, copies in self._copies.items():
+            found += [self._shown.row_of(key)] * copies
+        return found
+
+    def _settle(self) -> None:
+        """Make the rows of the cells that have changed."""
+        cells, make, shown = self._cells, self._make, self._shown
+        for key in self._changed:
+            cell = cells.get(key)
+            row = None if cell is None else make(key, cell)
+            if row is not None:
+                shown.put(key, row)
+            else:
+                shown.drop(key)
+            if self._is_counted:
+                copies = 0 if cell is None else cell[0] - 1
+                if copies > 0:
+                    self._copies[key] = copies
+                else:
+                    self._copies.pop(key, None)
+        self._changed.clear()
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes of its rows and cells."""
+        width = max(len(rows.places) + len(rows.parts) for rows in self.layout.inputs) + 1
+        count = sum(map(len, (*self.waiting, *self._live)))
+        held = sum(len(each) for cell in self._cells.values() for each in cell[self._first_held :])
+        cells = len(self._cells) * (CELL_BYTES + NUMBER_BYTES * len(self._totals))
+        return count * (ROW_BYTES + VALUE_BYTES * width) + cells + held * 2 * NUMBER_BYTES
+
+    @property
+    def _first_held(self) -> int:
+        return len(self.layout.inputs) + 2 * len(self.layout.measures)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from windrow import sinks, sources
 from windrow.connectors.kafka.connector import KafkaSink, KafkaSource
+from windrow.embedded.job import declare_tables
+from windrow.embedded.session import EmbeddedSession
 from windrow.errors import BindingError, UnsupportedError
 from windrow.jobs.job import job_of
+from windrow.schema import StreamSchema, columns_of
 
 SERVERS = "localhost:9092"
 SCRIPT = """
@@ -103,3 +108,27 @@ def test_options_are_not_shown() -> None:
         sinks.kafka("out", SERVERS, options=given),
     ]
     assert all("s3cret" not in repr(each) for each in described)
+
+
+TABLE = """CREATE STREAM s (ts TIMESTAMP, k INT) TIME ts FROM jsonl('{file}');
+CREATE TABLE t (k INT PRIMARY KEY, v STRING) FROM kafka('c', servers = 'h:1'{format});
+CREATE QUERY q AS SELECT t.v FROM s [1 MINUTE] JOIN t ON s.k = t.k INTO console();"""
+
+
+@pytest.mark.parametrize("format_", ["", ", format = 'debezium-json'", ", format = 'upsert-json'"])
+def test_tables_are_not_read_from_topics_and_told_what_does(format_: str, tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text("")
+    job = job_of(TABLE.format(file=file, format=format_))
+    with pytest.raises(UnsupportedError, match=r"WU716.*table 't'.*kafka\('c'\)"):
+        declare_tables(EmbeddedSession(), job.tables.values())
+    with pytest.raises(UnsupportedError, match="WU716") as found:
+        job.check_on_spark()
+    assert "session.changelog" in (found.value.hint or "")
+
+
+def test_a_format_of_tables_is_refused_for_a_stream() -> None:
+    source = sources.kafka("c", SERVERS, format="debezium-json")
+    schema = StreamSchema("s", columns_of("ts timestamp"), "ts")
+    with pytest.raises(BindingError, match="WB710"):
+        source.read_on_spark(None, schema)  # type: ignore[arg-type]  # it is refused before

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -21,7 +21,8 @@ from support.closing_windows import bounds_at
 from support.slow_partition_windows import sessions_of
 from support.streams import instant
 from windrow.aggregate_functions import AGGREGATE_FUNCTIONS, Form
-from windrow.plan.expressions import ColumnRef, Expr
+from windrow.plan.expressions import Call, ColumnRef, Expr, Literal
+from windrow.plan.model import WindowSpec
 from windrow.plan.relations.algebra import (
     Aggregate,
     AnswerWindow,
@@ -38,13 +39,17 @@ from windrow.plan.relations.algebra import (
     Scan,
     SetOperation,
     TopRows,
+    Unnest,
+    ValidRows,
     Values,
     WindowCall,
     WindowFunctions,
 )
+from windrow.plan.relations.instants import INSTANT
 from windrow.plan.relations.window_algebra import SessionScan, WindowBounds
 from windrow.rows.evaluate import evaluate
-from windrow.schema import ColumnType
+from windrow.schema import TIMESTAMP, ColumnType
+from windrow.window_kinds import TIME
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -65,10 +70,15 @@ def slow_rows(relation: Relation, held: Held) -> list[tuple[Any, ...]]:
 
 @dataclass
 class SlowRelations:
-    """Evaluates trees; outer: the row that a sub-query is asked for."""
+    """Evaluates trees; outer: the row that a sub-query is asked for.
+
+    at: the instant, for what reads it; windows of time hold the rows that they have then, and all
+    without one.
+    """
 
     held: Held
     outer: Row = field(default_factory=dict)
+    at: datetime | None = None
 
     def rows(self, relation: Relation) -> Rows:
         """All rows of the relation."""
@@ -89,13 +99,56 @@ class SlowRelations:
 
         if not rows:
             return []
-        return list(evaluate(expression, leaf, len(rows)).to_pylist())
+        return list(evaluate(self.dated(expression), leaf, len(rows)).to_pylist())
+
+    def dated(self, expression: Expr) -> Expr:
+        """The expression with the instant as a constant."""
+        if expression == INSTANT:
+            assert self.at is not None
+            return Literal((self.at - instant(0)) // timedelta(microseconds=1), TIMESTAMP)
+        if not isinstance(expression, Call):
+            return expression
+        return replace(expression, arguments=tuple(map(self.dated, expression.arguments)))
 
     def scan(self, node: Scan) -> Rows:
         """The rows that are held, under the ids of their columns."""
         held = self.held[node.alias if node.alias in self.held else node.stream.name]
         pairs = list(zip(node.columns, node.given, strict=True))
-        return [{each.id: row[name] for name, each in pairs} for row in held]
+        rows = [row for row in held if self.is_inside(row[node.stream.time], node.window)]
+        return [{each.id: row[name] for name, each in pairs} for row in rows]
+
+    def is_inside(self, time: datetime, window: WindowSpec) -> bool:
+        """Whether a window has the row of that time."""
+        if self.at is None or window.kind != TIME.name:
+            return self.at is None or time <= self.at
+        return self.at - timedelta(microseconds=window.length_us) <= time <= self.at
+
+    def valid(self, node: ValidRows) -> Rows:
+        """The rows that hold at the instant."""
+        assert self.at is not None
+        rows = self.rows(node.input)
+        since = [self.values(each, rows) for each in node.since]
+        until = [self.values(each, rows) for each in node.until]
+        return [
+            row
+            for place, row in enumerate(rows)
+            if all(column[place] is not None and column[place] <= self.at for column in since)
+            and all(column[place] is not None and self.at < column[place] for column in until)
+        ]
+
+    def unnested(self, node: Unnest) -> Rows:
+        """Every row with each entry of an array or a map."""
+        rows = self.rows(node.input)
+        found: Rows = []
+        for row, entries in zip(rows, self.values(node.expression, rows), strict=True):
+            counted = list(enumerate(entries or [], node.first_position))
+            for number, entry in counted or [(None, None)] * node.is_outer:
+                values = _entry_values(entry, node)
+                own = dict(zip((each.id for each in node.given), values, strict=True))
+                if node.position is not None:
+                    own[node.position.id] = number
+                found.append(row | own)
+        return found
 
     def bounds(self, node: WindowBounds) -> Rows:
         """Every row with the bounds of one window."""
@@ -215,7 +268,7 @@ class SlowRelations:
         """The sub-query anew for each row."""
         found: Rows = []
         for row in self.rows(node.left):
-            inner = SlowRelations(self.held, {**self.outer, **row})
+            inner = SlowRelations(self.held, {**self.outer, **row}, self.at)
             right = inner.where(node.condition, inner.rows(node.right))
             if node.kind in ("inner", "left"):
                 rest = right or [_nulls(node.right)] * (node.kind == "left")
@@ -335,6 +388,15 @@ class SlowRelations:
             return arguments[0][inside[wanted]] if 0 <= wanted < len(inside) else None
         values = [tuple(column[i] for column in arguments) for i in inside]
         return slow_aggregate(call.function, values, call.field.type)
+
+
+def _entry_values(entry: Any, node: Unnest) -> list[Any]:
+    """The columns of one entry: an element, the fields of a struct, or a key and its value."""
+    if entry is None:
+        return [None] * len(node.given)
+    if node.is_spread:
+        return list(entry.values())
+    return list(entry) if isinstance(entry, tuple) else [entry]
 
 
 def slow_aggregate(
@@ -503,6 +565,8 @@ _NODES: dict[type[Relation], Callable[[SlowRelations, Any], Rows]] = {
     AnswerWindow: SlowRelations.answers,
     WindowBounds: SlowRelations.bounds,
     SessionScan: SlowRelations.sessions,
+    ValidRows: SlowRelations.valid,
+    Unnest: SlowRelations.unnested,
     Values: SlowRelations.constants,
     Filter: SlowRelations.filtered,
     Project: SlowRelations.projected,

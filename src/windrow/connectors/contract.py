@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 import pyarrow as pa
 
-from windrow.errors import Place, UnsupportedError
+from windrow.errors import DataError, Place, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,6 +26,7 @@ __all__ = [
     "Writer",
     "not_read_here",
     "not_written_here",
+    "table_not_read",
 ]
 
 # A column of a source on Spark: the text of a row that could not be read, else NULL.
@@ -69,6 +70,10 @@ class Source(Protocol):
     def read(self, schema: StreamSchema) -> Iterator[tuple[FileRows, float]]:
         """The rows in this process, each batch with the part of all that is then read."""
         raise not_read_here(schema.name, self)
+
+    def fault(self, schema: StreamSchema) -> DataError | None:
+        """After a failure on Spark the first value that is no row's, named with its place."""
+        return None
 
     def check_on_spark(self, schema: StreamSchema) -> None:
         """Refuses, before Spark is started, what cannot be read."""
@@ -160,6 +165,19 @@ def not_read_here(stream: str, source: Source) -> UnsupportedError:
         "WU502",
         f"in this process stream {stream!r} can only be read from files",
         hint="run the script on Spark: windrow run, without --embedded",
+        place=source.place,
+    )
+
+
+def table_not_read(table: str, source: Source) -> UnsupportedError:
+    """The error of a table whose source only Spark can read, where tables are not held."""
+    return UnsupportedError(
+        "WU716",
+        f"table {table!r} cannot be read from {source.shown}: tables are held in process, and "
+        "read from files there",
+        hint="give its records to session.changelog(table, records, format='debezium-json' or "
+        "'upsert-json'), or write FROM jsonl('...', format = 'debezium-json'); on Spark read it "
+        "as a stream, and join with s [PARTITION BY key ROWS 1]",
         place=source.place,
     )
 

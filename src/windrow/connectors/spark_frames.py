@@ -9,31 +9,38 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.connectors.contract import Source
 from windrow.connectors.spark_times import with_instants
+from windrow.errors import DataError
 from windrow.schema import StreamSchema
 
-__all__ = ["addresses_behind", "check_reached", "source_frame"]
+__all__ = ["addresses_behind", "check_reached", "fault_in", "source_frame"]
 
 # For as long as the DataFrames are known.
-_SOURCES: WeakKeyDictionary[DataFrame, Source] = WeakKeyDictionary()
+_SOURCES: WeakKeyDictionary[DataFrame, tuple[Source, StreamSchema]] = WeakKeyDictionary()
 
 
 def source_frame(spark: SparkSession, schema: StreamSchema, source: Source) -> DataFrame:
     """The rows of a source, with the columns of the stream."""
     frame = with_instants(source.read_on_spark(spark, schema), schema)
-    _SOURCES[frame] = source
+    _SOURCES[frame] = source, schema
     return frame
 
 
 def check_reached(frames: Iterable[DataFrame]) -> None:
     """Refuses DataFrames, made from sources of ours, whose servers do not answer."""
-    for source in _behind(frames):
+    for source, _ in _behind(frames):
         source.check_reached()
+
+
+def fault_in(frames: Iterable[DataFrame]) -> DataError | None:
+    """The first value in the sources of ours that Spark cannot have read, named with its place."""
+    found = (source.fault(schema) for source, schema in _behind(frames))
+    return next((each for each in found if each is not None), None)
 
 
 def addresses_behind(frames: Iterable[DataFrame]) -> str:
     """The servers that these DataFrames read from; empty where they read from none of ours."""
-    return ", ".join(dict.fromkeys(each.address for each in _behind(frames) if each.address))
+    return ", ".join(dict.fromkeys(each.address for each, _ in _behind(frames) if each.address))
 
 
-def _behind(frames: Iterable[DataFrame]) -> list[Source]:
+def _behind(frames: Iterable[DataFrame]) -> list[tuple[Source, StreamSchema]]:
     return [_SOURCES[frame] for frame in frames if frame in _SOURCES]

@@ -8,9 +8,10 @@ from datetime import timedelta
 import pyarrow as pa
 
 from windrow.clocks import COMPLETE
+from windrow.connectors.contract import table_not_read
 from windrow.embedded.outlet import Outlet, check_sink, standings
 from windrow.embedded.session import EmbeddedSession
-from windrow.embedded.side_by_side import SideBySide, check_source
+from windrow.embedded.side_by_side import SideBySide
 from windrow.embedded.table_sources import give_changes, table_changes
 from windrow.interruption import Interruption
 from windrow.jobs.job import Job, JobTable
@@ -55,9 +56,10 @@ def declare_tables(session: EmbeddedSession, tables: Iterable[JobTable]) -> None
     """Declares tables of a script, and reads those that have a source, before any stream."""
     for table in tables:
         schema, source = table.schema, table.source
-        session.table(schema.name, schema.arrow, key=schema.key, time=schema.time or None)
+        if source is not None and not source.in_process:
+            raise table_not_read(schema.name, source)
+        session.table(schema.name, schema.types, key=schema.key, time=schema.time or None)
         if source is not None:
-            check_source(schema.name, source)
             source.check(schema)
             for rows in table_changes(schema, source):
                 give_changes(session, schema.name, rows)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from itertools import count
 
-from windrow.connectors.contract import Sink, Source
+from windrow.connectors.contract import Sink, Source, table_not_read
 from windrow.connectors.registry import sink_named, source_named
 from windrow.errors import BindingError, Place, UnsupportedError, WindrowError
 from windrow.history.operator import spec_of
@@ -189,6 +189,8 @@ class Job:
                     place=stream.place,
                 )
         for table in self.tables.values():
+            if table.source is not None and not table.source.in_process:
+                raise table_not_read(table.schema.name, table.source)
             raise UnsupportedError(
                 "WU715",
                 f"table {table.schema.name!r}: tables are not supported on Spark yet",

@@ -36,6 +36,45 @@ def test_a_name_that_is_read_twice_runs_once(text: str) -> None:
     assert "(shared, as above)" in drawing
 
 
+MORE = "WITH c AS (SELECT k, COUNT(*) AS n, SUM(x) AS s FROM a [9] WHERE x > 1 GROUP BY k) "
+
+
+@pytest.mark.parametrize(
+    ("text", "windows"),
+    [
+        (MORE + "SELECT l.n, r.s FROM c AS l LEFT JOIN c AS r ON l.k = r.k", 1),
+        (MORE + "SELECT k FROM c WHERE s >= (SELECT MAX(n) FROM c)", 1),
+        (
+            MORE + "SELECT l.n, r.m FROM c AS l LEFT JOIN (SELECT k, MAX(x) AS m FROM a [9]"
+            " WHERE x > 2 GROUP BY k) AS r ON l.k = r.k",
+            2,
+        ),
+        (
+            MORE + "SELECT l.n, r.m FROM c AS l LEFT JOIN (SELECT k, MAX(x) AS m FROM a [8]"
+            " WHERE x > 1 GROUP BY k) AS r ON l.k = r.k",
+            2,
+        ),
+    ],
+)
+def test_different_aggregates_of_the_same_rows_are_one(text: str, windows: int) -> None:
+    plan = planned(text)
+    assert len(plan.inputs) == windows
+
+
+def test_readers_of_different_aggregates_have_their_own() -> None:
+    session = windrow.connect()
+    session.stream("a", "ts timestamp, k int, x int", time="ts")
+    text = MORE.replace("[9]", "[9 SECONDS]")
+    query = session.query(text + "SELECT l.k, l.n, r.s FROM c AS l LEFT JOIN c AS r ON l.k = r.k")
+    times = [f"2026-01-01 00:00:0{second}" for second in range(5)]
+    session.push("a", {"ts": times, "k": [1, 2, 1, 2, 2], "x": [5, 1, 7, 3, 4]})
+    session.finish()
+    assert sorted(map(tuple, (row.values() for row in query.result().to_pylist()))) == [
+        (1, 2, 12),
+        (2, 2, 7),
+    ]
+
+
 def test_ids_stay_different_where_copies_meet() -> None:
     plan = planned(COUNTS + SHARED["a name of WITH joined with itself"])
     for node in walk_relations(plan.relation):

@@ -9,6 +9,7 @@ import pytest
 
 from support.spark.stream_files import Sessions
 from windrow import sources
+from windrow.errors import DataError
 
 pytestmark = pytest.mark.spark
 
@@ -64,3 +65,28 @@ def test_bad_rows_of_files_are_set_aside_and_a_wrong_clock_makes_nobody_late(
     assert sorted(text for text in shown if "much" in text or "noon" in text) == sorted(
         line.rstrip() for line in bad
     )
+
+
+@pytest.mark.parametrize(
+    ("format_", "text", "place"),
+    [
+        (
+            "jsonl",
+            '{"ts": "2026-01-01", "x": 1}\n{"ts": "2026-01-01", "x": "a"}\n',
+            "line 2, column 2",
+        ),
+        ("csv", "ts,x\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:00Z,a\n", "line 3, column 2"),
+    ],
+)
+@pytest.mark.long_spark
+def test_a_value_that_does_not_fit_is_named_with_its_place(
+    format_: str, text: str, place: str, sessions: Sessions, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / f"a.{format_}").write_text(text)
+    session = sessions.open(buckets=1)
+    source = getattr(sources, format_)(str(tmp_path / "in"))
+    session.stream("s", "ts timestamp, x int", time="ts", source=source)
+    session.query("SELECT SUM(x) AS t FROM s [9 SECONDS]").start("memory", trigger="available")
+    with pytest.raises(DataError, match=rf"WD506.*a\.{format_}, {place} \('x'\): 'a' is not"):
+        session.finish()

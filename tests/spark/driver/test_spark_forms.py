@@ -10,10 +10,13 @@ from pyspark.sql import SparkSession
 
 import windrow
 from support.form_runners import RUNNERS, Given, assert_right, whole_model
+from support.nested_forms import NESTED_FORMS, REFUSED, planned
+from support.nested_forms import in_process as trees_in_process
 from support.query_forms import FORMS
 from support.question_forms import ASKED_RUNNERS, HISTORY, QUESTIONS, assert_answered
 from support.runners import exactly
-from support.spark.spark_forms import declared, finished_forms, forms_by_operator
+from support.spark.nested_frames import declare_nested
+from support.spark.spark_forms import by_operator, declared, finished_forms, forms_by_operator
 from support.spark.stream_files import Files
 from support.streams import plan_of
 from windrow.spark.driver.session import SparkWindrowSession
@@ -24,6 +27,7 @@ TOGETHER = [
     pytest.param(names, id=" ".join([names[0], *(f"+{len(names) - 1}" for _ in names[1:2])]))
     for names in forms_by_operator()
 ]
+NESTED = by_operator({name: planned(text) for name, text in NESTED_FORMS.items()})
 GAPS = [
     pytest.param([name], id=name, marks=pytest.mark.xfail(reason=form.gaps["spark"], strict=True))
     for name, form in FORMS.items()
@@ -45,6 +49,29 @@ def test_forms_give_what_the_oracle_says(
             assert exactly(given.result) == exactly(twin.result), name
             assert all(f"{column.name} " in query.explain() for column in query.plan.select), name
         assert_accounted_for(session, names)
+
+
+@pytest.mark.parametrize("names", NESTED, ids=lambda names: f"{names[0]}-{len(names)}")
+def test_columns_of_all_types_give_what_trees_give(
+    names: list[str], spark: SparkSession, tmp_path: Path
+) -> None:
+    session = windrow.connect(spark, checkpoint=tmp_path / "checkpoint", buckets=2)
+    try:
+        declare_nested(session, Files(spark, tmp_path / "in"))
+        for name in names:
+            session.query(NESTED_FORMS[name], name=name)
+        queries = session.start(dict.fromkeys(names, "memory"))
+        session.finish()
+        for name, query in queries.items():
+            given = Given(query.answers(), query.changes(), query.result())
+            for one, other in zip(given, trees_in_process(NESTED_FORMS[name]), strict=True):
+                assert one.schema == other.schema, name
+                assert sorted(map(repr, one.to_pylist())) == sorted(map(repr, other.to_pylist()))
+        for text, code in REFUSED.items():
+            with pytest.raises(windrow.WindrowError, match=code):
+                session.query(text)
+    finally:
+        session.stop()
 
 
 def assert_accounted_for(session: SparkWindrowSession, names: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,11 +14,12 @@ from support.query_forms import FORMS, PUSHES
 from support.runners import StreamModel
 from support.spark.stream_files import Files
 from support.streams import STREAMS, batch_of, plan_of
+from windrow.plan.model import QueryPlan
 from windrow.spark.driver.query import SparkQuery
 from windrow.spark.driver.session import SparkWindrowSession
 from windrow.spark.shuffle.carrier import SharedPartitioning, shared_partitioning
 
-__all__ = ["declared", "finished_forms", "forms_by_operator"]
+__all__ = ["by_operator", "declared", "finished_forms", "forms_by_operator"]
 
 
 @contextmanager
@@ -51,11 +52,14 @@ def declared(session: SparkWindrowSession, files: Files) -> None:
 
 def forms_by_operator() -> list[list[str]]:
     """The forms without a gap, those together that can share an operator, and each other one."""
-    partitionings = {
-        name: shared_partitioning(plan_of(form.text))
-        for name, form in FORMS.items()
-        if "spark" not in form.gaps
-    }
+    return by_operator(
+        {name: plan_of(form.text) for name, form in FORMS.items() if "spark" not in form.gaps}
+    )
+
+
+def by_operator(plans: Mapping[str, QueryPlan]) -> list[list[str]]:
+    """The names of the plans, those together that can share an operator, and each other one."""
+    partitionings = {name: shared_partitioning(plan) for name, plan in plans.items()}
     alone = [[name] for name, found in partitionings.items() if isinstance(found, str)]
     shared = [
         (found, [name])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from windrow.connectors.contract import Source
 from windrow.connectors.counts import check_count
 from windrow.connectors.loading import loaded
 from windrow.connectors.scripted import Scripted
-from windrow.errors import BindingError, Place
+from windrow.errors import BindingError, DataError, Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SOURCES", "FileSource"]
 
+# So long a failure on Spark may be looked for in files, to name its line.
+LONGEST_LOOK_S = 60.0
 CHANGELOG_FORMATS = ("changelog", "debezium-json", "upsert-json")
 
 
@@ -85,6 +88,19 @@ class FileSource(Source):
         """The rows in the order of the files; those are listed now."""
         batches = loaded("files.reading").batches_of(schema, self)
         return cast("Iterator[tuple[FileRows, float]]", batches)
+
+    def fault(self, schema: StreamSchema) -> DataError | None:
+        """The first value of files of this machine that is no row's, looked for a while."""
+        if not self.is_local:
+            return None
+        deadline = monotonic() + LONGEST_LOOK_S
+        try:
+            for _ in self.read(schema):
+                if monotonic() > deadline:
+                    break
+        except DataError as found:
+            return found
+        return None
 
     def check_on_spark(self, schema: StreamSchema) -> None:
         """The same as in this process, of files that this machine can see."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["OPTION_PREFIX", "SINKS", "SOURCES", "KafkaSink", "KafkaSource"]
 
 VALUE_FORMATS = ("json", "avro", "confluent-avro")
+# Of tables, which no runner reads from topics: known, so that the refusal says what to do.
+TABLE_FORMATS = ("changelog", "debezium-json", "upsert-json")
 KAFKA_TIMES = ("column", "record")
 KAFKA_STARTS = ("earliest", "latest")
 KAFKA_FEEDS = ("answers", "changes", "upserts")
@@ -60,7 +62,8 @@ class KafkaSource(Source):
 
     def __post_init__(self) -> None:
         _check_address(self.topic, self.servers, self.options, self.place)
-        _check_word("format", self.format, VALUE_FORMATS, self.place)
+        if self.format not in TABLE_FORMATS:
+            _check_word("format", self.format, VALUE_FORMATS, self.place)
         _check_word("time_from", self.time_from, KAFKA_TIMES, self.place)
         _check_word("starting", self.starting, KAFKA_STARTS, self.place)
         limit = self.max_offsets_per_batch
@@ -78,7 +81,7 @@ class KafkaSource(Source):
     @property
     def is_avro(self) -> bool:
         """Whether values are Avro, with or without a header."""
-        return self.format != "json"
+        return self.format in ("avro", "confluent-avro")
 
     @property
     def is_endless(self) -> bool:
@@ -105,6 +108,14 @@ class KafkaSource(Source):
 
     def read_on_spark(self, spark: SparkSession, schema: StreamSchema) -> DataFrame:
         """The records as rows."""
+        if self.format in TABLE_FORMATS:
+            raise BindingError(
+                "WB710",
+                f"{schema.name!r} is a stream, and format = {self.format!r} is of tables",
+                hint="omit the format, or declare the columns of the envelope: before STRUCT<...>, "
+                "after STRUCT<...>, op STRING, ts_ms BIGINT",
+                place=self.place,
+            )
         return cast("DataFrame", loaded("kafka.spark_source").kafka_frame(spark, schema, self))
 
 
@@ -167,7 +178,7 @@ def _source(options: Options) -> KafkaSource:
     return KafkaSource(
         options.text("topic"),
         options.text("servers"),
-        options.one_of("format", VALUE_FORMATS),
+        options.one_of("format", (*VALUE_FORMATS, *TABLE_FORMATS)),
         options.text("avro_schema", "") or None,
         options.one_of("time_from", KAFKA_TIMES),
         options.one_of("starting", KAFKA_STARTS),

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
+from pyspark.sql.pandas.types import from_arrow_schema
 
 __all__ = ["BATCH_HEADER", "ROW_HEADER", "Records", "records_frame"]
 
@@ -65,7 +66,10 @@ def _numbered(
     number = _NUMBER
     while number in rows.column_names:
         number += "_"
-    frame = spark.createDataFrame(rows.append_column(number, pa.array(numbers)))
+    table = rows.append_column(number, pa.array(numbers))
+    # A time without a zone stays one, whatever the session takes timestamps for.
+    schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+    frame = spark.createDataFrame(table, schema)
     nothing = sql.lit(None).cast("binary")
     return frame.select(
         (nothing if key is None else _json(frame, key)).alias("key"),

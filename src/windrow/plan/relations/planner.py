@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from windrow.plan.relations.exact_sums import with_exact_sums
     from windrow.plan.relations.references import passed
     from windrow.plan.relations.rules.pipeline import rewritten_relation
+    from windrow.plan.relations.share_aggregates import share_aggregates
     from windrow.plan.relations.share_parts import share_parts
     from windrow.plan.relations.tree_plan import TreePlan, grid_of
     from windrow.plan.relations.union_blocks import with_union_blocks
@@ -49,6 +50,7 @@ else:
     with_exact_sums = deferred("windrow.plan.relations.exact_sums", "with_exact_sums")
     passed = deferred("windrow.plan.relations.references", "passed")
     rewritten_relation = deferred("windrow.plan.relations.rules.pipeline", "rewritten_relation")
+    share_aggregates = deferred("windrow.plan.relations.share_aggregates", "share_aggregates")
     share_parts = deferred("windrow.plan.relations.share_parts", "share_parts")
     TreePlan = deferred("windrow.plan.relations.tree_plan", "TreePlan")
     grid_of = deferred("windrow.plan.relations.tree_plan", "grid_of")
@@ -136,8 +138,8 @@ def _planned(bound: BoundQuery) -> TreePlan:
 
 def _running(relation: Relation, grid_us: int | None, text: str) -> Relation:
     """The relation with blocks as leaves."""
-    fused = with_blocks(with_union_blocks(relation, grid_us, text), grid_us, text)
-    return share_parts(with_exact_sums(fused))
+    unions = with_union_blocks(share_aggregates(relation), grid_us, text)
+    return share_parts(with_exact_sums(with_blocks(unions, grid_us, text)))
 
 
 def _rewritten(bound: BoundQuery, relation: Relation) -> Relation:

@@ -12,7 +12,7 @@ from windrow.spark.checkpoint.spark_part import checkpoint_trouble
 from windrow.spark.driver.first_start import is_worker_late
 from windrow.spark.processes.shipped_errors import cause_line, received_error
 
-__all__ = ["SPARK_FAILURES", "failure_of"]
+__all__ = ["SPARK_FAILURES", "failure_of", "is_unread"]
 
 # What Spark raises; exceptions of Java come as they are where Spark does not expect them.
 SPARK_FAILURES = (PySparkException, Py4JJavaError)
@@ -22,6 +22,15 @@ _NO_KAFKA = re.compile(
     r"org\.apache\.kafka\.common\.(?:errors\.(?:Timeout|Disconnect)Exception|KafkaException)"
     r"|Timed out waiting for a node assignment|No resolvable bootstrap urls"
 )
+
+
+# What Spark says of a record that it cannot read as a row.
+_UNREAD = re.compile(r"MALFORMED_(?:RECORD|CSV)|FAILED_READ_FILE|BadRecordException|CANNOT_PARSE")
+
+
+def is_unread(problem: Exception) -> bool:
+    """Whether a value of a file is no value of its column."""
+    return _UNREAD.search(str(problem)) is not None
 
 
 def failure_of(what: str, problem: Exception, servers: str = "") -> WindrowError:

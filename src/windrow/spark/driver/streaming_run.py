@@ -17,12 +17,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.connectors.files.spark_files_read import check_files_read
-from windrow.connectors.spark_frames import addresses_behind, check_reached
+from windrow.connectors.spark_frames import addresses_behind, check_reached, fault_in
 from windrow.errors import BindingError, WindrowError
 from windrow.spark.checkpoint.driver_lease import DriverLease
 from windrow.spark.checkpoint.spark_part import batch_time_us
 from windrow.spark.driver.batch_gate import STOP_TIMEOUT_S, BatchGate
-from windrow.spark.driver.failures import SPARK_FAILURES, failure_of
+from windrow.spark.driver.failures import SPARK_FAILURES, failure_of, is_unread
 from windrow.spark.driver.first_start import FirstStart
 from windrow.spark.driver.pipeline import started_stream
 from windrow.spark.driver.triggers import AVAILABLE, trigger_options
@@ -289,5 +289,9 @@ class StreamingRun(ABC):
         return self.stream
 
     def _error(self, problem: Exception) -> WindrowError:
-        servers = addresses_behind(self._sources().values())
-        return self._failure or failure_of(self.what, problem, servers)
+        if self._failure is not None:
+            return self._failure
+        frames = list(self._sources().values())
+        if is_unread(problem):
+            return fault_in(frames) or failure_of(self.what, problem)
+        return failure_of(self.what, problem, addresses_behind(frames))

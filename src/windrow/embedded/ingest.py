@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -25,10 +25,11 @@ from windrow.embedded.governing import Governing
 from windrow.embedded.idle_streams import IdleStreams
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.query_events import QueryEvents
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
 from windrow.embedded.step import Step
-from windrow.embedded.stream_ingest import StreamIngest, late_bytes, wall_clock_us
+from windrow.embedded.stream_ingest import StreamIngest, count_of, late_bytes, wall_clock_us
 from windrow.embedded.stream_refusals import ended_stream, no_stream
 from windrow.embedded.tables import Tables
 from windrow.embedded.view_registry import clocks_of, trim_views
@@ -37,6 +38,7 @@ from windrow.event_time import END_OF_TIME, START_OF_TIME
 from windrow.output.broken_off import broken_off, history_broken_off
 from windrow.plan.tables_read import tables_of
 from windrow.rows.file_rows import FileRows
+from windrow.rows.gathered_batches import SMALL_ROWS
 from windrow.rows.given_table_rows import GivenVersions
 from windrow.rows.last_close import last_close
 from windrow.rows.row_reader import PlainRow
@@ -58,6 +60,8 @@ __all__ = ["Ingest"]
 # So many rows are refused before it is asked again whether there is room.
 REFUSED_AT_ONCE = 256
 
+# Nothing follows a step.
+_ALONE = nullcontext()
 # What views a query reads; called for every query at every step.
 _VIEWS = attrgetter("views")
 
@@ -90,8 +94,12 @@ class Ingest:
         self._is_making_room = False
         self._step: Step | None = None
         self.steps = 0  # that were begun
+        self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0
+        self.with_runs: list[QueryEvents] = []  # of queries whose newest answer a run keeps
+        self.listening: list[QueryEvents] = []  # of queries to which somebody has subscribed
+        self._is_telling = False
         self._are_apart = False  # by arrival, whether some streams have moved and others have not
 
     def declare(self, schema: StreamSchema) -> None:
@@ -128,32 +136,93 @@ class Ingest:
         into = self.streams.get(stream)
         if into is None or into.completeness.through >= END_OF_TIME:
             into = self.open_stream(stream)  # says why not
-        if self._may_be_idle:
-            self.flush()
-            self._idle.came(stream, wall_clock_us())
-        gathered, row = into.gathered, None
-        if type(rows) is dict:
-            row = gathered.read(rows)
-        elif type(rows) is tuple:
-            row = gathered.read_values(rows)
+        if self._may_be_idle or self._step is not None or self._undo is not None:
+            self._settle(stream)
+        gathered = into.gathered
+        read = gathered.readers.get(type(rows))
+        row = None if read is None else read(rows)
         if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
+            if into.batches.pieces:
+                self.flush()
             if gathered.add(row):
                 self.flush()
-        elif row is not None or self.is_by_arrival or not gathered.take(rows):
+        elif row is not None or self.is_by_arrival or not self._gathers(into, rows):
             self._push_batch(into, rows)
-        elif gathered.is_full:
+        elif gathered.is_full or into.batches.is_full:
             self.flush()
+        if self.listening:
+            self.tell()
+
+    def tell(self) -> None:
+        """Call those who have subscribed, now that everything is whole; what they raise, too.
+
+        What they push themselves is taken at once, and told in a further round.
+        """
+        if self._is_telling:
+            return
+        problems: list[Exception] = []
+        self._is_telling = True
+        try:
+            while any([events.tell(problems) for events in tuple(self.listening)]):
+                pass
+        finally:
+            self._is_telling = False
+        if problems:
+            raise problems[0]
+
+    def have_ended(self, streams: Sequence[str]) -> bool:
+        """Whether none of these streams goes on."""
+        return all(self.streams[name].completeness.is_finished for name in streams)
+
+    def _expect_batch(self) -> None:
+        for events in self.listening:
+            events.expect_batch()
+
+    def _settle(self, stream: str) -> None:
+        """Before a push: what was broken off is undone, without what comes after it."""
+        self.flush()
+        if self._may_be_idle:
+            self._idle.came(stream, wall_clock_us())
 
     def _push_batch(self, into: StreamIngest, rows: object) -> None:
         """Rows that are converted and applied by themselves."""
         self.flush()
+        self._expect_batch()
+        batch = self._converted(into, rows)
         try:
-            with self._all_or_nothing(into):
-                batch = into.converted(rows)
             self._take(into, PushedRows(batch))
         finally:
             if into.news and not isinstance(rows, FileRows):  # a job tells at its end
                 warn_of_rows(into.told())
+
+    def _gathers(self, stream: StreamIngest, rows: object) -> bool:
+        """Whether a push of few rows waits for others; where memory is short none does."""
+        batches = stream.batches
+        batch = batches.fitting(rows)
+        if batch is None and not batches.pieces and stream.gathered.take(rows):
+            return True
+        count = batch.num_rows if batch is not None else count_of(rows)
+        # Who has subscribed is called after each push.
+        if not 0 < count <= SMALL_ROWS or isinstance(rows, FileRows) or self.listening:
+            return False
+        if not self.governing.may_wait(stream.schema.name, count + batches.count):
+            return False
+        if stream.gathered.rows:
+            self.flush()
+        if batch is None:
+            batch = self._converted(stream, rows)
+        self.has_batches = True
+        batches.add(batch, is_urgent=not stream.takes_all(batch))
+        return True
+
+    def _converted(self, stream: StreamIngest, rows: object) -> pa.RecordBatch:
+        """Rows of any form as columns, before anything else happens to them."""
+        try:
+            with self._all_or_nothing(stream):
+                return stream.converted(rows)
+        finally:
+            if stream.news and not isinstance(rows, FileRows):
+                warn_of_rows(stream.told())
 
     def _comes_in_order(self, stream: StreamIngest, row: PlainRow) -> bool:
         """By arrival, whether a row is later than all before it, of every stream, and believed.
@@ -174,16 +243,21 @@ class Ingest:
         self.flush()
         with self._followed_by_runs():
             _raise_first([self._move_to(into, instant_us)])
+        if self.listening:
+            self.tell()
 
     def finish(self) -> None:
         """All streams are complete."""
         self.flush()
+        self._expect_batch()
         streams = self.streams.values()
         step = self._begin(None, Mark(*(part for each in streams for part in each.parts)))
         for each in streams:
             each.completeness.finish()
         step.is_last = True
         _raise_first([self._decide(step)])
+        if self.listening:
+            self.tell()
 
     def flush(self) -> None:
         """Finish or undo what was broken off, and apply rows that were gathered."""
@@ -192,8 +266,10 @@ class Ingest:
                 self._recover()
             waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
             if waiting or self._are_apart:
-                with self._followed_by_runs():
+                with self._followed_by_runs() if self.with_runs else _ALONE:
                     self._take_waiting(waiting)
+            if self.has_batches:
+                self._take_batches()
             if self._may_be_idle:
                 self._let_idle_go_on(wall_clock_us())
 
@@ -257,9 +333,12 @@ class Ingest:
         readers = sum(name in tables_of(query.plan) for query in self._running())
         held, budget = self.governing.nbytes, self._memory
         self.tables.check_room(changes, given.size, held, budget, readers)
+        self._expect_batch()
         step = self._begin(None, Mark())
         step.changes = changes
         _raise_first([self._decide(step)])
+        if self.listening:
+            self.tell()
 
     def clock(self, stream: str) -> int:
         """The instant through which every query that reads the stream has worked."""
@@ -277,7 +356,7 @@ class Ingest:
     @contextmanager
     def _followed_by_runs(self) -> Iterator[None]:
         """Runs beside the shards read what is applied before it is, and go on after it."""
-        followed = [query.events for query in self._running() if query.has_run]
+        followed = tuple(self.with_runs)
         for events in followed:
             events.catch_up()
         yield
@@ -333,6 +412,17 @@ class Ingest:
             if stream.news:
                 warn_of_rows(stream.told())
 
+    def _take_batches(self) -> None:
+        """Small batches; they stay where they are until they are taken. No run follows them."""
+        for stream in self.streams.values():
+            if stream.batches.pieces:
+                try:
+                    self._take(stream, PushedRows(*stream.batches.joined()))
+                finally:
+                    if stream.news:
+                        warn_of_rows(stream.told())
+        self.has_batches = False
+
     def _take(self, stream: StreamIngest, rows: PushedRows) -> None:
         """Apply rows, in slices for which there is room; each is over before the next begins.
 
@@ -354,7 +444,7 @@ class Ingest:
         while rows.size:
             count = self._room_for(stream, rows.batch, problems)
             taken = count or min(rows.size, REFUSED_AT_ONCE)
-            rows = rows.cut_to(taken, stream.schema.time)
+            rows = self._cut_to(taken, stream, rows)
             taken = rows.whole_pushes(taken)
             if count:
                 problems.append(self._take_slice(stream, rows.slice(0, taken)))
@@ -365,6 +455,13 @@ class Ingest:
             rows = rows.slice(taken)
         self.governing.grant(name)
         _raise_first(problems)
+
+    def _cut_to(self, count: int, stream: StreamIngest, rows: PushedRows) -> PushedRows:
+        """The same rows, such that a first slice of `count` makes no other of its push late."""
+        if stream.batches.pieces and count < stream.batches.pieces[0][1]:
+            stream.batches.sort_first()
+            return PushedRows(*stream.batches.joined())
+        return rows.cut_to(count, stream.schema.time)
 
     def _room_for(
         self, stream: StreamIngest, rows: pa.RecordBatch, problems: list[WindrowError | None]
@@ -387,7 +484,9 @@ class Ingest:
         if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
-            stream.gathered.forget(rows.batch.num_rows)
+            (stream.batches if stream.batches.pieces else stream.gathered).forget(
+                rows.batch.num_rows
+            )
         if is_first:
             self._note_first(stream)
         for shared in step.shared:
@@ -401,7 +500,9 @@ class Ingest:
         if self.is_by_arrival and not rows.is_gathered:
             self._move_others(stream)
         if rows.pushes is not None:
-            stream.gathered.forget(rows.size)
+            (stream.batches if stream.batches.pieces else stream.gathered).forget(
+                rows.batch.num_rows
+            )
         self._note_first(stream)
         return self._decide(step)
 

@@ -102,10 +102,19 @@ class Followed:
             self._others.append(unread)
         return Follower(self, unread, fresh.slice(0, 0))
 
-    def read_for(self, unread: _Unread, empty: pa.Table) -> pa.Table:
+    def follow_all(self) -> Follower:
+        """One more reader, of the answers that the query's own reader has not had, too."""
+        with self._lock:
+            unread = _Unread(FOLLOWED_ROWS)
+            self._others.append(unread)
+            return Follower(self, unread, None)
+
+    def read_for(self, unread: _Unread, empty: pa.Table | None) -> pa.Table:
         """Every answer that a follower has not had; none once it has left."""
         with self._lock:
-            return self._taken(unread) if unread in self._others else empty
+            if unread in self._others or empty is None:
+                return self._taken(unread)
+            return empty
 
     def leave(self, unread: _Unread) -> None:
         """A follower reads no more."""
@@ -139,7 +148,7 @@ class Followed:
 class Follower:
     """An independent reader of a query's answers; answers() still returns all of them."""
 
-    def __init__(self, followed: Followed, unread: _Unread, empty: pa.Table) -> None:
+    def __init__(self, followed: Followed, unread: _Unread, empty: pa.Table | None) -> None:
         self._followed = followed
         self._unread = unread
         self._empty = empty

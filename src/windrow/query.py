@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pyarrow as pa
 
 from windrow.dataframes import Frame, converter
-from windrow.errors import WindrowError
+from windrow.errors import UnsupportedError, WindrowError
 from windrow.events.answer import Answer, answer_of
+from windrow.events.answer_queue import AnswerQueue
+from windrow.events.subscriptions import Change, Subscription
 from windrow.followers import Followed, Follower
 from windrow.notebook.cards import query_card
 from windrow.notebook.charting import chart
@@ -123,6 +125,52 @@ class Query(ABC):
         ([{'n': 2, 'x': 7}], 30)
         """
         return answer_of(self._result().to_pylist())
+
+    def on_answer(self, call: Callable[[Answer], object]) -> Subscription:
+        """Call a function with every answer from now on; what it returns has close().
+
+        It is called once the push that brought the answer is done, in the same thread. What it
+        raises is raised by that push, after all other functions were called. In one process only.
+
+        >>> import windrow
+        >>> session = windrow.connect(clock="arrival")
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> alarm = session.query("SELECT COUNT(*) AS n FROM s [1 MINUTE] HAVING COUNT(*) > 1")
+        >>> subscription = alarm.on_answer(print)
+        >>> session.push("s", ("2026-01-01 00:00:00", 1))
+        >>> session.push("s", ("2026-01-01 00:00:01", 1))
+        [{'n': 2}]
+        >>> subscription.close()
+        """
+        del call
+        raise self._no_events("on_answer")
+
+    def on_change(self, call: Callable[[Change], object]) -> Subscription:
+        """Call a function with every row that comes (+1) and goes (-1), as on_answer() does.
+
+        >>> import windrow
+        >>> session = windrow.connect(clock="arrival")
+        >>> session.stream("s", "ts timestamp, x int", time="ts")
+        >>> seen = session.query("SELECT DISTINCT x FROM s [10 SECONDS]")
+        >>> subscription = seen.on_change(lambda change: print(change.change, change.row))
+        >>> session.push("s", ("2026-01-01 00:00:00", 7))
+        1 {'x': 7}
+        >>> session.advance("s", to="2026-01-01 00:01:00")
+        -1 {'x': 7}
+        >>> subscription.close()
+        """
+        del call
+        raise self._no_events("on_change")
+
+    def __aiter__(self) -> AnswerQueue:
+        raise self._no_events("async for")
+
+    def _no_events(self, what: str) -> UnsupportedError:
+        return UnsupportedError(
+            "WU308",
+            f"{what} works on queries over windows in one process, and {self.name!r} is none",
+            hint="read answers() or follow(), again and again",
+        )
 
     @overload
     def changes(self, limit: int | None = None, to: None = None) -> pa.Table: ...

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -25,6 +25,7 @@ from windrow.embedded.governing import Governing
 from windrow.embedded.idle_streams import IdleStreams
 from windrow.embedded.pushed_rows import PushedRows
 from windrow.embedded.query import EmbeddedQuery
+from windrow.embedded.query_events import QueryEvents
 from windrow.embedded.query_parts import QueryStep
 from windrow.embedded.row_admission import ORDINARY_ROW_BYTES
 from windrow.embedded.step import Step
@@ -58,6 +59,8 @@ __all__ = ["Ingest"]
 # So many rows are refused before it is asked again whether there is room.
 REFUSED_AT_ONCE = 256
 
+# Nothing follows a step.
+_ALONE = nullcontext()
 # What views a query reads; called for every query at every step.
 _VIEWS = attrgetter("views")
 
@@ -90,8 +93,12 @@ class Ingest:
         self._is_making_room = False
         self._step: Step | None = None
         self.steps = 0  # that were begun
+        self.has_batches = False  # whether small batches wait
         # By arrival: the newest time of all streams, gathered rows included, after so many steps.
         self._newest_us, self._newest_at = START_OF_TIME, 0
+        self.with_runs: list[QueryEvents] = []  # of queries whose newest answer a run keeps
+        self.listening: list[QueryEvents] = []  # of queries to which somebody has subscribed
+        self._is_telling = False
         self._are_apart = False  # by arrival, whether some streams have moved and others have not
 
     def declare(self, schema: StreamSchema) -> None:
@@ -131,11 +138,9 @@ class Ingest:
         if self._may_be_idle:
             self.flush()
             self._idle.came(stream, wall_clock_us())
-        gathered, row = into.gathered, None
-        if type(rows) is dict:
-            row = gathered.read(rows)
-        elif type(rows) is tuple:
-            row = gathered.read_values(rows)
+        gathered = into.gathered
+        read = gathered.readers.get(type(rows))
+        row = None if read is None else read(rows)
         if row is not None and (not self.is_by_arrival or self._comes_in_order(into, row)):
             if gathered.add(row):
                 self.flush()
@@ -143,10 +148,38 @@ class Ingest:
             self._push_batch(into, rows)
         elif gathered.is_full:
             self.flush()
+        if self.listening:
+            self.tell()
+
+    def tell(self) -> None:
+        """Call those who have subscribed, now that everything is whole; what they raise, too.
+
+        What they push themselves is taken at once, and told in a further round.
+        """
+        if self._is_telling:
+            return
+        problems: list[Exception] = []
+        self._is_telling = True
+        try:
+            while any([events.tell(problems) for events in tuple(self.listening)]):
+                pass
+        finally:
+            self._is_telling = False
+        if problems:
+            raise problems[0]
+
+    def have_ended(self, streams: Sequence[str]) -> bool:
+        """Whether none of these streams goes on."""
+        return all(self.streams[name].completeness.is_finished for name in streams)
+
+    def _expect_batch(self) -> None:
+        for events in self.listening:
+            events.expect_batch()
 
     def _push_batch(self, into: StreamIngest, rows: object) -> None:
         """Rows that are converted and applied by themselves."""
         self.flush()
+        self._expect_batch()
         try:
             with self._all_or_nothing(into):
                 batch = into.converted(rows)
@@ -174,16 +207,21 @@ class Ingest:
         self.flush()
         with self._followed_by_runs():
             _raise_first([self._move_to(into, instant_us)])
+        if self.listening:
+            self.tell()
 
     def finish(self) -> None:
         """All streams are complete."""
         self.flush()
+        self._expect_batch()
         streams = self.streams.values()
         step = self._begin(None, Mark(*(part for each in streams for part in each.parts)))
         for each in streams:
             each.completeness.finish()
         step.is_last = True
         _raise_first([self._decide(step)])
+        if self.listening:
+            self.tell()
 
     def flush(self) -> None:
         """Finish or undo what was broken off, and apply rows that were gathered."""
@@ -192,7 +230,7 @@ class Ingest:
                 self._recover()
             waiting = [stream for stream in self.streams.values() if stream.gathered.rows]
             if waiting or self._are_apart:
-                with self._followed_by_runs():
+                with self._followed_by_runs() if self.with_runs else _ALONE:
                     self._take_waiting(waiting)
             if self._may_be_idle:
                 self._let_idle_go_on(wall_clock_us())
@@ -257,9 +295,12 @@ class Ingest:
         readers = sum(name in tables_of(query.plan) for query in self._running())
         held, budget = self.governing.nbytes, self._memory
         self.tables.check_room(changes, given.size, held, budget, readers)
+        self._expect_batch()
         step = self._begin(None, Mark())
         step.changes = changes
         _raise_first([self._decide(step)])
+        if self.listening:
+            self.tell()
 
     def clock(self, stream: str) -> int:
         """The instant through which every query that reads the stream has worked."""
@@ -277,7 +318,7 @@ class Ingest:
     @contextmanager
     def _followed_by_runs(self) -> Iterator[None]:
         """Runs beside the shards read what is applied before it is, and go on after it."""
-        followed = [query.events for query in self._running() if query.has_run]
+        followed = tuple(self.with_runs)
         for events in followed:
             events.catch_up()
         yield

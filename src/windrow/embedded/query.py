@@ -18,6 +18,9 @@ from windrow.embedded.view_instants import ViewInstants
 from windrow.errors import DataError, UnsupportedError
 from windrow.event_time import START_OF_TIME, show_instant
 from windrow.events.answer import Answer
+from windrow.events.answer_queue import AnswerQueue
+from windrow.events.subscriptions import Change, Subscription
+from windrow.followers import Follower
 from windrow.memory_size import show_memory
 from windrow.notebook.plan_text import PlanText
 from windrow.operators.registry import first_algorithm
@@ -199,6 +202,31 @@ class EmbeddedQuery(Failing, QueryRun, PlannedQuery, Query):
     def latest(self) -> Answer:  # noqa: D102 - as of every query; one call less
         with self._lock:
             return self.events.latest()
+
+    @one_at_a_time
+    def on_answer(self, call: Callable[[Answer], object]) -> Subscription:  # noqa: D102
+        return self.events.subscribe(call)
+
+    @one_at_a_time
+    def on_change(self, call: Callable[[Change], object]) -> Subscription:  # noqa: D102
+        return self.events.subscribe(call, to_changes=True)
+
+    def __aiter__(self) -> AnswerQueue:
+        with self._lock:
+            return AnswerQueue(self.name, self.events.subscribe)
+
+    def follow_all(self) -> Follower:
+        """A reader of the answers that answers() would return now, and of those to come."""
+        return self._followed.follow_all()
+
+    def waiting_instants(self) -> list[int]:
+        """The instants to come at which rows enter that were applied already."""
+        return [instant for waiting in self._entries for instant in waiting.listed()]
+
+    @property
+    def is_by_arrival(self) -> bool:
+        """Whether rows of the very instant of its clock may still come."""
+        return self.events.is_by_arrival
 
     @property
     def has_run(self) -> bool:

@@ -6,11 +6,15 @@ building it, and dropped whenever something happens that it does not follow.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from windrow.embedded.slow_events import SlowEvents
+from windrow.event_time import START_OF_TIME
 from windrow.events.answer import Answer, answer_of
 from windrow.events.event_run import EventRun, StreamFeed
 from windrow.events.giving_up import GivesUpError
+from windrow.events.subscriptions import Event, Subscription, Subscriptions
 from windrow.plan.model import QueryPlan
 from windrow.runtime.shard import Shard
 from windrow.service_levels import INCOMPLETE
@@ -41,11 +45,23 @@ class QueryEvents:
         self._slow, self._patience = 0, 1
         self._is_known = isinstance(query.plan, QueryPlan)  # whether runs may do it
         self._batches = 0
+        self._subscriptions = Subscriptions()
+        self._reader: SlowEvents | None = None  # reads for those who have subscribed, without a run
+
+    @property
+    def is_by_arrival(self) -> bool:
+        """Whether the clock moves by arrival."""
+        return self._ingest.is_by_arrival
 
     @property
     def run(self) -> EventRun | None:
         """The run, while it follows."""
         return self._run
+
+    @property
+    def may_run(self) -> bool:
+        """Whether a run may keep the answer; False once its form was found to be another."""
+        return self._is_known
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +73,7 @@ class QueryEvents:
         run, ingest = self._run, self._ingest
         if run is not None:
             self._batches = 0
-            if self._steps == ingest.steps and not run.is_torn:
+            if self._steps == ingest.steps and not run.is_torn and not ingest.has_batches:
                 try:
                     run.catch_up(ingest.arrived_us if ingest.is_by_arrival else None)
                     return run.answer()
@@ -66,9 +82,114 @@ class QueryEvents:
             self.drop()
         return self._slow_answer()
 
+    def subscribe(
+        self,
+        call: Callable[[Any], object],
+        ended: Callable[[], object] | None = None,
+        *,
+        to_changes: bool = False,
+    ) -> Subscription:
+        """Call the function with every answer from now on, or with every change."""
+        subscriptions = self._subscriptions
+        if subscriptions.any:
+            self._ingest.tell()  # what was pushed before is not for the one that comes now
+        else:
+            self._set_run(None)
+            self._reader = SlowEvents(self._query, self._query.follow())
+            self._ingest.listening.append(self)
+        made = Subscription(call, self._leave, ended)
+        (subscriptions.to_changes if to_changes else subscriptions.to_answers).append(made)
+        if self._run is not None and to_changes:
+            self._run.note_changes()
+        return made
+
+    def _leave(self, subscription: Subscription) -> None:
+        with self._ingest.lock:
+            self._subscriptions.leave(subscription)
+            if not self._subscriptions.any:
+                self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        if self in self._ingest.listening:
+            self._ingest.listening.remove(self)
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        self._set_run(None)  # it would note what nobody is told
+
+    @property
+    def _listens_by_run(self) -> bool:
+        """Whether a run knows when answers are due: not with EVERY or windows that close."""
+        plan = self._query.plan
+        return isinstance(plan, QueryPlan) and plan.every_us is None and plan.closes is None
+
+    def tell(self, problems: list[Exception]) -> bool:
+        """Call those who have subscribed with what has happened; whether anything has."""
+        found = self._happened()
+        for event in found:
+            self._subscriptions.tell(event, problems)
+        if not self._query.is_running or self._ingest.have_ended(self._query.plan.streams):
+            self._subscriptions.end()
+        return bool(found)
+
+    def _happened(self) -> list[Event]:
+        self._batches = 0
+        if self._ingest.has_batches:
+            self.drop()
+        if self._run is not None and self._reader is None:
+            if self._steps == self._ingest.steps and not self._run.is_torn:
+                try:
+                    self._run.catch_up(self._ingest.arrived_us)
+                    return self._run.told()
+                except GivesUpError:
+                    self._patience *= 2
+            self.drop()
+        return self._read_slowly()
+
+    def _read_slowly(self) -> list[Event]:
+        reader = self._reader
+        if reader is None:
+            return []
+        found = reader.read()
+        self._slow += 1
+        if self._is_known and self._listens_by_run and self._query.is_running:
+            self._build()
+            if self._run is not None:
+                self._run.listen(self._query.waiting_instants())
+                if self._subscriptions.to_changes:
+                    self._run.note_changes()
+                reader.close()
+                self._reader = None
+        return found
+
+    def expect_batch(self) -> None:
+        """Something is about to be applied that no run follows: what it brings is read after it."""
+        if self._reader is None and self._subscriptions.any and self._run is not None:
+            run, told = self._run, (START_OF_TIME, self._run.told_rows, self._run.told())
+            self._set_run(None)
+            if run.is_torn:
+                self._reader = SlowEvents(
+                    self._query, self._query.follow_all(), run.clock, *told[1:]
+                )
+            else:
+                self._reader = SlowEvents(self._query, self._query.follow(), *told)
+
     def drop(self) -> None:
         """Let go of the run; the next readings are slow."""
-        self._run, self._slow = None, 0
+        run, self._slow = self._run, 0
+        self._set_run(None)
+        if run is not None and self._subscriptions.any and self._reader is None:
+            told = (run.clock, run.told_rows, run.told())
+            self._reader = SlowEvents(self._query, self._query.follow_all(), *told)
+
+    def _set_run(self, run: EventRun | None) -> None:
+        """The session knows which queries have runs."""
+        listed = self._ingest.with_runs
+        self._run = run
+        if run is None and self in listed:
+            listed.remove(self)
+        elif run is not None and self not in listed:
+            listed.append(self)
 
     def catch_up(self) -> None:
         """Gathered rows are about to be applied: read them before."""
@@ -77,7 +198,8 @@ class QueryEvents:
             return
         self._batches += 1
         follows = self._steps == self._ingest.steps and not run.is_torn
-        if not follows or self._batches > BATCHES_UNREAD or not self._has_room(run.nbytes):
+        is_unread = self._batches > BATCHES_UNREAD and not self._subscriptions.any
+        if not follows or is_unread or not self._has_room(run.nbytes):
             self.drop()
             return
         try:
@@ -106,7 +228,7 @@ class QueryEvents:
         rows = query.result().to_pylist()
         level = INCOMPLETE if query.lacks_rows() else "A"
         answer = answer_of(rows, query.clock, level)
-        if self._is_known:
+        if self._is_known and self._reader is None:
             self._slow += 1
             self._build()
         return answer
@@ -137,7 +259,8 @@ class QueryEvents:
         except GivesUpError:
             self._slow, self._patience = 0, 2 * self._patience
             return
-        self._run, self._batches = run, 0
+        self._batches = 0
+        self._set_run(run)
         self.confirm()
 
     def _feed(self, name: str) -> StreamFeed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from windrow.event_time import END_OF_TIME
 from windrow.events.answer_text import row_maker
 from windrow.events.cell_layout import cell_layout
 from windrow.events.cell_text import Cells, Waiting, cell_maker, mover
@@ -38,6 +39,7 @@ class CellRun:
         state = (self.waiting, self._live, self._cells, self._totals, self._changed)
         self.move = mover(layout, *state)
         self.is_whole = layout.is_whole
+        self._last = self._make(None, self._totals) if layout.is_whole else None
         self._is_counted = layout.shape.is_select and not plan.distinct
 
     def rows(self) -> list[dict[str, Any]]:
@@ -47,6 +49,9 @@ class CellRun:
             return [] if row is None else [row]
         if self._changed:
             self._settle()
+        return self._with_copies()
+
+    def _with_copies(self) -> list[dict[str, Any]]:
         if not self._copies:
             return self._shown.rows
         found = list(self._shown.rows)
@@ -54,23 +59,64 @@ class CellRun:
             found += [self._shown.row_of(key)] * copies
         return found
 
-    def _settle(self) -> None:
-        """Make the rows of the cells that have changed."""
+    def _settle(self, changes: list[tuple[int, dict[str, Any]]] | None = None) -> None:
+        """Make the rows of the cells that have changed; changes: where these are noted."""
         cells, make, shown = self._cells, self._make, self._shown
         for key in self._changed:
             cell = cells.get(key)
             row = None if cell is None else make(key, cell)
+            copies = 0 if cell is None or not self._is_counted else cell[0] - 1
+            if changes is not None:
+                self._note(key, row, copies, changes)
             if row is not None:
                 shown.put(key, row)
             else:
                 shown.drop(key)
-            if self._is_counted:
-                copies = 0 if cell is None else cell[0] - 1
-                if copies > 0:
-                    self._copies[key] = copies
-                else:
-                    self._copies.pop(key, None)
+            if copies > 0:
+                self._copies[key] = copies
+            else:
+                self._copies.pop(key, None)
         self._changed.clear()
+
+    def _note(self, key: Any, row: dict[str, Any] | None, copies: int, changes: list[Any]) -> None:
+        """The changes from the row that a key has shown to the one that it shows now."""
+        old = self._shown.find(key)
+        before = 0 if old is None else 1 + self._copies.get(key, 0)
+        after = 0 if row is None else 1 + copies
+        if old == row:
+            both = min(before, after)
+            before, after = before - both, after - both
+        changes += [(-1, old)] * before
+        changes += [(1, row)] * after
+
+    def changes(self) -> list[tuple[int, dict[str, Any]]]:
+        """The rows that have come and gone since this was last called, or rows()."""
+        found: list[tuple[int, dict[str, Any]]] = []
+        if not self.is_whole:
+            self._settle(found)
+            return found
+        row = self._make(None, self._totals)
+        if row != self._last:
+            found += [] if self._last is None else [(-1, self._last)]
+            found += [] if row is None else [(1, row)]
+            self._last = row
+        return found
+
+    def told_rows(self) -> list[dict[str, Any]]:
+        """The rows as changes() has left them, whatever has happened since."""
+        if self.is_whole:
+            return [] if self._last is None else [self._last]
+        return self._with_copies()
+
+    def next_change(self) -> int:
+        """The next instant at which a row comes or goes."""
+        found = END_OF_TIME
+        for rows, waiting, live in zip(self.layout.inputs, self.waiting, self._live, strict=True):
+            if waiting:
+                found = min(found, waiting[0][0])
+            if live:
+                found = min(found, live[0][0] + rows.lifetime.hold_us)
+        return found
 
     @property
     def nbytes(self) -> int:

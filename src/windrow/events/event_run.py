@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,6 +19,7 @@ from windrow.events.answer import Answer
 from windrow.events.cell_run import CellRun
 from windrow.events.giving_up import GivesUpError
 from windrow.events.row_text import EventRow, Preparer
+from windrow.events.subscriptions import Event
 from windrow.plan.model import QueryPlan
 from windrow.rows.gathered_rows import GatheredRows
 
@@ -33,8 +35,8 @@ class StreamFeed:
     """
 
     __slots__ = (
-        "ahead_us", "believed_us", "gathered", "inputs", "name", "seen", "through", "ties_us",
-        "time_place",
+        "ahead_us", "believed_us", "due", "gathered", "inputs", "name", "seen", "through",
+        "ties_us", "time_place",
     )  # fmt: skip
 
     def __init__(
@@ -42,7 +44,8 @@ class StreamFeed:
     ) -> None:
         self.name, self.gathered, self.time_place = name, gathered, time_place
         self.ahead_us, self.ties_us = ahead_us, ties_us
-        self.inputs: list[tuple[Preparer, deque[EventRow]]] = []
+        self.inputs: list[tuple[Preparer, deque[EventRow], Callable[[int], int]]] = []
+        self.due: list[int] | None = None
         self.through = self.believed_us = START_OF_TIME
         self.seen = 0
 
@@ -65,8 +68,10 @@ class StreamFeed:
                 raise GivesUpError("a time that must be judged")
             if time - ahead_us > through:
                 through = time - ahead_us
-            for prepare, waiting in self.inputs:
+            for prepare, waiting, enter in self.inputs:
                 made = prepare(row, time)
+                if self.due is not None:
+                    self.due.append(enter(time) if made is None else made[0])
                 if made is None:
                     continue
                 if not waiting or waiting[-1][0] <= made[0]:
@@ -83,11 +88,14 @@ class EventRun:
         run = self._run = CellRun(plan)
         self.feeds = tuple(feeds)
         self.clock = START_OF_TIME
-        self.is_torn = False
+        self.is_torn = self.listens = self._to_changes = False
+        self._due: list[int] = []  # instants at which an answer is due
+        self._events: list[Event] = []
         self._move, self._rows = run.move, run.rows
         for feed in self.feeds:
             feed.inputs = [
-                (run.layout.inputs[i].prepare, run.waiting[i]) for i in plan.inputs_of[feed.name]
+                (run.layout.inputs[i].prepare, run.waiting[i], run.layout.inputs[i].enter)
+                for i in plan.inputs_of[feed.name]
             ]
 
     def load(self, rows: Mapping[int, pa.RecordBatch], clock: int) -> None:
@@ -111,9 +119,55 @@ class EventRun:
         if arrived_us is not None:  # rows may be of the very instant of the clock
             clock = arrived_us
         if clock > self.clock or arrived_us is not None:
+            if self.listens:
+                self._move_by_instants(clock)
             self._move(clock)
             self.clock = clock
         self.is_torn = False
+
+    def listen(self, due: list[int]) -> None:
+        """From here on note the answers that are due; due: instants at which waiting rows enter."""
+        self.listens = True
+        self._due += due
+        for feed in self.feeds:
+            feed.due = self._due
+
+    def note_changes(self) -> None:
+        """From here on note the changes, too."""
+        self._run.changes()  # those of before are nobody's
+        self._to_changes = True
+
+    @property
+    def told_rows(self) -> list[dict[str, Any]]:
+        """The rows by the changes that were noted."""
+        return list(self._run.told_rows())
+
+    def told(self) -> list[Event]:
+        """What has happened since this was last called."""
+        events, self._events = self._events, []
+        return events
+
+    def _move_by_instants(self, clock: int) -> None:
+        """Stop at every instant at which an answer is due, or a row comes or goes."""
+        run, due = self._run, self._due
+        due.sort()
+        place = 0
+        while True:
+            at = due[place] if place < len(due) else END_OF_TIME
+            is_due = at <= clock
+            if self._to_changes:
+                at = min(at, run.next_change())
+                is_due = is_due and at == due[place]
+            if at > clock:
+                break
+            self._move(at)
+            self.clock = max(at, self.clock)
+            while place < len(due) and due[place] <= at:
+                place += 1
+            changes = run.changes() if self._to_changes else []
+            if changes or is_due:
+                self._events.append(Event(at, changes, self.answer() if is_due else None))
+        del due[:place]
 
     def answer(self) -> Answer:
         """The answer at the clock."""

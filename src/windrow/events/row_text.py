@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from windrow.events.expression_text import Namespace, Texts
@@ -39,6 +40,10 @@ class InputRows(NamedTuple):
     kinds: dict[str, ColumnType]
     prepare: Preparer
     lifetime: Lifetime
+
+    def enter(self, time: int) -> int:
+        """When a row of this time enters."""
+        return int(self.lifetime.enter(np.array([time]))[0])
 
     def held(self, batch: pa.RecordBatch) -> list[EventRow]:
         """Rows that a shard holds, as they are kept here."""

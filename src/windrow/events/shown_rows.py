@@ -47,6 +47,11 @@ class ShownRows:
             self._keys[place], self.rows[place] = last, row
             self._places[last] = place
 
+    def find(self, key: Any) -> Row | None:
+        """The row of a key, if it has one."""
+        place = self._places.get(key)
+        return None if place is None else self.rows[place]
+
     def row_of(self, key: Any) -> Row:
         """The row of a key that has one."""
         return self.rows[self._places[key]]

@@ -10,7 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from windrow.rows.row_reader import PlainRow, row_reader, values_reader
+from windrow.rows.row_reader import (
+    PlainRow,
+    RowReader,
+    batch_reader,
+    row_reader,
+    values_reader,
+)
 from windrow.schema import StreamSchema
 
 __all__ = ["GATHERED_ROWS", "GatheredRows"]
@@ -38,7 +44,13 @@ class GatheredRows:
 
     def __init__(self, stream: StreamSchema) -> None:
         self.read = row_reader(stream)
-        self.read_values = values_reader(stream)
+        by_values = values_reader(stream)
+        # What reads one row, by the type in which it is pushed.
+        self.readers: dict[type, RowReader] = {
+            dict: self.read,
+            tuple: by_values,
+            pa.RecordBatch: batch_reader(stream, by_values),
+        }
         self._names = [column.name for column in stream.columns]
         self._texts = [
             i for i, column in enumerate(stream.columns) if column.type.name in ("STRING", "BINARY")

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
+
 from windrow.rows.row_checks import UNFIT, Check, checks_of_stream
 from windrow.schema import StreamSchema
 
-__all__ = ["PlainRow", "RowReader", "row_reader", "values_reader"]
+__all__ = ["PlainRow", "RowReader", "batch_reader", "row_reader", "values_reader"]
 
 PlainRow = tuple[Any, ...]
 RowReader = Callable[[Any], "PlainRow | None"]
@@ -74,6 +76,31 @@ def values_reader(stream: StreamSchema) -> RowReader:
     head = f"    if len(row) != {count}:\n        return None\n"
     head += f"    {', '.join(_variables(stream))}, = row\n"
     return _compiled(stream, head, {})
+
+
+def batch_reader(stream: StreamSchema, read: RowReader) -> RowReader:
+    """Reads Arrow batches of one row that have the stream's types; read: what reads its values.
+
+    >>> from windrow.schema import columns_of
+    >>> stream = StreamSchema("s", columns_of("ts timestamp, x int"), "ts")
+    >>> read = batch_reader(stream, values_reader(stream))
+    >>> read(pa.record_batch([[86400000000 * 365 * 50], [1]], schema=stream.arrow))
+    (1576800000000000, 1)
+    """
+    schema = stream.arrow
+    places = [(i, pa.types.is_timestamp(kind)) for i, kind in enumerate(schema.types)]
+
+    def values(batch: pa.RecordBatch) -> PlainRow | None:
+        if batch.num_rows != 1 or not batch.schema.equals(schema):
+            return None
+        column = batch.column
+        try:
+            row = [column(i)[0].value if is_time else column(i)[0].as_py() for i, is_time in places]
+        except (UnicodeDecodeError, ValueError, OverflowError):
+            return None  # damaged, which conversion.py says
+        return read(tuple(row))
+
+    return values
 
 
 def _variables(stream: StreamSchema) -> list[str]:

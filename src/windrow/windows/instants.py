@@ -58,6 +58,10 @@ class WaitingInstants:
         self.count -= found.size
         return found
 
+    def listed(self) -> list[int]:
+        """All that wait, in any order."""
+        return [instant for run in self._runs for instant in run.tolist()]
+
     @property
     def nbytes(self) -> int:
         """Bytes of those that wait."""

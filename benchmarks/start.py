@@ -20,7 +20,7 @@ from pathlib import Path
 from process_tree import machine
 
 ROUNDS = 5
-COLD_ROUNDS = 1
+COLD_ROUNDS = 3
 # The text of a query, its streams, and what it answers over ten rows a second apart.
 FORMS = {
     "COUNT and SUM over a join of two windows": (

@@ -149,6 +149,10 @@ class Governing:
         """A step is over: say how many rows more of the stream may come without asking."""
         self.granted[stream] = self._rows.granted(stream)
 
+    def may_wait(self, stream: str, rows: int) -> bool:
+        """Whether memory is so far from short that so many rows of a stream may be taken later."""
+        return self._rows.may_wait(stream, rows)
+
     def _take_stock(self) -> None:
         """Rows may have come without asking: what is known of windows is no longer so."""
         self.granted.clear()

@@ -40,6 +40,12 @@ NO_CODE = kernels.EMPTY
 SMALLEST_TABLE = 1 << 6
 # A text that was not known: itself, if it is not long, and its entries.
 NEW_TEXT_BYTES = 256
+# Of words in batches of this size, within so wide a range, codes are guessed by their place; it is
+# looked at again after so many batches.
+NEAR_BATCH = 512
+NEAR_WORDS = 1 << 14
+NEAR_BATCHES = 64
+_NOWHERE = np.empty(0, np.int64)
 _HIGH = 32
 _LOW_MASK = (1 << _HIGH) - 1
 _TEXT = pa.string()
@@ -84,27 +90,45 @@ class WordCodes:
         # in use, next fresh, free stacked, code of NULL
         self._counters = np.array([0, 0, 0, NO_CODE], np.int64)
         self._was_null = NO_CODE  # the code of NULL that was forgotten since the last encode()
+        # Guesses at the codes of words that lie close together, after the first of these words.
+        self._near, self._until_near = _NOWHERE, 0
 
     def encode(self, words: Words, valid: Flags) -> Codes:
         """The code of each word; a row that is not valid gets the code of NULL."""
         self._was_null = NO_CODE
         out = np.empty(words.size, np.int32)
+        if words.size >= NEAR_BATCH and self._slot_word.size <= kernels.LARGE_TABLE:
+            self._look_near(words)
         done = 0
         while True:
-            done = kernels.encode_words(
-                words,
-                valid,
-                done,
-                self._slot_word,
-                self._slot_code,
-                self._word_of_code,
-                self._free,
-                self._counters,
-                out,
-            )
+            slots = (self._slot_word, self._slot_code, self._word_of_code)
+            tables = (*slots, self._free, self._counters)
+            if self._near.size:
+                guesses = (self._references, self._near)
+                done = kernels.encode_near_words(words, valid, done, *tables, *guesses, out)
+            else:
+                done = kernels.encode_words(words, valid, done, *tables, out)
             if done == words.size:
                 return out
             self.grow()
+
+    def _look_near(self, words: Words) -> None:
+        """Now and then, see whether most words lie so close together that a place is a guess."""
+        self._until_near -= 1
+        if self._until_near > 0:
+            return
+        self._until_near = NEAR_BATCHES
+        first, last = int(words.min()), int(words.max())
+        if last - first >= NEAR_WORDS:
+            self._near = _NOWHERE
+        elif not (self._near.size and self._near[0] <= first <= last < self._near_end):
+            near = np.full(last - first + 2, NO_CODE, np.int64)
+            near[0] = first
+            self._near = near
+
+    @property
+    def _near_end(self) -> int:
+        return int(self._near[0]) + self._near.size - 1
 
     def encode_column(self, column: pa.Array) -> Codes:
         """The code of each value of a column."""
@@ -175,11 +199,14 @@ class WordCodes:
         """Bytes held."""
         # Without a loop: every push asks for the bytes of all that is held.
         slots = self._slot_word.nbytes + self._slot_code.nbytes
+        slots += self._near.nbytes
         return slots + self._word_of_code.nbytes + self._free.nbytes + self._references.nbytes
 
     def grow(self) -> None:
         """Have room for twice as many codes."""
         slots = self._slot_word.size * 2
+        if slots > kernels.LARGE_TABLE:
+            self._near = _NOWHERE
         slot_word = np.empty(slots, np.int64)
         slot_code = np.full(slots, NO_CODE, np.int32)
         kernels.fill_slots(slot_word, slot_code, self._slot_word, self._slot_code)

@@ -81,8 +81,7 @@ class Coding:
         return None if coder is None else coder.acquire(rows.partitions)
 
     def release(self, input_index: int, cells: Codes) -> None:
-        """Rows of these cells have left."""
-        cells = cells[cells != NO_CODE]
+        """Rows of these cells have left; those that took no part have none."""
         if self._has_cells:
             idle = self._cells[input_index].release(cells)
             keys, groups = self._cells[input_index].parts(idle)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from windrow.windows import codes as codes_file
+from windrow.windows import word_codes as codes_file
 from windrow.windows.codes import NO_FLAGS, KeyCoder, TextCodes, WordCodes
 from windrow.windows.column_words import array_of_words, words_of_array
 

@@ -86,7 +86,7 @@ class Governing:
             return False
         grown = [each.growth_with(query.name, rate_of) for each in measured]
         moved = [
-            (each.bytes + more) * each.largest_share
+            each.copied_bytes(each.bytes + more)
             for each, more in zip(measured, grown, strict=True)
             if more
         ]

@@ -45,6 +45,22 @@ def mover(
     return made
 
 
+def row_changer(
+    layout: CellLayout, cells: Cells, changed: set[Any], sign: str
+) -> Callable[[EventRow], None]:
+    """A function that lets one row of a layout of one input enter (+) or leave (-) its cell."""
+    namespace: dict[str, Any] = {
+        "cells": cells,
+        "changed": changed,
+        "new_cell": cell_maker(layout),
+        "one_zero": one_zero,
+    }
+    lines = ["def change(p):\n", *(f"    {line}\n" for line in _row(layout, 0, sign))]
+    exec("".join(lines), namespace)
+    change: Callable[[EventRow], None] = namespace["change"]
+    return change
+
+
 def cell_maker(layout: CellLayout) -> Callable[[], list[Any]]:
     """Makes empty cells."""
     numbers = [0] * (len(layout.inputs) + 2 * len(layout.measures))
